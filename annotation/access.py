@@ -1,0 +1,75 @@
+"""The only way from a user and an id to an object.
+
+Strangers get 404 (a project's existence is not theirs to know), members with too low a role 403.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+
+from annotation.models import Assignment, Membership, Project, Proposition, Role, Story, User
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectAccess:
+    """A project that `user` may open, and as what. The site admin is an admin of every project."""
+
+    project: Project
+    user: User
+    role: Role
+
+    def at_least(self, role: Role) -> bool:
+        return self.role.rank >= role.rank
+
+    @property
+    def context(self) -> dict:
+        """What every page of a project hands to its template."""
+        return {"project": self.project, "role": self.role.value}
+
+
+def project_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> ProjectAccess:
+    """The project as `user` sees it. Raises Http404 for strangers, PermissionDenied below `role`."""
+    membership = (
+        Membership.objects.filter(project__slug=slug, user_id=user.pk).select_related("project").first()
+        if user.is_authenticated
+        else None
+    )
+    if membership is not None and not user.is_superuser:
+        found = ProjectAccess(membership.project, user, Role(membership.role))
+    elif user.is_authenticated and user.is_superuser:
+        found = ProjectAccess(get_object_or_404(Project, slug=slug), user, Role.ADMIN)
+    else:
+        raise Http404("There is no such project, or you are not a member of it.")
+    if not found.at_least(role):
+        raise PermissionDenied(f"This needs the role {role.label.lower()} in {found.project.name}.")
+    return found
+
+
+def story_of(access: ProjectAccess, uid: str) -> Story:
+    return get_object_or_404(Story.objects.select_related("project", "category"), project=access.project, uid=uid)
+
+
+def proposition_of(access: ProjectAccess, uid: str) -> Proposition:
+    rows = Proposition.objects.select_related("table__story")
+    return get_object_or_404(rows, table__story__project=access.project, uid=uid)
+
+
+def seat_of(user: User, slug: str, story_uid: str) -> Assignment:
+    """The user's own active seat at a story, with story and project loaded. Raises Http404 where there is none.
+
+    One query, because every saved vote comes through here.
+    """
+    seat = (
+        Assignment.objects.active()
+        .filter(story__uid=story_uid, story__project__slug=slug, annotator_id=user.pk)
+        .filter(story__project__memberships__user_id=user.pk)
+        .select_related("story__project")
+        .first()
+    )
+    if seat is None:
+        raise Http404("This story is not assigned to you.")
+    return seat

@@ -1,0 +1,46 @@
+"""One aggregate a file; this module only names them for Django."""
+
+from annotation.models.assignment import Assignment
+from annotation.models.audit import AppendOnly, AuditEvent
+from annotation.models.belief_table import (
+    BeliefTable,
+    CellComment,
+    FlagKind,
+    Proposition,
+    PropositionFlag,
+    Remark,
+    TableKind,
+)
+from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
+from annotation.models.project import Guideline, Invitation, Membership, Project, Role
+from annotation.models.story import Category, Split, Story
+from annotation.models.user import User
+from annotation.models.vote import Vote, VoteEvent
+
+__all__ = [
+    "AppendOnly",
+    "Assignment",
+    "AuditEvent",
+    "BeliefTable",
+    "Category",
+    "CellComment",
+    "ErrorTag",
+    "FlagKind",
+    "GoldEvent",
+    "GoldLabel",
+    "Guideline",
+    "Invitation",
+    "Membership",
+    "Method",
+    "Project",
+    "Proposition",
+    "PropositionFlag",
+    "Remark",
+    "Role",
+    "Split",
+    "Story",
+    "TableKind",
+    "User",
+    "Vote",
+    "VoteEvent",
+]

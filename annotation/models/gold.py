@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.belief_table import Proposition
+
+
+class Method(models.TextChoices):
+    """How a cell was settled. OPEN: all votes are in and no rule settles it; an expert must."""
+
+    OPEN = "open", "Open"
+    UNANIMOUS = "unanimous", "Unanimous"
+    MAJORITY = "majority", "Majority"
+    ADJUDICATED = "adjudicated", "Adjudicated"
+
+
+class ErrorTag(models.TextChoices):
+    DEFINITION = "definition", "Definition misread"
+    OVERLOOKED = "overlooked-evidence", "Evidence overlooked"
+    OVER_INFERENCE = "over-inference", "Read too much into it"
+    SLIP = "slip", "Slip of the hand"
+    AMBIGUOUS = "ambiguous-story", "The story is ambiguous"
+
+
+class GoldQuerySet(models.QuerySet):
+    def settled(self) -> GoldQuerySet:
+        return self.exclude(method=Method.OPEN)
+
+    def open(self) -> GoldQuerySet:
+        return self.filter(method=Method.OPEN)
+
+
+class GoldLabel(models.Model):
+    """The resolution of one cell, present once all its votes are in. A cell without a row
+    has the label of its imported record (`Proposition.imported_labels`), if any.
+
+    `agreement` is the largest share of votes on one label, from 0 to 1; `votes` is what the decision rests on, a
+    list of {"annotator", "label", "key"}; `disturbed` says that votes changed after an expert decided: the label
+    stands, and the queue shows it.
+    """
+
+    proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="gold")
+    dimension = models.CharField(max_length=20)
+    label = models.CharField(max_length=80, blank=True)
+    method = models.CharField(max_length=12, choices=Method.choices)
+    agreement = models.FloatField(null=True, blank=True)
+    votes = models.JSONField(default=list)
+    rule_version = models.CharField(max_length=20)
+    schema_version = models.CharField(max_length=20)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
+    decided_at = models.DateTimeField()
+    reason = models.TextField(blank=True)
+    error_tag = models.CharField(max_length=24, choices=ErrorTag.choices, blank=True)
+    guideline_flag = models.BooleanField(default=False)
+    disturbed = models.BooleanField(default=False)
+    revision = models.PositiveIntegerField(default=1)
+
+    objects = GoldQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["proposition", "dimension"], name="one_gold_label_a_cell"),
+            models.CheckConstraint(
+                condition=Q(method="open", label="") | (~Q(method="open") & ~Q(label="")),
+                name="open_cells_have_no_label",
+            ),
+            models.CheckConstraint(
+                condition=~Q(method="adjudicated") | Q(decided_by__isnull=False), name="adjudicated_by_someone"
+            ),
+        ]
+        indexes = [models.Index(fields=["method", "agreement"], name="gold_queue")]
+
+
+class GoldEvent(models.Model):
+    """Every change of a gold label, append-only: what it was, what it became, by whom, why and on which votes."""
+
+    proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="gold_events")
+    dimension = models.CharField(max_length=20)
+    before = models.CharField(max_length=80, blank=True)
+    before_method = models.CharField(max_length=12, blank=True)
+    after = models.CharField(max_length=80, blank=True)
+    after_method = models.CharField(max_length=12, blank=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
+    at = models.DateTimeField()
+    reason = models.TextField(blank=True)
+    rule_version = models.CharField(max_length=20)
+    votes = models.JSONField(default=list)
+    revision = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [models.Index(fields=["proposition", "dimension"], name="gold_event_of_cell")]

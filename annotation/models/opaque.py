@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import secrets
+
+from django.db import models
+
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # no look-alikes: people read these aloud
+
+
+def new_uid() -> str:
+    return "".join(secrets.choice(_ALPHABET) for _ in range(12))
+
+
+class OpaqueModel(models.Model):
+    """A row that URLs and the API name by `uid`: twelve random characters (59 bits), which tell nothing of counts."""
+
+    uid = models.CharField(max_length=12, unique=True, default=new_uid, editable=False)
+
+    class Meta:
+        abstract = True

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
+from django.db import models
+from django.db.models import Q
+
+from annotation.domain.schema import SCHEMA
+
+
+class Role(models.TextChoices):
+    ANNOTATOR = "annotator", "Annotator"
+    EXPERT = "expert", "Expert"
+    ADMIN = "admin", "Admin"
+
+    @property
+    def rank(self) -> int:
+        return list(Role).index(self)
+
+
+class ProjectQuerySet(models.QuerySet):
+    def visible_to(self, user) -> ProjectQuerySet:
+        return self if user.is_superuser else self.filter(memberships__user=user)
+
+
+class Project(models.Model):
+    """One team's corpus with its rules: overlap, which dimensions need unanimity, schema and rule version."""
+
+    slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])
+    name = models.CharField(max_length=120)
+    description = models.TextField(blank=True)
+    overlap = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(2), MaxValueValidator(9)])
+    unanimity_dimensions = models.JSONField(default=list, blank=True)
+    schema_version = models.CharField(max_length=20, default=SCHEMA.version)
+    rule_version = models.CharField(max_length=20, default="1")
+    speed_floor_ms = models.PositiveIntegerField(default=700)
+    language = models.CharField(max_length=8, default="en")
+    dataset_card = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ProjectQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(overlap__gte=2, overlap__lte=9), name="project_overlap_2_to_9"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    project = models.ForeignKey(Project, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=12, choices=Role.choices)
+    since = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["role", "user__username"]
+        constraints = [models.UniqueConstraint(fields=["project", "user"], name="one_membership_a_project")]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.project}"
+
+
+class Invitation(models.Model):
+    """A link that makes whoever opens it a member. Only the hash of its token is kept."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=12, choices=Role.choices)
+    email = models.EmailField(blank=True)
+    token_hash = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+
+class Guideline(models.Model):
+    """A project's own additions to the definition of one dimension, in Markdown (raw HTML is not rendered)."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="guidelines")
+    dimension = models.CharField(max_length=20)
+    text = models.TextField(blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "dimension"], name="one_guideline_a_dimension")]

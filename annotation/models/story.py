@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from django.db import models
+
+from annotation.models.opaque import OpaqueModel
+from annotation.models.project import Project
+
+
+class Category(models.Model):
+    """A story's task family, verbatim as its source spells it."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="categories")
+    name = models.CharField(max_length=120)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "categories"
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="one_category_a_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Split(models.Model):
+    """A named part of the corpus. `seed` is the one that drew it, null where people chose."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="splits")
+    name = models.SlugField(max_length=40)
+    seed = models.BigIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["project", "name"], name="one_split_a_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class StoryQuerySet(models.QuerySet):
+    def in_split(self, name: str | None) -> StoryQuerySet:
+        return self.filter(split__name=name) if name else self
+
+    def in_category(self, name: str | None) -> StoryQuerySet:
+        return self.filter(category__name=name) if name else self
+
+
+class Story(OpaqueModel):
+    """A short narrative. `number` is the record format's `story_id`; `text` is never changed after import.
+
+    `translations` maps a language code to the same story in that language; `source` and `digest` (SHA-256 of the
+    text) are its identity for an importer; `extra` keeps unknown fields of the imported record.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="stories")
+    number = models.BigIntegerField()
+    category = models.ForeignKey(Category, models.PROTECT, related_name="stories")
+    split = models.ForeignKey(Split, models.SET_NULL, null=True, blank=True, related_name="stories")
+    text = models.TextField()
+    language = models.CharField(max_length=8, default="en")
+    translations = models.JSONField(default=dict, blank=True)
+    source = models.CharField(max_length=255, blank=True)
+    digest = models.CharField(max_length=64)
+    extra = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = StoryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["number"]
+        verbose_name_plural = "stories"
+        constraints = [models.UniqueConstraint(fields=["project", "number"], name="one_story_a_number")]
+        indexes = [models.Index(fields=["project", "source", "digest"], name="story_identity")]
+
+    def __str__(self) -> str:
+        return f"Story {self.number}"

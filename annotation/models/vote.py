@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.belief_table import Proposition
+
+
+class VoteQuerySet(models.QuerySet):
+    def cast(self) -> VoteQuerySet:
+        """Votes that stand: withdrawn ones keep their row with an empty label."""
+        return self.exclude(label="")
+
+
+class Vote(models.Model):
+    """The current label of one annotator for one cell (proposition × dimension).
+
+    `changed_at` is the annotator's own clock, in UTC: of two changes the later one wins, in whatever order they
+    arrive; `client_key` breaks ties. An empty label is a withdrawn vote.
+    """
+
+    proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="votes")
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="votes")
+    dimension = models.CharField(max_length=20)
+    label = models.CharField(max_length=40, blank=True)
+    changed_at = models.DateTimeField()
+    client_key = models.CharField(max_length=64)
+    duration_ms = models.PositiveIntegerField(null=True, blank=True)
+
+    objects = VoteQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["proposition", "dimension", "annotator"], name="one_vote_a_cell"),
+        ]
+        indexes = [models.Index(fields=["annotator", "proposition"], name="vote_of_annotator")]
+
+
+class VoteEvent(models.Model):
+    """One change of one vote, append-only. A repeated `client_key` of the same annotator is the same change.
+
+    `applied` is false for a change that arrived after a later one: it is history but never was current. `previous` is
+    the label that it replaced; `undoes` is the key of the change that it takes back.
+    """
+
+    proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="vote_events")
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="vote_events")
+    dimension = models.CharField(max_length=20)
+    label = models.CharField(max_length=40, blank=True)
+    previous = models.CharField(max_length=40, blank=True)
+    client_key = models.CharField(max_length=64)
+    undoes = models.CharField(max_length=64, blank=True)
+    changed_at = models.DateTimeField()
+    received_at = models.DateTimeField()
+    duration_ms = models.PositiveIntegerField(null=True, blank=True)
+    applied = models.BooleanField(default=True)
+    origin = models.CharField(max_length=12, default="grid")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["annotator", "client_key"], name="one_event_a_key"),
+        ]
+        indexes = [
+            models.Index(fields=["proposition", "dimension"], name="event_of_cell"),
+            models.Index(fields=["annotator", "-changed_at"], condition=Q(applied=True), name="event_newest_first"),
+        ]

@@ -1,0 +1,171 @@
+"""Saving, withdrawing and undoing votes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from annotation.domain.schema import SCHEMAS
+from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
+from annotation.services.resolution import resolve_cells
+
+MAX_CHANGES = 200
+MAX_CLOCK_LEAD = timedelta(hours=24)
+
+
+class Refused(ValueError):
+    """The request as a whole cannot be carried out; the message is one sentence for the person who made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One cell's new label as the annotator made it. An empty label withdraws the vote.
+
+    `changed_at` is the annotator's clock (aware, UTC); `client_key` is unique to the change, so that sending it again
+    is harmless; `duration_ms` is the time from focusing the cell to choosing.
+    """
+
+    proposition: str
+    dimension: str
+    label: str
+    changed_at: datetime
+    client_key: str
+    duration_ms: int | None = None
+    undoes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What now stands in the cell of a change; `applied` is false where a later change had already arrived."""
+
+    client_key: str
+    proposition: str
+    dimension: str
+    label: str
+    applied: bool
+
+
+@transaction.atomic
+def save_votes(*, by: User, seat: Assignment, changes: Sequence[Change], now: datetime) -> list[Saved]:
+    """Saves all changes or none; the answer is in the order of `changes`.
+
+    Of two changes to one cell the one with the later `changed_at` stands (ties: the larger key), whatever order they
+    arrive in. Raises `Refused` for an unknown proposition or dimension, an illegal label, too many changes or
+    a time that lies more than a day ahead.
+    """
+    _check(seat, changes, now)
+    # The row locks serialise annotators of one cell on PostgreSQL: else two last votes would not see each other.
+    rows = Proposition.objects.live_gold().filter(
+        table__story_id=seat.story_id, uid__in={change.proposition for change in changes}
+    )
+    ids = dict(rows.order_by("id").select_for_update(of=("self",)).values_list("uid", "id"))
+    missing = next((change.proposition for change in changes if change.proposition not in ids), None)
+    if missing:
+        raise Refused(f"There is no proposition {missing} in this story; reload the page.")
+    known = dict(
+        VoteEvent.objects.filter(annotator=by, client_key__in={change.client_key for change in changes}).values_list(
+            "client_key", "applied"
+        )
+    )
+    current = {
+        (vote.proposition_id, vote.dimension): vote
+        for vote in Vote.objects.filter(annotator=by, proposition_id__in=ids.values())
+    }
+    events, touched, applied = _replay(by, changes, ids, known, current, now)
+    if touched:
+        Vote.objects.bulk_create(
+            [current[cell] for cell in sorted(touched)],
+            update_conflicts=True,
+            unique_fields=["proposition", "dimension", "annotator"],
+            update_fields=["label", "changed_at", "client_key", "duration_ms"],
+        )
+    VoteEvent.objects.bulk_create(events)
+    resolve_cells(project=seat.story.project, cells=touched, now=now, by=by)
+    return [
+        Saved(
+            change.client_key,
+            change.proposition,
+            change.dimension,
+            current[ids[change.proposition], change.dimension].label,
+            applied[change.client_key],
+        )
+        for change in changes
+    ]
+
+
+def _replay(by, changes, ids, known, current, now):
+    """Applies the changes to `current` in memory: returns the new events, the cells touched, and key → applied."""
+    events: list[VoteEvent] = []
+    touched: set[tuple[int, str]] = set()
+    applied = dict(known)
+    for change in changes:
+        if change.client_key in applied:
+            continue
+        cell = ids[change.proposition], change.dimension
+        standing = current.get(cell)
+        wins = standing is None or (change.changed_at, change.client_key) > (standing.changed_at, standing.client_key)
+        applied[change.client_key] = wins
+        fields = {
+            "label": change.label,
+            "changed_at": change.changed_at,
+            "client_key": change.client_key,
+            "duration_ms": change.duration_ms,
+        }
+        place = {"proposition_id": cell[0], "dimension": cell[1], "annotator": by}
+        events.append(
+            VoteEvent(
+                **place,
+                **fields,
+                previous=standing.label if standing else "",
+                undoes=change.undoes,
+                received_at=now,
+                applied=wins,
+            )
+        )
+        if wins:
+            current[cell] = Vote(**place, **fields)
+            touched.add(cell)
+    return events, touched, applied
+
+
+def _check(seat: Assignment, changes: Sequence[Change], now: datetime) -> None:
+    schema = SCHEMAS[seat.story.project.schema_version]
+    if not 0 < len(changes) <= MAX_CHANGES:
+        raise Refused(f"{len(changes)} changes in one request; expected 1 to {MAX_CHANGES}.")
+    for change in changes:
+        if change.dimension not in schema:
+            raise Refused(f"{change.dimension!r} is no dimension; expected one of {', '.join(schema.keys)}.")
+        if change.label and not schema.is_legal(change.dimension, change.label):
+            legal = ", ".join(schema[change.dimension].values)
+            raise Refused(f"{change.label!r} is no label of {change.dimension}; expected one of {legal}.")
+        if change.changed_at > now + MAX_CLOCK_LEAD:
+            raise Refused("changed_at lies more than a day ahead; set this computer's clock.")
+
+
+def last_undoable(*, by: User, seat: Assignment) -> VoteEvent | None:
+    """The newest change of this annotator in this story that stands, takes nothing back and was not taken back."""
+    taken_back = VoteEvent.objects.filter(annotator=by, undoes=OuterRef("client_key"))
+    return (
+        VoteEvent.objects.filter(annotator=by, applied=True, undoes="", proposition__table__story_id=seat.story_id)
+        .filter(~Exists(taken_back))
+        .select_related("proposition")
+        .order_by("-changed_at", "-id")
+        .first()
+    )
+
+
+def undo_last(*, by: User, seat: Assignment, client_key: str, now: datetime) -> Saved | None:
+    """Puts back what stood before the last undoable change, as a change of its own; None where nothing is left."""
+    with transaction.atomic():
+        event = last_undoable(by=by, seat=seat)
+        if event is None:
+            return None
+        standing = max(now, event.changed_at + timedelta(microseconds=1))
+        change = Change(
+            event.proposition.uid, event.dimension, event.previous, standing, client_key, undoes=event.client_key
+        )
+        return save_votes(by=by, seat=seat, changes=[change], now=now)[0]

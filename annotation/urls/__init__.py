@@ -1,0 +1,15 @@
+"""One module a feature; `accounts` stands outside the namespace because Django's own auth views name its URLs."""
+
+from annotation.urls import adjudication, agreement, assignments, corpus, exports, grid, people, projects
+
+app_name = "annotation"
+urlpatterns = [
+    *projects.urlpatterns,
+    *people.urlpatterns,
+    *corpus.urlpatterns,
+    *assignments.urlpatterns,
+    *grid.urlpatterns,
+    *adjudication.urlpatterns,
+    *agreement.urlpatterns,
+    *exports.urlpatterns,
+]

@@ -1,0 +1,73 @@
+"""Reads the environment: four small functions that fail with a sentence.
+
+A wrong value does not raise while settings load: it is collected in `problems`, the default is used, and
+`config.checks` reports it, so that `manage.py check` prints every problem at once.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+problems: list[str] = []
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, default).strip()
+
+
+def boolean(name: str, default: bool) -> bool:
+    raw = text(name).lower()
+    if not raw:
+        return default
+    if raw in {"1", "true", "yes", "on"}:
+        return True
+    if raw in {"0", "false", "no", "off"}:
+        return False
+    problems.append(f"{name} is {raw!r}; expected true or false.")
+    return default
+
+
+def integer(name: str, default: int, *, low: int, high: int) -> int:
+    raw = text(name)
+    if not raw:
+        return default
+    try:
+        value = int(raw)
+    except ValueError:
+        value = low - 1
+    if low <= value <= high:
+        return value
+    problems.append(f"{name} is {raw!r}; expected a whole number from {low} to {high}.")
+    return default
+
+
+def listing(name: str, default: list[str] | None = None) -> list[str]:
+    raw = text(name)
+    return [part.strip() for part in raw.split(",") if part.strip()] if raw else list(default or [])
+
+
+def secret_key(var: Path) -> str:
+    """SECRET_KEY from the environment, else one made once and kept in `var/secret-key`, readable by its owner only."""
+    given = text("SECRET_KEY")
+    if given:
+        return given
+    path = var / "secret-key"
+    try:
+        return path.read_text().strip() or _make_key(path)
+    except FileNotFoundError:
+        return _make_key(path)
+
+
+def _make_key(path: Path) -> str:
+    import secrets
+
+    key = secrets.token_urlsafe(48)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:  # another process was first
+        return path.read_text().strip()
+    with os.fdopen(descriptor, "w") as handle:
+        handle.write(key)
+    return key

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation.models import GoldEvent, GoldLabel, Proposition, Vote, VoteEvent
+from annotation.services.votes import Change, Refused, save_votes, undo_last
+
+
+@pytest.fixture
+def table(make_story, seat):
+    story = make_story()
+    return seat(story), list(Proposition.objects.gold_of(story))
+
+
+def test_the_later_change_stands_in_whatever_order_the_two_arrive(table, cast_vote):
+    (bob, *_), (world, _) = table
+    now = timezone.now()
+    assert cast_vote(bob, world, "order", "1", at=now).applied
+    late = cast_vote(bob, world, "order", "0", at=now - timedelta(seconds=5))
+    assert not late.applied and late.label == "1"
+    assert Vote.objects.get().label == "1"
+    assert list(VoteEvent.objects.order_by("id").values_list("label", "applied")) == [("1", True), ("0", False)]
+
+
+def test_the_same_change_sent_twice_is_one_change(table, cast_vote):
+    (bob, *_), (world, _) = table
+    now = timezone.now()
+    first = cast_vote(bob, world, "order", "0", at=now, key="k1")
+    again = cast_vote(bob, world, "order", "0", at=now, key="k1")
+    assert first == again
+    assert VoteEvent.objects.count() == Vote.objects.count() == 1
+
+
+def test_a_request_is_saved_whole_or_not_at_all(table):
+    (bob, *_), (world, ines) = table
+    now = timezone.now()
+    changes = [Change(world.uid, "order", "0", now, "a"), Change(ines.uid, "order", "7", now, "b")]
+    with pytest.raises(Refused, match="'7' is no label of order"):
+        save_votes(by=bob.annotator, seat=bob, changes=changes, now=now)
+    assert not Vote.objects.exists() and not VoteEvent.objects.exists()
+
+
+def test_nothing_is_settled_before_all_votes_are_in(table, cast_vote):
+    (bob, bea, ben), (world, _) = table
+    for seat in (bob, bea):
+        cast_vote(seat, world, "order", "0")
+        assert not GoldLabel.objects.exists()
+    cast_vote(ben, world, "order", "1")
+    gold = GoldLabel.objects.get()
+    assert (gold.label, gold.method, round(gold.agreement, 4)) == ("0", "majority", 0.6667)
+    assert [vote["label"] for vote in gold.votes] == ["0", "0", "1"]
+
+
+def test_a_withdrawn_vote_reopens_only_its_own_cell(table, cast_vote):
+    seats, (world, ines) = table
+    for seat in seats:
+        cast_vote(seat, world, "order", "0")
+        cast_vote(seat, ines, "order", "1")
+    cast_vote(seats[0], world, "order", "")
+    assert list(GoldLabel.objects.values_list("proposition_id", flat=True)) == [ines.pk]
+    last = GoldEvent.objects.last()
+    assert (last.before, last.before_method, last.after_method) == ("0", "unanimous", "")
+
+
+def test_an_adjudicated_label_stands_and_says_that_votes_changed(table, cast_vote, cast):
+    seats, (world, _) = table
+    for seat, label in zip(seats, ["True", "False", "Unknown"], strict=True):
+        cast_vote(seat, world, "truth_status", label)
+    gold = GoldLabel.objects.get()
+    assert (gold.method, gold.label) == ("open", "")
+    GoldLabel.objects.update(method="adjudicated", label="True", decided_by=cast.esi)
+    cast_vote(seats[1], world, "truth_status", "Unknown")
+    gold.refresh_from_db()
+    assert (gold.method, gold.label, gold.disturbed) == ("adjudicated", "True", True)
+    cast_vote(seats[1], world, "truth_status", "False")
+    gold.refresh_from_db()
+    assert not gold.disturbed
+
+
+def test_a_project_can_demand_unanimity_for_a_dimension(table, cast_vote, cast):
+    cast.project.unanimity_dimensions = ["context"]
+    cast.project.save()
+    seats, (world, _) = table
+    for seat in seats:
+        seat.story.project.refresh_from_db()
+    for seat, label in zip(seats, ["Neutral", "Neutral", "Temporal"], strict=True):
+        cast_vote(seat, world, "context", label)
+        cast_vote(seat, world, "truth_status", "True" if label == "Neutral" else "False")
+    methods = dict(GoldLabel.objects.values_list("dimension", "method"))
+    assert methods == {"context": "open", "truth_status": "majority"}
+
+
+def test_undo_takes_back_one_change_at_a_time(table, cast_vote):
+    (bob, *_), (world, _) = table
+    cast_vote(bob, world, "order", "0")
+    cast_vote(bob, world, "order", "1")
+    labels = []
+    for step in range(3):
+        saved = undo_last(by=bob.annotator, seat=bob, client_key=f"undo-{step}", now=timezone.now())
+        labels.append(saved.label if saved else None)
+    assert labels == ["0", "", None]
+    assert VoteEvent.objects.count() == 4
+
+
+def test_saving_takes_as_many_statements_whether_the_votes_agree_or_not(table, cast_vote):
+    seats, (world, ines) = table
+    for seat in seats[:2]:
+        cast_vote(seat, world, "truth_status", "True")
+    cast_vote(seats[0], ines, "truth_status", "True")
+    cast_vote(seats[1], ines, "truth_status", "False")
+    counts = []
+    for proposition, label in ((world, "True"), (ines, "Unknown")):
+        with CaptureQueriesContext(connection) as captured:
+            cast_vote(seats[2], proposition, "truth_status", label)
+        counts.append(len(captured))
+    assert counts[0] == counts[1] <= 12
+    assert set(GoldLabel.objects.values_list("method", flat=True)) == {"unanimous", "open"}

@@ -1,0 +1,133 @@
+"""The cast: Alice owns the project, Bob, Bea and Ben annotate, Esi is the expert, Charlie is a stranger."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync API runs an event loop of its own
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real data and vectors beside the checkout; tests that need it skip without it."""
+    if not SHARED.is_dir():
+        pytest.skip("the folder shared/ beside the checkout is absent")
+    return SHARED
+
+
+@pytest.fixture(autouse=True)
+def quick_and_local(settings, tmp_path) -> None:
+    """Fast password hashing, plain static files, no shared cache and no files outside the test."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    settings.SECURE_SSL_REDIRECT = False
+    settings.MEDIA_ROOT = tmp_path / "media"
+
+
+@dataclass
+class Cast:
+    project: object
+    alice: object
+    bob: object
+    bea: object
+    ben: object
+    esi: object
+    charlie: object
+
+    @property
+    def annotators(self) -> list:
+        return [self.bob, self.bea, self.ben]
+
+
+@pytest.fixture
+def cast(db) -> Cast:
+    from annotation.models import Membership, Project, Role, User
+
+    people = {
+        name: User.objects.create_user(name, f"{name}@example.org", "correct-horse-battery", display_name=name.title())
+        for name in ("alice", "bob", "bea", "ben", "esi", "charlie")
+    }
+    project = Project.objects.create(slug="minds", name="Minds")
+    roles = {
+        "alice": Role.ADMIN,
+        "bob": Role.ANNOTATOR,
+        "bea": Role.ANNOTATOR,
+        "ben": Role.ANNOTATOR,
+        "esi": Role.EXPERT,
+    }
+    for name, role in roles.items():
+        Membership.objects.create(project=project, user=people[name], role=role)
+    return Cast(project=project, **people)
+
+
+@pytest.fixture
+def make_story(cast):
+    """Makes a story with a gold table: `make_story(rows=[(actor, belief), …])`."""
+    import hashlib
+
+    from annotation.models import BeliefTable, Category, Proposition, Story
+
+    def make(
+        number: int = 1, rows=(("world", "The key is in the drawer"), ("Ines", "The key is in the bag")), **fields
+    ):
+        category, _ = Category.objects.get_or_create(
+            project=cast.project, name=fields.pop("category", "False Belief Task")
+        )
+        text = fields.pop("text", f"Story {number}. Ines puts the key in the bag. Tomas moves it to the drawer.")
+        story = Story.objects.create(
+            project=cast.project,
+            number=number,
+            category=category,
+            text=text,
+            digest=hashlib.sha256(text.encode()).hexdigest(),
+            **fields,
+        )
+        table = BeliefTable.objects.create(story=story)
+        Proposition.objects.bulk_create(
+            Proposition(table=table, position=position, actor=actor, belief=belief)
+            for position, (actor, belief) in enumerate(rows, 1)
+        )
+        return story
+
+    return make
+
+
+@pytest.fixture
+def seat(cast):
+    """Seats annotators at a story: `seat(story)` seats Bob, Bea and Ben and returns their assignments."""
+    from annotation.models import Assignment
+
+    def make(story, annotators=None):
+        return [
+            Assignment.objects.create(story=story, annotator=person, slot=slot, overlap=cast.project.overlap)
+            for slot, person in enumerate(annotators or cast.annotators, 1)
+        ]
+
+    return make
+
+
+@pytest.fixture
+def cast_vote(db):
+    """Casts one vote: `cast_vote(seat, proposition, dimension, label)`."""
+    import uuid
+
+    from django.utils import timezone
+
+    from annotation.services.votes import Change, save_votes
+
+    def make(seat, proposition, dimension, label, **fields):
+        now = timezone.now()
+        change = Change(proposition.uid, dimension, label, fields.pop("at", now), fields.pop("key", uuid.uuid4().hex))
+        return save_votes(by=seat.annotator, seat=seat, changes=[change], now=now)[0]
+
+    return make
