@@ -1,0 +1,52 @@
+# Two commands: `make serve` runs the product, `make test` runs the tests. Both set up what they need.
+PYTHON ?= python3.11
+VAR ?= $(CURDIR)/var
+HOST ?= 127.0.0.1
+PORT ?= 8000
+WORKERS ?= 2
+THREADS ?= 8
+# 0 leaves out the sample project and its known passwords: for every installation that others can reach.
+SAMPLE ?= 1
+VENV := .venv
+BIN := $(VENV)/bin
+export CREDENCE_VAR = $(VAR)
+
+.PHONY: serve test setup dev-setup lock lint check clean-venv
+
+serve: setup
+	@$(BIN)/python manage.py check --fail-level ERROR
+	@$(BIN)/python manage.py migrate --noinput -v 0
+	@$(BIN)/python manage.py collectstatic --noinput -v 0
+	@if [ "$(SAMPLE)" = 1 ]; then $(BIN)/python manage.py load_sample --once; fi
+	@echo "Credence is at http://$(HOST):$(PORT)/ (stop with Ctrl+C)"
+	@exec $(BIN)/gunicorn config.wsgi --bind $(HOST):$(PORT) --workers $(WORKERS) --threads $(THREADS) \
+		--timeout 120 --graceful-timeout 10 --log-level warning --no-control-socket
+
+test: dev-setup
+	@bash tests/run.sh
+
+setup: $(VENV)/.installed
+dev-setup: $(VENV)/.installed-dev
+
+$(BIN)/uv:
+	@command -v $(PYTHON) >/dev/null || { echo "Credence needs Python 3.11; set PYTHON to where it is." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.txt
+
+$(VENV)/.installed: $(BIN)/uv requirements.txt
+	@echo "Installing the locked dependencies (once)…"
+	@$(BIN)/uv pip sync --quiet --compile-bytecode --require-hashes --python $(BIN)/python requirements.txt requirements-uv.txt
+	@rm -f $(VENV)/.installed-dev; touch $@
+
+$(VENV)/.installed-dev: $(BIN)/uv requirements-dev.txt
+	@echo "Installing the locked dependencies for development (once)…"
+	@$(BIN)/uv pip sync --quiet --compile-bytecode --require-hashes --python $(BIN)/python requirements-dev.txt requirements-uv.txt
+	@touch $@ $(VENV)/.installed
+
+# Writes the lock files anew from pyproject.toml; hashes, no host names.
+lock: $(BIN)/uv
+	@$(BIN)/uv pip compile --quiet --group dev --generate-hashes --no-header --no-annotate pyproject.toml -o requirements-dev.txt
+	@$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-annotate -c requirements-dev.txt pyproject.toml -o requirements.txt
+
+lint: dev-setup
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Runs all tests on SQLite, then those that use the database on PostgreSQL. Servers are started here, on ports of their
+# own and in a temporary folder, and ended here. A component that is missing is left out with a sentence; under CI=true
+# it fails the run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+PYTEST=(.venv/bin/python -m pytest -n "${TEST_PROCESSES:-2}" --dist loadgroup)
+scratch=$(mktemp -d)
+chmod 755 "$scratch"
+export CREDENCE_VAR="$scratch/var"
+unset DATABASE_URL REDIS_URL SITE_URL
+
+free_port() { .venv/bin/python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+missing() {
+  if [ "${CI:-}" = true ]; then echo "CI needs $1, which is not installed." >&2; exit 1; fi
+  echo "$1 is not installed: $2" >&2
+}
+
+as_postgres() { if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$@"; fi; }
+
+finish() {
+  status=$?
+  [ -n "${pg_bin:-}" ] && [ -f "$scratch/pg/postmaster.pid" ] && as_postgres "$pg_bin/pg_ctl" -D "$scratch/pg" -m immediate stop >/dev/null 2>&1
+  [ -n "${redis_pid:-}" ] && kill "$redis_pid" 2>/dev/null
+  rm -rf "$scratch"
+  exit $status
+}
+trap finish EXIT
+
+[ -x "${CHROMIUM:-/usr/bin/chromium}" ] || missing Chromium "the browser tests will be skipped."
+
+if command -v redis-server >/dev/null; then
+  redis_port=$(free_port)
+  redis-server --port "$redis_port" --bind 127.0.0.1 --save "" --appendonly no --dir "$scratch" >"$scratch/redis.log" &
+  redis_pid=$!
+  export TEST_REDIS_URL="redis://127.0.0.1:$redis_port/0"
+else
+  missing Redis "its tests will be skipped."
+fi
+
+echo "== SQLite"
+"${PYTEST[@]}" "$@"
+
+pg_bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1 || true)
+[ -n "$pg_bin" ] || pg_bin=$(dirname "$(readlink -f "$(command -v initdb || echo /nowhere/initdb)")")
+if [ -x "$pg_bin/initdb" ]; then
+  pg_port=$(free_port)
+  install -d -m 700 "$scratch/pg"
+  [ "$(id -u)" = 0 ] && chown postgres "$scratch/pg"
+  as_postgres "$pg_bin/initdb" -D "$scratch/pg" -U credence -A trust --no-sync -E UTF8 --locale C.UTF-8 >/dev/null
+  as_postgres "$pg_bin/pg_ctl" -D "$scratch/pg" -w -l "$scratch/pg/log" \
+    -o "-p $pg_port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off" start >/dev/null
+  echo "== PostgreSQL"
+  DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "not browser" --ignore tests/annotation/domain "$@"
+else
+  missing PostgreSQL "the database tests ran on SQLite only."
+fi
