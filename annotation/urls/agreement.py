@@ -1,1 +1,9 @@
-urlpatterns: list = []
+from django.urls import path
+
+from annotation.views import agreement
+
+urlpatterns = [
+    path("p/<slug:slug>/agreement/", agreement.agreement, name="agreement"),
+    path("p/<slug:slug>/agreement/annotators/", agreement.agreement_annotators, name="agreement_annotators"),
+    path("p/<slug:slug>/agreement/second-opinions/", agreement.agreement_opinions, name="agreement_opinions"),
+]

@@ -1,0 +1,1 @@
+"""Agreement between annotators: one family of coefficients a file, all on `Votes`."""

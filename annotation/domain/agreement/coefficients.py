@@ -1,0 +1,101 @@
+"""Agreement coefficients from the label counts of cells, `counts` of shape (cells, labels).
+
+Each returns a float, or None where the coefficient is not defined; `undefined` says why.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import evalica
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from statsmodels.stats.inter_rater import cohens_kappa as _cohens_kappa
+from statsmodels.stats.inter_rater import fleiss_kappa as _fleiss_kappa
+
+Counts = NDArray[np.int64]
+
+NO_CELLS = "no cell has all its votes"
+NO_PAIRS = "no cell has two votes"
+ONE_LABEL = "all votes are one label, so chance agreement is certain"
+
+
+def undefined(counts: Counts) -> str | None:
+    """Why the chance-corrected coefficients are not defined, or None where they are."""
+    if not len(counts):
+        return NO_CELLS
+    paired = counts[counts.sum(axis=1) >= 2]
+    if not len(paired):
+        return NO_PAIRS
+    return ONE_LABEL if (paired.sum(axis=0) > 0).sum() < 2 else None
+
+
+def agreeing_cells(counts: Counts) -> int:
+    """Number of cells on which all votes are one label."""
+    return int((counts.max(axis=1, initial=0) == counts.sum(axis=1)).sum())
+
+
+def strict(counts: Counts) -> float | None:
+    """Share of cells on which all annotators chose the same label (OmniToM, appendix B.4, table 6)."""
+    return agreeing_cells(counts) / len(counts) if len(counts) else None
+
+
+def pairwise(counts: Counts) -> float | None:
+    """Mean over cells of the share of annotator pairs that agree; cells with fewer than two votes are left out."""
+    votes = counts.sum(axis=1)
+    counts, votes = counts[votes >= 2], votes[votes >= 2]
+    if not len(counts):
+        return None
+    return float(((counts * (counts - 1)).sum(axis=1) / (votes * (votes - 1))).mean())
+
+
+def fleiss_kappa(counts: Counts) -> float | None:
+    """Fleiss' kappa (statsmodels); it needs the same number of votes in every cell, so the commonest number counts."""
+    if undefined(counts):
+        return None
+    votes = counts.sum(axis=1)
+    number = np.bincount(votes).argmax()
+    even = counts[votes == number]
+    return None if number < 2 or undefined(even) else float(_fleiss_kappa(even, method="fleiss"))
+
+
+def krippendorff_alpha(counts: Counts) -> float | None:
+    """Krippendorff's alpha, nominal, missing votes allowed (evalica).
+
+    For nominal data only the counts of a cell matter, not who cast them: votes are laid out in slots.
+    """
+    if undefined(counts):
+        return None
+    slots = np.full((int(counts.sum(axis=1).max()), len(counts)), np.nan)
+    cells, codes = np.nonzero(counts)
+    cells, codes = np.repeat(cells, counts[cells, codes]), np.repeat(codes, counts[cells, codes])
+    starts = np.searchsorted(cells, np.arange(len(counts)))
+    slots[np.arange(len(cells)) - starts[cells], cells] = codes
+    return float(evalica.alpha(pd.DataFrame(slots), distance="nominal").alpha)
+
+
+def gwet_ac1(counts: Counts) -> float | None:
+    """Gwet's AC1 for any number of raters with missing votes (Gwet 2008, section 3.3).
+
+    Observed agreement over cells with two votes or more; label shares over all cells with a vote; q is the size of the
+    label set, not the number of labels that happen to occur.
+    """
+    votes = counts.sum(axis=1)
+    observed = pairwise(counts)
+    if observed is None or counts.shape[1] < 2:
+        return None
+    voted = counts[votes >= 1]
+    shares = (voted / voted.sum(axis=1, keepdims=True)).mean(axis=0)
+    expected = float((shares * (1 - shares)).sum() / (counts.shape[1] - 1))
+    return (observed - expected) / (1 - expected)
+
+
+def cohens_kappa(confusion: Counts) -> float | None:
+    """Cohen's kappa of two annotators from their confusion matrix of shape (K, K) (statsmodels)."""
+    margins = confusion.sum(axis=0) + confusion.sum(axis=1)
+    if confusion.sum() == 0 or (margins > 0).sum() < 2:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return float(_cohens_kappa(confusion, return_results=False))

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from django import forms
+
+from annotation.models import Project
+
+
+class AgreementFilter(forms.Form):
+    split = forms.ChoiceField(required=False)
+    category = forms.ChoiceField(required=False)
+
+    def __init__(self, data, *, project: Project) -> None:
+        super().__init__(data)
+        for name, rows in (("split", project.splits), ("category", project.categories)):
+            names = list(rows.values_list("name", flat=True))
+            self.fields[name].choices = [("", "All"), *((one, one) for one in names)]

@@ -1,0 +1,164 @@
+"""Agreement of a project, from the votes in the database to the report; results are kept in the cache.
+
+The key holds the newest vote event, so that a report is computed once for each state of the votes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from itertools import islice
+
+import numpy as np
+from django.core.cache import cache
+from django.db.models import Count, Max, Q
+
+from annotation.domain.agreement import annotators as by_annotator
+from annotation.domain.agreement.extraction import reconciliation_overlap
+from annotation.domain.agreement.report import measure, over_all
+from annotation.domain.agreement.votes import Votes
+from annotation.domain.schema import SCHEMAS, Schema
+from annotation.models import GoldLabel, Project, Proposition, TableKind, User, Vote, VoteEvent
+
+SEED = 20260101
+_LABELS = 100  # a dimension and a label in one integer: dimension × 100 + label
+_CHUNK = 4000
+CACHE_SECONDS = 7 * 24 * 3600
+
+
+def agreement_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
+    """The report as `specs/command-line.md` fixes it: shares are fractions, undefined values None with a reason."""
+    return _cached("report", project, split, category, _compute_report)
+
+
+def annotator_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
+    """Pairs of annotators, each against the settled labels, and confusion by dimension."""
+    return _cached("annotators", project, split, category, _compute_annotators)
+
+
+def second_opinions(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
+    """Annotator → dimension → skill by Dawid–Skene and by MACE; seconds of work on a large project."""
+    return _cached("opinions", project, split, category, _compute_opinions)
+
+
+def extraction_report(*, project: Project) -> dict:
+    """Stage 1: reviewed propositions and how many needed no reconciliation remark."""
+    rows = Proposition.objects.filter(table__story__project=project, table__kind=TableKind.GOLD, reviewed=True)
+    counts = rows.aggregate(reviewed=Count("id"), unremarked=Count("id", filter=Q(remark="")))
+    return {**counts, "overlap": reconciliation_overlap(counts["reviewed"], counts["unremarked"])}
+
+
+def _cached(kind: str, project: Project, split: str | None, category: str | None, compute) -> dict:
+    state = VoteEvent.objects.filter(proposition__table__story__project=project).aggregate(Max("id"))["id__max"]
+    gold = GoldLabel.objects.filter(proposition__table__story__project=project).aggregate(Max("decided_at"))
+    described = json.dumps([kind, project.pk, project.overlap, split, category, state, str(gold)])
+    key = "agreement:" + hashlib.sha256(described.encode()).hexdigest()
+    found = cache.get(key)
+    if found is None:
+        found = compute(project, split, category)
+        cache.set(key, found, CACHE_SECONDS)
+    return found
+
+
+def _stories(project: Project, split: str | None, category: str | None) -> dict[int, int]:
+    """Proposition id → story id over the live gold tables that are asked for."""
+    rows = Proposition.objects.live_gold().filter(table__story__project=project)
+    if split:
+        rows = rows.filter(table__story__split__name=split)
+    if category:
+        rows = rows.filter(table__story__category__name=category)
+    return dict(rows.values_list("id", "table__story_id"))
+
+
+def _columns(schema: Schema, wanted: np.ndarray) -> np.ndarray:
+    """The standing votes on a range of propositions: label codes, proposition ids and annotator ids, shape (3, V).
+
+    Read in chunks: half a million live tuples would cost the garbage collector as long as the database.
+    """
+    codes = {
+        (d.key, label): _LABELS * at + d.values.index(label)
+        for at, d in enumerate(schema.dimensions)
+        for label in d.values
+    }
+    chunks = [np.empty((3, 0), dtype=np.int64)]
+    if len(wanted):
+        ranged = Vote.objects.cast().filter(proposition_id__gte=int(wanted[0]), proposition_id__lte=int(wanted[-1]))
+        rows = ranged.values_list("dimension", "label", "proposition_id", "annotator_id").iterator(_CHUNK)
+        while chunk := list(islice(rows, _CHUNK)):
+            keys, labels, propositions, people = zip(*chunk, strict=True)
+            coded = [codes.get(pair, -1) for pair in zip(keys, labels, strict=True)]
+            chunks.append(np.array([coded, propositions, people], dtype=np.int64))
+    return np.concatenate(chunks, axis=1)
+
+
+def _load(project: Project, split: str | None, category: str | None) -> dict[str, tuple[Votes, np.ndarray]]:
+    """Votes by dimension, each with the ids of the propositions of its cells (ascending, shape (C,)).
+
+    Votes are read by a range of proposition ids and sorted out here: joining 469,203 of them to their stories takes
+    the database three times as long.
+    """
+    schema = SCHEMAS[project.schema_version]
+    story_of = _stories(project, split, category)
+    wanted = np.array(sorted(story_of), dtype=np.int64)
+    coded, proposition, person = _columns(schema, wanted)
+    names = dict(User.objects.filter(id__in=np.unique(person).tolist()).values_list("id", "username"))
+    order = np.array(sorted(names))
+    known = np.isin(proposition, wanted)
+    found = {}
+    for at, d in enumerate(schema.dimensions):
+        mine = known & (coded // _LABELS == at)
+        ids, cell = np.unique(proposition[mine], return_inverse=True)
+        story = np.array([story_of[int(one)] for one in ids], dtype=np.int64)
+        people_names = tuple(names[int(one)] for one in order)
+        votes = Votes(
+            d.key, d.values, people_names, cell, np.searchsorted(order, person[mine]), coded[mine] % _LABELS, story
+        )
+        found[d.key] = (votes, ids)
+    return found
+
+
+def _compute_report(project: Project, split: str | None, category: str | None) -> dict:
+    loaded = [votes for votes, _ in _load(project, split, category).values()]
+    rows = [measure(votes, overlap=project.overlap, seed=SEED) for votes in loaded]
+    cast = [votes for votes in loaded if len(votes.cell)]
+    people = {votes.annotators[at] for votes in cast for at in np.unique(votes.annotator)}
+    return {
+        "stories": len({int(story) for votes in loaded for story in np.unique(votes.story)}),
+        "propositions": max((len(votes.story) for votes in loaded), default=0),
+        "annotators": len(people),
+        "incomplete": sum(len(votes.story) for votes in loaded) - sum(row["cells"] for row in rows),
+        "overall": over_all(loaded, rows, overlap=project.overlap, seed=SEED),
+        "dimensions": {votes.dimension: row for votes, row in zip(loaded, rows, strict=True)},
+    }
+
+
+def _compute_annotators(project: Project, split: str | None, category: str | None) -> dict:
+    loaded = _load(project, split, category)
+    settled = {
+        (proposition, key): label
+        for proposition, key, label in GoldLabel.objects.settled()
+        .filter(proposition__table__story__project=project)
+        .values_list("proposition_id", "dimension", "label")
+    }
+    confusions, against = {}, {}
+    for key, (votes, ids) in loaded.items():
+        full = votes.complete(project.overlap)
+        code = {label: at for at, label in enumerate(votes.labels)}
+        resolved = np.array([code.get(settled.get((int(one), key), ""), -1) for one in ids], dtype=np.int64)
+        confusions[key] = {"labels": list(votes.labels), "cells": by_annotator.label_confusion(full).tolist()}
+        for row in by_annotator.against_resolved(votes, resolved):
+            against.setdefault(row["annotator"], {})[key] = row
+    complete = [votes.complete(project.overlap) for votes, _ in loaded.values()]
+    return {
+        "pairs": by_annotator.pairs(complete),
+        "confusions": confusions,
+        "against_resolved": against,
+    }
+
+
+def _compute_opinions(project: Project, split: str | None, category: str | None) -> dict:
+    opinions: dict[str, dict] = {}
+    for key, (votes, _) in _load(project, split, category).items():
+        for name, skills in by_annotator.second_opinions(votes.complete(project.overlap), seed=SEED).items():
+            opinions.setdefault(name, {})[key] = skills
+    return opinions

@@ -1,0 +1,104 @@
+"""Agreement between annotators: pictures first, figures below, annotators and second opinions loaded after."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from annotation.access import ProjectAccess, project_access
+from annotation.domain.schema import SCHEMAS, Dimension
+from annotation.forms.agreement import AgreementFilter
+from annotation.models import Role
+from annotation.services.agreement import agreement_report, annotator_report, extraction_report, second_opinions
+from annotation.views.charts import interval_chart
+
+
+def agreement(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    form, chosen = _chosen(request, access)
+    report = agreement_report(project=access.project, **chosen)
+    rows = [
+        {"dimension": dimension, **report["dimensions"][dimension.key]}
+        for dimension in SCHEMAS[access.project.schema_version].dimensions
+    ]
+    context = {
+        "form": form,
+        "report": report,
+        "rows": rows,
+        "overall": report["overall"],
+        "charts": [
+            interval_chart("Strict agreement", _points(rows, "strict"), percent=True),
+            interval_chart("Krippendorff's alpha", _points(rows, "krippendorff_alpha"), percent=False),
+        ],
+        "extraction": extraction_report(project=access.project),
+        "query": urlencode({name: value for name, value in chosen.items() if value}),
+    }
+    return render(request, "annotation/agreement/agreement.html", access.context | context)
+
+
+def agreement_annotators(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    _, chosen = _chosen(request, access)
+    report = annotator_report(project=access.project, **chosen)
+    dimensions = SCHEMAS[access.project.schema_version].dimensions
+    context = {
+        "pairs": report["pairs"],
+        "against": [
+            {"annotator": name, "cells": [_share(by_dimension.get(dimension.key)) for dimension in dimensions]}
+            for name, by_dimension in sorted(report["against_resolved"].items())
+        ],
+        "dimensions": dimensions,
+        "confusions": [_matrix(access, dimension, report["confusions"][dimension.key]) for dimension in dimensions],
+    }
+    return render(request, "annotation/agreement/_annotators.html", access.context | context)
+
+
+def agreement_opinions(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    _, chosen = _chosen(request, access)
+    dimensions = SCHEMAS[access.project.schema_version].dimensions
+    opinions = second_opinions(project=access.project, **chosen)
+    rows = [
+        {"annotator": name, "cells": [skills.get(dimension.key) for dimension in dimensions]}
+        for name, skills in sorted(opinions.items())
+    ]
+    context = {"opinions": rows, "dimensions": dimensions}
+    return render(request, "annotation/agreement/_opinions.html", access.context | context)
+
+
+def _chosen(request: HttpRequest, access: ProjectAccess) -> tuple[AgreementFilter, dict]:
+    form = AgreementFilter(request.GET, project=access.project)
+    cleaned = form.cleaned_data if form.is_valid() else {}
+    return form, {name: cleaned.get(name) or None for name in ("split", "category")}
+
+
+def _points(rows: list[dict], name: str) -> list[dict]:
+    return [
+        {"label": row["dimension"].name, "value": row[name], "interval": row["interval"][name], "n": row["cells"]}
+        for row in rows
+    ]
+
+
+def _share(row: dict | None) -> dict | None:
+    return {**row, "share": row["agree"] / row["cells"]} if row and row["cells"] else None
+
+
+def _matrix(access: ProjectAccess, dimension: Dimension, confusion: dict) -> dict:
+    """The matrix as rows of cells, each with its shade (0 to 10, of the largest disagreement) and its link."""
+    cells, labels = confusion["cells"], confusion["labels"]
+    most = max((cells[i][j] for i in range(len(cells)) for j in range(len(cells)) if i != j), default=0)
+    queue = reverse("annotation:adjudication", args=[access.project.slug])
+
+    def cell(i: int, j: int) -> dict:
+        query = urlencode({"dimension": dimension.key, "pair": f"{labels[i]}|{labels[j]}", "status": "all"})
+        shade = 0 if i == j or not most else round(10 * cells[i][j] / most)
+        return {"count": cells[i][j], "shade": shade, "same": i == j, "href": f"{queue}?{query}" if cells[i][j] else ""}
+
+    rows = [
+        {"label": label, "cells": [cell(i, j) for j in range(len(cells))]}
+        for i, label in enumerate(confusion["labels"])
+    ]
+    return {"dimension": dimension, "rows": rows, "labels": labels, "any": most > 0}

@@ -1,0 +1,51 @@
+"""Geometry of the small charts that pages draw as SVG: numbers in, coordinates out; templates hold the marks."""
+
+from __future__ import annotations
+
+ROW = 30
+LEFT, RIGHT, WIDTH = 150, 60, 620
+TOP, BOTTOM = 14, 34
+
+
+def interval_chart(title: str, points: list[dict], *, percent: bool) -> dict:
+    """A dot with its interval for each of `points` ({"label", "value", "interval", "n"}), on a shared scale.
+
+    The scale ends at 1 and starts at the largest tenth below every value and interval, at most 0.9.
+    """
+    known = [edge for point in points for edge in ([point["value"], *(point["interval"] or [])]) if edge is not None]
+    low = max(-1.0, min([0.9, *(int(edge * 10 - (edge < 0)) / 10 for edge in known)]))
+    span = 1 - low
+
+    def x(value: float) -> float:
+        return round(LEFT + (value - low) / span * (WIDTH - LEFT - RIGHT), 1)
+
+    def shown(value: float) -> str:
+        return f"{value:.1%}" if percent else f"{value:.2f}"
+
+    step = 0.1 if span > 0.25 else 0.02
+    ticks = [1 - step * at for at in range(int(span / step + 1e-9) + 1)]
+    marks = [
+        {
+            **point,
+            "y": TOP + ROW * at + ROW / 2,
+            "x": x(point["value"]) if point["value"] is not None else None,
+            "low": x(point["interval"][0]) if point["interval"] else None,
+            "high": x(point["interval"][1]) if point["interval"] else None,
+            "shown": shown(point["value"]) if point["value"] is not None else "undefined",
+        }
+        for at, point in enumerate(points)
+    ]
+    bottom = TOP + ROW * len(points)
+    return {
+        "title": title,
+        "width": WIDTH,
+        "height": bottom + BOTTOM,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "value_x": WIDTH - 4,
+        "top": TOP,
+        "bottom": bottom,
+        "tick_y": bottom + 18,
+        "ticks": [{"x": x(tick), "label": f"{tick:.0%}" if percent else f"{tick:.2g}"} for tick in ticks][::-1],
+        "marks": marks,
+    }

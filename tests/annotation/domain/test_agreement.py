@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.domain.agreement import annotators, coefficients, intervals
+from annotation.domain.agreement.extraction import reconciliation_overlap, table_f1
+from annotation.domain.agreement.report import measure, over_all
+from annotation.domain.agreement.votes import Votes
+from annotation.domain.schema import SCHEMA
+
+COUNTS = np.array([[3, 0], [2, 1], [0, 3], [1, 2]])
+
+
+def test_strict_and_pairwise_by_hand():
+    # cells 1 and 3 agree wholly: 2 of 4
+    assert coefficients.strict(COUNTS) == 0.5
+    # pairs that agree: 3/3, 1/3, 3/3, 1/3 → mean (1 + 1/3 + 1 + 1/3) / 4 = 2/3
+    assert coefficients.pairwise(COUNTS) == pytest.approx(2 / 3)
+
+
+def test_fleiss_kappa_by_hand():
+    # P̄ = 2/3 (above); label shares 6/12 and 6/12 → Pe = 1/2; κ = (2/3 − 1/2) / (1 − 1/2) = 1/3
+    assert coefficients.fleiss_kappa(COUNTS) == pytest.approx(1 / 3)
+
+
+def test_krippendorff_alpha_by_hand():
+    # coincidences: diagonal per cell Σ n(n−1)/(m−1) = 3, 1, 3, 1 → 8 of n = 12, so Do = 4/12
+    # De = (12² − 6² − 6²) / (12·11) = 72/132; α = 1 − (1/3)/(72/132) = 1 − 11/18 = 7/18
+    assert coefficients.krippendorff_alpha(COUNTS) == pytest.approx(7 / 18)
+    sums = intervals.alpha_sums(COUNTS).sum(axis=0)
+    assert intervals.alpha_of(sums) == pytest.approx(7 / 18)
+
+
+def test_gwet_ac1_by_hand():
+    # pa = 2/3; π = (1/2, 1/2); pe = (1/(2−1)) Σ π(1−π) = 1/2; AC1 = (2/3 − 1/2) / (1/2) = 1/3
+    assert coefficients.gwet_ac1(COUNTS) == pytest.approx(1 / 3)
+
+
+def test_ac1_survives_the_prevalence_that_makes_kappa_collapse():
+    # 9 cells all "a", one cell a/a/b. pa = (9 + 1/3) / 10 = 14/15
+    counts = np.array([[3, 0]] * 9 + [[2, 1]])
+    # shares 29/30, 1/30: Fleiss Pe = (29² + 1)/900 = 842/900 → κ = (840 − 842)/(900 − 842) = −2/58
+    assert coefficients.fleiss_kappa(counts) == pytest.approx(-2 / 58)
+    # pe = 2·(29/30)(1/30) = 58/900 → AC1 = (840 − 58)/(900 − 58) = 782/842
+    assert coefficients.gwet_ac1(counts) == pytest.approx(782 / 842)
+
+
+def test_missing_votes_by_hand():
+    # cells with 3, 2, 1, 0 votes: a a b | a a | b | –
+    counts = np.array([[2, 1], [2, 0], [0, 1], [0, 0]])
+    # pairs: 1/3 and 1 → pa = 2/3; shares over cells with a vote: a (2/3 + 1 + 0)/3 = 5/9, b 4/9
+    # pe = 2 · 5/9 · 4/9 = 40/81; AC1 = (54/81 − 40/81) / (41/81) = 14/41
+    assert coefficients.gwet_ac1(counts) == pytest.approx(14 / 41)
+    # alpha: pairable votes a 4, b 1, n = 5; diagonal 2·1/2 + 2·1/1 = 3 → Do = 2/5; De = (25 − 16 − 1)/20 = 2/5; α = 0
+    assert coefficients.krippendorff_alpha(counts) == pytest.approx(0)
+
+
+def test_cohens_kappa_by_hand():
+    # 20 both a, 15 both b, 5 and 10 apart: po = 35/50; pe = (25·30 + 25·20)/2500 = 1/2; κ = (0.7 − 0.5)/0.5
+    assert coefficients.cohens_kappa(np.array([[20, 5], [10, 15]])) == pytest.approx(0.4)
+
+
+def test_the_undefined_is_none_with_a_reason():
+    assert coefficients.undefined(np.zeros((0, 3), dtype=int)) == coefficients.NO_CELLS
+    one_label = np.array([[3, 0], [3, 0]])
+    assert coefficients.undefined(one_label) == coefficients.ONE_LABEL
+    assert coefficients.krippendorff_alpha(one_label) is coefficients.fleiss_kappa(one_label) is None
+    assert coefficients.strict(one_label) == 1
+    assert coefficients.cohens_kappa(np.array([[4, 0], [0, 0]])) is None
+
+
+def _alpha_from_definition(counts):
+    """Krippendorff's alpha from all pairs of values, without a coincidence matrix."""
+    units = [np.repeat(np.arange(counts.shape[1]), row) for row in counts if row.sum() >= 2]
+    values = np.concatenate(units)
+    observed = sum(2 * sum(a != b for a, b in combinations(unit, 2)) / (len(unit) - 1) for unit in units) / len(values)
+    expected = 2 * sum(a != b for a, b in combinations(values, 2)) / (len(values) * (len(values) - 1))
+    return 1 - observed / expected
+
+
+count_tables = st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=2, max_size=12).map(np.array)
+
+
+@settings(max_examples=60, deadline=None)
+@given(count_tables, st.permutations(range(3)), st.randoms())
+def test_alpha_equals_its_definition_and_forgets_names_and_order(counts, relabelled, random):
+    if coefficients.undefined(counts):
+        return
+    alpha = coefficients.krippendorff_alpha(counts)
+    assert alpha == pytest.approx(_alpha_from_definition(counts))
+    assert alpha == pytest.approx(float(intervals.alpha_of(intervals.alpha_sums(counts).sum(axis=0))))
+    shuffled = counts[random.sample(range(len(counts)), len(counts))][:, relabelled]
+    assert coefficients.krippendorff_alpha(shuffled) == pytest.approx(alpha)
+    assert coefficients.gwet_ac1(shuffled) == pytest.approx(coefficients.gwet_ac1(counts))
+
+
+def _votes_with_agreement(agree: int, cells: int = 390, stories: int = 21) -> Votes:
+    rows = []
+    for cell in range(cells):
+        labels = ("True", "True", "True" if cell < agree else "False")
+        rows += [(cell % stories, cell, name, label) for name, label in zip("abc", labels, strict=True)]
+    return Votes.of("truth_status", ("True", "False", "Unknown"), rows)
+
+
+def test_the_published_reliability_table():
+    # OmniToM, table 6
+    agree = [382, 338, 335, 380, 346, 368, 369]
+    printed = ["97.95", "86.67", "85.90", "97.44", "88.72", "94.36", "94.62"]
+    dimensions = [_votes_with_agreement(number) for number in agree]
+    rows = [measure(votes, overlap=3, seed=1) for votes in dimensions]
+    assert [row["agree"] for row in rows] == agree
+    assert [f"{100 * row['strict']:.2f}" for row in rows] == printed
+    overall = over_all(dimensions, rows, overlap=3, seed=1)
+    assert (overall["agree"], overall["cells"], f"{100 * overall['strict']:.2f}") == (2518, 2730, "92.23")
+    low, high = overall["interval"]["strict"]
+    assert low < overall["strict"] < high
+
+
+def test_cells_that_wait_for_votes_are_left_out():
+    votes = Votes.of("order", ("0", "1"), [(1, 1, "a", "0"), (1, 1, "b", "0"), (1, 2, "a", "1"), (2, 3, "a", "0")])
+    assert votes.complete(2).counts.tolist() == [[2, 0]]
+    assert measure(votes, overlap=2, seed=0)["cells"] == 1
+
+
+def test_resampling_stories_is_wider_than_resampling_cells_where_stories_cluster():
+    # the specification's grid: 40 stories × 25 propositions; each story has its own rate of disagreement
+    rng = np.random.default_rng(3)
+    rate = np.repeat(rng.beta(1, 6, size=40), 25)
+    truth = rng.integers(0, 4, size=1000)
+    votes = np.where(rng.random((1000, 3)) < rate[:, None], rng.integers(0, 4, size=(1000, 3)), truth[:, None])
+    counts = (votes[:, :, None] == np.arange(4)).sum(axis=1)
+    story = np.repeat(np.arange(40), 25)
+    widths = []
+    for unit in (story, np.arange(1000)):
+        low, high = intervals.story_interval(
+            intervals.per_story(unit, intervals.alpha_sums(counts)), intervals.alpha_of, seed=5
+        )
+        widths.append(high - low)
+    assert widths[0] > 1.8 * widths[1]
+
+
+def test_the_story_interval_holds_the_truth_about_as_often_as_it_says():
+    # 60 seeded worlds of 40 stories; strict agreement has the true value 0.8 on average over stories
+    held = 0
+    for world in range(60):
+        rng = np.random.default_rng(world)
+        agree = rng.binomial(25, rng.beta(8, 2, size=40))
+        sums = np.column_stack([agree, np.full(40, 25)]).astype(float)
+        low, high = intervals.story_interval(sums, intervals.strict_of, seed=world, resamples=400)
+        held += low <= 0.8 <= high
+    assert held >= 52  # 95 % of 60 is 57; below 52 has a probability of less than one in a hundred
+
+
+def test_one_story_has_no_interval():
+    assert intervals.story_interval(np.array([[3.0, 4.0]]), intervals.strict_of, seed=0) is None
+
+
+def test_confusion_against_resolved_and_pairs():
+    rows = [(1, 1, "a", "x"), (1, 1, "b", "y"), (1, 2, "a", "x"), (1, 2, "b", "x"), (2, 3, "a", "y"), (2, 3, "b", "y")]
+    votes = Votes.of("d", ("x", "y"), rows)
+    assert annotators.label_confusion(votes).tolist() == [[1, 1], [1, 1]]
+    assert annotators.pair_confusion(votes, 0, 1).tolist() == [[1, 1], [0, 1]]
+    assert annotators.against_resolved(votes, np.array([0, 0, -1])) == [
+        {"annotator": "a", "cells": 2, "agree": 2},
+        {"annotator": "b", "cells": 2, "agree": 1},
+    ]
+    (pair,) = annotators.pairs([votes])
+    # po = 2/3; a: x 2, y 1; b: x 1, y 2 → pe = (2·1 + 1·2)/9 = 4/9; κ = (6/9 − 4/9)/(5/9) = 2/5
+    assert (pair["cells"], pair["agree"], pair["cohens_kappa"]) == (3, 2, pytest.approx(0.4))
+
+
+def test_second_opinions_rank_a_careful_annotator_above_a_guesser():
+    rng = np.random.default_rng(2)
+    labels = SCHEMA["knowledge_access"].values
+    truth = rng.integers(0, 3, size=300)
+    rows = []
+    for cell, right in enumerate(truth):
+        for name in ("guesser", "ada", "bo", "cy"):  # the guesser comes first: order of appearance must not matter
+            code = right if name != "guesser" and rng.random() < 0.95 else rng.integers(0, 3)
+            rows.append((cell // 10, cell, name, labels[code]))
+    votes = Votes.of("knowledge_access", labels, rows)
+    skill = annotators.second_opinions(votes, seed=1)
+    assert min(skill[name]["dawid_skene"] for name in ("ada", "bo", "cy")) > skill["guesser"]["dawid_skene"] + 0.3
+    assert min(skill[name]["mace"] for name in ("ada", "bo", "cy")) > skill["guesser"]["mace"] + 0.3
+    assert annotators.doubtful(votes).shape == (300,)
+
+
+def test_stage_one():
+    assert reconciliation_overlap(430, 360) == pytest.approx(0.8372, abs=5e-5)  # the published figure
+    assert reconciliation_overlap(0, 0) is None
+    # tables of 10 and 14 rows with 9 pairs in common: 18 / 24
+    assert table_f1(10, 14, 9) == 0.75
+    with pytest.raises(ValueError, match="11 matched rows"):
+        table_f1(10, 14, 11)
