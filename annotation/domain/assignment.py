@@ -1,0 +1,61 @@
+"""Who labels which story: a balanced, seeded plan."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from annotation.domain.resolution import OVERLAP_RANGE
+
+
+class PlanError(ValueError):
+    """The plan cannot be made; the message is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`seats` are new (story, annotator) pairs; `short` the stories that still lack annotators, with how many."""
+
+    seats: tuple[tuple[int, int], ...]
+    short: Mapping[int, int]
+
+
+def plan(
+    stories: Mapping[int, int],
+    annotators: Sequence[int],
+    *,
+    overlap: int,
+    seed: int,
+    held: Mapping[int, Set[int]] | None = None,
+    load: Mapping[int, int] | None = None,
+) -> Plan:
+    """Fills each story up to `overlap` annotators, always choosing those with the least to do.
+
+    `stories` maps a story to its weight (propositions); `held` to the annotators that it already has; `load` an annotator
+    to the weight that he already carries. Ties fall to a seeded draw: the same arguments give the same plan. Heavy
+    stories are dealt first, so that loads end close together. Raises PlanError where `overlap` is outside 2 to 9
+    or nobody can be chosen.
+    """
+    if overlap not in OVERLAP_RANGE:
+        raise PlanError(f"The overlap is {overlap}; expected 2 to 9.")
+    if not annotators:
+        raise PlanError("Choose at least one annotator.")
+    draw = random.Random(seed)
+    carried = Counter({person: (load or {}).get(person, 0) for person in annotators})
+    rank = {person: draw.random() for person in sorted(annotators)}
+    order = sorted(stories, key=lambda story: (-stories[story], story))
+    seats, short = [], {}
+    for story in order:
+        already = (held or {}).get(story, frozenset())
+        free = [person for person in annotators if person not in already]
+        missing = max(0, overlap - len(already))
+        chosen = sorted(free, key=lambda person: (carried[person], rank[person]))[:missing]
+        for person in chosen:
+            carried[person] += max(1, stories[story])
+            rank[person] = draw.random()
+        seats += [(story, person) for person in chosen]
+        if len(chosen) < missing:
+            short[story] = missing - len(chosen)
+    return Plan(tuple(sorted(seats)), short)

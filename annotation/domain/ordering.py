@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+
+
+def shuffled(votes: Sequence[str], cell: str) -> list[str]:
+    """The votes of a cell in an order that is the same at every look and tells nothing of who cast them."""
+    marked = [(hashlib.sha256(f"{cell}:{at}".encode()).digest(), label) for at, label in enumerate(sorted(votes))]
+    return [label for _, label in sorted(marked)]
+
+
+def plurality(votes: Sequence[str]) -> str | None:
+    """The label with more votes than any other, or None where two share the lead."""
+    ranked = Counter(votes).most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]

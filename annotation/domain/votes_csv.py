@@ -1,0 +1,115 @@
+"""Votes kept in a spreadsheet: one row a vote (the contract of `import_votes`)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TextIO
+
+from annotation.domain.corpus_files import Problem
+from annotation.domain.schema import Schema
+from annotation.domain.spreadsheet import restored
+
+REQUIRED = ("story_id", "actor", "belief", "dimension", "annotator", "label")
+MAX_FIELD = 1_000_000
+
+
+class WrongColumns(ValueError):
+    """The file as a whole cannot be read; one sentence."""
+
+
+@dataclass(slots=True)
+class VoteRow:
+    line: int
+    story: int
+    actor: str
+    belief: str
+    dimension: str
+    annotator: str
+    label: str
+    occurrence: int
+    created_at: datetime | None
+
+
+def read_votes(handle: TextIO, file: str, schema: Schema) -> Iterator[VoteRow | Problem]:
+    """Rows of the file in its order, or what is wrong with them. Raises WrongColumns."""
+    csv.field_size_limit(MAX_FIELD)
+    reader = csv.reader(handle)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        missing = [name for name in REQUIRED if name not in header]
+        if missing:
+            raise WrongColumns(f"{file}, line 1: the column {missing[0]} is missing; expected {', '.join(REQUIRED)}.")
+        at = {name: header.index(name) for name in (*REQUIRED, "occurrence", "created_at") if name in header}
+        width = max(at[name] for name in REQUIRED) + 1
+        labels = {(one.key, value.lower()): value for one in schema.dimensions for value in one.values}
+        for cells in reader:
+            line = reader.line_num
+            if not any(cells):
+                continue
+            try:
+                yield _row(cells, at, width, line, labels, schema)
+            except _Bad as error:
+                yield Problem(file, line, str(error))
+    except csv.Error as error:
+        yield Problem(file, reader.line_num, f"The line is no CSV: {error}.")
+    except UnicodeDecodeError as error:
+        raise WrongColumns(f"{file} is not UTF-8; save the spreadsheet as CSV in UTF-8.") from error
+
+
+class _Bad(ValueError):
+    pass
+
+
+def _row(cells: list[str], at: dict[str, int], width: int, line: int, labels: dict, schema: Schema) -> VoteRow:
+    if len(cells) < width:
+        raise _Bad(f"The line has {len(cells)} cells; expected at least {width}.")
+    story, dimension, annotator = (
+        cells[at["story_id"]].strip(),
+        cells[at["dimension"]].strip(),
+        cells[at["annotator"]].strip(),
+    )
+    if not story.isdecimal() or len(story) > 18:
+        raise _Bad(f"story_id is {story[:40]!r}; expected a whole number.")
+    if dimension not in schema:
+        raise _Bad(f"dimension is {dimension[:40]!r}; expected one of {', '.join(schema.keys)}.")
+    if not 0 < len(annotator) <= 150 or "\x00" in annotator:
+        raise _Bad("annotator is empty or longer than 150 characters.")
+    label = labels.get((dimension, cells[at["label"]].strip().lower()))
+    if label is None:
+        raise _Bad(f"label is {cells[at['label']][:40]!r}; expected one of {', '.join(schema[dimension].values)}.")
+    return VoteRow(
+        line,
+        int(story),
+        restored(cells[at["actor"]]),
+        restored(cells[at["belief"]]),
+        dimension,
+        annotator,
+        label,
+        _occurrence(cells, at),
+        _moment(cells, at),
+    )
+
+
+def _optional(cells: list[str], at: dict[str, int], name: str) -> str:
+    return cells[at[name]].strip() if name in at and at[name] < len(cells) else ""
+
+
+def _occurrence(cells: list[str], at: dict[str, int]) -> int:
+    raw = _optional(cells, at, "occurrence") or "1"
+    if not raw.isdecimal() or not 1 <= int(raw[:9]) < 10**6:
+        raise _Bad(f"occurrence is {raw[:40]!r}; expected 1 for the first of equal propositions, 2 for the second.")
+    return int(raw)
+
+
+def _moment(cells: list[str], at: dict[str, int]) -> datetime | None:
+    raw = _optional(cells, at, "created_at")
+    if not raw:
+        return None
+    try:
+        moment = datetime.fromisoformat(raw)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise _Bad(f"created_at is {raw[:40]!r}; expected a time such as 2026-10-05T09:30:00Z.") from error

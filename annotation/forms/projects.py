@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from django import forms
+
+from annotation.domain.schema import SCHEMAS
+from annotation.models import Project
+
+CARD_FIELDS = {
+    "licence": ("Licence of the data set", "For example CC BY 4.0, or its address."),
+    "citation": ("How to cite it", ""),
+    "source": ("Where the stories come from", ""),
+    "recruitment": ("Who annotated, how they were found and paid", ""),
+    "demographics": ("What is known about the annotators", ""),
+    "biases": ("Known biases and limits", ""),
+    "personal_information": ("Personal or sensitive information", "Write “none” where there is none."),
+    "intended_use": ("What it is meant for, and what it is not", ""),
+}
+
+
+class NewProjectForm(forms.ModelForm):
+    class Meta:
+        model = Project
+        fields = ("name", "slug", "description")
+        labels = {"slug": "Short name"}
+        help_texts = {"slug": "Small letters, digits and hyphens; it is part of every address."}
+
+
+class SettingsForm(forms.ModelForm):
+    unanimity_dimensions = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Dimensions that need unanimity",
+        help_text="Below unanimity their cells go to an expert, even where a majority agrees.",
+    )
+
+    class Meta:
+        model = Project
+        fields = ("name", "description", "language", "overlap", "speed_floor_ms", "unanimity_dimensions")
+        labels = {"overlap": "Overlap", "speed_floor_ms": "Ask about votes faster than (ms)"}
+        help_texts = {"overlap": "How many annotators label every story: 2 to 9."}
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        schema = SCHEMAS[self.instance.schema_version]
+        self.fields["unanimity_dimensions"].choices = [(one.key, one.name) for one in schema.dimensions]
+
+
+class CardForm(forms.Form):
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        for name, (label, help_text) in CARD_FIELDS.items():
+            self.fields[name] = forms.CharField(
+                required=False, label=label, help_text=help_text, max_length=4000, widget=forms.Textarea({"rows": 2})
+            )
+
+
+class GuidelineForm(forms.Form):
+    text = forms.CharField(required=False, max_length=20000, widget=forms.Textarea({"rows": 6}), label="Addition")

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.utils import timezone
+
+from annotation.management.json_command import JsonCommand
+from annotation.services.vote_import import import_votes
+
+
+class Command(JsonCommand):
+    help = "Imports votes from a CSV file: story_id,actor,belief,dimension,annotator,label[,occurrence][,created_at]."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE.csv")
+        parser.add_argument("--project", required=True, metavar="SLUG")
+
+    def work(self, **options) -> dict:
+        project = self.project(options["project"])
+        with options["file"].open(encoding="utf-8-sig", newline="") as handle:
+            result = import_votes(
+                by=None,
+                project=project,
+                handle=handle,
+                file=str(options["file"]),
+                now=timezone.now(),
+                progress=lambda done: self.note(f"{done} rows read") if options["verbosity"] > 1 else None,
+            )
+        return result.as_dict()
+
+    def say(self, result: dict) -> None:
+        self.stdout.write(f"{result['votes']} votes: {result['created']} created, {result['unchanged']} unchanged.")
+        for problem in result["problems"]:
+            self.note(f"{problem['file']}, line {problem['line']}: {problem['message']}")

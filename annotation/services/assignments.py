@@ -1,0 +1,132 @@
+"""Seats at stories: planned by a pure rule, held by the database."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Q
+
+from annotation.domain.assignment import Plan, plan
+from annotation.models import Assignment, Project, Story, User, Vote, VoteEvent
+from annotation.services import audit
+from annotation.services.resolution import resolve_cells
+
+LIVE = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """`created` seats were made; `taken` were planned, but someone else was quicker."""
+
+    created: int
+    taken: int
+
+
+def plan_seats(*, project: Project, stories: Collection[int], annotators: Collection[int], seed: int) -> Plan:
+    """The seats that a rule would add to these stories for these annotators, given the seats that there are."""
+    weights = dict(
+        Story.objects.filter(project=project, id__in=stories)
+        .annotate(weight=Count("tables__propositions", filter=LIVE))
+        .values_list("id", "weight")
+    )
+    held: dict[int, set[int]] = defaultdict(set)
+    load: dict[int, int] = defaultdict(int)
+    seats = Assignment.objects.active().filter(story__project=project)
+    every = dict(
+        Story.objects.filter(project=project)
+        .annotate(weight=Count("tables__propositions", filter=LIVE))
+        .values_list("id", "weight")
+    )
+    for story, annotator in seats.values_list("story_id", "annotator_id"):
+        held[story].add(annotator)
+        load[annotator] += max(1, every[story])
+    return plan(weights, sorted(annotators), overlap=project.overlap, seed=seed, held=held, load=load)
+
+
+@transaction.atomic
+def assign(
+    *, by: User | None, project: Project, seats: Collection[tuple[int, int]], seed: int | None = None
+) -> Assigned:
+    """Makes the seats. Each takes the lowest free slot; a slot that someone else took meanwhile is tried again, and a
+    story that is full by then is left as it is: the database, not this function, keeps the overlap.
+    """
+    taken: dict[int, set[int]] = defaultdict(set)
+    rows = Assignment.objects.active().filter(story__in={story for story, _ in seats})
+    for story, slot in rows.values_list("story_id", "slot"):
+        taken[story].add(slot)
+    created = sum(_seat(by, project, story, annotator, taken[story], seed) for story, annotator in sorted(seats))
+    if created:
+        people = sorted(User.objects.filter(id__in={one for _, one in seats}).values_list("username", flat=True))
+        audit.record(
+            by=by, project=project, action="assignment.created", target=", ".join(people), seats=created, seed=seed
+        )
+    return Assigned(created, len(seats) - created)
+
+
+def _seat(by, project: Project, story: int, annotator: int, taken: set[int], seed: int | None) -> bool:
+    for slot in range(1, project.overlap + 1):
+        if slot in taken:
+            continue
+        taken.add(slot)
+        try:
+            with transaction.atomic():
+                Assignment.objects.create(
+                    story_id=story,
+                    annotator_id=annotator,
+                    slot=slot,
+                    overlap=project.overlap,
+                    seed=seed,
+                    assigned_by=by,
+                )
+            return True
+        except IntegrityError:
+            if Assignment.objects.active().filter(story_id=story, annotator_id=annotator).exists():
+                return False
+    return False
+
+
+@transaction.atomic
+def release(*, by: User, seat: Assignment, now: datetime) -> int:
+    """Frees the seat and withdraws its votes, as events: nothing is lost. Returns how many votes were withdrawn."""
+    if not Assignment.objects.active().filter(pk=seat.pk).update(released_at=now):
+        return 0
+    votes = list(
+        Vote.objects.cast()
+        .select_for_update()
+        .filter(annotator_id=seat.annotator_id, proposition__table__story_id=seat.story_id)
+    )
+    events = []
+    for vote in votes:
+        key = f"release-{uuid.uuid4().hex}"
+        events.append(
+            VoteEvent(
+                proposition_id=vote.proposition_id,
+                annotator_id=vote.annotator_id,
+                dimension=vote.dimension,
+                label="",
+                previous=vote.label,
+                client_key=key,
+                changed_at=now,
+                received_at=now,
+                origin="release",
+            )
+        )
+        vote.label, vote.changed_at, vote.client_key = "", now, key
+    Vote.objects.bulk_update(votes, ["label", "changed_at", "client_key"], batch_size=500)
+    VoteEvent.objects.bulk_create(events)
+    cells = {(vote.proposition_id, vote.dimension) for vote in votes}
+    resolve_cells(project=seat.story.project, cells=cells, now=now, by=by)
+    audit.record(
+        by=by,
+        project=seat.story.project,
+        action="assignment.released",
+        target=seat.annotator.username,
+        story=seat.story.number,
+        votes=len(votes),
+    )
+    return len(votes)

@@ -1,0 +1,232 @@
+"""Imports corpus files: each file is one transaction, importing it again changes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from django.db import transaction
+
+from annotation.domain.corpus_files import Problem, PropositionRow, StoryRow, read_file
+from annotation.models import BeliefTable, Category, Membership, Project, Proposition, Role, Story, TableKind, User
+from annotation.services import audit
+
+FORMATS = {"omnitom": ".jsonl", "tombench": ".jsonl"}
+_BATCH = 200
+
+
+class ImportRefused(ValueError):
+    """Nothing was imported; the message is one sentence."""
+
+
+class _DryRun(Exception):
+    pass
+
+
+@dataclass(slots=True)
+class Imported:
+    """`stories` counts what the input holds, created or not."""
+
+    project: str
+    stories: int = 0
+    created: int = 0
+    unchanged: int = 0
+    propositions: int = 0
+    by_category: Counter = field(default_factory=Counter)
+    problems: list[Problem] = field(default_factory=list)
+
+    def as_dict(self) -> dict:
+        return {
+            "project": self.project,
+            "stories": self.stories,
+            "created": self.created,
+            "unchanged": self.unchanged,
+            "propositions": self.propositions,
+            "by_category": dict(sorted(self.by_category.items())),
+            "problems": [problem.as_dict() for problem in self.problems],
+        }
+
+
+def files_of(paths: Iterable[Path], *, format: str) -> list[Path]:
+    """The files to read, folders opened, in order of name. Raises ImportRefused where a path holds none."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = sorted(one for one in path.iterdir() if one.suffix == FORMATS[format] and one.is_file())
+            if not inside:
+                raise ImportRefused(f"The folder {path} holds no {FORMATS[format]} file.")
+            found += inside
+        elif path.is_file():
+            found.append(path)
+        else:
+            raise ImportRefused(f"There is no file {path}.")
+    return found
+
+
+def import_corpus(
+    *,
+    by: User | None,
+    project_slug: str,
+    format: str,
+    sources: Iterable[tuple[str, Callable[[], BinaryIO]]],
+    language: str = "en",
+    dry_run: bool = False,
+    strict: bool = False,
+    progress: Callable[[str], None] = lambda message: None,
+) -> Imported:
+    """Imports each (name, opener) of `sources`. Creates the project where there is none.
+
+    A broken line is a problem in the result and stops nothing else; with `strict` it stops everything and nothing is
+    kept. With `dry_run` nothing is kept either way. Raises ImportRefused.
+    """
+    result = Imported(project_slug)
+    try:
+        with transaction.atomic():
+            project = _project(by, project_slug, language)
+            for name, opener in sources:
+                with opener() as handle, transaction.atomic():
+                    _import_file(by, project, handle, name, format, language, result, strict)
+                progress(f"{name}: {result.stories} stories so far")
+            if dry_run:
+                raise _DryRun
+    except _DryRun:
+        pass
+    return result
+
+
+def _project(by: User | None, slug: str, language: str) -> Project:
+    project, created = Project.objects.get_or_create(slug=slug, defaults={"name": slug, "language": language})
+    if created:
+        if by is not None:
+            Membership.objects.create(project=project, user=by, role=Role.ADMIN)
+        audit.record(by=by, project=project, action="project.created", target=slug)
+    return project
+
+
+def _import_file(by, project, handle, name, format, language, result: Imported, strict: bool) -> None:
+    before = (result.created, result.propositions)
+    importer = _FileImport(project, format, Path(name).name)
+    batch: list[StoryRow] = []
+    for item in read_file(handle, name, format=format, language=language):
+        if isinstance(item, Problem):
+            if strict:
+                raise ImportRefused(f"{item.file}, line {item.line}: {item.message}")
+            result.problems.append(item)
+            continue
+        batch.append(item)
+        if len(batch) == _BATCH:
+            importer.save(batch, result)
+            batch = []
+    importer.save(batch, result)
+    if strict and result.problems:
+        first = result.problems[0]
+        raise ImportRefused(f"{first.file}, line {first.line}: {first.message}")
+    if result.created > before[0]:
+        audit.record(
+            by=by,
+            project=project,
+            action="corpus.imported",
+            target=name[-200:],
+            format=format,
+            stories=result.created - before[0],
+            propositions=result.propositions - before[1],
+        )
+
+
+class _FileImport:
+    """Compares the rows of one file with what the project holds, and adds what is new."""
+
+    def __init__(self, project: Project, format: str, source: str) -> None:
+        self.project, self.format, self.source = project, format, source
+        self.categories = {one.name: one for one in project.categories.all()}
+        self.next_number = 1 + max(project.stories.values_list("number", flat=True), default=0)
+        self.by_text = dict(project.stories.filter(source=source).values_list("digest", "id"))
+
+    def save(self, rows: list[StoryRow], result: Imported) -> None:
+        fresh = self._fresh(rows, result)
+        stories = Story.objects.bulk_create([self._story(row) for row in fresh])
+        with_table = [(row, story) for row, story in zip(fresh, stories, strict=True) if row.propositions is not None]
+        tables = BeliefTable.objects.bulk_create([BeliefTable(story=story) for _, story in with_table])
+        propositions = [
+            self._proposition(table, position, one)
+            for (row, _), table in zip(with_table, tables, strict=True)
+            for position, one in enumerate(row.propositions, 1)
+        ]
+        Proposition.objects.bulk_create(propositions, batch_size=1000)
+        result.created += len(stories)
+        result.propositions += sum(len(row.propositions or ()) for row in rows)
+
+    def _fresh(self, rows: list[StoryRow], result: Imported) -> list[StoryRow]:
+        held = self._held(rows) if self.format == "omnitom" else {}
+        fresh = []
+        for row in rows:
+            known = row.number in held if self.format == "omnitom" else row.digest in self.by_text
+            if known and self.format == "omnitom" and held[row.number] != _content(row):
+                message = f"Story {row.number} is in the project already with other content; nothing was changed."
+                result.problems.append(Problem(row.file, row.line, message))
+                continue
+            result.stories += 1
+            result.by_category[row.category] += 1
+            if known:
+                result.unchanged += 1
+                continue
+            if self.format == "omnitom":
+                held[row.number] = _content(row)
+            else:
+                self.by_text[row.digest] = 0
+            fresh.append(row)
+        return fresh
+
+    def _held(self, rows: list[StoryRow]) -> dict[int, tuple]:
+        """What the project holds under the numbers of these rows, in the shape of `_content`."""
+        stories = Story.objects.filter(project=self.project, number__in=[row.number for row in rows])
+        found = {
+            story.pk: (story.number, story.category.name, story.text, [])
+            for story in stories.select_related("category")
+        }
+        propositions = Proposition.objects.filter(table__story__in=found, table__kind=TableKind.GOLD)
+        rows_held = propositions.order_by("position").values_list(
+            "table__story_id", "actor", "belief", "imported_labels"
+        )
+        for story, actor, belief, labels in rows_held:
+            found[story][3].append((actor, belief, labels))
+        return {number: (category, text, rows) for number, category, text, rows in found.values()}
+
+    def _story(self, row: StoryRow) -> Story:
+        category = self.categories.get(row.category)
+        if category is None:
+            category = Category.objects.create(project=self.project, name=row.category)
+            self.categories[row.category] = category
+        number = row.number
+        if number is None:
+            number, self.next_number = self.next_number, self.next_number + 1
+        return Story(
+            project=self.project,
+            number=number,
+            category=category,
+            text=row.text,
+            language=row.language,
+            translations=row.translations,
+            source=self.source,
+            digest=row.digest,
+            extra=row.extra,
+        )
+
+    @staticmethod
+    def _proposition(table: BeliefTable, position: int, row: PropositionRow) -> Proposition:
+        return Proposition(
+            table=table,
+            position=position,
+            actor=row.actor,
+            belief=row.belief,
+            imported_labels=row.labels,
+            extra=row.extra,
+        )
+
+
+def _content(row: StoryRow) -> tuple:
+    rows = [(one.actor, one.belief, one.labels) for one in row.propositions or ()]
+    return row.category, row.text, rows

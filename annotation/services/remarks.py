@@ -1,0 +1,48 @@
+"""What annotators say beside their votes: comments on cells and flags on propositions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from annotation.models import CellComment, FlagKind, Proposition, PropositionFlag, User
+from annotation.services import audit
+
+
+class RemarkRefused(ValueError):
+    """One sentence for the person who wrote the remark."""
+
+
+def add_comment(*, by: User, proposition: Proposition, dimension: str, text: str, thread_of: User) -> CellComment:
+    """Adds a message to the thread between an annotator and the experts about one cell."""
+    text = text.strip()
+    if not text:
+        raise RemarkRefused("The comment is empty.")
+    return CellComment.objects.create(
+        proposition=proposition, dimension=dimension, text=text, author=by, thread_of=thread_of
+    )
+
+
+def flag(*, by: User, proposition: Proposition, kind: FlagKind, remark: str) -> PropositionFlag:
+    """Says that the proposition itself is wrong; one open flag of a kind for each annotator and proposition."""
+    remark = remark.strip()
+    if not remark:
+        raise RemarkRefused("Say in a few words what is wrong.")
+    try:
+        with transaction.atomic():
+            return PropositionFlag.objects.create(proposition=proposition, author=by, kind=kind, remark=remark)
+    except IntegrityError as error:
+        raise RemarkRefused("You have flagged this proposition in this way already.") from error
+
+
+@transaction.atomic
+def decide_flag(*, by: User, flag: PropositionFlag, outcome: str, text: str, now: datetime) -> bool:
+    """Accepts or declines a flag; False where somebody decided it before."""
+    decided = PropositionFlag.objects.filter(pk=flag.pk, outcome="").update(
+        outcome=outcome, outcome_by=by, outcome_at=now, outcome_text=text
+    )
+    if decided:
+        project = flag.proposition.table.story.project
+        audit.record(by=by, project=project, action=f"flag.{outcome}", target=str(flag.proposition)[:200], reason=text)
+    return bool(decided)

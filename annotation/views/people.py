@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from annotation.access import project_access
+from annotation.forms.people import InviteForm, RoleForm
+from annotation.models import Role
+from annotation.services import people as service
+
+
+def people(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    form, link = InviteForm(request.POST or None), ""
+    if request.method == "POST" and form.is_valid():
+        _, token = service.invite(
+            by=request.user,
+            project=access.project,
+            role=Role(form.cleaned_data["role"]),
+            email=form.cleaned_data["email"],
+            now=timezone.now(),
+        )
+        link = request.build_absolute_uri(reverse("invitation", args=[token]))
+        form = InviteForm()
+    context = {
+        "members": access.project.memberships.select_related("user"),
+        "invitations": access.project.invitations.select_related("created_by", "accepted_by")[:50],
+        "form": form,
+        "link": link,
+        "roles": Role.choices,
+        "now": timezone.now(),
+    }
+    return render(request, "annotation/people/people.html", access.context | context)
+
+
+@require_POST
+def change_role(request: HttpRequest, slug: str, membership: int) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    row = get_object_or_404(access.project.memberships.select_related("user", "project"), pk=membership)
+    form = RoleForm(request.POST)
+    try:
+        if "remove" in request.POST:
+            service.remove_member(by=request.user, membership=row)
+        elif form.is_valid():
+            service.change_role(by=request.user, membership=row, role=Role(form.cleaned_data["role"]))
+    except service.PeopleError as error:
+        messages.error(request, str(error))
+    return redirect("annotation:people", slug)
+
+
+@require_POST
+def revoke(request: HttpRequest, slug: str, invitation: int) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    row = get_object_or_404(access.project.invitations, pk=invitation)
+    service.revoke_invitation(by=request.user, invitation=row, now=timezone.now())
+    return redirect("annotation:people", slug)

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import csv
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from markdown_it import MarkdownIt
+
+from annotation.access import project_access
+from annotation.domain.schema import SCHEMAS
+from annotation.domain.spreadsheet import Echo, defused
+from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
+from annotation.models import Guideline, Membership, Project, Role, progress
+from annotation.services import projects as service
+
+MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def home(request: HttpRequest) -> HttpResponse:
+    roles = dict(Membership.objects.filter(user=request.user).values_list("project_id", "role"))
+    rows = [
+        {"project": project, "role": roles.get(project.pk, Role.ADMIN)}
+        for project in Project.objects.visible_to(request.user)
+    ]
+    return render(request, "annotation/projects/home.html", {"rows": rows})
+
+
+def new_project(request: HttpRequest) -> HttpResponse:
+    if not request.user.is_superuser:
+        raise PermissionDenied("Only the site admin makes projects.")
+    form = NewProjectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        project = service.create_project(by=request.user, **form.cleaned_data)
+        return redirect("annotation:project", project.slug)
+    return render(request, "annotation/projects/new.html", {"form": form})
+
+
+def project(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug)
+    if not access.at_least(Role.EXPERT):
+        return redirect("annotation:work", slug)
+    dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
+    context = {
+        "progress": progress.of_project(access.project, dimensions),
+        "categories": [
+            {**row, "cells": row["proposition_count"] * dimensions} for row in progress.by_category(access.project)
+        ],
+        "annotators": progress.of_annotators(access.project, dimensions),
+    }
+    return render(request, "annotation/projects/project.html", access.context | context)
+
+
+def settings(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    is_card = "card" in request.POST
+    form = SettingsForm(request.POST if request.method == "POST" and not is_card else None, instance=access.project)
+    card = CardForm(request.POST if is_card else None, initial=access.project.dataset_card)
+    chosen = card if is_card else form
+    if request.method == "POST" and chosen.is_valid():
+        changes = {"dataset_card": card.cleaned_data} if is_card else form.cleaned_data
+        fresh = Project.objects.get(pk=access.project.pk)
+        changed = service.change_settings(by=request.user, project=fresh, changes=changes, now=timezone.now())
+        messages.success(request, "Saved." if changed else "Nothing had changed.")
+        return redirect("annotation:settings", slug)
+    return render(request, "annotation/projects/settings.html", access.context | {"form": form, "card": card})
+
+
+def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug)
+    return render(request, "annotation/projects/guidelines.html", access.context | {"sections": _sections(access)})
+
+
+def guideline(request: HttpRequest, slug: str, dimension: str) -> HttpResponse:
+    """One dimension: the side panel of the grid on GET, the experts' edit on POST."""
+    access = project_access(request.user, slug)
+    section = next((one for one in _sections(access) if one["dimension"].key == dimension), None)
+    if section is None:
+        raise Http404("There is no such dimension.")
+    if request.method == "POST":
+        if not access.at_least(Role.EXPERT):
+            raise PermissionDenied("Experts and admins write guidelines.")
+        form = GuidelineForm(request.POST)
+        if form.is_valid():
+            text = form.cleaned_data["text"]
+            service.write_guideline(by=request.user, project=access.project, dimension=dimension, text=text)
+            messages.success(request, f"The guideline for {section['dimension'].name} is saved.")
+        return redirect("annotation:guidelines", slug)
+    return render(request, "annotation/projects/_guideline.html", access.context | {"section": section})
+
+
+def _sections(access) -> list[dict]:
+    held = dict(Guideline.objects.filter(project=access.project).values_list("dimension", "text"))
+    return [
+        {
+            "dimension": dimension,
+            "text": held.get(dimension.key, ""),
+            "html": MARKDOWN.render(held.get(dimension.key, "")),
+            "form": GuidelineForm(initial={"text": held.get(dimension.key, "")}, auto_id=f"{dimension.key}-%s"),
+        }
+        for dimension in SCHEMAS[access.project.schema_version].dimensions
+    ]
+
+
+def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    rows = access.project.audit_events.select_related("actor")
+    action, who = request.GET.get("action", "")[:60], request.GET.get("who", "")[:150]
+    if action:
+        rows = rows.filter(action=action)
+    if who:
+        rows = rows.filter(actor__username=who)
+    if "csv" in request.GET:
+        return _audit_csv(rows, slug)
+    page = Paginator(rows, 50).get_page(request.GET.get("page"))
+    actions = access.project.audit_events.order_by("action").values_list("action", flat=True).distinct()
+    context = {"page": page, "actions": actions, "action": action, "who": who}
+    context["query"] = urlencode({name: value for name, value in (("action", action), ("who", who)) if value})
+    return render(request, "annotation/projects/audit.html", access.context | context)
+
+
+def _audit_csv(rows, slug: str) -> StreamingHttpResponse:
+    writer = csv.writer(Echo())
+    table = (
+        [event.at.isoformat(), event.actor.username if event.actor else "", event.action, event.target, event.details]
+        for event in rows.iterator(2000)
+    )
+    lines = (writer.writerow([defused(str(cell)) for cell in row]) for row in table)
+    head = [writer.writerow(["at", "actor", "action", "target", "details"])]
+    response = StreamingHttpResponse((line for part in (head, lines) for line in part), content_type="text/csv")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-audit.csv"'
+    return response
