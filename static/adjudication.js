@@ -1,54 +1,170 @@
-// Keyboard for the adjudication screen; decisions themselves are htmx forms.
+// Keyboard for the adjudication screen. Decisions are htmx forms, and work without this file too.
+const $ = (id) => document.getElementById(id);
 const cells = () => [...document.querySelectorAll("[data-cell]")];
-const current = () => document.activeElement.closest("[data-cell]");
-const focus = (cell) => { cell?.focus({ preventScroll: true }); cell?.scrollIntoView({ block: "nearest" }); };
+const panel = $("panel");
+let current = null;
+let awaitsTag = false;
+let pending = null; // the cell whose answer is on its way
+
+// --- where the expert is -------------------------------------------------------------------------------------------------
+function show(cell, { focus = true } = {}) {
+  if (!cell) return;
+  if (current !== cell) {
+    current?.classList.remove("cell-current");
+    cell.classList.add("cell-current");
+    current = cell;
+    mark(cell.dataset.actor);
+  }
+  if (focus) cell.focus({ preventScroll: true });
+  cell.scrollIntoView({ block: "nearest" });
+}
 
 function step(by) {
   const all = cells();
-  const at = all.indexOf(current());
-  focus(all[at < 0 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))]);
+  const at = all.indexOf(current);
+  show(all[at < 0 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))]);
 }
 
-function count() {
-  document.getElementById("todo").textContent = cells().filter((cell) => cell.dataset.needs === "1").length;
+function nextToDo() {
+  const all = cells();
+  const at = all.indexOf(current);
+  const found = [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))].find((cell) => cell.dataset.todo === "1");
+  if (found) show(found);
+  else hint("Nothing is left to decide here. n opens the next story.");
+}
+
+// Every mention of the actor in the story, as a custom highlight: the text itself is never rebuilt.
+function mark(actor) {
+  if (!window.Highlight || !CSS.highlights) return;
+  const node = $("story-text").firstChild;
+  const ranges = [];
+  if (node && actor && actor.toLowerCase() !== "world") {
+    const text = node.data.toLowerCase();
+    const name = actor.toLowerCase();
+    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
+      const range = new Range();
+      range.setStart(node, at);
+      range.setEnd(node, at + name.length);
+      ranges.push(range);
+    }
+  }
+  CSS.highlights.set("actor", new Highlight(...ranges));
+}
+
+let hintTimer = null;
+function hint(text) {
+  $("hint").textContent = text;
+  $("hint").hidden = !text;
+  clearTimeout(hintTimer);
+  if (text) hintTimer = setTimeout(() => hint(""), 4000);
+}
+
+// --- what the keys do ----------------------------------------------------------------------------------------------------
+const press = (selector) => {
+  const target = current?.querySelector(selector);
+  if (target) target.click();
+  return Boolean(target);
+};
+// A reason or tag that is added to one's own decision is saved at once, by deciding the same again.
+const amend = () => Boolean(current?.dataset.label) && press('.chip[aria-pressed="true"]');
+
+const commands = {
+  j: () => step(1), ArrowDown: () => step(1),
+  k: () => step(-1), ArrowUp: () => step(-1),
+  Enter: nextToDo,
+  n: () => $("next-story").click(),
+  "?": () => $("help").showModal(),
+  r: () => current?.querySelector("[name=reason]")?.focus(),
+  e: () => { awaitsTag = Boolean(current?.querySelector("[data-tag]")); if (awaitsTag) hint("Why annotators erred: 1 to 5, or 0 for none."); },
+  l: () => press("[data-file]"),
+  u: () => press("[name=undo]") || hint("Only your own decision can be taken back."),
+  h: () => press("[data-panel]:last-of-type"),
+};
+
+function digit(key) {
+  if (!awaitsTag) return press(`.chip[data-digit="${key}"]`) || hint(`No label here has the digit ${key}.`);
+  awaitsTag = false;
+  hint("");
+  if (press(`[data-tag="${key}"]`)) current.focus({ preventScroll: true });
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  const typing = event.target.closest("input:not([type=checkbox]), textarea, select");
-  const cell = current();
+  if (event.key === "Escape") return escape(event);
+  const typing = event.target.closest("input:not([type=radio]), textarea, select");
   if (typing) {
-    if (event.key === "Enter" || event.key === "Escape") { event.preventDefault(); focus(cell); }
+    if (event.key === "Enter" && typing.name === "reason") {
+      event.preventDefault();
+      if (!amend()) current.focus({ preventScroll: true });
+    }
     return;
   }
-  if (event.key === "?") { event.preventDefault(); document.getElementById("help").showModal(); return; }
-  if (event.key === "n") { location.href = document.getElementById("next-story").href; return; }
-  if (event.key === "j" || event.key === "ArrowDown") { event.preventDefault(); step(1); return; }
-  if (event.key === "k" || event.key === "ArrowUp") { event.preventDefault(); step(-1); return; }
-  if (!cell) return;
-  const target = {
-    r: () => cell.querySelector("[name=reason]")?.focus(),
-    e: () => cell.querySelector("[name=error_tag]")?.focus(),
-    l: () => cell.querySelector("[name=guideline_flag]")?.click(),
-    u: () => cell.querySelector("[name=undo]")?.click(),
-    h: () => cell.querySelector("[data-history]")?.click(),
-  }[event.key] ?? (/^[0-9]$/.test(event.key) ? () => cell.querySelector(`[data-digit="${event.key}"]`)?.click() : null);
-  if (target) { event.preventDefault(); target(); }
+  if (!panel.hidden && panel.contains(event.target)) return;
+  if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
+  const isDigit = /^[0-9]$/.test(event.key);
+  if (!isDigit && !commands[event.key]) return;
+  event.preventDefault();
+  if (isDigit) return digit(event.key);
+  awaitsTag = false;
+  commands[event.key]();
 });
 
+function escape(event) {
+  awaitsTag = false;
+  hint("");
+  if (!panel.hidden) closePanel();
+  else if (event.target.closest("[data-cell]")) show(event.target.closest("[data-cell]"));
+}
+
+document.addEventListener("focusin", (event) => {
+  const cell = event.target.closest("[data-cell]");
+  if (cell) show(cell, { focus: false });
+});
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-tag]")) amend();
+});
+
+// --- history and comments ------------------------------------------------------------------------------------------------
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-panel]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const url = new URL(link.href);
+  panel.hidden = false;
+  htmx.ajax("GET", url.pathname, { target: "#panel-body", swap: "innerHTML" }).then(() => {
+    $("panel-body").focus();
+    if (url.hash) $("comments")?.scrollIntoView();
+  });
+});
+function closePanel() {
+  panel.hidden = true;
+  $("panel-body").replaceChildren();
+  current?.focus({ preventScroll: true });
+}
+$("panel-close").addEventListener("click", closePanel);
+
+// --- answers -------------------------------------------------------------------------------------------------------------
 // The server answers 409 and 422 with the cell and its sentence: they are shown like any other answer.
 document.addEventListener("htmx:beforeSwap", (event) => {
-  if ([409, 422].includes(event.detail.xhr.status)) { event.detail.shouldSwap = true; event.detail.isError = false; }
+  if (![409, 422].includes(event.detail.xhr.status)) return;
+  event.detail.shouldSwap = true;
+  event.detail.isError = false;
 });
-let decided = null;
-document.addEventListener("htmx:beforeRequest", (event) => { decided = event.target.closest("[data-cell]")?.id ?? null; });
+document.addEventListener("htmx:beforeRequest", (event) => {
+  pending = event.target.closest("[data-cell]")?.id ?? null;
+});
 document.addEventListener("htmx:afterSettle", () => {
-  count();
-  const cell = decided && document.getElementById(decided);
-  decided = null;
+  const cell = pending && $(pending);
+  pending = null;
+  const left = cells().filter((one) => one.dataset.todo === "1").length;
+  $("todo").textContent = left;
   if (!cell) return;
-  const open = cells().find((one) => one.dataset.needs === "1" && cell.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
-  focus(cell.querySelector(".callout-error") || !open ? cell : open);
+  show(cell);
+  if (!left && cell.dataset.label) hint("Nothing is left to decide here. n opens the next story.");
 });
+for (const name of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) {
+  document.addEventListener(name, () => hint("The server did not take this: nothing was changed. Try again, or reload the page."));
+}
 
-focus(document.getElementById(location.hash.slice(1)) ?? cells().find((cell) => cell.dataset.needs === "1"));
+show($(location.hash.slice(1)) ?? cells().find((cell) => cell.dataset.todo === "1") ?? cells()[0]);
+$("decisions").dataset.keys = "";

@@ -1,40 +1,31 @@
 from __future__ import annotations
 
-import json
-
-from django.core.management.base import BaseCommand, CommandError
-
-from annotation.domain.schema import SCHEMAS
-from annotation.models import Category, Project, Split
-from annotation.services.agreement import agreement_report
+from annotation.domain.schema import SCHEMA
+from annotation.management.json_command import JsonCommand
+from annotation.models import Category, Split
 
 _WIDTHS = (8, 8, 9, 18, 8, 8, 8)
 
 
-class Command(BaseCommand):
+class Command(JsonCommand):
     help = "Agreement between annotators over the cells that have all their votes."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--split", metavar="NAME")
         parser.add_argument("--category", metavar="NAME")
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *args, project: str, split: str | None, category: str | None, **options) -> None:
-        found = Project.objects.filter(slug=project).first()
-        if found is None:
-            raise CommandError(f"There is no project {project!r}.")
+    def work(self, **options) -> dict:
+        from annotation.services.agreement import agreement_report  # the statistics libraries take a second to load
+
+        project, split, category = self.project(options["project"]), options["split"], options["category"]
         for name, model in ((split, Split), (category, Category)):
-            if name and not model.objects.filter(project=found, name=name).exists():
-                known = ", ".join(model.objects.filter(project=found).values_list("name", flat=True)) or "none"
-                raise CommandError(f"{project} has no {model._meta.verbose_name} {name!r}; it has: {known}.")
-        report = agreement_report(project=found, split=split, category=category)
-        if options["json"]:
-            self.stdout.write(json.dumps(report))
-        else:
-            self._table(report, found)
+            if name and not model.objects.filter(project=project, name=name).exists():
+                known = ", ".join(model.objects.filter(project=project).values_list("name", flat=True)) or "none"
+                raise ValueError(f"{project.slug} has no {model._meta.verbose_name} {name!r}; it has: {known}.")
+        return agreement_report(project=project, split=split, category=category)
 
-    def _table(self, report: dict, project: Project) -> None:
+    def say(self, report: dict) -> None:
         self.stdout.write(
             f"{report['stories']} stories, {report['propositions']} propositions, {report['annotators']} annotators; "
             f"{report['incomplete']} cells wait for votes"
@@ -42,8 +33,11 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{'':18}{'cells':>8}{'agree':>8}{'strict':>9}{'95 % interval':>18}{'kappa':>8}{'alpha':>8}{'AC1':>8}"
         )
-        names = {dimension.key: dimension.name for dimension in SCHEMAS[project.schema_version].dimensions}
-        rows = [*((names[key], row) for key, row in report["dimensions"].items()), ("Overall", report["overall"])]
+        names = {dimension.key: dimension.name for dimension in SCHEMA.dimensions}
+        rows = [
+            *((names.get(key, key), row) for key, row in report["dimensions"].items()),
+            ("Overall", report["overall"]),
+        ]
         for name, row in rows:
             low_high = row["interval"]["strict"]
             interval = f"{low_high[0]:.2%} – {low_high[1]:.2%}" if low_high else "–"

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotation.management.json_command import JsonCommand
+from annotation.models import Proposition, TableKind
+from annotation.services.croissant import write_croissant
+from annotation.services.gold_export import omnitom_lines, unsettled_cells, vote_lines
+
+
+class Command(JsonCommand):
+    help = "Exports gold: records, every vote with its lineage, or a folder with a Croissant description."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--format", required=True, choices=["omnitom", "long-csv", "croissant"])
+        parser.add_argument("--output", required=True, type=Path, metavar="PATH")
+        parser.add_argument("--complete-only", action="store_true", help="leave out stories with an unsettled cell")
+        parser.add_argument("--pseudonyms", action="store_true", help="long-csv: people are named A1, A2 …")
+
+    def work(self, **options) -> dict:
+        project, path = self.project(options["project"]), options["output"]
+        if options["format"] == "croissant":
+            counts = write_croissant(project, path, site_url=settings.SITE_URL, now=timezone.now())
+        else:
+            lines = (
+                omnitom_lines(project, complete_only=options["complete_only"])
+                if options["format"] == "omnitom"
+                else vote_lines(project, pseudonyms=options["pseudonyms"])
+            )
+            _write(path, lines)
+            counts = {
+                "stories": project.stories.filter(tables__kind=TableKind.GOLD).count(),
+                "propositions": Proposition.objects.live_gold().filter(table__story__project=project).count(),
+            }
+        if missing := unsettled_cells(project):
+            self.note(f"{missing} cells have no settled label yet.")
+        return {"format": options["format"], "path": str(path), **counts}
+
+
+def _write(path: Path, lines) -> None:
+    """Writes beside the target and moves it there: an export that fails leaves no half file."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="") as handle:
+            handle.writelines(lines)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from annotation.management.json_command import JsonCommand
+from annotation.models import Project
+from annotation.services.sample import PASSWORD, PEOPLE, SLUG, load_sample
+
+
+class Command(JsonCommand):
+    help = "Loads the sample project with its log-ins, which are public: not for an installation that others can reach."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--once", action="store_true", help="do nothing where any project exists")
+
+    def work(self, **options) -> dict:
+        if not options["once"] or not Project.objects.exists():
+            load_sample()
+        elif not Project.objects.filter(slug=SLUG).exists():
+            return {"project": None, "people": []}
+        return {"project": SLUG, "password": PASSWORD, "people": list(PEOPLE)}
+
+    def say(self, result: dict) -> None:
+        if result["project"]:
+            people = ", ".join(f"{name} ({PEOPLE[name][1].label.lower()})" for name in result["people"])
+            self.stdout.write(f"Sample log-ins: {people}; the password of each is {result['password']}")

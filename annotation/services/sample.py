@@ -1,0 +1,103 @@
+"""The sample project: loaded once into a new installation, so that every page has something to show."""
+
+from __future__ import annotations
+
+import csv
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from django.db import transaction
+
+from annotation.models import GoldLabel, Membership, Project, Proposition, Role, Story, User
+from annotation.services.adjudication import adjudicate
+from annotation.services.assignments import assign
+from annotation.services.corpus_import import import_corpus
+from annotation.services.splits import make_split
+from annotation.services.vote_import import import_votes
+
+FOLDER = Path(__file__).resolve().parent.parent / "sample"
+SLUG = "sample"
+PASSWORD = "credence-sample"
+PEOPLE = {
+    "admin": ("Admin", Role.ADMIN),
+    "ada": ("Ada", Role.ANNOTATOR),
+    "bruno": ("Bruno", Role.ANNOTATOR),
+    "chidi": ("Chidi", Role.ANNOTATOR),
+    "esi": ("Esi", Role.EXPERT),
+}
+CARD = {
+    "licence": "The licence of Credence",
+    "source": "Stories written for this project.",
+    "recruitment": "The annotators are invented; their votes come from a seeded script.",
+    "biases": "Small, English, everyday situations; labels follow the project's own reading of the schema.",
+    "personal_information": "none",
+    "intended_use": "To try the product, and as worked examples of the schema.",
+}
+
+
+@transaction.atomic
+def load_sample() -> Project:
+    """Makes people, project, votes and decisions. Raises ValueError where a project or a name is there already."""
+    if Project.objects.filter(slug=SLUG).exists():
+        raise ValueError(f"There is a project {SLUG!r} already.")
+    taken = User.objects.filter(username__in=PEOPLE).values_list("username", flat=True)
+    if taken:
+        raise ValueError(f"These user names are taken: {', '.join(sorted(taken))}.")
+    people = {}
+    for name, (shown, _) in PEOPLE.items():
+        people[name] = User.objects.create_user(name, password=PASSWORD, display_name=shown)
+    User.objects.filter(username="admin").update(is_superuser=True, is_staff=True)
+    admin = people["admin"]
+    import_corpus(
+        by=admin,
+        project_slug=SLUG,
+        format="omnitom",
+        sources=[("stories.jsonl", partial((FOLDER / "stories.jsonl").open, "rb"))],
+    )
+    project = Project.objects.get(slug=SLUG)
+    project.name, project.dataset_card = "Sample", CARD
+    project.description = (
+        "Twenty-one short stories with belief tables, votes and decisions: a project to try things on."
+    )
+    project.save()
+    for name, (_, role) in PEOPLE.items():
+        Membership.objects.update_or_create(project=project, user=people[name], defaults={"role": role})
+    # The gold that the stories ship with is for later use as examples: here people settle the labels.
+    Proposition.objects.filter(table__story__project=project).update(imported_labels=None)
+    make_split(by=admin, project=project, name="calibration", rest="main", per_category=1, seed=1)
+    seats = [
+        (story, people[name].pk)
+        for story in Story.objects.filter(project=project).values_list("pk", flat=True)
+        for name in ("ada", "bruno", "chidi")
+    ]
+    assign(by=admin, project=project, seats=seats)
+    with (FOLDER / "votes.csv").open(encoding="utf-8", newline="") as handle:
+        import_votes(by=admin, project=project, handle=handle, file="votes.csv", now=datetime(2026, 10, 20, tzinfo=UTC))
+    _decide(project, people["esi"])
+    return project
+
+
+def _decide(project: Project, expert: User) -> None:
+    moment = datetime(2026, 10, 21, 9, 0, tzinfo=UTC)
+    with (FOLDER / "adjudications.csv").open(encoding="utf-8", newline="") as handle:
+        for row in csv.DictReader(handle):
+            proposition = Proposition.objects.select_related("table__story__project").get(
+                table__story__project=project,
+                table__story__number=row["story_id"],
+                actor=row["actor"],
+                belief=row["belief"],
+            )
+            gold = GoldLabel.objects.get(proposition=proposition, dimension=row["dimension"])
+            moment += timedelta(seconds=70)
+            adjudicate(
+                by=expert,
+                proposition=proposition,
+                dimension=row["dimension"],
+                label=row["label"],
+                revision=gold.revision,
+                reason=row["reason"],
+                error_tag=row["error_tag"],
+                guideline_flag=bool(row.get("guideline_flag")),
+                now=moment,
+            )

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.models import Proposition
+from annotation.services.agreement import agreement_report, annotator_report, second_opinions
+
+
+@pytest.fixture
+def voted(make_story, seat, cast_vote):
+    """Two stories of two propositions; all agree on `order`, one of three differs on half of `truth_status`."""
+    for number in (1, 2):
+        story = make_story(number, category=f"Category {number}")
+        seats = seat(story)
+        for at, proposition in enumerate(Proposition.objects.gold_of(story)):
+            for which, one in enumerate(seats):
+                cast_vote(one, proposition, "order", str(at))
+                cast_vote(one, proposition, "truth_status", "False" if at and which == 2 else "True")
+
+
+def test_the_report_counts_cells_that_have_all_their_votes(voted, cast):
+    report = agreement_report(project=cast.project)
+    assert (report["stories"], report["propositions"], report["annotators"]) == (2, 4, 3)
+    order, truth = report["dimensions"]["order"], report["dimensions"]["truth_status"]
+    # order: 4 of 4 agree; truth: propositions 1 agree, 2 have one dissent: 2 of 4
+    assert (order["cells"], order["agree"], order["strict"]) == (4, 4, 1.0)
+    assert (truth["cells"], truth["agree"], truth["strict"]) == (4, 2, 0.5)
+    # pairs: 1, 1/3, 1, 1/3 → 2/3
+    assert truth["pairwise"] == pytest.approx(2 / 3)
+    assert (report["overall"]["cells"], report["overall"]["agree"]) == (8, 6)
+    assert report["dimensions"]["context"]["strict"] is None
+    assert report["dimensions"]["context"]["reason"] == "no cell has all its votes"
+
+
+def test_a_category_narrows_the_report_to_one_story_without_an_interval(voted, cast):
+    truth = agreement_report(project=cast.project, category="Category 1")["dimensions"]["truth_status"]
+    assert truth["cells"] == 2
+    assert truth["interval"]["strict"] is None and truth["reason"] == "an interval needs at least two stories"
+
+
+def test_a_cell_that_waits_for_a_vote_is_left_out(voted, cast, make_story, seat, cast_vote):
+    story = make_story(3)
+    bob, bea, _ = seat(story)
+    proposition = Proposition.objects.gold_of(story).first()
+    cast_vote(bob, proposition, "order", "0")
+    cast_vote(bea, proposition, "order", "1")
+    report = agreement_report(project=cast.project)
+    assert report["dimensions"]["order"]["cells"] == 4
+    assert report["incomplete"] == 1
+
+
+def test_a_changed_vote_makes_a_new_report(voted, cast, cast_vote):
+    before = agreement_report(project=cast.project)["dimensions"]["order"]["agree"]
+    proposition = Proposition.objects.first()
+    seat = proposition.table.story.assignments.first()
+    cast_vote(seat, proposition, "order", "3")
+    assert agreement_report(project=cast.project)["dimensions"]["order"]["agree"] == before - 1
+
+
+def test_annotator_by_annotator(voted, cast):
+    report = annotator_report(project=cast.project)
+    pairs = {tuple(pair["annotators"]): pair for pair in report["pairs"]}
+    # bea and bob agree on all 8 cells; ben differs from each on 2
+    assert pairs["bea", "bob"]["agree"] == pairs["bea", "bob"]["cells"] == 8
+    assert pairs["bea", "ben"]["agree"] == 6
+    # the majority is True on both disputed cells: ben has it on 2 of 4
+    assert report["against_resolved"]["ben"]["truth_status"] == {"annotator": "ben", "cells": 4, "agree": 2}
+    assert report["confusions"]["truth_status"]["cells"] == [[2, 2, 0], [2, 0, 0], [0, 0, 0]]
+    skills = second_opinions(project=cast.project)
+    assert skills["ben"]["truth_status"]["dawid_skene"] <= skills["bob"]["truth_status"]["dawid_skene"]
+
+
+def test_the_command_prints_one_json_object(voted, cast):
+    out = StringIO()
+    call_command("agreement", project="minds", json=True, stdout=out)
+    report = json.loads(out.getvalue())
+    assert set(report["dimensions"]["order"]) >= {
+        "cells",
+        "agree",
+        "strict",
+        "pairwise",
+        "fleiss_kappa",
+        "interval",
+        "method",
+    }
+    assert report["overall"]["agree"] == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"project": "nowhere"}, "There is no project 'nowhere'."),
+        ({"project": "minds", "split": "x"}, "minds has no split 'x'; it has: none."),
+    ],
+)
+def test_the_command_refuses_with_a_sentence(cast, options, sentence):
+    with pytest.raises(CommandError, match=sentence):
+        call_command("agreement", **options)
+
+
+def test_the_page_shows_pictures_and_its_parts(voted, cast, client):
+    client.force_login(cast.esi)
+    page = client.get(reverse("annotation:agreement", args=["minds"]))
+    assert page.status_code == 200
+    content = page.content.decode()
+    assert content.count("<svg") == 2 and "75.00%" in content
+    parts = client.get(reverse("annotation:agreement_annotators", args=["minds"])).content.decode()
+    assert "pair=True%7CFalse" in parts
+    assert client.get(reverse("annotation:agreement_opinions", args=["minds"])).status_code == 200
+
+
+def test_an_empty_project_says_what_to_do(cast, client):
+    client.force_login(cast.esi)
+    assert (
+        "No cell has all its votes yet" in client.get(reverse("annotation:agreement", args=["minds"])).content.decode()
+    )
+
+
+def test_annotators_may_not_look(voted, cast, client):
+    client.force_login(cast.bob)
+    for name in ("agreement", "agreement_annotators", "agreement_opinions"):
+        assert client.get(reverse(f"annotation:{name}", args=["minds"])).status_code == 403

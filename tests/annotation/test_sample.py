@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from annotation.domain.schema import SCHEMA, cross_check
+from annotation.models import GoldLabel, Project, Vote
+from annotation.services.sample import FOLDER, load_sample
+
+STORIES = [json.loads(line) for line in (FOLDER / "stories.jsonl").read_text(encoding="utf-8").splitlines()]
+BELIEFS = [(story, belief) for story in STORIES for belief in story["beliefs"]]
+
+
+def test_three_stories_a_category_each_with_a_table():
+    assert set(Counter(story["story_category"] for story in STORIES).values()) == {3}
+    assert len(STORIES) == 21 and min(len(story["beliefs"]) for story in STORIES) >= 12
+    for story in STORIES:
+        rows = [(belief["actor"], belief["belief"]) for belief in story["beliefs"]]
+        assert len(rows) == len(set(rows)), story["story_id"]
+
+
+def test_every_label_is_legal_and_every_legal_label_occurs():
+    seen = {key: {belief["labels"][key] for _, belief in BELIEFS} for key in SCHEMA.keys}
+    assert seen == {key: set(SCHEMA[key].values) for key in SCHEMA.keys}
+
+
+def test_world_facts_are_order_0_from_the_narrator_and_nothing_else_is():
+    for story, belief in BELIEFS:
+        labels = belief["labels"]
+        world = belief["actor"] == "world"
+        where = (story["story_id"], belief["belief"])
+        assert world == (labels["order"] == "0") == (labels["mental_source"] == "Narration"), where
+        assert not cross_check(belief["actor"], labels), where
+
+
+def test_no_story_stands_in_a_benchmark(shared):
+    held = "\n".join(path.read_text(encoding="utf-8") for path in (shared / "data" / "ToMBench").glob("*.jsonl"))
+    assert held
+    for story in STORIES:
+        assert story["story"] not in held
+
+
+@pytest.mark.django_db
+def test_it_loads_once_with_work_left_for_everybody():
+    out = StringIO()
+    call_command("load_sample", once=True, stdout=out)
+    assert "credence-sample" in out.getvalue()
+    methods = Counter(GoldLabel.objects.values_list("method", flat=True))
+    assert methods["open"] >= 10 and methods["adjudicated"] >= 5 and methods["unanimous"] > methods["majority"] > 50
+    votes = Vote.objects.count()
+    call_command("load_sample", once=True, stdout=out)
+    assert Project.objects.count() == 1 and Vote.objects.count() == votes
+    with pytest.raises(ValueError, match="already"):
+        load_sample()
