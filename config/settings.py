@@ -90,6 +90,8 @@ def _database() -> dict:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; "
             "PRAGMA mmap_size=268435456; PRAGMA cache_size=-65536;",
         }
+        # In a file, not in memory: threads of a test then meet the locks that they meet in production.
+        database["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
         Path(database["NAME"]).parent.mkdir(parents=True, exist_ok=True)
     return database
 

@@ -1,0 +1,41 @@
+"""The site admin's pages: people and projects may be changed there, what people decided may not."""
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+
+from annotation.models import AuditEvent, Membership, Project, User
+
+
+@admin.register(User)
+class PersonAdmin(UserAdmin):
+    fieldsets = (*UserAdmin.fieldsets, ("Credence", {"fields": ("display_name",)}))
+
+    def has_delete_permission(self, request, obj=None) -> bool:
+        return False  # votes and decisions keep their author; take `active` away instead
+
+
+class ReadOnly(admin.ModelAdmin):
+    def has_add_permission(self, request) -> bool:
+        return False
+
+    def has_change_permission(self, request, obj=None) -> bool:
+        return False
+
+    def has_delete_permission(self, request, obj=None) -> bool:
+        return False
+
+
+@admin.register(Project)
+class ProjectAdmin(ReadOnly):
+    list_display = ("slug", "name", "overlap")
+
+
+@admin.register(Membership)
+class MembershipAdmin(ReadOnly):
+    list_display = ("user", "project", "role", "since")
+
+
+@admin.register(AuditEvent)
+class AuditAdmin(ReadOnly):
+    list_display = ("at", "actor", "action", "target", "project")
+    list_filter = ("action",)

@@ -1,0 +1,41 @@
+"""The import directions of docs/developers.md, held by import-linter; each contract is shown to be able to fail."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LINT = Path(sys.executable).parent / "lint-imports"
+
+
+def _lint(folder: Path) -> subprocess.CompletedProcess:
+    return subprocess.run([LINT, "--no-cache"], cwd=folder, capture_output=True, text=True)
+
+
+def test_imports_run_downwards():
+    result = _lint(ROOT)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "contract"),
+    [
+        ("workers/__init__.py", "import annotation.models", "Apps import downwards"),
+        ("annotation/models/opaque.py", "import annotation.services.audit", "Layers of annotation"),
+        ("annotation/domain/resolution.py", "import django", "Pure rules know no framework"),
+    ],
+)
+def test_an_import_that_runs_up_is_found(tmp_path, file, line, contract):
+    for name in ("config", "annotation", "workers", "judge", "benchmark"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "sample"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    changed = tmp_path / file
+    changed.write_text(changed.read_text() + f"\n{line}\n")
+    result = _lint(tmp_path)
+    assert result.returncode == 1
+    assert f"{contract} BROKEN" in result.stdout
