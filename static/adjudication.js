@@ -4,17 +4,16 @@ const cells = () => [...document.querySelectorAll("[data-cell]")];
 const panel = $("panel");
 let current = null;
 let awaitsTag = false;
-let pending = null; // the cell whose answer is on its way
 
 // --- where the expert is -------------------------------------------------------------------------------------------------
 function show(cell, { focus = true } = {}) {
   if (!cell) return;
   if (current !== cell) {
     current?.classList.remove("cell-current");
-    cell.classList.add("cell-current");
     current = cell;
     mark(cell.dataset.actor);
   }
+  cell.classList.add("cell-current"); // also for the same cell: settling an answer resets its classes
   if (focus) cell.focus({ preventScroll: true });
   cell.scrollIntoView({ block: "nearest" });
 }
@@ -39,12 +38,11 @@ function mark(actor) {
   const node = $("story-text").firstChild;
   const ranges = [];
   if (node && actor && actor.toLowerCase() !== "world") {
-    const text = node.data.toLowerCase();
-    const name = actor.toLowerCase();
-    for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
+    const name = actor.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    for (const found of node.data.matchAll(new RegExp(`(?<!\\p{L})${name}(?!\\p{L})`, "giu"))) {
       const range = new Range();
-      range.setStart(node, at);
-      range.setEnd(node, at + name.length);
+      range.setStart(node, found.index);
+      range.setEnd(node, found.index + found[0].length);
       ranges.push(range);
     }
   }
@@ -66,7 +64,7 @@ const press = (selector) => {
   return Boolean(target);
 };
 // A reason or tag that is added to one's own decision is saved at once, by deciding the same again.
-const amend = () => Boolean(current?.dataset.label) && press('.chip[aria-pressed="true"]');
+const amend = () => { if (current?.dataset.label) press('.chip[aria-pressed="true"]'); };
 
 const commands = {
   j: () => step(1), ArrowDown: () => step(1),
@@ -95,7 +93,8 @@ document.addEventListener("keydown", (event) => {
   if (typing) {
     if (event.key === "Enter" && typing.name === "reason") {
       event.preventDefault();
-      if (!amend()) current.focus({ preventScroll: true });
+      current.focus({ preventScroll: true });
+      amend();
     }
     return;
   }
@@ -150,21 +149,32 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   event.detail.shouldSwap = true;
   event.detail.isError = false;
 });
-document.addEventListener("htmx:beforeRequest", (event) => {
-  pending = event.target.closest("[data-cell]")?.id ?? null;
+// What is typed while an answer is on its way is carried over into the new cell.
+let draft = null;
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const field = document.activeElement;
+  const cell = event.target.closest("[data-cell]");
+  draft = cell?.contains(field) && field.name === "reason" ? { id: cell.id, value: field.value, at: field.selectionStart } : null;
 });
-document.addEventListener("htmx:afterSettle", () => {
-  const cell = pending && $(pending);
-  pending = null;
+document.addEventListener("htmx:afterSwap", (event) => {
+  const cell = event.target.closest("[data-cell]");
+  if (!cell || current?.id !== cell.id) return;
+  const field = draft?.id === cell.id && cell.querySelector("[name=reason]");
+  if (field) {
+    field.value = draft.value;
+    field.focus();
+    field.setSelectionRange(draft.at, draft.at);
+  }
+  draft = null;
+  show(cell, { focus: !cell.contains(document.activeElement) });
+});
+document.addEventListener("htmx:afterSettle", (event) => {
+  const cell = event.target.closest("[data-cell]");
+  if (!cell) return;
+  if (current?.id === cell.id) show(cell, { focus: false });
   const left = cells().filter((one) => one.dataset.todo === "1").length;
   $("todo").textContent = left;
-  if (!cell) return;
-  show(cell);
   if (!left && cell.dataset.label) hint("Nothing is left to decide here. n opens the next story.");
 });
-for (const name of ["htmx:sendError", "htmx:timeout", "htmx:responseError"]) {
-  document.addEventListener(name, () => hint("The server did not take this: nothing was changed. Try again, or reload the page."));
-}
-
 show($(location.hash.slice(1)) ?? cells().find((cell) => cell.dataset.todo === "1") ?? cells()[0]);
 $("decisions").dataset.keys = "";

@@ -1,28 +1,127 @@
-// Light, dark, or as the system says; the choice is applied before the first paint. Classic script on purpose.
+// What every page needs. A classic script on purpose: it runs before the first paint, so no page flashes in the wrong theme.
 (() => {
   const root = document.documentElement;
-  const stored = localStorage.getItem("theme");
-  if (stored === "light" || stored === "dark") root.dataset.theme = stored;
-  const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-theme-switch]");
-    if (button) {
-      root.dataset.theme = dark() ? "light" : "dark";
-      localStorage.setItem("theme", root.dataset.theme);
+  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+  const on = (type, act) => document.addEventListener(type, act);
+
+  // --- theme: "light", "dark", or none, which is the system's ---
+  const stored = () => {
+    try { return localStorage.getItem("theme"); } catch { return null; } // storage may be forbidden
+  };
+  const show = (choice) => {
+    if (choice === "light" || choice === "dark") root.dataset.theme = choice;
+    else delete root.dataset.theme;
+    for (const button of all("[data-theme-choice]")) {
+      button.setAttribute("aria-pressed", button.dataset.themeChoice === (root.dataset.theme ?? "system"));
     }
-    for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
-    const opener = event.target.closest("[data-dialog]");
-    if (opener) document.getElementById(opener.dataset.dialog).showModal();
-    if (event.target.closest("[data-dialog-close]")) event.target.closest("dialog").close();
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    for (const menu of document.querySelectorAll("details.menu[open]")) {
-      menu.open = false;
-      menu.querySelector("summary").focus();
+  };
+  const choose = (choice) => {
+    try { localStorage.setItem("theme", choice); } catch { /* it then holds for this page */ }
+    show(choice);
+  };
+  show(stored());
+  on("DOMContentLoaded", () => show(stored()));
+  window.addEventListener("storage", (event) => event.key === "theme" && show(event.newValue));
+
+  // --- menus: <details class="menu"> ---
+  const closeMenus = (except) => {
+    for (const menu of all("details.menu[open]")) if (!except || !menu.contains(except)) menu.open = false;
+  };
+  on("focusin", (event) => closeMenus(event.target));
+  on("keydown", (event) => {
+    const menu = event.target.closest?.("details.menu");
+    if (event.key === "Escape") {
+      const open = document.querySelector("details.menu[open]");
+      if (open) { open.open = false; open.querySelector("summary").focus(); }
+      else if (event.target.closest?.(".drawer[tabindex]")) closeDrawer(event.target.closest(".drawer"));
+      return;
     }
+    if (!menu || !["ArrowDown", "ArrowUp", "Home", "End"].includes(event.key)) return;
+    event.preventDefault();
+    menu.open = true;
+    const items = all(".menu-panel :is(a, button)", menu);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const at = items.indexOf(document.activeElement);
+    const next = step ? (at < 0 && step < 0 ? items.length - 1 : at + step) : event.key === "Home" ? 0 : items.length - 1;
+    items[(next + items.length) % items.length]?.focus();
   });
-  document.addEventListener("change", (event) => {
+
+  // --- dialogs and drawers ---
+  const closeDrawer = (drawer) => {
+    drawer.hidden = true;
+    document.querySelector(`[data-drawer="${drawer.id}"]`)?.focus();
+  };
+  const openDrawer = (drawer) => {
+    drawer.hidden = false;
+    drawer.tabIndex = -1;
+    drawer.focus();
+  };
+
+  // --- toasts: also from the server, by the header HX-Trigger: {"toast": {"text": "…", "level": "success"}} ---
+  const toast = ({ text, level = "info" }) => {
+    const box = document.getElementById("toasts");
+    if (!box || !text) return;
+    const item = document.createElement("p");
+    item.className = `callout callout-${level}`;
+    item.textContent = text;
+    const close = Object.assign(document.createElement("button"), { type: "button", className: "close", ariaLabel: "Dismiss" });
+    close.dataset.dismiss = "";
+    item.append(close);
+    box.append(item);
+    if (level !== "error") setTimeout(() => item.remove(), 6000);
+  };
+  on("toast", (event) => toast(event.detail));
+
+  // --- copying: the clipboard needs https, so the older way stands behind it ---
+  const copy = async (button) => {
+    const source = document.querySelector(button.dataset.copy);
+    try { await navigator.clipboard.writeText(source.innerText); } catch {
+      getSelection().selectAllChildren(source);
+      document.execCommand("copy");
+    }
+    const before = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = before), 1500);
+  };
+
+  on("click", (event) => {
+    const hit = (selector) => event.target.closest(selector);
+    closeMenus(event.target);
+    if (hit("[data-theme-choice]")) choose(hit("[data-theme-choice]").dataset.themeChoice);
+    if (hit("[data-dialog]")) document.getElementById(hit("[data-dialog]").dataset.dialog).showModal();
+    if (hit("[data-dialog-close]")) hit("dialog").close();
+    if (hit("[data-drawer]")) openDrawer(document.getElementById(hit("[data-drawer]").dataset.drawer));
+    if (hit("[data-drawer-close]")) closeDrawer(hit(".drawer"));
+    if (hit("[data-dismiss]")) hit(".callout").remove();
+    if (hit("[data-copy]")) copy(hit("[data-copy]"));
+  });
+  on("change", (event) => {
     if (event.target.closest("form[data-autosubmit]")) event.target.form.requestSubmit();
   });
+
+  // --- htmx: a bar while requests run, a sentence when one fails ---
+  let running = 0;
+  const count = (step) => () => {
+    running = Math.max(0, running + step);
+    root.toggleAttribute("data-busy", running > 0);
+  };
+  on("htmx:beforeRequest", count(1));
+  on("htmx:afterRequest", count(-1));
+  on("htmx:sendError", () => toast({ text: "The server cannot be reached; nothing was changed.", level: "error" }));
+  on("htmx:responseError", ({ detail }) => toast({ text: `The server refused this (${detail.xhr.status}); nothing was changed.`, level: "error" }));
+
+  // --- relative times: <time datetime data-relative> grows older with the page ---
+  const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  const units = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+  const refresh = () => {
+    for (const time of all("time[data-relative]")) {
+      const seconds = (Date.parse(time.dateTime) - Date.now()) / 1000;
+      const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ["second", 1];
+      time.textContent = unit === "second" ? "just now" : words.format(Math.trunc(seconds / size), unit);
+      time.title = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: "long", timeStyle: "long" });
+    }
+  };
+  on("DOMContentLoaded", refresh);
+  on("htmx:load", refresh);
+  setInterval(refresh, 30000);
 })();

@@ -6,17 +6,25 @@ in bounded pieces, so that a 50 MB line costs neither memory nor the process.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from annotation.domain.records import belief_layout, fingerprint, record_layout, too_deep
+from annotation.domain.schema import SCHEMA
+
 MAX_LINE_BYTES = 8 * 1024 * 1024
+MAX_STORY_LENGTH = 200_000
+MAX_PROPOSITIONS = 2_000
+MAX_LISTED_PROBLEMS = 1_000
 MAX_NUMBER = 2**63 - 1
-RECORD_FIELDS = ("story_id", "story_category", "story", "beliefs")
-BELIEF_FIELDS = ("actor", "belief", "labels")
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+_OTHER_UNICODE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +39,20 @@ class Problem:
 
 @dataclass(slots=True)
 class PropositionRow:
+    """`layout` is described in `records`; `labels` is None where the record has none."""
+
     actor: str
     belief: str
     labels: dict[str, str] | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    layout: str = ""
 
 
 @dataclass(slots=True)
 class StoryRow:
-    """One story as a file holds it; `number` is None where the format has none. `line` is where it was first seen."""
+    """One story as a file holds it; `number` is None where the format has none. `line` is where it was first seen.
+
+    `fingerprint` and `layout` are those of its record (see `records`).
+    """
 
     file: str
     line: int
@@ -49,7 +62,8 @@ class StoryRow:
     language: str = "en"
     translations: dict[str, str] = field(default_factory=dict)
     propositions: list[PropositionRow] | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    fingerprint: str = ""
+    layout: str = ""
 
     @property
     def digest(self) -> str:
@@ -84,23 +98,36 @@ def _object(raw: bytes | None) -> dict | None:
     if not text.strip():
         return None
     try:
-        value = json.loads(text)  # accepts the bare NaN of ToMBench
+        value = json.loads(text, object_pairs_hook=_unique)  # accepts the bare NaN of ToMBench
     except RecursionError as error:
         raise BadLine("The JSON is nested too deeply.") from error
+    except BadLine:
+        raise
     except ValueError as error:
         place = f" (column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
         raise BadLine(f"The line is not JSON{place}; expected one JSON object.") from error
     if not isinstance(value, dict):
         raise BadLine(f"The line holds a {type(value).__name__}; expected one JSON object.")
-    if "\\u" in text or "\x00" in text:
+    if too_deep(value):
+        raise BadLine("The JSON is nested too deeply.")
+    if "\\u" in text:
         _storable(value)
     return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadLine(f"The field {twice[:60]} occurs twice in one object.")
+    return found
 
 
 def _storable(value: Any) -> None:
     """Refuses text that no database can keep: NUL and lone surrogates."""
     text = json.dumps(value, ensure_ascii=False)
-    if "\\u0000" in text or "\x00" in text:
+    if _NUL.search(text):
         raise BadLine("The line holds a NUL character; remove it.")
     try:
         text.encode()
@@ -124,23 +151,35 @@ def omnitom_row(record: dict, file: str, line: int) -> StoryRow:
     beliefs = record.get("beliefs")
     if not isinstance(beliefs, list):
         raise BadLine("The field beliefs is not a list.")
-    text, category = _text(record, "story"), _text(record, "story_category")
-    if not text.strip() or not 0 < len(category) <= 120:
-        raise BadLine("The story or its category is empty, or the category is longer than 120 characters.")
-    extra = {name: value for name, value in record.items() if name not in RECORD_FIELDS}
+    if len(beliefs) > MAX_PROPOSITIONS:
+        raise BadLine(f"The story has {len(beliefs)} propositions; expected at most {MAX_PROPOSITIONS}.")
+    text, category = _story_text(record, "story"), _text(record, "story_category")
+    if not 0 < len(category) <= 120:
+        raise BadLine("The field story_category is empty or longer than 120 characters.")
     rows = [_belief(one, at) for at, one in enumerate(beliefs)]
-    return StoryRow(file, line, category, text, number=number, propositions=rows, extra=extra)
+    marks = {"fingerprint": fingerprint(record), "layout": record_layout(record)}
+    return StoryRow(file, line, category, text, number=number, propositions=rows, **marks)
+
+
+def _story_text(record: dict, name: str) -> str:
+    text = _text(record, name)
+    if not text.strip():
+        raise BadLine(f"The field {name} is empty; expected a story.")
+    if len(text) > MAX_STORY_LENGTH:
+        raise BadLine(f"The story has {len(text)} characters; expected at most {MAX_STORY_LENGTH}.")
+    return text
 
 
 def _belief(one: Any, at: int) -> PropositionRow:
     where = f"beliefs[{at}]."
     if not isinstance(one, dict):
         raise BadLine(f"beliefs[{at}] is a {type(one).__name__}; expected an object.")
-    labels = one.get("labels", {})
-    if not isinstance(labels, dict) or not all(isinstance(value, str) for value in labels.values()):
+    labels = one.get("labels")
+    wrong = not isinstance(labels, dict) or not all(isinstance(value, str) for value in labels.values())
+    if "labels" in one and wrong:
         raise BadLine(f"The field {where}labels is not an object of texts.")
-    extra = {name: value for name, value in one.items() if name not in BELIEF_FIELDS}
-    return PropositionRow(_text(one, "actor", where), _text(one, "belief", where), labels, extra)
+    layout = belief_layout(one, SCHEMA.keys)
+    return PropositionRow(_text(one, "actor", where), _text(one, "belief", where), labels, layout)
 
 
 _STORY = {"en": "STORY", "zh": "故事"}
@@ -148,9 +187,7 @@ _STORY = {"en": "STORY", "zh": "故事"}
 
 def tombench_row(record: dict, file: str, line: int, *, language: str, category: str) -> StoryRow:
     """The story of one ToMBench item, in `language`, with the other language as its translation. Raises BadLine."""
-    text = _text(record, _STORY[language])
-    if not text.strip():
-        raise BadLine(f"The field {_STORY[language]} is empty.")
+    text = _story_text(record, _STORY[language])
     other = "zh" if language == "en" else "en"
     translation = record.get(_STORY[other])
     translations = {other: translation} if isinstance(translation, str) and translation.strip() else {}
@@ -159,24 +196,41 @@ def tombench_row(record: dict, file: str, line: int, *, language: str, category:
 
 def category_of(file: str) -> str:
     """ToMBench names a file after its task; OmniToM's records use the same names."""
-    return Path(file).stem
+    return Path(file).stem[:120]
 
 
 def read_file(handle: BinaryIO, file: str, *, format: str, language: str) -> Iterator[StoryRow | Problem]:
     """The stories of one file in its order; of ToMBench the first item of each distinct text (identity: exact text)."""
     seen: set[str] = set()
+    line = unlisted = problems = 0
     for line, raw in lines_of(handle):
+        if line == 1 and raw and raw.startswith(_OTHER_UNICODE):
+            yield Problem(file, 1, "The file is in UTF-16 or UTF-32; save it as UTF-8.")
+            return
         try:
-            record = _object(raw)
-            if record is None:
-                continue
-            if format == "omnitom":
-                yield omnitom_row(record, file, line)
-                continue
-            row = tombench_row(record, file, line, language=language, category=category_of(file))
+            row = _row(raw, file, line, format=format, language=language)
         except BadLine as error:
-            yield Problem(file, line, str(error))
+            problems += 1
+            if problems <= MAX_LISTED_PROBLEMS:
+                yield Problem(file, line, str(error))
+            else:  # a file of another kind has a problem a line, and must not fill the memory
+                unlisted += 1
             continue
-        if row.text not in seen:
+        if row is None or (format == "tombench" and row.text in seen):
+            continue
+        if format == "tombench":
             seen.add(row.text)
-            yield row
+        yield row
+    if unlisted:
+        yield Problem(file, line, f"{unlisted} more broken lines are not listed.")
+    if not line:
+        yield Problem(file, 1, "The file is empty; expected one JSON object a line.")
+
+
+def _row(raw: bytes | None, file: str, line: int, *, format: str, language: str) -> StoryRow | None:
+    record = _object(raw)
+    if record is None:
+        return None
+    if format == "omnitom":
+        return omnitom_row(record, file, line)
+    return tombench_row(record, file, line, language=language, category=category_of(file))

@@ -1,3 +1,5 @@
+"""How the votes of one cell are put before an expert, and which of them leads."""
+
 from __future__ import annotations
 
 import hashlib
@@ -6,13 +8,16 @@ from collections.abc import Sequence
 
 
 def shuffled(votes: Sequence[str], cell: str) -> list[str]:
-    """The votes of a cell in an order that is the same at every look and tells nothing of who cast them."""
+    """The labels of a cell in an order that is the same at every look and tells nothing of who cast them.
+
+    The order depends on `cell` and on the labels alone, never on the order in which they are given.
+    """
     marked = [(hashlib.sha256(f"{cell}:{at}".encode()).digest(), label) for at, label in enumerate(sorted(votes))]
     return [label for _, label in sorted(marked)]
 
 
 def plurality(votes: Sequence[str]) -> str | None:
-    """The label with more votes than any other, or None where two share the lead."""
+    """The label with more votes than any other, or None where two share the lead or there is no vote."""
     ranked = Counter(votes).most_common(2)
     if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
         return None

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TextIO
 
 from annotation.domain.corpus_files import Problem
@@ -14,6 +15,8 @@ from annotation.domain.spreadsheet import restored
 
 REQUIRED = ("story_id", "actor", "belief", "dimension", "annotator", "label")
 MAX_FIELD = 1_000_000
+_OPTIONAL = {"occurrence": ("occurrence",), "created_at": ("created_at", "changed_at")}
+_DELIMITERS = ",;\t"
 
 
 class WrongColumns(ValueError):
@@ -36,13 +39,11 @@ class VoteRow:
 def read_votes(handle: TextIO, file: str, schema: Schema) -> Iterator[VoteRow | Problem]:
     """Rows of the file in its order, or what is wrong with them. Raises WrongColumns."""
     csv.field_size_limit(MAX_FIELD)
-    reader = csv.reader(handle)
     try:
-        header = [name.strip() for name in next(reader, [])]
-        missing = [name for name in REQUIRED if name not in header]
-        if missing:
-            raise WrongColumns(f"{file}, line 1: the column {missing[0]} is missing; expected {', '.join(REQUIRED)}.")
-        at = {name: header.index(name) for name in (*REQUIRED, "occurrence", "created_at") if name in header}
+        head = handle.readline(MAX_FIELD)
+        delimiter = max(_DELIMITERS, key=head.count)  # spreadsheets of half of Europe save semicolons
+        reader = csv.reader(chain([head], handle), delimiter=delimiter)
+        at = _columns(next(reader, []), file)
         width = max(at[name] for name in REQUIRED) + 1
         labels = {(one.key, value.lower()): value for one in schema.dimensions for value in one.values}
         for cells in reader:
@@ -57,6 +58,17 @@ def read_votes(handle: TextIO, file: str, schema: Schema) -> Iterator[VoteRow | 
         yield Problem(file, reader.line_num, f"The line is no CSV: {error}.")
     except UnicodeDecodeError as error:
         raise WrongColumns(f"{file} is not UTF-8; save the spreadsheet as CSV in UTF-8.") from error
+
+
+def _columns(header: list[str], file: str) -> dict[str, int]:
+    names = [name.strip().lstrip("\ufeff").lower() for name in header]
+    if missing := [name for name in REQUIRED if name not in names]:
+        raise WrongColumns(f"{file}, line 1: the column {missing[0]} is missing; expected {', '.join(REQUIRED)}.")
+    at = {name: names.index(name) for name in REQUIRED}
+    for name, spellings in _OPTIONAL.items():
+        if held := [one for one in spellings if one in names]:
+            at[name] = names.index(held[0])
+    return at
 
 
 class _Bad(ValueError):
@@ -76,7 +88,7 @@ def _row(cells: list[str], at: dict[str, int], width: int, line: int, labels: di
     if dimension not in schema:
         raise _Bad(f"dimension is {dimension[:40]!r}; expected one of {', '.join(schema.keys)}.")
     if not 0 < len(annotator) <= 150 or "\x00" in annotator:
-        raise _Bad("annotator is empty or longer than 150 characters.")
+        raise _Bad("annotator is empty, longer than 150 characters or holds a NUL character.")
     label = labels.get((dimension, cells[at["label"]].strip().lower()))
     if label is None:
         raise _Bad(f"label is {cells[at['label']][:40]!r}; expected one of {', '.join(schema[dimension].values)}.")
@@ -86,7 +98,7 @@ def _row(cells: list[str], at: dict[str, int], width: int, line: int, labels: di
         restored(cells[at["actor"]]),
         restored(cells[at["belief"]]),
         dimension,
-        annotator,
+        restored(annotator),
         label,
         _occurrence(cells, at),
         _moment(cells, at),

@@ -1,55 +1,95 @@
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django import forms
 
 from annotation.domain.schema import SCHEMAS
 from annotation.models import ErrorTag, Project
 
+STATUSES = [
+    ("todo", "To decide"),
+    ("open", "Open"),
+    ("disturbed", "Votes changed since"),
+    ("adjudicated", "Adjudicated"),
+    ("majority", "Majority"),
+    ("all", "All with all votes"),
+]
+
 
 class QueueFilter(forms.Form):
-    status = forms.ChoiceField(
-        required=False,
-        choices=[
-            ("todo", "To decide"),
-            ("open", "Open"),
-            ("disturbed", "Votes changed since"),
-            ("adjudicated", "Adjudicated"),
-            ("majority", "Majority"),
-            ("all", "All with all votes"),
-        ],
-    )
+    """What part of the queue is shown; every link into the queue is one of these as a query string."""
+
+    status = forms.ChoiceField(required=False, choices=STATUSES)
     dimension = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
     split = forms.ChoiceField(required=False)
-    text = forms.CharField(required=False, max_length=100, label="Actor or belief")
+    text = forms.CharField(required=False, max_length=100, label="Words or story number")
     pair = forms.CharField(required=False, max_length=90, widget=forms.HiddenInput)
 
     def __init__(self, data, *, project: Project) -> None:
         super().__init__(data)
         schema = SCHEMAS[project.schema_version]
+        self.fields["text"].widget.attrs["type"] = "search"
         self.fields["dimension"].choices = [("", "All"), *((one.key, one.name) for one in schema.dimensions)]
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
             self.fields[name].choices = [("", "All"), *((one, one) for one in names)]
 
+    def clean_pair(self) -> str:
+        pair = self.cleaned_data["pair"]
+        first, _, second = pair.partition("|")
+        if pair and not (first and second):
+            raise forms.ValidationError("A pair is two labels with a bar between, such as Inference|Testimony.")
+        return pair
+
     @property
     def chosen(self) -> dict[str, str]:
-        found = {name: value for name, value in (self.cleaned_data if self.is_valid() else {}).items() if value}
-        return {"status": "todo"} | found
+        """The filters in force; a field that could not be read filters nothing."""
+        self.is_valid()
+        return {"status": "todo"} | {name: value for name, value in self.cleaned_data.items() if value}
+
+    @property
+    def narrowed(self) -> bool:
+        return self.chosen != {"status": "todo"}
+
+    def query(self, **changes: str) -> str:
+        return urlencode({name: value for name, value in (self.chosen | changes).items() if value})
 
 
 class DecisionForm(forms.Form):
     label = forms.CharField(max_length=40)
     revision = forms.IntegerField(min_value=0, max_value=2**31 - 1)
+    row = forms.IntegerField(min_value=0, max_value=2**63 - 1)
     reason = forms.CharField(required=False, max_length=2000)
-    error_tag = forms.ChoiceField(required=False, choices=[("", "–"), *ErrorTag.choices])
-    guideline_flag = forms.BooleanField(required=False)
+    error_tag = forms.ChoiceField(required=False, choices=[("", "none"), *ErrorTag.choices])
+
+    @property
+    def problem(self) -> str:
+        """One sentence for the expert."""
+        return "; ".join(f"{name.replace('_', ' ')}: {found[0]}" for name, found in self.errors.items())
+
+
+class UndoForm(forms.Form):
+    revision = forms.IntegerField(min_value=0, max_value=2**31 - 1)
+
+
+class CaseForm(forms.Form):
+    filed = forms.TypedChoiceField(choices=[("1", "File"), ("0", "Remove")], coerce=lambda value: value == "1")
+
+
+class BulkForm(forms.Form):
+    seen_until = forms.DateTimeField(widget=forms.HiddenInput)
 
 
 class OutcomeForm(forms.Form):
+    flag = forms.CharField(max_length=12)
     outcome = forms.ChoiceField(choices=[("accepted", "Accept"), ("declined", "Decline")])
     text = forms.CharField(required=False, max_length=2000, label="Answer")
 
 
 class ReplyForm(forms.Form):
+    """A message into one thread, named by any comment of it, so that the form does not tell whose thread it is."""
+
+    thread = forms.CharField(max_length=12, widget=forms.HiddenInput)
     text = forms.CharField(max_length=4000, widget=forms.Textarea({"rows": 2}), label="Reply")

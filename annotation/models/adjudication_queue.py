@@ -1,55 +1,155 @@
-"""Named reads of the experts' queue."""
+"""Named reads of the experts' queue: a constant number of statements, whatever the size of the project."""
 
 from __future__ import annotations
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
 
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery
+
+from annotation.models.belief_table import CellComment
 from annotation.models.gold import GoldLabel, Method
 from annotation.models.project import Project
-from annotation.models.vote import Vote, VoteEvent
+from annotation.models.story import Story
+from annotation.models.vote import Vote
 
+TODO = Q(method=Method.OPEN) | Q(method=Method.ADJUDICATED, disturbed=True)
 STATUSES = {
-    "todo": Q(method=Method.OPEN) | Q(disturbed=True),
+    "todo": TODO,
     "open": Q(method=Method.OPEN),
-    "disturbed": Q(disturbed=True),
+    "disturbed": Q(method=Method.ADJUDICATED, disturbed=True),
     "adjudicated": Q(method=Method.ADJUDICATED),
     "majority": Q(method=Method.MAJORITY),
     "all": Q(),
 }
 
 
-def of_project(project: Project) -> QuerySet:
-    return GoldLabel.objects.filter(proposition__table__story__project=project, proposition__removed_at__isnull=True)
+@dataclass(frozen=True, slots=True)
+class StoryInQueue:
+    """A story with cells of a queue; `lowest` is the smallest agreement among them, 1 where they have no votes."""
+
+    story: int
+    number: int
+    lowest: float
+    cells: int
+
+    @property
+    def place(self) -> tuple[float, int]:
+        return self.lowest, self.number
 
 
-def queue(project: Project, *, expert, unfinished: set[int], status: str = "todo", **filters: str) -> QuerySet:
-    """Cells in order of agreement, lowest first, with `voted` true where the expert voted.
+def of_project(project: Project) -> QuerySet[GoldLabel]:
+    # A list of story ids, not a join: rows of stories are long, and the ids come from an index alone.
+    stories = Story.objects.filter(project=project).order_by().values("id")
+    return GoldLabel.objects.filter(proposition__table__story_id__in=stories, proposition__removed_at__isnull=True)
+
+
+def cells(project: Project, *, unfinished: Iterable[int] = (), status: str = "todo", **filters: str) -> QuerySet:
+    """The cells that match, in no order.
 
     `unfinished` are the stories that the expert still labels: they are left out. `filters`: dimension, category, split,
-    text (in actor or belief) and pair, two labels with a bar between, both voted for.
+    text (in actor, belief or story, or a story's number) and pair, two labels with a bar between, both voted for.
     """
-    own = VoteEvent.objects.filter(
-        annotator=expert, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
+    rows = of_project(project).filter(STATUSES[status])
+    if unfinished := set(unfinished):
+        rows = rows.exclude(proposition__table__story_id__in=unfinished)
+    if filters.get("dimension"):
+        rows = rows.filter(dimension=filters["dimension"])
+    stories = Story.objects.in_category(filters.get("category")).in_split(filters.get("split"))
+    if filters.get("category") or filters.get("split"):
+        rows = rows.filter(proposition__table__story_id__in=stories.filter(project=project).order_by().values("id"))
+    if filters.get("text"):
+        rows = rows.filter(_mentions(project, filters["text"]))
+    if filters.get("pair"):
+        rows = _both_voted(rows, filters["pair"])
+    return rows
+
+
+def _mentions(project: Project, text: str) -> Q:
+    stories = Q(text__icontains=text)
+    if text.isdecimal() and len(text) < 18:
+        stories |= Q(number=int(text))
+    told = Story.objects.filter(stories, project=project).order_by().values("id")
+    return (
+        Q(proposition__belief__icontains=text)
+        | Q(proposition__actor__icontains=text)
+        | Q(proposition__table__story_id__in=told)
     )
-    rows = of_project(project).filter(STATUSES[status]).exclude(proposition__table__story__in=unfinished)
-    named = {
-        "dimension": "dimension",
-        "category": "proposition__table__story__category__name",
-        "split": "proposition__table__story__split__name",
-    }
-    rows = rows.filter(**{named[name]: value for name, value in filters.items() if name in named and value})
-    if text := filters.get("text"):
-        rows = rows.filter(Q(proposition__belief__icontains=text) | Q(proposition__actor__icontains=text))
-    for label in [part for part in (filters.get("pair") or "").split("|") if part]:
-        voted = Vote.objects.filter(
-            proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension"), label=label
-        )
-        rows = rows.filter(Exists(voted))
-    order = ("agreement", "proposition__table__story__number", "proposition__position", "dimension")
-    return rows.annotate(voted=Exists(own)).order_by(*order)
 
 
-def left(project: Project) -> dict[str, int]:
-    """Open or disturbed cells by dimension."""
-    rows = of_project(project).filter(STATUSES["todo"]).values_list("dimension")
-    return dict(rows.annotate(Count("id")).order_by())
+def _both_voted(rows: QuerySet, pair: str) -> QuerySet:
+    """Cells where two annotators chose the two labels of `A|B`; of `A|A`, where two chose the same."""
+    first, _, second = pair.partition("|")
+    here = Vote.objects.filter(proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension"))
+    if first == second:
+        twice = here.filter(label=first).values("label").annotate(count=Count("id")).filter(count__gte=2)
+        return rows.filter(Exists(twice))
+    return rows.filter(Exists(here.filter(label=first)), Exists(here.filter(label=second)))
+
+
+def by_story(rows: QuerySet, project: Project) -> list[StoryInQueue]:
+    """The stories of `cells`, lowest agreement first, then in story order."""
+    numbers = dict(Story.objects.filter(project=project).order_by().values_list("id", "number"))
+    found = (
+        rows.order_by().values_list("proposition__table__story_id").annotate(lowest=Min("agreement"), cells=Count("id"))
+    )
+    stories = [
+        StoryInQueue(story, numbers[story], 1.0 if lowest is None else lowest, count) for story, lowest, count in found
+    ]
+    return sorted(stories, key=lambda one: one.place)
+
+
+def left(project: Project) -> dict[str, dict[str, int]]:
+    """By dimension: cells to decide, and cells that an expert decided."""
+    rows = of_project(project).filter(method__in=[Method.OPEN, Method.ADJUDICATED]).order_by()
+    counted = rows.values("dimension").annotate(todo=Count("id", filter=TODO), every=Count("id"))
+    return {row["dimension"]: {"todo": row["todo"], "decided": row["every"] - row["todo"]} for row in counted}
+
+
+def voted_on(expert, propositions: Iterable) -> set[tuple[int, str]]:
+    """The cells that the expert ever voted on: a withdrawn vote keeps its row."""
+    rows = Vote.objects.filter(annotator=expert, proposition__in=propositions)
+    return set(rows.values_list("proposition_id", "dimension"))
+
+
+def labels_cast(propositions: Iterable) -> dict[tuple[int, str], list[str]]:
+    """The labels of the standing votes by cell."""
+    found: dict[tuple[int, str], list[str]] = defaultdict(list)
+    rows = Vote.objects.cast().filter(proposition__in=propositions)
+    for proposition, dimension, label in rows.values_list("proposition_id", "dimension", "label"):
+        found[proposition, dimension].append(label)
+    return found
+
+
+def comment_counts(propositions: Iterable) -> dict[tuple[int, str], int]:
+    rows = CellComment.objects.filter(proposition__in=propositions).order_by()
+    counted = rows.values_list("proposition_id", "dimension").annotate(Count("id"))
+    return {(proposition, dimension): count for proposition, dimension, count in counted}
+
+
+def guideline_cases(project: Project) -> QuerySet[GoldLabel]:
+    # The few flagged rows first, by their partial index: a join alone would walk every cell of the project.
+    rows = of_project(project).filter(pk__in=GoldLabel.objects.filter(guideline_flag=True).values("pk"))
+    return rows.select_related("proposition__table__story", "decided_by").order_by("-decided_at", "-id")
+
+
+def by_dimension(rows: QuerySet) -> dict[str, int]:
+    return dict(rows.order_by().values_list("dimension").annotate(Count("id")))
+
+
+def overruled(project: Project, annotator, *, unfinished: Iterable[int]) -> QuerySet[GoldLabel]:
+    """Decisions against a standing vote of the annotator (`mine`), newest first, in stories that they have finished."""
+    own = Vote.objects.cast().filter(
+        annotator=annotator, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
+    )
+    return (
+        of_project(project)
+        .filter(method=Method.ADJUDICATED)
+        .exclude(proposition__table__story_id__in=set(unfinished))
+        .annotate(mine=Subquery(own.values("label")))
+        .filter(mine__isnull=False)
+        .exclude(mine=F("label"))
+        .select_related("proposition__table__story")
+        .order_by("-decided_at", "-id")
+    )

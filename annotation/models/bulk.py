@@ -3,36 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from django.db import connection, models
 
 
 def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Inserts rows whose values are in the order of `fields` (attribute names). Defaults of the model do not apply, so
-    every column without a database default must be named. Constraints hold as ever; call it in a transaction.
+    """Inserts rows whose values are in the order of `fields` (attribute names; a foreign key's value is an id).
+
+    Defaults of the model do not apply, so every column without a database default must be named. Constraints hold as
+    ever; call it in a transaction.
     """
-    columns = [model._meta.get_field(name).column for name in fields]
+    held = [model._meta.get_field(name) for name in fields]
     quote = connection.ops.quote_name
-    table, listed = quote(model._meta.db_table), ", ".join(quote(column) for column in columns)
+    table, listed = quote(model._meta.db_table), ", ".join(quote(field.column) for field in held)
+    ready = _adapted(rows, {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))})
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             with cursor.copy(f"COPY {table} ({listed}) FROM STDIN") as copy:
-                for row in rows:
-                    copy.write_row([_plain(value) for value in row])
+                for row in ready:
+                    copy.write_row(row)
         else:
-            marks = ", ".join(["%s"] * len(columns))
-            sql = f"INSERT INTO {table} ({listed}) VALUES ({marks})"
-            cursor.executemany(sql, ([_adapted(value) for value in row] for row in rows))
+            marks = ", ".join(["%s"] * len(held))
+            cursor.executemany(f"INSERT INTO {table} ({listed}) VALUES ({marks})", ready)
 
 
-def _plain(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, list | dict) else value
+def _adapter(field: models.Field) -> Callable[[Any], Any] | None:
+    if isinstance(field, models.JSONField):
+        encode = json.JSONEncoder(ensure_ascii=False).encode
+        return lambda value: None if value is None else encode(value)
+    if isinstance(field, models.DateTimeField) and connection.vendor != "postgresql":
+        return lru_cache(4096)(connection.ops.adapt_datetimefield_value)
+    return None
 
 
-def _adapted(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return connection.ops.adapt_datetimefield_value(value)
-    return _plain(value)
+def _adapted(rows: Iterable[Sequence[Any]], adapters: dict[int, Callable[[Any], Any]]) -> Iterator[Sequence[Any]]:
+    for row in rows:
+        if adapters:
+            row = list(row)
+            for at, adapt in adapters.items():
+                row[at] = adapt(row[at])
+        yield row

@@ -49,7 +49,7 @@ class Story(OpaqueModel):
     """A short narrative. `number` is the record format's `story_id`; `text` is never changed after import.
 
     `translations` maps a language code to the same story in that language; `source` and `digest` (SHA-256 of the
-    text) are its identity for an importer; `extra` keeps unknown fields of the imported record.
+    text) are its identity for an importer; `extra` keeps the imported record's fingerprint and layout (domain.records).
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="stories")

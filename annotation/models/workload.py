@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Substr
 
 from annotation.models.assignment import Assignment
+from annotation.models.belief_table import CellComment, PropositionFlag
 from annotation.models.project import Project
 from annotation.models.vote import Vote
 
 LIVE = Q(story__tables__kind="gold", story__tables__propositions__removed_at__isnull=True)
+NEWS = 12
 
 
 def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
-    """For each active seat: the story, cells to label, cells labelled; unfinished ones first, in story order."""
+    """For each active seat: the story, its beginning, cells to label, cells labelled; unfinished ones first."""
     seats = (
         Assignment.objects.active()
         .filter(story__project=project, annotator=annotator)
         .select_related("story__category")
-        .defer("story__translations", "story__extra")
-        .annotate(propositions=Count("story__tables__propositions", filter=LIVE))
+        .defer("story__text", "story__translations", "story__extra")
+        .annotate(propositions=Count("story__tables__propositions", filter=LIVE), begins=Substr("story__text", 1, 120))
         .order_by("story__number")
     )
     cast = dict(
         Vote.objects.cast()
-        .filter(annotator=annotator, proposition__table__story__project=project, proposition__removed_at__isnull=True)
+        .filter(
+            annotator=annotator,
+            proposition__table__story__project=project,
+            proposition__table__kind="gold",
+            proposition__removed_at__isnull=True,
+        )
         .values_list("proposition__table__story_id")
         .annotate(Count("id"))
         .order_by()
@@ -31,8 +39,50 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
     rows = []
     for seat in seats:
         cells, done = seat.propositions * dimensions, cast.get(seat.story_id, 0)
-        rows.append({"story": seat.story, "cells": cells, "done": done, "finished": done >= cells})
+        rows.append(
+            {"story": seat.story, "begins": seat.begins, "cells": cells, "done": done, "finished": done >= cells}
+        )
     return sorted(rows, key=lambda row: (row["finished"], row["story"].number))
+
+
+def next_unfinished(rows: list[dict], *, after: int | None = None) -> dict | None:
+    """The first unfinished story with a number above `after`, else the first unfinished one, else None."""
+    waiting = [row for row in rows if not row["finished"] and row["cells"]]
+    later = [row for row in waiting if after is None or row["story"].number > after]
+    return (later or waiting or [None])[0]
+
+
+def replies_to(project: Project, annotator) -> QuerySet[CellComment]:
+    """The last comments of the annotator's threads that somebody else wrote, newest first."""
+    newest = (
+        CellComment.objects.filter(
+            proposition=OuterRef("proposition"), dimension=OuterRef("dimension"), thread_of=annotator
+        )
+        .order_by("-created_at", "-id")
+        .values("id")[:1]
+    )
+    return (
+        CellComment.objects.filter(thread_of=annotator, id=Subquery(newest))
+        .exclude(author=annotator)
+        .filter(proposition__removed_at__isnull=True, proposition__table__story__in=_seated(project, annotator))
+        .select_related("author", "proposition__table__story")
+        .order_by("-created_at")[:NEWS]
+    )
+
+
+def decided_flags_of(project: Project, annotator) -> QuerySet[PropositionFlag]:
+    """The annotator's own flags with an outcome, newest outcome first."""
+    return (
+        PropositionFlag.objects.exclude(outcome="")
+        .filter(author=annotator, proposition__table__story__in=_seated(project, annotator))
+        .select_related("proposition__table__story")
+        .order_by("-outcome_at")[:NEWS]
+    )
+
+
+def _seated(project: Project, annotator) -> QuerySet:
+    seats = Assignment.objects.active().filter(annotator=annotator, story__project=project)
+    return seats.values("story")
 
 
 def has_finished(annotator, story, dimensions: int) -> bool:

@@ -1,17 +1,27 @@
-"""Experts' decisions on cells that the votes leave open."""
+"""Experts' decisions on single cells: deciding, deciding again, taking back, filing for the guideline."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
-from annotation.domain.ordering import plurality
-from annotation.domain.resolution import RULE_VERSION
+from annotation.domain.resolution import RULE_VERSION, Outcome, Resolution, resolve
 from annotation.domain.schema import SCHEMAS
-from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, User, Vote, VoteEvent, workload
-from annotation.services.resolution import resolve_cells
+from annotation.models import (
+    ErrorTag,
+    GoldEvent,
+    GoldLabel,
+    Method,
+    Project,
+    Proposition,
+    Story,
+    User,
+    Vote,
+    adjudication_queue,
+    workload,
+)
+from annotation.services import audit
 
 
 class AdjudicationRefused(ValueError):
@@ -19,13 +29,18 @@ class AdjudicationRefused(ValueError):
 
 
 class DecidedMeanwhile(AdjudicationRefused):
-    """Somebody else changed the cell after this expert saw it; `gold` is what stands. Nothing was overwritten."""
+    """Something changed the cell after this expert saw it; `gold` is what stands. Nothing was overwritten."""
 
     def __init__(self, gold: GoldLabel | None) -> None:
         self.gold = gold
-        who = gold.decided_by.shown_name if gold and gold.decided_by else "a new vote"
-        label = gold.label or "open" if gold else "without all its votes"
-        super().__init__(f"Meanwhile {who} changed this cell: it is {label} now. Nothing was overwritten.")
+        if gold is None:
+            message = "Meanwhile a vote of this cell was withdrawn: it is not complete now."
+        elif gold.decided_by is not None and not gold.disturbed:
+            when = gold.decided_at.strftime("%d %B %Y at %H:%M UTC")
+            message = f"Meanwhile {gold.decided_by.shown_name} decided this cell: {gold.label}, on {when}."
+        else:
+            message = f"Meanwhile the votes of this cell changed: it is {gold.label or 'open'} now."
+        super().__init__(f"{message} Nothing was overwritten; look again, then decide if you still would.")
 
 
 @transaction.atomic
@@ -37,119 +52,106 @@ def adjudicate(
     label: str,
     revision: int,
     now: datetime,
+    row: int | None = None,
     reason: str = "",
     error_tag: str = "",
-    guideline_flag: bool = False,
+    guideline_flag: bool | None = None,
 ) -> GoldLabel:
     """Settles one cell by an expert's decision, on the votes as they stand.
 
-    `revision` is that of the gold label which the expert saw, 0 for none: a decision on anything else raises
-    DecidedMeanwhile. Raises AdjudicationRefused where the expert voted on the cell, still labels the story, the votes are
-    not all in, or the label is not legal.
+    `revision` is that of the gold label which the expert saw, 0 for none, and `row` its id, which tells a label that
+    was removed and made again; a decision on anything else raises DecidedMeanwhile. `guideline_flag` None leaves the flag
+    as it is. Raises AdjudicationRefused where the expert ever voted on the cell or still labels the story, where votes
+    are missing, where the label is not legal, or where it overrules somebody without a reason.
     """
     project = proposition.table.story.project
-    schema = SCHEMAS[project.schema_version]
-    if not schema.is_legal(dimension, label):
-        raise AdjudicationRefused(f"{label!r} is no label of {dimension}.")
+    reason = reason.strip()
+    _check_values(project, dimension, label, error_tag)
+    held = _lock(proposition, dimension)
     check_independence(by=by, proposition=proposition, dimension=dimension)
-    # Serialises with savers and other experts of this proposition, also where no gold label exists yet to lock.
-    Proposition.objects.select_for_update().get(pk=proposition.pk)
-    held = (
-        GoldLabel.objects.select_for_update(of=("self",))
-        .select_related("decided_by")
-        .filter(proposition=proposition, dimension=dimension)
-        .first()
-    )
-    if (held.revision if held else 0) != revision:
+    if (held.revision if held else 0) != revision or (row is not None and (held.pk if held else 0) != row):
         raise DecidedMeanwhile(held)
-    votes = _votes(proposition, dimension)
-    if held is None and (votes or not (proposition.imported_labels or {}).get(dimension)):
-        raise AdjudicationRefused("The votes of this cell are not all in yet.")
-    if held is None and not reason.strip():
-        raise AdjudicationRefused("Say why: this label was imported, and no votes explain the change.")
-    fields = {
+    votes = current_votes(proposition, dimension)
+    _check_decidable(proposition, dimension, held, votes, by=by, label=label, reason=reason)
+    if held is not None and held.label == label and held.decided_by_id not in {None, by.pk}:
+        reason, error_tag = (
+            reason or held.reason,
+            error_tag or held.error_tag,
+        )  # confirming keeps the first expert's why
+    fields = _decision(project, votes) | {
         "label": label,
-        "method": Method.ADJUDICATED,
-        "votes": votes,
-        "rule_version": RULE_VERSION,
-        "schema_version": schema.version,
         "decided_by": by,
         "decided_at": now,
-        "reason": reason.strip(),
+        "reason": reason,
         "error_tag": error_tag,
-        "guideline_flag": guideline_flag,
-        "disturbed": False,
-        "revision": revision + 1,
     }
-    gold, _ = GoldLabel.objects.update_or_create(proposition=proposition, dimension=dimension, defaults=fields)
-    _log(held, gold, by=by, now=now)
+    if guideline_flag is not None:
+        fields["guideline_flag"] = guideline_flag
+    gold = _write(proposition, dimension, held, revision, fields)
+    _log(proposition, dimension, held, gold, by=by, now=now, reason=reason, votes=votes)
     return gold
 
 
 def check_independence(*, by: User, proposition: Proposition, dimension: str) -> None:
     """Raises AdjudicationRefused where `by` has voted on the cell, even if withdrawn, or still labels its story."""
-    if VoteEvent.objects.filter(annotator=by, proposition=proposition, dimension=dimension).exists():
+    if (proposition.pk, dimension) in adjudication_queue.voted_on(by, [proposition.pk]):
         raise AdjudicationRefused("You voted on this cell yourself; another expert must decide it.")
-    story = proposition.table.story
+    check_finished(by=by, story=proposition.table.story)
+
+
+def check_finished(*, by: User, story: Story) -> None:
     if not workload.has_finished(by, story, len(SCHEMAS[story.project.schema_version].dimensions)):
         raise AdjudicationRefused("You still label this story yourself; finish it first.")
 
 
 @transaction.atomic
-def undo_decision(*, by: User, proposition: Proposition, dimension: str, revision: int, now: datetime) -> None:
-    """Takes the expert's own last decision back: an earlier decision returns, else what the rule makes of the votes."""
-    Proposition.objects.select_for_update().get(pk=proposition.pk)
-    held = GoldLabel.objects.select_related("decided_by").filter(proposition=proposition, dimension=dimension).first()
+def undo_decision(
+    *, by: User, proposition: Proposition, dimension: str, revision: int, now: datetime
+) -> GoldLabel | None:
+    """Takes the expert's own last decision back: the decision before it returns, else what the rule makes of the votes.
+
+    Returns what stands now, None where nothing does. Raises DecidedMeanwhile where the cell is not at `revision`, and
+    AdjudicationRefused where the standing decision is not the expert's own.
+    """
+    held = _lock(proposition, dimension)
     if held is None or held.revision != revision:
         raise DecidedMeanwhile(held)
     if held.method != Method.ADJUDICATED or held.decided_by_id != by.pk:
         raise AdjudicationRefused("Only your own decision can be taken back.")
-    decisions = GoldEvent.objects.filter(proposition=proposition, dimension=dimension).order_by("-id")
-    latest = decisions.filter(after_method=Method.ADJUDICATED, revision=revision).first()
-    if latest is not None and latest.before_method == Method.ADJUDICATED:
-        _restore(held, decisions.filter(id__lt=latest.id, after_method=Method.ADJUDICATED).first(), by=by, now=now)
-        return
-    held.delete()
-    _log(held, None, by=by, now=now)
-    resolve_cells(project=proposition.table.story.project, cells={(proposition.pk, dimension)}, now=now, by=by)
-
-
-def _restore(held: GoldLabel, earlier: GoldEvent, *, by: User, now: datetime) -> None:
-    before = GoldLabel.objects.get(pk=held.pk)
-    held.label, held.decided_by_id, held.reason = earlier.after, earlier.by_id, earlier.reason
-    held.decided_at, held.votes, held.revision = earlier.at, earlier.votes, held.revision + 1
-    held.save()
-    _log(before, held, by=by, now=now)
+    votes = current_votes(proposition, dimension)
+    earlier = _decisions(proposition, dimension)[-2:-1]
+    if earlier:
+        fields = _restored(earlier[0], votes)
+    else:
+        fields = _by_rule(proposition.table.story.project, dimension, votes, now)
+    if fields is None:
+        gold = None
+        if not GoldLabel.objects.filter(pk=held.pk, revision=revision).delete()[0]:
+            raise DecidedMeanwhile(_held(proposition, dimension))
+    else:
+        gold = _write(proposition, dimension, held, revision, fields)
+    text = gold.reason if gold else ""
+    _log(proposition, dimension, held, gold, by=by, now=now, reason=text, votes=votes, undoes=revision)
+    return gold
 
 
 @transaction.atomic
-def accept_pluralities(*, by: User, project: Project, cells: Iterable[GoldLabel], now: datetime) -> int:
-    """Adjudicates each open cell in which one label leads; decided cells and cells that `by` may not decide are left.
-
-    Returns how many were settled.
-    """
-    settled = 0
-    for gold in cells:
-        label = plurality([vote["label"] for vote in gold.votes])
-        if label is None or gold.method != Method.OPEN:
-            continue
-        try:
-            adjudicate(
-                by=by,
-                proposition=gold.proposition,
-                dimension=gold.dimension,
-                label=label,
-                revision=gold.revision,
-                now=now,
-                reason="Majority accepted in bulk.",
-            )
-        except AdjudicationRefused:
-            continue
-        settled += 1
-    return settled
+def file_case(*, by: User, proposition: Proposition, dimension: str, filed: bool) -> GoldLabel:
+    """Puts a cell on the list of cases for the guideline, or takes it off. The label and its revision stay as they are."""
+    check_finished(by=by, story=proposition.table.story)
+    gold = _lock(proposition, dimension)
+    if gold is None:
+        raise AdjudicationRefused("This cell cannot be filed before it has all its votes or a decision.")
+    if gold.guideline_flag != filed:
+        GoldLabel.objects.filter(pk=gold.pk).update(guideline_flag=filed)
+        gold.guideline_flag = filed
+        action = "guideline_case.filed" if filed else "guideline_case.removed"
+        target = f"{proposition.uid} {dimension}"
+        audit.record(by=by, project=proposition.table.story.project, action=action, target=target)
+    return gold
 
 
-def _votes(proposition: Proposition, dimension: str) -> list[dict]:
+def current_votes(proposition: Proposition, dimension: str) -> list[dict]:
     rows = Vote.objects.cast().filter(proposition=proposition, dimension=dimension).order_by("annotator_id")
     return [
         {"annotator": annotator, "label": label, "key": key}
@@ -157,19 +159,143 @@ def _votes(proposition: Proposition, dimension: str) -> list[dict]:
     ]
 
 
-def _log(before: GoldLabel | None, after: GoldLabel | None, *, by: User, now: datetime) -> None:
+def _check_values(project: Project, dimension: str, label: str, error_tag: str) -> None:
+    schema = SCHEMAS[project.schema_version]
+    if not schema.is_legal(dimension, label):
+        expected = ", ".join(schema[dimension].values) if dimension in schema else "one of its dimensions"
+        raise AdjudicationRefused(f"{label!r} is no label of {dimension}; expected one of {expected}.")
+    if error_tag and error_tag not in ErrorTag.values:
+        raise AdjudicationRefused(f"{error_tag!r} is no error tag; expected one of {', '.join(ErrorTag.values)}.")
+
+
+def _check_decidable(proposition, dimension, held, votes, *, by: User, label: str, reason: str) -> None:
+    if held is None:
+        if votes or not (proposition.imported_labels or {}).get(dimension):
+            raise AdjudicationRefused("The votes of this cell are not all in yet.")
+        if not reason:
+            raise AdjudicationRefused("Say why: this label was imported, and no votes explain a decision.")
+    elif held.method in {Method.UNANIMOUS, Method.MAJORITY} and not reason:
+        raise AdjudicationRefused("Say why: the votes settled this cell, and you overrule them.")
+    elif held.decided_by_id not in {None, by.pk} and held.label != label and not reason:
+        raise AdjudicationRefused(f"Say why: {held.decided_by.shown_name} decided this cell, and you overrule it.")
+
+
+def _held(proposition: Proposition, dimension: str) -> GoldLabel | None:
+    rows = GoldLabel.objects.select_related("decided_by").filter(proposition=proposition, dimension=dimension)
+    return rows.first()
+
+
+def _lock(proposition: Proposition, dimension: str) -> GoldLabel | None:
+    # The proposition's lock serialises with savers and with other experts also where there is no gold label to lock yet.
+    Proposition.objects.select_for_update().get(pk=proposition.pk)
+    return _held(proposition, dimension)
+
+
+def _write(proposition, dimension: str, held: GoldLabel | None, revision: int, fields: dict) -> GoldLabel:
+    """Compare and swap: writes only onto the revision that was seen."""
+    fields = fields | {"revision": revision + 1}
+    if held is None:
+        try:
+            with transaction.atomic():
+                return GoldLabel.objects.create(proposition=proposition, dimension=dimension, **fields)
+        except IntegrityError as error:
+            raise DecidedMeanwhile(_held(proposition, dimension)) from error
+    if not GoldLabel.objects.filter(pk=held.pk, revision=revision).update(**fields):
+        raise DecidedMeanwhile(_held(proposition, dimension))
+    return _held(proposition, dimension)
+
+
+def _decision(project: Project, votes: list[dict]) -> dict:
+    labels = [vote["label"] for vote in votes]
+    share = max((labels.count(label) / len(labels) for label in labels), default=None)
+    return {
+        "method": Method.ADJUDICATED,
+        "agreement": share,
+        "votes": votes,
+        "rule_version": RULE_VERSION,
+        "schema_version": project.schema_version,
+        "disturbed": False,
+    }
+
+
+def _decisions(proposition: Proposition, dimension: str) -> list[GoldEvent]:
+    """The decisions that stand on one another in a cell, oldest first; the last one is in force.
+
+    A decision by the same expert for the same label on the same votes only amends reason and tag: it takes the place of
+    the one before.
+    """
+    standing: list[GoldEvent] = []
+    for event in GoldEvent.objects.filter(proposition=proposition, dimension=dimension).order_by("id"):
+        if event.undoes is not None:
+            standing[-1:] = []
+        elif event.after_method != Method.ADJUDICATED:
+            standing.clear()
+        elif standing and _amends(standing[-1], event):
+            standing[-1] = event
+        else:
+            standing.append(event)
+    return standing
+
+
+def _amends(before: GoldEvent, after: GoldEvent) -> bool:
+    return (before.by_id, before.after, before.votes) == (after.by_id, after.after, after.votes)
+
+
+def _restored(event: GoldEvent, votes: list[dict]) -> dict:
+    essence = [{(vote["annotator"], vote["label"]) for vote in one} for one in (event.votes, votes)]
+    return {
+        "label": event.after,
+        "method": Method.ADJUDICATED,
+        "votes": event.votes,
+        "rule_version": event.rule_version,
+        "decided_by_id": event.by_id,
+        "decided_at": event.at,
+        "reason": event.reason,
+        "error_tag": event.error_tag,
+        "disturbed": essence[0] != essence[1],
+    }
+
+
+def _by_rule(project: Project, dimension: str, votes: list[dict], now: datetime) -> dict | None:
+    """The cell as the votes leave it, None where they are not all in."""
+    settled: Resolution = resolve(
+        [vote["label"] for vote in votes],
+        overlap=project.overlap,
+        demand_unanimity=dimension in project.unanimity_dimensions,
+    )
+    if settled.outcome is Outcome.PENDING:
+        return None
+    return {
+        "label": settled.label,
+        "method": settled.outcome.value,
+        "agreement": settled.agreement,
+        "votes": votes,
+        "rule_version": RULE_VERSION,
+        "decided_by": None,
+        "decided_at": now,
+        "reason": "",
+        "error_tag": "",
+        "disturbed": False,
+    }
+
+
+def _log(
+    proposition, dimension, before: GoldLabel | None, after: GoldLabel | None, *, by, now, reason, votes, undoes=None
+) -> None:
     known = after or before
     GoldEvent.objects.create(
-        proposition_id=known.proposition_id,
-        dimension=known.dimension,
+        proposition=proposition,
+        dimension=dimension,
         before=before.label if before else "",
         before_method=before.method if before else "",
         after=after.label if after else "",
         after_method=after.method if after else "",
         by=by,
         at=now,
-        reason=after.reason if after else "Decision taken back.",
+        reason=reason,
+        error_tag=after.error_tag if after else "",
+        undoes=undoes,
         rule_version=known.rule_version,
-        votes=known.votes,
+        votes=votes,
         revision=known.revision,
     )

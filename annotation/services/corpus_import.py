@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -11,9 +12,10 @@ from typing import BinaryIO
 from django.db import transaction
 
 from annotation.domain.corpus_files import Problem, PropositionRow, StoryRow, read_file
-from annotation.models import BeliefTable, Category, Membership, Project, Proposition, Role, Story, TableKind, User
+from annotation.models import BeliefTable, Category, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
 
+SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 FORMATS = {"omnitom": ".jsonl", "tombench": ".jsonl"}
 _BATCH = 200
 
@@ -37,6 +39,7 @@ class Imported:
     propositions: int = 0
     by_category: Counter = field(default_factory=Counter)
     problems: list[Problem] = field(default_factory=list)
+    met: set[tuple] = field(default_factory=set, repr=False)
 
     def as_dict(self) -> dict:
         return {
@@ -98,6 +101,8 @@ def import_corpus(
 
 
 def _project(by: User | None, slug: str, language: str) -> Project:
+    if not SLUG.fullmatch(slug) or len(slug) > 60:
+        raise ImportRefused(f"{slug[:60]!r} is no project name; expected letters, digits and hyphens.")
     project, created = Project.objects.get_or_create(slug=slug, defaults={"name": slug, "language": language})
     if created:
         if by is not None:
@@ -143,7 +148,7 @@ class _FileImport:
         self.project, self.format, self.source = project, format, source
         self.categories = {one.name: one for one in project.categories.all()}
         self.next_number = 1 + max(project.stories.values_list("number", flat=True), default=0)
-        self.by_text = dict(project.stories.filter(source=source).values_list("digest", "id"))
+        self.by_text = dict.fromkeys(project.stories.filter(source=source).values_list("digest", flat=True), "")
 
     def save(self, rows: list[StoryRow], result: Imported) -> None:
         fresh = self._fresh(rows, result)
@@ -160,40 +165,33 @@ class _FileImport:
         result.propositions += sum(len(row.propositions or ()) for row in rows)
 
     def _fresh(self, rows: list[StoryRow], result: Imported) -> list[StoryRow]:
-        held = self._held(rows) if self.format == "omnitom" else {}
+        """The rows that the project lacks. One that it holds is compared by what was imported, not by what people
+        made of it since."""
+        held = self._held(rows) if self.format == "omnitom" else self.by_text
         fresh = []
         for row in rows:
-            known = row.number in held if self.format == "omnitom" else row.digest in self.by_text
-            if known and self.format == "omnitom" and held[row.number] != _content(row):
+            identity = row.number if self.format == "omnitom" else row.digest
+            if held.get(identity, row.fingerprint) != row.fingerprint:
                 message = f"Story {row.number} is in the project already with other content; nothing was changed."
                 result.problems.append(Problem(row.file, row.line, message))
                 continue
+            met = (identity,) if self.format == "omnitom" else (self.source, identity)
+            if met in result.met:
+                continue
+            result.met.add(met)
             result.stories += 1
             result.by_category[row.category] += 1
-            if known:
+            if identity in held:
                 result.unchanged += 1
                 continue
-            if self.format == "omnitom":
-                held[row.number] = _content(row)
-            else:
-                self.by_text[row.digest] = 0
+            held[identity] = row.fingerprint
             fresh.append(row)
         return fresh
 
-    def _held(self, rows: list[StoryRow]) -> dict[int, tuple]:
-        """What the project holds under the numbers of these rows, in the shape of `_content`."""
-        stories = Story.objects.filter(project=self.project, number__in=[row.number for row in rows])
-        found = {
-            story.pk: (story.number, story.category.name, story.text, [])
-            for story in stories.select_related("category")
-        }
-        propositions = Proposition.objects.filter(table__story__in=found, table__kind=TableKind.GOLD)
-        rows_held = propositions.order_by("position").values_list(
-            "table__story_id", "actor", "belief", "imported_labels"
-        )
-        for story, actor, belief, labels in rows_held:
-            found[story][3].append((actor, belief, labels))
-        return {number: (category, text, rows) for number, category, text, rows in found.values()}
+    def _held(self, rows: list[StoryRow]) -> dict[int, str]:
+        """Number and fingerprint of the stories that the project holds under the numbers of these rows."""
+        stories = self.project.stories.filter(number__in=[row.number for row in rows])
+        return {number: extra.get("fingerprint", "") for number, extra in stories.values_list("number", "extra")}
 
     def _story(self, row: StoryRow) -> Story:
         category = self.categories.get(row.category)
@@ -212,7 +210,7 @@ class _FileImport:
             translations=row.translations,
             source=self.source,
             digest=row.digest,
-            extra=row.extra,
+            extra=_marks(fingerprint=row.fingerprint, layout=row.layout),
         )
 
     @staticmethod
@@ -223,10 +221,9 @@ class _FileImport:
             actor=row.actor,
             belief=row.belief,
             imported_labels=row.labels,
-            extra=row.extra,
+            extra=_marks(layout=row.layout),
         )
 
 
-def _content(row: StoryRow) -> tuple:
-    rows = [(one.actor, one.belief, one.labels) for one in row.propositions or ()]
-    return row.category, row.text, rows
+def _marks(**marks: str) -> dict[str, str]:
+    return {name: value for name, value in marks.items() if value}

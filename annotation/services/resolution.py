@@ -98,6 +98,7 @@ def _fresh(
         rule_version=RULE_VERSION,
         schema_version=project.schema_version,
         decided_at=now,
+        guideline_flag=gold.guideline_flag if gold else False,
         revision=gold.revision + 1 if gold else 1,
     )
     if gold is not None and all(getattr(gold, name) == getattr(fresh, name) for name in _COMPARED):

@@ -7,45 +7,40 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from django.db import transaction
 
 from annotation.domain.corpus_files import Problem
-from annotation.domain.resolution import RULE_VERSION, Outcome, resolve
 from annotation.domain.schema import SCHEMAS
 from annotation.domain.votes_csv import VoteRow, read_votes
-from annotation.models import (
-    Assignment,
-    GoldEvent,
-    GoldLabel,
-    Membership,
-    Project,
-    Proposition,
-    Role,
-    User,
-    Vote,
-    VoteEvent,
-)
+from annotation.models import Assignment, GoldLabel, Membership, Project, Proposition, Role, User, Vote, VoteEvent
 from annotation.models.bulk import insert_rows
 from annotation.services import audit
-from annotation.services.resolution import resolve_cells
+from annotation.services.bulk_resolution import settle_fresh
+from annotation.services.resolution import Cell, resolve_cells
+from annotation.services.votes import MAX_CLOCK_LEAD
 
 _VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "client_key", "duration_ms")
 _EVENT = (*_VOTE, "previous", "undoes", "received_at", "applied", "origin")
-_GOLD = (
-    "proposition", "dimension", "label", "method", "agreement", "votes", "rule_version", "schema_version", "decided_at",
-    "reason", "error_tag", "guideline_flag", "disturbed", "revision",
-)  # fmt: skip
-_GOLD_EVENT = (
-    "proposition", "dimension", "before", "before_method", "after", "after_method", "at", "reason", "rule_version",
-    "votes", "revision",
-)  # fmt: skip
-_RESOLVE_BATCH = 400
+_BATCH = 400
+_ORIGIN = "import"
+
+VoteKey = tuple[int, str, int]
+"""(proposition id, dimension key, annotator id)"""
+
+
+class _Held(NamedTuple):
+    label: str
+    changed_at: datetime
+    client_key: str
+    line: int = 0  # of this file, where the vote comes from it
 
 
 @dataclass(slots=True)
 class ImportedVotes:
+    """`votes` counts the rows that can be used, `created` new and changed votes."""
+
     votes: int = 0
     created: int = 0
     unchanged: int = 0
@@ -60,7 +55,6 @@ class ImportedVotes:
         }
 
 
-@transaction.atomic
 def import_votes(
     *,
     by: User | None,
@@ -68,23 +62,34 @@ def import_votes(
     handle: TextIO,
     file: str,
     now: datetime,
+    dry_run: bool = False,
     progress: Callable[[int], None] = lambda done: None,
 ) -> ImportedVotes:
-    """Imports every row that can be used; `created` counts new and changed votes. Raises WrongColumns."""
-    state = _State(project, file, now)
+    """Imports every row that can be used, all at once. Raises WrongColumns."""
     result = ImportedVotes()
-    for at, row in enumerate(read_votes(handle, file, SCHEMAS[project.schema_version])):
+    rows: list[VoteRow] = []
+    # Read before the transaction begins: SQLite has one writer, and annotators must not wait for the parser.
+    for at, row in enumerate(read_votes(handle, file, SCHEMAS[project.schema_version]), 1):
         if isinstance(row, Problem):
             result.problems.append(row)
-            continue
-        result.votes += 1
-        state.take(row, result)
-        if at % 20000 == 19999:
-            progress(at + 1)
-    state.write(by)
-    if result.created:
-        audit.record(by=by, project=project, action="votes.imported", target=file[-200:], votes=result.created)
+        else:
+            rows.append(row)
+        if at % 20000 == 0:
+            progress(at)
+    result.votes = len(rows)
+    with transaction.atomic():
+        state = _State(project, file, now)
+        for row in rows:
+            state.take(row, result)
+        state.write(by, result)
+        if dry_run:
+            transaction.set_rollback(True)
+    result.problems.sort(key=lambda problem: problem.line)
     return result
+
+
+class _Refused(ValueError):
+    """What is wrong with one row, as one sentence."""
 
 
 class _State:
@@ -92,53 +97,94 @@ class _State:
 
     def __init__(self, project: Project, file: str, now: datetime) -> None:
         self.project, self.file, self.now = project, file, now
-        live = Proposition.objects.live_gold().filter(table__story__project=project).order_by("table", "position")
-        self.propositions: dict[tuple, list[tuple[int, int]]] = defaultdict(list)
-        for pk, story, number, actor, belief in live.values_list(
-            "id", "table__story_id", "table__story__number", "actor", "belief"
-        ):
-            self.propositions[number, actor.strip(), belief.strip()].append((pk, story))
-        votes = Vote.objects.filter(proposition__table__story__project=project)
-        self.held = {
-            (proposition, dimension, annotator): (label, changed_at)
-            for proposition, dimension, annotator, label, changed_at in votes.values_list(
-                "proposition_id", "dimension", "annotator_id", "label", "changed_at"
-            ).iterator(5000)
-        }
-        self.old_cells = {key[:2] for key in self.held}
+        self._load_propositions()
+        votes = Vote.objects.filter(proposition__table__story__project=project).values_list(
+            "proposition_id", "dimension", "annotator_id", "label", "changed_at", "client_key"
+        )
+        self.held: dict[VoteKey, _Held] = {row[:3]: _Held(*row[3:]) for row in votes.iterator(5000)}
+        self.stored = set(self.held)
         self.people: dict[str, int] = dict(User.objects.values_list("username", "id"))
         self.members = set(project.memberships.values_list("user_id", flat=True))
         self.seats: dict[int, dict[int, int]] = defaultdict(dict)
         active = Assignment.objects.active().filter(story__project=project)
         for story, annotator, slot in active.values_list("story_id", "annotator_id", "slot"):
             self.seats[story][annotator] = slot
-        self.fresh: dict[tuple[int, str, int], tuple[str, datetime, str]] = {}
-        self.replaced: dict[tuple[int, str, int], str] = {}
+        self.new_people: list[str] = []
+        self.new_members: list[str] = []
+        self.new_seats: list[Assignment] = []
+        self.changed: set[VoteKey] = set()
+        self.events: list[tuple] = []
+        self._imported: set[str] | None = None
+
+    def _load_propositions(self) -> None:
+        """Propositions by story number and text: the exact one, and without its outer spaces."""
+        self.exact: dict[tuple, list[tuple[int, int]]] = defaultdict(list)
+        self.trimmed: dict[tuple, list[tuple[int, int]]] = defaultdict(list)
+        live = Proposition.objects.live_gold().filter(table__story__project=self.project).order_by("table", "position")
+        columns = ("id", "table__story_id", "table__story__number", "actor", "belief")
+        for pk, story, number, actor, belief in live.values_list(*columns):
+            self.exact[number, actor, belief].append((pk, story))
+            self.trimmed[number, actor.strip(), belief.strip()].append((pk, story))
 
     def take(self, row: VoteRow, result: ImportedVotes) -> None:
-        found = self.propositions.get((row.story, row.actor.strip(), row.belief.strip()), ())
-        if len(found) < row.occurrence:
-            message = f"Story {row.story} has no such proposition of {row.actor[:60]!r}: {row.belief[:80]!r}."
-            result.problems.append(Problem(self.file, row.line, message))
+        try:
+            changed = self._take(row)
+        except _Refused as error:
+            result.problems.append(Problem(self.file, row.line, str(error)))
             return
-        proposition, story = found[row.occurrence - 1]
+        result.created += changed
+        result.unchanged += not changed
+
+    def _take(self, row: VoteRow) -> bool:
+        proposition, story = self._proposition(row)
+        if row.created_at is not None and row.created_at > self.now + MAX_CLOCK_LEAD:
+            raise _Refused(f"created_at is {row.created_at.isoformat()}; expected no time more than a day ahead.")
         annotator = self._person(row.annotator)
-        if not self._seated(story, annotator):
-            message = f"Story {row.story} has its {self.project.overlap} annotators already, without {row.annotator}."
-            result.problems.append(Problem(self.file, row.line, message))
-            return
-        key = (proposition, row.dimension, annotator)
-        label, changed_at = self.held.get(key, ("", None))
-        moment = row.created_at or self.now
-        if label == row.label or (changed_at is not None and row.created_at is not None and moment <= changed_at):
-            result.unchanged += 1
-            return
-        result.created += 1
-        if key in self.held and key not in self.fresh:
-            self.replaced[key] = label
-        self.held[key] = (row.label, moment)
-        described = f"{self.project.pk}|{key}|{row.label}|{moment.isoformat()}"
-        self.fresh[key] = (row.label, moment, "import-" + hashlib.sha1(described.encode()).hexdigest())
+        self._take_seat(story, annotator, row)
+        cell = (proposition, row.dimension, annotator)
+        held = self.held.get(cell)
+        if held is not None:
+            if held.label == row.label or (row.created_at is not None and row.created_at <= held.changed_at):
+                return False
+            if row.created_at is None and held.line:
+                raise _Refused(
+                    f"Line {held.line} gives {row.annotator}'s vote here as {held.label}; expected one vote."
+                )
+        key = self._key(cell, row)
+        if held is not None and row.created_at is None and key in self.imported:
+            return False
+        fresh = _Held(row.label, row.created_at or self.now, key, row.line)
+        previous = held.label if held else ""
+        self.events.append(
+            (*_columns(cell, fresh), previous, "", self.now, True, _ORIGIN),
+        )
+        self.held[cell] = fresh
+        self.changed.add(cell)
+        return True
+
+    def _proposition(self, row: VoteRow) -> tuple[int, int]:
+        found = self.exact.get((row.story, row.actor, row.belief))
+        found = found or self.trimmed.get((row.story, row.actor.strip(), row.belief.strip()), ())
+        if len(found) < row.occurrence:
+            raise _Refused(
+                f"Story {row.story} has no such proposition of {row.actor[:60]!r}: {row.belief[:80]!r}"
+                + (f", occurrence {row.occurrence}." if found else ".")
+            )
+        return found[row.occurrence - 1]
+
+    def _key(self, cell: VoteKey, row: VoteRow) -> str:
+        """The same row of a file has the same key, so that it is the same change when it comes again."""
+        moment = row.created_at.isoformat() if row.created_at else ""
+        described = f"{self.project.pk}|{cell}|{row.label}|{moment}"
+        return "import-" + hashlib.sha1(described.encode(), usedforsecurity=False).hexdigest()
+
+    @property
+    def imported(self) -> set[str]:
+        """Keys of earlier imports: a row without a time must not undo what its annotator changed since."""
+        if self._imported is None:
+            rows = VoteEvent.objects.filter(origin=_ORIGIN, proposition__table__story__project=self.project)
+            self._imported = set(rows.values_list("client_key", flat=True))
+        return self._imported
 
     def _person(self, name: str) -> int:
         if name not in self.people:
@@ -146,68 +192,74 @@ class _State:
             user.set_unusable_password()
             user.save()
             self.people[name] = user.pk
-        pk = self.people[name]
-        if pk not in self.members:
-            Membership.objects.create(project=self.project, user_id=pk, role=Role.ANNOTATOR)
-            self.members.add(pk)
-        return pk
+            self.new_people.append(name)
+        return self.people[name]
 
-    def _seated(self, story: int, annotator: int) -> bool:
-        seats = self.seats[story]
+    def _take_seat(self, story: int, annotator: int, row: VoteRow) -> None:
+        seats, overlap = self.seats[story], self.project.overlap
         if annotator in seats:
-            return True
-        slot = next((one for one in range(1, self.project.overlap + 1) if one not in seats.values()), None)
+            return
+        slot = next((one for one in range(1, overlap + 1) if one not in seats.values()), None)
         if slot is None:
-            return False
-        Assignment.objects.create(story_id=story, annotator_id=annotator, slot=slot, overlap=self.project.overlap)
+            raise _Refused(f"Story {row.story} has its {overlap} annotators already, without {row.annotator}.")
+        self.new_seats.append(Assignment(story_id=story, annotator_id=annotator, slot=slot, overlap=overlap))
         seats[annotator] = slot
-        return True
+        if annotator not in self.members:
+            Membership.objects.create(project=self.project, user_id=annotator, role=Role.ANNOTATOR)
+            self.members.add(annotator)
+            self.new_members.append(row.annotator)
 
-    def write(self, by: User | None) -> None:
-        items = sorted(self.fresh.items())
-        stale = [key for key, _ in items if key in self.replaced]
-        for proposition, dimension, annotator in stale:
-            Vote.objects.filter(proposition_id=proposition, dimension=dimension, annotator_id=annotator).delete()
-        insert_rows(Vote, _VOTE, ((p, a, d, label, at, key, None) for (p, d, a), (label, at, key) in items))
-        insert_rows(
-            VoteEvent,
-            _EVENT,
-            (
-                (p, a, d, label, at, key, None, self.replaced.get((p, d, a), ""), "", self.now, True, "import")
-                for (p, d, a), (label, at, key) in items
-            ),
-        )
-        touched: dict[tuple[int, str], list[dict]] = defaultdict(list)
-        for (proposition, dimension, annotator), (label, _, key) in items:
-            touched[proposition, dimension].append({"annotator": annotator, "label": label, "key": key})
-        untouched_before = {cell: votes for cell, votes in touched.items() if cell not in self.old_cells}
-        self._settle(untouched_before)
-        mixed = sorted(set(touched) - set(untouched_before))
-        for at in range(0, len(mixed), _RESOLVE_BATCH):
-            resolve_cells(project=self.project, cells=mixed[at : at + _RESOLVE_BATCH], now=self.now, by=by)
-
-    def _settle(self, cells: dict[tuple[int, str], list[dict]]) -> None:
-        """The same as `resolve_cells` for cells that had no vote before, without asking the database about each."""
-        settled = []
-        for (proposition, dimension), votes in cells.items():
-            outcome = resolve(
-                [vote["label"] for vote in votes],
-                overlap=self.project.overlap,
-                demand_unanimity=dimension in self.project.unanimity_dimensions,
+    def write(self, by: User | None, result: ImportedVotes) -> None:
+        for seat in self.new_seats:
+            seat.assigned_by = by
+        Assignment.objects.bulk_create(self.new_seats, batch_size=500)
+        self._write_votes()
+        self._write_gold(by)
+        if result.created or self.new_seats:
+            audit.record(
+                by=by,
+                project=self.project,
+                action="votes.imported",
+                target=self.file[-200:],
+                votes=result.created,
+                problems=len(result.problems),
+                seats=len(self.new_seats),
+                members=self.new_members,
+                accounts=self.new_people,
             )
-            if outcome.outcome is not Outcome.PENDING:
-                settled.append((proposition, dimension, outcome, votes))
-        project, now = self.project, self.now
-        insert_rows(
-            GoldLabel,
-            _GOLD,
-            (
-                (p, d, r.label, r.outcome.value, r.agreement, votes, RULE_VERSION, project.schema_version, now, "", "", False, False, 1)
-                for p, d, r, votes in settled
-            ),
-        )  # fmt: skip
-        insert_rows(
-            GoldEvent,
-            _GOLD_EVENT,
-            ((p, d, "", "", r.label, r.outcome.value, now, "", project.rule_version, votes, 1) for p, d, r, votes in settled),
-        )  # fmt: skip
+
+    def _write_votes(self) -> None:
+        fresh = sorted(self.changed - self.stored)
+        insert_rows(Vote, _VOTE, (_columns(cell, self.held[cell]) for cell in fresh))
+        names = ("proposition_id", "annotator_id", *_VOTE[2:])
+        again = [
+            Vote(**dict(zip(names, _columns(cell, self.held[cell]), strict=True)))
+            for cell in sorted(self.changed & self.stored)
+        ]
+        Vote.objects.bulk_create(
+            again,
+            batch_size=_BATCH,
+            update_conflicts=True,
+            unique_fields=["proposition", "dimension", "annotator"],
+            update_fields=["label", "changed_at", "client_key", "duration_ms"],
+        )
+        insert_rows(VoteEvent, _EVENT, self.events)
+
+    def _write_gold(self, by: User | None) -> None:
+        touched = {cell[:2] for cell in self.changed}
+        settled = GoldLabel.objects.filter(proposition__table__story__project=self.project)
+        with_gold = touched & set(settled.values_list("proposition_id", "dimension").iterator(5000))
+        votes: dict[Cell, list[dict]] = {cell: [] for cell in touched - with_gold}
+        for cell, vote in sorted(self.held.items()):
+            if vote.label and cell[:2] in votes:
+                votes[cell[:2]].append({"annotator": cell[2], "label": vote.label, "key": vote.client_key})
+        settle_fresh(project=self.project, votes=votes, now=self.now, by=by)
+        again = sorted(with_gold)
+        for at in range(0, len(again), _BATCH):
+            resolve_cells(project=self.project, cells=again[at : at + _BATCH], now=self.now, by=by)
+
+
+def _columns(cell: VoteKey, vote: _Held) -> tuple:
+    """The values of _VOTE."""
+    proposition, dimension, annotator = cell
+    return proposition, annotator, dimension, vote.label, vote.changed_at, vote.client_key, None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -40,13 +41,20 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What now stands in the cell of a change; `applied` is false where a later change had already arrived."""
+    """What now stands in the cell of a change; `applied` is false where a later change had already arrived.
+
+    `changed_at` is the time of what stands: a client whose clock is behind it must date its next change later.
+    `actor` and `row` (dimension → label) are what a cross-check of the whole proposition needs: own labels only.
+    """
 
     client_key: str
     proposition: str
     dimension: str
     label: str
     applied: bool
+    changed_at: datetime
+    actor: str
+    row: Mapping[str, str]
 
 
 @transaction.atomic
@@ -62,7 +70,8 @@ def save_votes(*, by: User, seat: Assignment, changes: Sequence[Change], now: da
     rows = Proposition.objects.live_gold().filter(
         table__story_id=seat.story_id, uid__in={change.proposition for change in changes}
     )
-    ids = dict(rows.order_by("id").select_for_update(of=("self",)).values_list("uid", "id"))
+    locked = list(rows.order_by("id").select_for_update(of=("self",)).values_list("uid", "id", "actor"))
+    ids = {uid: pk for uid, pk, _ in locked}
     missing = next((change.proposition for change in changes if change.proposition not in ids), None)
     if missing:
         raise Refused(f"There is no proposition {missing} in this story; reload the page.")
@@ -85,16 +94,21 @@ def save_votes(*, by: User, seat: Assignment, changes: Sequence[Change], now: da
         )
     VoteEvent.objects.bulk_create(events)
     resolve_cells(project=seat.story.project, cells=touched, now=now, by=by)
-    return [
-        Saved(
-            change.client_key,
-            change.proposition,
-            change.dimension,
-            current[ids[change.proposition], change.dimension].label,
-            applied[change.client_key],
-        )
-        for change in changes
-    ]
+    return _standing(changes, locked, current, applied)
+
+
+def _standing(changes, locked, current, applied) -> list[Saved]:
+    labels: dict[int, dict[str, str]] = defaultdict(dict)
+    for (proposition, dimension), vote in current.items():
+        labels[proposition][dimension] = vote.label
+    places = {uid: (pk, actor) for uid, pk, actor in locked}
+    saved = []
+    for change in changes:
+        pk, actor = places[change.proposition]
+        vote = current[pk, change.dimension]
+        place = (change.client_key, change.proposition, change.dimension)
+        saved.append(Saved(*place, vote.label, applied[change.client_key], vote.changed_at, actor, labels[pk]))
+    return saved
 
 
 def _replay(by, changes, ids, known, current, now):
@@ -151,7 +165,7 @@ def last_undoable(*, by: User, seat: Assignment) -> VoteEvent | None:
     taken_back = VoteEvent.objects.filter(annotator=by, undoes=OuterRef("client_key"))
     return (
         VoteEvent.objects.filter(annotator=by, applied=True, undoes="", proposition__table__story_id=seat.story_id)
-        .filter(~Exists(taken_back))
+        .filter(~Exists(taken_back), proposition__removed_at__isnull=True)
         .select_related("proposition")
         .order_by("-changed_at", "-id")
         .first()

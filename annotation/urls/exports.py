@@ -1,1 +1,8 @@
-urlpatterns: list = []
+from django.urls import path
+
+from annotation.views import exports
+
+urlpatterns = [
+    path("p/<slug:slug>/export/", exports.export, name="export"),
+    path("p/<slug:slug>/export/<slug:format>/", exports.download, name="download"),
+]

@@ -1,283 +1,226 @@
+"""The experts' queue, the screen of one story, and the decisions made there."""
+
 from __future__ import annotations
 
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import ProjectAccess, project_access, proposition_of, story_of
-from annotation.domain.ordering import plurality, shuffled
+from annotation.access import ProjectAccess, project_access, story_of
+from annotation.domain.ordering import shuffled
 from annotation.domain.schema import SCHEMAS
-from annotation.forms.adjudication import DecisionForm, OutcomeForm, QueueFilter, ReplyForm
-from annotation.models import (
-    CellComment,
-    ErrorTag,
-    GoldEvent,
-    GoldLabel,
-    Method,
-    Proposition,
-    PropositionFlag,
-    Role,
-    User,
-    Vote,
-    VoteEvent,
-    adjudication_queue,
-    workload,
-)
+from annotation.forms.adjudication import BulkForm, CaseForm, DecisionForm, QueueFilter, UndoForm
+from annotation.models import ErrorTag, Proposition, Role, Story, adjudication_queue
 from annotation.services import adjudication as service
-from annotation.services import remarks
+from annotation.services import adjudication_bulk as bulk
+from annotation.views.adjudication_cells import Cell, CellReader, proposition_in_gold, unfinished
 
-BULK = 2000
+STORIES_A_PAGE = 8
+CELLS_A_STORY = 12
 
 
+@require_GET
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     form = QueueFilter(request.GET, project=access.project)
-    rows = _queue(access, form)
-    if request.method == "POST":
-        cells = rows.filter(method=Method.OPEN, voted=False).select_related("proposition__table__story__project")[:BULK]
-        done = service.accept_pluralities(by=request.user, project=access.project, cells=cells, now=timezone.now())
-        messages.success(request, f"{done} cells were settled by their majority. Decided cells were left as they are.")
-        return redirect(request.get_full_path())
-    schema = SCHEMAS[access.project.schema_version]
+    hidden = unfinished(access)
+    cells = adjudication_queue.cells(access.project, unfinished=hidden, **form.chosen)
+    stories = adjudication_queue.by_story(cells, access.project)
+    page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     left = adjudication_queue.left(access.project)
-    page = Paginator(rows.select_related("proposition__table__story__category", "decided_by"), 40)
-    page = page.get_page(request.GET.get("page"))
-    for gold in page:
-        gold.shown_dimension = schema[gold.dimension]
-        gold.shown_votes = [] if gold.voted else shuffled(_labels(gold), f"{gold.proposition.uid}:{gold.dimension}")
+    none = {"todo": 0, "decided": 0}
+    schema = SCHEMAS[access.project.schema_version]
     context = {
         "form": form,
         "page": page,
-        "left": [{"dimension": one, "count": left.get(one.key, 0)} for one in schema.dimensions],
-        "total": sum(left.values()),
-        "most": max(left.values(), default=0),
-        "leading": sum(plurality(_labels(gold)) is not None for gold in page if gold.method == Method.OPEN),
-        "query": urlencode({name: value for name, value in form.chosen.items()}),
+        "groups": _groups(access, cells, page),
+        "found": sum(one.cells for one in stories),
+        "left": [{"dimension": one, **left.get(one.key, none)} for one in schema.dimensions],
+        "most": max((one["todo"] for one in left.values()), default=0) or 1,
+        "todo": sum(one["todo"] for one in left.values()),
+        "decided": sum(one["decided"] for one in left.values()),
+        "hidden": len(hidden),
+        "query": form.query(),
+        "pair": form.chosen["pair"].split("|", 1) if "pair" in form.chosen else None,
+        "without_pair": form.query(pair=""),
     }
     return render(request, "annotation/adjudication/queue.html", access.context | context)
 
 
-def _labels(gold: GoldLabel) -> list[str]:
-    return [vote["label"] for vote in gold.votes]
+def _groups(access: ProjectAccess, cells, page: Page) -> list[dict]:
+    """The stories of a page with their first cells, lowest agreement first within a proposition's order."""
+    wanted = [one.story for one in page]
+    stories = Story.objects.select_related("category").defer("translations", "extra").in_bulk(wanted)
+    rows = list(
+        cells.filter(proposition__table__story__in=wanted)
+        .select_related("proposition__table")
+        .order_by("proposition__position", "id")
+    )
+    own = adjudication_queue.voted_on(access.user, {row.proposition_id for row in rows})
+    cast = adjudication_queue.labels_cast({row.proposition_id for row in rows})
+    schema = SCHEMAS[access.project.schema_version]
+    by_story: dict[int, list] = {story: [] for story in wanted}
+    for row in rows:
+        row.voted = (row.proposition_id, row.dimension) in own
+        row.shown_dimension = schema[row.dimension]
+        labels = cast[row.proposition_id, row.dimension]
+        row.shown_votes = [] if row.voted else shuffled(labels, f"{row.proposition.uid}:{row.dimension}")
+        row.percent = None if row.voted or row.agreement is None else round(100 * row.agreement)
+        by_story[row.proposition.table.story_id].append(row)
+    return [
+        {
+            "story": stories[one.story],
+            "cells": by_story[one.story][:CELLS_A_STORY],
+            "more": max(0, one.cells - CELLS_A_STORY),
+            "count": one.cells,
+            "percent": round(100 * one.lowest),
+            "at": one.lowest,
+        }
+        for one in page
+    ]
 
 
-def _queue(access: ProjectAccess, form: QueueFilter):
-    return adjudication_queue.queue(access.project, expert=access.user, unfinished=_unfinished(access), **form.chosen)
-
-
-def _unfinished(access: ProjectAccess) -> set[int]:
-    dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
-    rows = workload.of_annotator(access.project, access.user, dimensions)
-    return {row["story"].pk for row in rows if not row["finished"]}
+def majorities(request: HttpRequest, slug: str) -> HttpResponse:
+    """Shows what accepting the leading label would settle within a filter, and does it."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    form = QueueFilter(request.GET, project=access.project)
+    filters = form.chosen | {"status": "open"}
+    cells = adjudication_queue.cells(access.project, unfinished=unfinished(access), **filters)
+    now = timezone.now()
+    confirmed = BulkForm(request.POST or None)
+    if request.method == "POST" and confirmed.is_valid():
+        seen_until = confirmed.cleaned_data["seen_until"]
+        settled = bulk.accept_plurality(
+            by=request.user, project=access.project, cells=cells, seen_until=seen_until, now=now
+        )
+        messages.success(request, f"Settled by their leading label: {settled}. Decided cells stay as they were.")
+        return redirect(f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}")
+    found = bulk.preview(by=request.user, cells=cells)
+    schema = SCHEMAS[access.project.schema_version]
+    context = {
+        "form": form,
+        "found": found,
+        "by_dimension": [
+            (one, found.by_dimension[one.key]) for one in schema.dimensions if found.by_dimension[one.key]
+        ],
+        "seen_until": now.isoformat(),
+        "reason": bulk.REASON,
+        "query": form.query(),
+    }
+    return render(request, "annotation/adjudication/majorities.html", access.context | context)
 
 
 @require_GET
 def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
-    """One story: cells to decide first, settled ones quietly beside them."""
+    """One story: cells to decide in full, settled ones in one line beside them."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
-    if row.pk in _unfinished(access):
+    hidden = unfinished(access)
+    if row.pk in hidden:
         return render(request, "annotation/adjudication/unfinished.html", access.context | {"story": row})
+    form = QueueFilter(request.GET, project=access.project)
     schema = SCHEMAS[access.project.schema_version]
     propositions = list(Proposition.objects.gold_of(row))
-    held = _cells(access, propositions)
+    reader = CellReader(access, propositions)
+    wanted = request.GET.get("cell", "")
     rows = []
     for proposition in propositions:
-        cells = [_cell(access, proposition, one, held.get((proposition.pk, one.key))) for one in schema.dimensions]
-        rows.append(
-            {
-                "proposition": proposition,
-                "decide": [cell for cell in cells if cell["needs"] or cell["adjudicated"]],
-                "settled": [cell for cell in cells if not cell["needs"] and not cell["adjudicated"] and cell["gold"]],
-                "todo": sum(cell["needs"] for cell in cells),
-            }
-        )
+        cells = [reader.cell(proposition, dimension, wanted=wanted) for dimension in schema.dimensions]
+        rows.append({"proposition": proposition, "shown": [one for one in cells if one.shown], "cells": cells})
+    every = [cell for one in rows for cell in one["cells"]]
     context = {
         "story": row,
         "rows": rows,
-        "todo": sum(one["todo"] for one in rows),
-        "tags": ErrorTag.choices,
-        "next_url": _next_story(access, row),
-        "waiting": len(propositions) * len(schema.dimensions) - len(held),
+        "todo": sum(cell.for_me for cell in every),
+        "others": sum(cell.todo and cell.voted for cell in every),
+        "waiting": sum(cell.state in {"waiting", "unlabelled"} for cell in every),
+        "tags": list(enumerate(ErrorTag.choices, 1)),
+        "next_url": _next_url(access, row, form, hidden, request.GET.get("at", ""), every),
+        "query": form.query(),
+        "wanted": wanted,
     }
     return render(request, "annotation/adjudication/screen.html", access.context | context)
 
 
-def _cells(access: ProjectAccess, propositions) -> dict:
-    rows = adjudication_queue.queue(access.project, expert=access.user, unfinished=set(), status="all")
-    rows = rows.filter(proposition__in=propositions).select_related("decided_by")
-    return {(gold.proposition_id, gold.dimension): gold for gold in rows}
+def _next_url(access: ProjectAccess, story: Story, form, hidden: set[int], at: str, every: list[Cell]) -> str:
+    """The story that follows in the queue, or the queue itself.
 
-
-def _cell(access: ProjectAccess, proposition: Proposition, dimension, gold: GoldLabel | None) -> dict:
-    """What the template of one cell needs. Names come with the votes only once the cell is decided."""
-    labels = _labels(gold) if gold else []
-    decided = bool(gold and gold.method == Method.ADJUDICATED)
-    needs = bool(gold and (gold.method == Method.OPEN or gold.disturbed))
-    counts = {label: labels.count(label) for label in labels}
-    order = list(dict.fromkeys(shuffled(labels, f"{proposition.uid}:{dimension.key}")))
-    others = [label.value for label in dimension.labels if label.value not in counts]
-    return {
-        "proposition": proposition,
-        "dimension": dimension,
-        "gold": gold,
-        "needs": needs,
-        "adjudicated": decided,
-        "voted": bool(gold and gold.voted),
-        "chips": [{"label": label, "count": counts[label], "digit": dimension.digit(label)} for label in order],
-        "others": [{"label": label, "digit": dimension.digit(label)} for label in others],
-        "id": f"{proposition.uid}-{dimension.key}",
-        "own": bool(gold and gold.decided_by_id == access.user.pk),
-        "tags": ErrorTag.choices,
-    }
-
-
-def _next_story(access: ProjectAccess, story) -> str:
-    """The story of the next cell in the queue that is not in this one, or the queue itself."""
-    rows = adjudication_queue.queue(access.project, expert=access.user, unfinished=_unfinished(access))
-    found = (
-        rows.filter(voted=False)
-        .exclude(proposition__table__story=story)
-        .values_list("proposition__table__story__uid", flat=True)
-        .first()
-    )
+    `at` is the lowest agreement with which this story was opened: it says where in the queue the expert is, also when
+    all cells of the story are decided and it is no longer in it.
+    """
     slug = access.project.slug
-    return (
-        reverse("annotation:adjudicate", args=[slug, found])
-        if found
-        else reverse("annotation:adjudication", args=[slug])
-    )
+    shares = [cell.gold.agreement for cell in every if cell.todo and cell.gold.agreement is not None]
+    try:
+        lowest = float(at)
+    except ValueError:
+        lowest = min(shares, default=0.0)
+    cells = adjudication_queue.cells(access.project, unfinished=hidden, **form.chosen)
+    stories = [one for one in adjudication_queue.by_story(cells, access.project) if one.story != story.pk]
+    following = next((one for one in stories if one.place > (lowest, story.number)), stories[0] if stories else None)
+    if following is None:
+        return f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}"
+    uid = Story.objects.values_list("uid", flat=True).get(pk=following.story)
+    return f"{reverse('annotation:adjudicate', args=[slug, uid])}?{form.query()}&{urlencode({'at': following.lowest})}"
 
 
 @require_POST
 def decide(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
     """Takes or takes back a decision; answers with the cell as it then stands."""
     access = project_access(request.user, slug, role=Role.EXPERT)
-    row = proposition_of(access, proposition)
-    schema = SCHEMAS[access.project.schema_version]
-    if dimension not in schema:
-        raise Http404("There is no such dimension.")
-    form, problem, status = DecisionForm(request.POST), "", 200
+    row = proposition_in_gold(access, proposition, dimension)
+    undo = "undo" in request.POST
+    form = UndoForm(request.POST) if undo else DecisionForm(request.POST)
     place = {"by": request.user, "proposition": row, "dimension": dimension, "now": timezone.now()}
+    if not form.is_valid():
+        problem = form.problem if not undo else "Reload the page, then take the decision back."
+        return _answer(request, access, row, dimension, problem, 422)
     try:
-        if "undo" in request.POST:
-            service.undo_decision(**place, revision=_revision(request))
-        elif form.is_valid():
-            service.adjudicate(**place, **form.cleaned_data)
-        else:
-            problem, status = "; ".join(f"{name}: {errors[0]}" for name, errors in form.errors.items()), 422
+        action = service.undo_decision if undo else service.adjudicate
+        action(**place, **form.cleaned_data)
     except service.DecidedMeanwhile as error:
-        problem, status = str(error), 409
+        return _answer(request, access, row, dimension, str(error), 409)
     except service.AdjudicationRefused as error:
-        problem, status = str(error), 422
-    gold = _cells(access, [row]).get((row.pk, dimension))
-    context = {"cell": _cell(access, row, schema[dimension], gold), "problem": problem, "fresh": status == 200}
+        return _answer(request, access, row, dimension, str(error), 422)
+    return _answer(request, access, row, dimension)
+
+
+@require_POST
+def file_case(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
+    """Files a cell for the guideline, or takes it off that list."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    row = proposition_in_gold(access, proposition, dimension)
+    form = CaseForm(request.POST)
+    if not form.is_valid():
+        return _answer(request, access, row, dimension, "Say whether to file the case or to remove it.", 422)
+    try:
+        service.file_case(by=request.user, proposition=row, dimension=dimension, filed=form.cleaned_data["filed"])
+    except service.AdjudicationRefused as error:
+        return _answer(request, access, row, dimension, str(error), 422)
+    return _answer(request, access, row, dimension)
+
+
+def _answer(request, access: ProjectAccess, row: Proposition, dimension: str, problem: str = "", status: int = 200):
+    """The cell as a fragment for htmx; without it, back to the story with the sentence on top."""
+    slug, story = access.project.slug, row.table.story
+    back = (
+        f"{reverse('annotation:adjudicate', args=[slug, story.uid])}?cell={row.uid}-{dimension}#{row.uid}-{dimension}"
+    )
+    if not request.htmx:
+        if problem:
+            messages.error(request, problem)
+        return redirect(back)
+    if story.pk in unfinished(access):
+        return HttpResponse(status=204, headers={"HX-Redirect": back})
+    cell = CellReader(access, [row]).cell(row, SCHEMAS[access.project.schema_version][dimension])
+    cell.wanted = True
+    # What was typed survives an answer that did not take it in.
+    kept = problem or "filed" in request.POST
+    typed = {name: request.POST.get(name, "")[:2000] for name in ("reason", "error_tag")} if kept else None
+    context = {"cell": cell, "problem": problem, "typed": typed, "tags": list(enumerate(ErrorTag.choices, 1))}
     return render(request, "annotation/adjudication/_cell.html", access.context | context, status=status)
-
-
-def _revision(request: HttpRequest) -> int:
-    raw = request.POST.get("revision", "")
-    return int(raw) if raw.isdecimal() and len(raw) < 10 else -1
-
-
-def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
-    """Who did what to a cell, on which votes; and the threads of its annotators, with a reply."""
-    access = project_access(request.user, slug, role=Role.EXPERT)
-    row = proposition_of(access, proposition)
-    schema = SCHEMAS[access.project.schema_version]
-    if dimension not in schema or row.table.story_id in _unfinished(access):
-        raise Http404("There is no such dimension, or you still label this story.")
-    form = ReplyForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        thread_of = get_object_or_404(User, pk=_revision_of(request, "thread_of"), memberships__project=access.project)
-        text = form.cleaned_data["text"]
-        remarks.add_comment(by=request.user, proposition=row, dimension=dimension, text=text, thread_of=thread_of)
-        return redirect(request.path)
-    cell = {"proposition": row, "dimension": dimension}
-    threads: dict[User, list] = {}
-    for one in CellComment.objects.filter(**cell).select_related("author", "thread_of"):
-        threads.setdefault(one.thread_of, []).append(one)
-    decided = not GoldLabel.objects.filter(**cell, method=Method.OPEN).exists()
-    context = {
-        "proposition": row,
-        "dimension": schema[dimension],
-        "events": GoldEvent.objects.filter(**cell).select_related("by").order_by("-id"),
-        "votes": VoteEvent.objects.filter(**cell).select_related("annotator").order_by("-id") if decided else [],
-        "decided": decided,
-        "threads": threads.items(),
-        "form": form,
-    }
-    return render(request, "annotation/adjudication/history.html", access.context | context)
-
-
-def _revision_of(request: HttpRequest, name: str) -> int:
-    raw = request.POST.get(name, "")
-    return int(raw) if raw.isdecimal() and len(raw) < 10 else 0
-
-
-@require_GET
-def overruled(request: HttpRequest, slug: str) -> HttpResponse:
-    """Where the annotator's vote and an expert's decision differ, in stories that the annotator has finished."""
-    access = project_access(request.user, slug)
-    votes = (
-        Vote.objects.cast()
-        .filter(annotator=request.user, proposition__table__story__project=access.project)
-        .exclude(proposition__table__story__in=_unfinished(access))
-    )
-    own = {
-        (vote.proposition_id, vote.dimension): vote.label for vote in votes.only("proposition_id", "dimension", "label")
-    }
-    decided = (
-        adjudication_queue.of_project(access.project)
-        .filter(method=Method.ADJUDICATED, proposition__votes__annotator=request.user)
-        .select_related("proposition__table__story")
-        .distinct()
-        .order_by("-decided_at")
-    )
-    schema = SCHEMAS[access.project.schema_version]
-    rows = [
-        {"gold": gold, "mine": own[gold.proposition_id, gold.dimension], "dimension": schema[gold.dimension]}
-        for gold in decided
-        if own.get((gold.proposition_id, gold.dimension), gold.label) != gold.label
-    ]
-    page = Paginator(rows, 50).get_page(request.GET.get("page"))
-    return render(request, "annotation/adjudication/overruled.html", access.context | {"page": page})
-
-
-@require_GET
-def guideline_cases(request: HttpRequest, slug: str) -> HttpResponse:
-    access = project_access(request.user, slug, role=Role.EXPERT)
-    schema = SCHEMAS[access.project.schema_version]
-    rows = (
-        adjudication_queue.of_project(access.project)
-        .filter(guideline_flag=True)
-        .select_related("proposition__table__story", "decided_by")
-        .order_by("dimension", "-decided_at")
-    )
-    page = Paginator(rows, 50).get_page(request.GET.get("page"))
-    for gold in page:
-        gold.shown_dimension = schema[gold.dimension]
-    return render(request, "annotation/adjudication/guideline_cases.html", access.context | {"page": page})
-
-
-def flags(request: HttpRequest, slug: str) -> HttpResponse:
-    access = project_access(request.user, slug, role=Role.EXPERT)
-    rows = PropositionFlag.objects.filter(proposition__table__story__project=access.project)
-    form = OutcomeForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        flag = get_object_or_404(
-            rows.select_related("proposition__table__story__project"), uid=request.POST.get("flag")
-        )
-        decided = remarks.decide_flag(by=request.user, flag=flag, **form.cleaned_data, now=timezone.now())
-        if not decided:
-            messages.error(request, "Somebody decided this flag before you; nothing was changed.")
-        return redirect(request.get_full_path())
-    rows = rows.select_related("proposition__table__story", "author", "outcome_by").order_by("outcome", "-created_at")
-    page = Paginator(rows, 50).get_page(request.GET.get("page"))
-    return render(request, "annotation/adjudication/flags.html", access.context | {"page": page})

@@ -1,4 +1,4 @@
-"""The annotator's pages: the list of their stories, the labelling grid, and what the grid calls."""
+"""The labelling grid of one story, and what its script calls."""
 
 from __future__ import annotations
 
@@ -6,28 +6,16 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import trigger_client_event
 
-from annotation.access import project_access, seat_of
-from annotation.domain.schema import SCHEMAS, cross_check
+from annotation.access import project_access, seat_of, story_of
+from annotation.domain.schema import SCHEMAS, Schema, cross_check
 from annotation.forms.grid import CommentForm, FlagForm
-from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Vote, workload
+from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Vote
 from annotation.services import remarks
-from annotation.services.votes import Refused, save_votes, undo_last
-from annotation.views.vote_json import client_key, read_changes, read_object
-
-
-@require_GET
-def work(request: HttpRequest, slug: str) -> HttpResponse:
-    access = project_access(request.user, slug)
-    rows = workload.of_annotator(access.project, request.user, len(SCHEMAS[access.project.schema_version].dimensions))
-    context = {
-        "rows": rows,
-        "next": next((row for row in rows if not row["finished"] and row["cells"]), None),
-        "done": sum(min(row["done"], row["cells"]) for row in rows),
-        "cells": sum(row["cells"] for row in rows),
-    }
-    return render(request, "annotation/grid/work.html", access.context | context)
+from annotation.services.votes import Refused, Saved, last_undoable, save_votes
+from annotation.views.vote_json import read_votes
 
 
 @require_GET
@@ -36,143 +24,135 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     seat = seat_of(request.user, slug, story)
     schema = SCHEMAS[access.project.schema_version]
     propositions = list(Proposition.objects.gold_of(seat.story))
-    rows = _rows(request.user, propositions, schema)
-    cells = len(rows) * len(schema.dimensions)
+    votes = list(Vote.objects.filter(annotator=request.user, proposition__in=propositions))
+    rows = _rows(request.user, propositions, votes, schema)
     context = {
-        "story": seat.story,
-        "dimensions": schema.dimensions,
+        "story": story_of(access, story),
+        "dimensions": [
+            {"dimension": one, "options": [(one.digit(label.value), label) for label in one.labels]}
+            for one in schema.dimensions
+        ],
         "rows": rows,
-        "cells": cells,
+        "cells": len(rows) * len(schema.dimensions),
         "done": sum(bool(cell["label"]) for row in rows for cell in row["cells"]),
-        "next_url": _next_url(seat, slug),
-        "settings": _settings(seat, slug, schema),
+        "settings": _settings(seat, slug, votes),
+        "modules": ["queue", "cells", "panel", "mentions"],
     }
     return render(request, "annotation/grid/grid.html", access.context | context)
 
 
-def _rows(user, propositions: list[Proposition], schema) -> list[dict]:
+def _rows(user, propositions: list[Proposition], votes: list[Vote], schema: Schema) -> list[dict]:
     """Only the user's own labels, flags and threads; nothing here depends on what other annotators did."""
-    labels = {
-        (proposition, dimension): label
-        for proposition, dimension, label in Vote.objects.cast()
-        .filter(annotator=user, proposition__in=propositions)
-        .values_list("proposition_id", "dimension", "label")
-    }
-    threads = set(
-        CellComment.objects.filter(thread_of=user, proposition__in=propositions).values_list(
-            "proposition_id", "dimension"
-        )
-    )
-    flagged = set(
-        PropositionFlag.objects.filter(author=user, proposition__in=propositions).values_list(
-            "proposition_id", flat=True
-        )
-    )
+    labels = {(vote.proposition_id, vote.dimension): vote.label for vote in votes}
+    threads = _threads(user, propositions)
+    flags: dict[int, str] = {}
+    for flag in PropositionFlag.objects.filter(author=user, proposition__in=propositions).order_by("created_at"):
+        flags[flag.proposition_id] = flag.outcome or "open"
     rows = []
     for proposition in propositions:
         own = {key: labels.get((proposition.pk, key), "") for key in schema.keys}
+        warnings = cross_check(proposition.actor, own)
+        warned = {one.dimension for one in warnings}
         cells = [
-            {"dimension": dimension, "label": own[dimension.key], "thread": (proposition.pk, dimension.key) in threads}
-            for dimension in schema.dimensions
-        ]
-        rows.append(
             {
-                "proposition": proposition,
-                "cells": cells,
-                "flagged": proposition.pk in flagged,
-                "warnings": [warning.message for warning in cross_check(proposition.actor, own)],
+                "dimension": one,
+                "label": own[one.key],
+                "thread": threads.get((proposition.pk, one.key), ""),
+                "warned": one.key in warned,
             }
-        )
+            for one in schema.dimensions
+        ]
+        flag = flags.get(proposition.pk, "")
+        rows.append({"proposition": proposition, "cells": cells, "flag": flag, "warnings": warnings})
     return rows
 
 
-def _settings(seat: Assignment, slug: str, schema) -> dict:
-    """What the grid's script needs: addresses, the schema, the clock of the server."""
-    story = seat.story.uid
-    cell = {"slug": slug, "story": story, "proposition": "PROPOSITION", "dimension": "DIMENSION"}
-    row = {"slug": slug, "story": story, "proposition": "PROPOSITION"}
+def _threads(user, propositions: list[Proposition]) -> dict[tuple[int, str], str]:
+    """Cell → "own" or "reply", by who wrote the last comment of the user's thread."""
+    comments = CellComment.objects.filter(thread_of=user, proposition__in=propositions).order_by("created_at", "id")
     return {
-        "queue": f"credence:{seat.annotator_id}:{story}",
+        (proposition, dimension): "own" if author == user.pk else "reply"
+        for proposition, dimension, author in comments.values_list("proposition_id", "dimension", "author_id")
+    }
+
+
+def _settings(seat: Assignment, slug: str, votes: list[Vote]) -> dict:
+    """What the grid's script needs: who and where, addresses, and the clocks of the server and of the newest vote."""
+    story = seat.story.uid
+    place = {"slug": slug, "story": story, "proposition": "PROPOSITION"}
+    guideline = reverse("annotation:guideline", args=[slug, "dimension"])
+    newest = max((vote.changed_at for vote in votes), default=None)
+    return {
+        "annotator": seat.annotator_id,
+        "story": story,
         "now": timezone.now().isoformat(),
+        "newest": newest.isoformat() if newest else None,
         "speedFloor": seat.story.project.speed_floor_ms,
         "urls": {
             "save": reverse("annotation:save_votes", args=[slug, story]),
             "undo": reverse("annotation:undo_vote", args=[slug, story]),
-            "comments": reverse("annotation:comments", kwargs=cell),
-            "flag": reverse("annotation:flag", kwargs=row),
-            "guideline": reverse("annotation:guideline", args=[slug, "dimension"]).replace(
-                "/dimension/", "/DIMENSION/"
-            ),
+            "next": f"{reverse('annotation:next_story', args=[slug])}?after={story}",
+            "comments": reverse("annotation:comments", kwargs={**place, "dimension": "DIMENSION"}),
+            "flag": reverse("annotation:flag", kwargs=place),
+            "guideline": guideline.replace("/dimension/", "/DIMENSION/"),
             "login": reverse("login"),
         },
-        "dimensions": [
-            {
-                "key": one.key,
-                "name": one.name,
-                "question": one.question,
-                "labels": [
-                    {"value": label.value, "meaning": label.meaning, "digit": one.digit(label.value)}
-                    for label in one.labels
-                ],
-            }
-            for one in schema.dimensions
-        ],
     }
-
-
-def _next_url(seat: Assignment, slug: str) -> str:
-    rows = Assignment.objects.active().filter(annotator_id=seat.annotator_id, story__project=seat.story.project)
-    after = rows.filter(story__number__gt=seat.story.number).order_by("story__number").values_list("story__uid")
-    found = after.first()
-    return reverse("annotation:grid", args=[slug, found[0]]) if found else reverse("annotation:work", args=[slug])
 
 
 @require_POST
 def save(request: HttpRequest, slug: str, story: str) -> JsonResponse:
+    """Saves the changes of one annotator, all or none. A browser may hold the unsent changes of somebody else who
+    used it before: they name their annotator, and are refused under any other."""
     seat = seat_of(request.user, slug, story)
     try:
-        changes = read_changes(request.body)
+        annotator, changes = read_votes(request)
+        if annotator not in (None, request.user.pk):
+            message = f"Somebody else made these votes; {request.user.shown_name} is logged in here now."
+            return JsonResponse({"error": message}, status=409)
         saved = save_votes(by=request.user, seat=seat, changes=changes, now=timezone.now())
     except Refused as error:
         return JsonResponse({"error": str(error)}, status=400)
-    uids = {one.proposition for one in saved}
-    answer = {"saved": [_as_json(one) for one in saved], "warnings": _warnings(request.user, uids)}
-    return JsonResponse(answer)
+    return JsonResponse({"saved": [_as_json(one) for one in saved], "warnings": _warnings(saved)})
 
 
-@require_POST
+@require_GET
 def undo(request: HttpRequest, slug: str, story: str) -> JsonResponse:
+    """The change that takes the annotator's last vote in this story back, to be sent like any other; null for none."""
     seat = seat_of(request.user, slug, story)
-    try:
-        key = client_key(read_object(request.body))
-    except Refused as error:
-        return JsonResponse({"error": str(error)}, status=400)
-    saved = undo_last(by=request.user, seat=seat, client_key=key, now=timezone.now())
-    if saved is None:
-        return JsonResponse({"saved": [], "warnings": {}})
-    return JsonResponse({"saved": [_as_json(saved)], "warnings": _warnings(request.user, {saved.proposition})})
+    event = last_undoable(by=request.user, seat=seat)
+    if event is None:
+        return JsonResponse({"undo": None})
+    change = {
+        "proposition": event.proposition.uid,
+        "dimension": event.dimension,
+        "label": event.previous,
+        "undoes": event.client_key,
+        "changed_at": event.changed_at.isoformat(),
+    }
+    return JsonResponse({"undo": change})
 
 
-def _as_json(saved) -> dict:
+def _as_json(saved: Saved) -> dict:
     return {
         "client_key": saved.client_key,
         "proposition": saved.proposition,
         "dimension": saved.dimension,
         "label": saved.label,
         "applied": saved.applied,
+        "changed_at": saved.changed_at.isoformat(),
     }
 
 
-def _warnings(user, uids: set[str]) -> dict[str, list[str]]:
-    """Cross-check messages by proposition, from the user's own labels."""
-    own: dict[str, tuple[str, dict]] = {}
-    rows = Vote.objects.cast().filter(annotator=user, proposition__uid__in=uids)
-    for uid, actor, dimension, label in rows.values_list(
-        "proposition__uid", "proposition__actor", "dimension", "label"
-    ):
-        own.setdefault(uid, (actor, {}))[1][dimension] = label
-    found = {uid: [one.message for one in cross_check(actor, labels)] for uid, (actor, labels) in own.items()}
-    return {uid: found.get(uid, []) for uid in uids}
+def _warnings(saved: list[Saved]) -> dict[str, list[dict]]:
+    """Cross-check warnings by proposition, from the user's own labels."""
+    rows = {one.proposition: one for one in saved}
+    return {
+        uid: [
+            {"dimension": warning.dimension, "message": warning.message} for warning in cross_check(one.actor, one.row)
+        ]
+        for uid, one in rows.items()
+    }
 
 
 def _proposition(seat: Assignment, uid: str) -> Proposition:
@@ -182,43 +162,42 @@ def _proposition(seat: Assignment, uid: str) -> Proposition:
     return found
 
 
+@require_http_methods(["GET", "POST"])
 def comments(request: HttpRequest, slug: str, story: str, proposition: str, dimension: str) -> HttpResponse:
+    """The thread between this annotator and the experts about one cell, as a side panel."""
     seat = seat_of(request.user, slug, story)
     row = _proposition(seat, proposition)
     schema = SCHEMAS[seat.story.project.schema_version]
     if dimension not in schema:
         raise Http404("There is no such dimension.")
     form = CommentForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    sent = request.method == "POST" and form.is_valid()
+    if sent:
         text = form.cleaned_data["text"]
         remarks.add_comment(by=request.user, proposition=row, dimension=dimension, text=text, thread_of=request.user)
         form = CommentForm()
     thread = CellComment.objects.filter(proposition=row, dimension=dimension, thread_of=request.user)
-    context = {
-        "form": form,
-        "thread": thread.select_related("author"),
-        "proposition": row,
-        "dimension": schema[dimension],
-        "action": request.path,
-    }
-    return render(request, "annotation/grid/_comments.html", context)
+    context = {"form": form, "thread": thread.select_related("author"), "proposition": row}
+    context |= {"dimension": schema[dimension], "action": request.path}
+    response = render(request, "annotation/grid/_comments.html", context)
+    return trigger_client_event(response, "credence:commented") if sent else response
 
 
+@require_http_methods(["GET", "POST"])
 def flag(request: HttpRequest, slug: str, story: str, proposition: str) -> HttpResponse:
+    """Says that a proposition itself is wrong, and shows what became of that, as a side panel."""
     seat = seat_of(request.user, slug, story)
     row = _proposition(seat, proposition)
     form = FlagForm(request.POST or None)
+    sent = False
     if request.method == "POST" and form.is_valid():
         try:
             kind = FlagKind(form.cleaned_data["kind"])
             remarks.flag(by=request.user, proposition=row, kind=kind, remark=form.cleaned_data["remark"])
-            form = FlagForm()
+            form, sent = FlagForm(), True
         except remarks.RemarkRefused as error:
             form.add_error("remark", str(error))
-    context = {
-        "form": form,
-        "flags": row.flags.filter(author=request.user),
-        "proposition": row,
-        "action": request.path,
-    }
-    return render(request, "annotation/grid/_flag.html", context)
+    flags = row.flags.filter(author=request.user)
+    context = {"form": form, "flags": flags, "proposition": row, "action": request.path}
+    response = render(request, "annotation/grid/_flag.html", context)
+    return trigger_client_event(response, "credence:flagged") if sent else response

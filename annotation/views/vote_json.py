@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
+from django.http import HttpRequest
+
 from annotation.services.votes import MAX_CHANGES, Change, Refused
 
 MAX_BYTES = 256 * 1024
@@ -12,21 +14,26 @@ _TEXT = {"proposition": 12, "dimension": 20, "label": 40, "client_key": 64}
 MAX_DURATION_MS = 2**31 - 1
 
 
-def read_changes(body: bytes) -> list[Change]:
-    """The changes of {"changes": [{proposition, dimension, label, changed_at, client_key, duration_ms?, undoes?}]}.
+def read_votes(request: HttpRequest) -> tuple[int | None, list[Change]]:
+    """The annotator that the changes name (None where they name none) and the changes.
 
+    Body: {"annotator": 7?, "changes": [{proposition, dimension, label, changed_at, client_key, duration_ms?, undoes?}]}.
     Raises Refused.
     """
-    document = read_object(body)
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if not length.isdecimal() or int(length) > MAX_BYTES:
+        raise Refused(f"The request is larger than {MAX_BYTES // 1024} kB.")
+    document = _object(request.body)
+    annotator = document.get("annotator")
+    if annotator is not None and type(annotator) is not int:
+        raise Refused("The field annotator must be the number of the annotator who made the changes.")
     rows = document.get("changes")
     if not isinstance(rows, list) or not 0 < len(rows) <= MAX_CHANGES:
         raise Refused(f"The field changes must be a list of 1 to {MAX_CHANGES} changes.")
-    return [_change(row, at) for at, row in enumerate(rows)]
+    return annotator, [_change(row, at) for at, row in enumerate(rows)]
 
 
-def read_object(body: bytes) -> dict:
-    if len(body) > MAX_BYTES:
-        raise Refused(f"The request is larger than {MAX_BYTES // 1024} kB.")
+def _object(body: bytes) -> dict:
     try:
         document = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -34,10 +41,6 @@ def read_object(body: bytes) -> dict:
     if not isinstance(document, dict):
         raise Refused("The request is not a JSON object.")
     return document
-
-
-def client_key(document: dict) -> str:
-    return _text(document, "client_key", "")
 
 
 def _change(row: object, at: int) -> Change:

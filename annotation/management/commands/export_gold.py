@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.management.json_command import JsonCommand
 from annotation.models import Proposition, TableKind
 from annotation.services.croissant import write_croissant
-from annotation.services.gold_export import omnitom_lines, unsettled_cells, vote_lines
+from annotation.services.gold_export import line_of, omnitom_records, unsettled_cells, vote_lines
 
 
 class Command(JsonCommand):
@@ -25,13 +25,11 @@ class Command(JsonCommand):
         project, path = self.project(options["project"]), options["output"]
         if options["format"] == "croissant":
             counts = write_croissant(project, path, site_url=settings.SITE_URL, now=timezone.now())
+        elif options["format"] == "omnitom":
+            counts = {"stories": 0, "propositions": 0}
+            _write(path, _counted(omnitom_records(project, complete_only=options["complete_only"]), counts))
         else:
-            lines = (
-                omnitom_lines(project, complete_only=options["complete_only"])
-                if options["format"] == "omnitom"
-                else vote_lines(project, pseudonyms=options["pseudonyms"])
-            )
-            _write(path, lines)
+            _write(path, vote_lines(project, pseudonyms=options["pseudonyms"]))
             counts = {
                 "stories": project.stories.filter(tables__kind=TableKind.GOLD).count(),
                 "propositions": Proposition.objects.live_gold().filter(table__story__project=project).count(),
@@ -39,6 +37,13 @@ class Command(JsonCommand):
         if missing := unsettled_cells(project):
             self.note(f"{missing} cells have no settled label yet.")
         return {"format": options["format"], "path": str(path), **counts}
+
+
+def _counted(records, counts: dict[str, int]):
+    for record in records:
+        counts["stories"] += 1
+        counts["propositions"] += len(record["beliefs"])
+        yield line_of(record)
 
 
 def _write(path: Path, lines) -> None:

@@ -1,0 +1,53 @@
+"""Rows of a belief table as people paste them: pipes, tabs or commas; actor, belief and, optionally, order."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+
+MAX_ROWS = 500
+MAX_TEXT = 2000
+_SEPARATOR = re.compile(r":?-{3,}:?")
+
+
+class BadTable(ValueError):
+    """One sentence that names the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    actor: str
+    belief: str
+    order: str = ""
+
+
+def read_rows(text: str) -> list[TableRow]:
+    """The rows of a pasted table; a heading row and separator rows are skipped. Raises BadTable."""
+    found: list[TableRow] = []
+    for line, cells in _cells(text):
+        if not any(cells) or all(not cell or _SEPARATOR.fullmatch(cell) for cell in cells):
+            continue
+        if not found and cells[0].strip("*").lower() == "actor":
+            continue
+        if len(cells) < 2 or not cells[0] or not cells[1]:
+            raise BadTable(f"Line {line} needs an actor and a belief, with a tab, comma or | between them.")
+        if max(map(len, cells)) > MAX_TEXT or "\x00" in "".join(cells):
+            raise BadTable(f"Line {line} holds a cell of more than {MAX_TEXT} characters, or a NUL character.")
+        found.append(TableRow(cells[0], cells[1], cells[2][:40] if len(cells) > 2 else ""))
+        if len(found) > MAX_ROWS:
+            raise BadTable(f"The table has more than {MAX_ROWS} rows.")
+    return found
+
+
+def _cells(text: str):
+    lines = text.splitlines()
+    if any("|" in line for line in lines):
+        for number, line in enumerate(lines, 1):
+            yield number, [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+        return
+    delimiter = "\t" if "\t" in text else ","
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    for cells in reader:
+        yield reader.line_num, [cell.strip() for cell in cells]

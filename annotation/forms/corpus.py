@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from django import forms
+from django.conf import settings
+
+from annotation.domain.tables import BadTable, read_rows
+from annotation.models import Project, Story
+from annotation.services.corpus_import import FORMATS
+
+
+class StoryFilter(forms.Form):
+    split = forms.ChoiceField(required=False)
+    category = forms.ChoiceField(required=False)
+    text = forms.CharField(required=False, max_length=100, label="Words in the story")
+
+    def __init__(self, data, *, project: Project) -> None:
+        super().__init__(data)
+        for name, rows in (("split", project.splits), ("category", project.categories)):
+            names = list(rows.values_list("name", flat=True))
+            self.fields[name].choices = [("", "All"), *((one, one) for one in names)]
+
+
+class ChosenForm(forms.Form):
+    """Stories ticked in the list, and the split that they go to."""
+
+    stories = forms.ModelMultipleChoiceField(
+        Story.objects.none(), to_field_name="uid", error_messages={"required": "Tick at least one story."}
+    )
+    split = forms.SlugField(required=False, max_length=40, label="Put ticked stories into the split")
+
+    def __init__(self, data=None, *, project: Project) -> None:
+        super().__init__(data)
+        self.fields["stories"].queryset = project.stories.all()
+
+
+class SplitForm(forms.Form):
+    name = forms.SlugField(max_length=40, initial="calibration", label="Name of the part set apart")
+    rest = forms.SlugField(max_length=40, initial="main", label="Name of the rest")
+    per_category = forms.IntegerField(min_value=1, max_value=10000, initial=3, label="Stories a category")
+    seed = forms.IntegerField(min_value=0, max_value=2**31, initial=1)
+
+
+class ManyFiles(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    widget = ManyFiles
+
+    def clean(self, data, initial=None) -> list:
+        files = [super(FilesField, self).clean(one, initial) for one in (data or [None])]
+        size = sum(one.size for one in files)
+        if size > settings.IMPORT_MAX_BYTES:
+            limit = settings.IMPORT_MAX_BYTES // 1024 // 1024
+            raise forms.ValidationError(
+                f"The files are larger than {limit} MB together; use the command import_corpus."
+            )
+        return files
+
+
+class ImportForm(forms.Form):
+    format = forms.ChoiceField(
+        choices=[(name, {"omnitom": "OmniToM records", "tombench": "ToMBench items"}[name]) for name in FORMATS]
+    )
+    language = forms.ChoiceField(
+        choices=[("en", "English"), ("zh", "Chinese")], help_text="ToMBench: the text to label."
+    )
+    files = FilesField(label="Files (.jsonl)")
+
+
+class VotesForm(forms.Form):
+    votes = forms.FileField(
+        label="Spreadsheet of votes (.csv)",
+        help_text="Columns story_id, actor, belief, dimension, annotator, label; optionally occurrence and created_at.",
+    )
+
+    def clean_votes(self):
+        file = self.cleaned_data["votes"]
+        if file.size > settings.IMPORT_MAX_BYTES:
+            limit = settings.IMPORT_MAX_BYTES // 1024 // 1024
+            raise forms.ValidationError(f"The file is larger than {limit} MB; use the command import_votes.")
+        return file
+
+
+class RowForm(forms.Form):
+    actor = forms.CharField(max_length=200, widget=forms.TextInput({"list": "actors", "autocomplete": "off"}))
+    belief = forms.CharField(max_length=2000, widget=forms.TextInput({"autocomplete": "off"}))
+    order = forms.CharField(required=False, max_length=40, widget=forms.TextInput({"autocomplete": "off"}))
+
+
+class RowsForm(forms.Form):
+    rows = forms.CharField(
+        widget=forms.Textarea(
+            {"rows": 6, "placeholder": "world | The key is in the drawer\nInes | The key is in the bag | 1"}
+        ),
+        label="Rows to add",
+        help_text="One a line: actor, belief and, if you like, order, with | or a tab between; paste from a spreadsheet.",
+        max_length=200_000,
+    )
+
+    def clean_rows(self):
+        try:
+            rows = read_rows(self.cleaned_data["rows"])
+        except BadTable as error:
+            raise forms.ValidationError(str(error)) from error
+        if not rows:
+            raise forms.ValidationError("There is no row to add.")
+        return rows
+
+
+class RewordForm(forms.Form):
+    actor = forms.CharField(max_length=2000)
+    belief = forms.CharField(max_length=2000)

@@ -1,0 +1,113 @@
+"""Accepting, in bulk, the label that leads in cells which the rule leaves open."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from annotation.domain.ordering import plurality
+from annotation.domain.resolution import RULE_VERSION
+from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, User, Vote
+
+REASON = "bulk: plurality accepted"
+BATCH = 500
+
+
+@dataclass(slots=True)
+class Leading:
+    """What accepting would do: cells by dimension, and how many open cells are left because no label leads or because the
+    expert voted on them."""
+
+    by_dimension: Counter[str] = field(default_factory=Counter)
+    tied: int = 0
+    own: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.by_dimension.total()
+
+
+def preview(*, by: User, cells: QuerySet[GoldLabel]) -> Leading:
+    """Counts what `accept_plurality` would settle among `cells`."""
+    found = Leading()
+    for dimension, votes, voted in _open(cells, by).values_list("dimension", "votes", "voted"):
+        if voted:
+            found.own += 1
+        elif plurality([vote["label"] for vote in votes]) is None:
+            found.tied += 1
+        else:
+            found.by_dimension[dimension] += 1
+    return found
+
+
+def accept_plurality(
+    *, by: User, project: Project, cells: QuerySet[GoldLabel], seen_until: datetime, now: datetime
+) -> int:
+    """Adjudicates each open cell among `cells` in which one label has more votes than any other; returns how many.
+
+    Left as they are: decided cells, ties, cells on which `by` ever voted, and cells that changed after `seen_until`, the time
+    of the preview. Works in batches, each atomic, so that annotators who save meanwhile wait for a moment only; doing
+    it again after an interruption does the rest.
+    """
+    wanted = _open(cells, by).filter(voted=False, decided_at__lte=seen_until)
+    pairs = list(wanted.order_by("proposition_id").values_list("pk", "proposition_id"))
+    return sum(_accept_batch(by, project, batch, seen_until, now) for batch in _batches(pairs))
+
+
+def _open(cells: QuerySet[GoldLabel], by: User) -> QuerySet[GoldLabel]:
+    own = Vote.objects.filter(annotator=by, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension"))
+    return cells.filter(method=Method.OPEN).order_by().annotate(voted=Exists(own))
+
+
+def _batches(pairs: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    for start in range(0, len(pairs), BATCH):
+        yield pairs[start : start + BATCH]
+
+
+@transaction.atomic
+def _accept_batch(by: User, project: Project, batch: list[tuple[int, int]], seen_until: datetime, now: datetime) -> int:
+    # Locked in the order in which savers lock; then read again, because a vote may have changed a cell since.
+    propositions = Proposition.objects.filter(pk__in={proposition for _, proposition in batch}).order_by("id")
+    list(propositions.select_for_update().values_list("pk"))
+    standing = GoldLabel.objects.filter(pk__in=[pk for pk, _ in batch], method=Method.OPEN, decided_at__lte=seen_until)
+    by_label: dict[str, list[GoldLabel]] = defaultdict(list)
+    for gold in standing:
+        label = plurality([vote["label"] for vote in gold.votes])
+        if label is not None:
+            by_label[label].append(gold)
+    fields = {
+        "method": Method.ADJUDICATED,
+        "decided_by": by,
+        "decided_at": now,
+        "reason": REASON,
+        "rule_version": RULE_VERSION,
+        "schema_version": project.schema_version,
+        "revision": F("revision") + 1,
+    }
+    for label, rows in by_label.items():
+        GoldLabel.objects.filter(pk__in=[gold.pk for gold in rows]).update(label=label, **fields)
+    events = [_event(gold, label, by, now) for label, rows in by_label.items() for gold in rows]
+    GoldEvent.objects.bulk_create(events)
+    return len(events)
+
+
+def _event(gold: GoldLabel, label: str, by: User, now: datetime) -> GoldEvent:
+    return GoldEvent(
+        proposition_id=gold.proposition_id,
+        dimension=gold.dimension,
+        before="",
+        before_method=Method.OPEN,
+        after=label,
+        after_method=Method.ADJUDICATED,
+        by=by,
+        at=now,
+        reason=REASON,
+        rule_version=RULE_VERSION,
+        votes=gold.votes,
+        revision=gold.revision + 1,
+    )

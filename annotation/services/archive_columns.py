@@ -1,0 +1,103 @@
+"""Checks a value of an archive against the column that is to take it: SQLite would store any text in any column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+from django.db import connection, models
+
+from annotation.domain.records import too_deep
+
+
+class BadValue(ValueError):
+    """What was expected of one value, as one sentence."""
+
+
+def checker(field: models.Field) -> Callable[[Any], Any]:
+    """A function of a JSON value to the column's value; it raises BadValue."""
+    check = _by_type(field)
+    return lambda value: None if value is None and field.null else check(value)
+
+
+def _by_type(field: models.Field) -> Callable[[Any], Any]:
+    if isinstance(field, models.DateTimeField):
+        return _moment
+    if isinstance(field, models.JSONField):
+        return _json
+    if isinstance(field, models.BooleanField):
+        return _boolean
+    if isinstance(field, models.FloatField):
+        return _number
+    if isinstance(field, models.IntegerField):
+        return _integer(field)
+    return _text(field)
+
+
+def _moment(value: Any) -> datetime:
+    moment = _parsed(value) if isinstance(value, str) else None
+    if moment is None:
+        raise BadValue("expected a time with its zone.")
+    return moment
+
+
+@lru_cache(4096)
+def _parsed(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.astimezone(UTC) if moment.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _json(value: Any) -> Any:
+    if too_deep(value) or "\\u0000" in json.dumps(value):
+        raise BadValue("it is nested too deeply or holds a NUL character.")
+    return value
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadValue("expected true or false.")
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadValue("expected a number.")
+    return float(value)
+
+
+def _integer(field: models.IntegerField) -> Callable[[Any], int]:
+    low, high = connection.ops.integer_field_range(field.get_internal_type())
+    low = max(low, 0) if field.get_internal_type().startswith("Positive") else low
+
+    def check(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise BadValue(f"expected a whole number from {low} to {high}.")
+        return value
+
+    return check
+
+
+def _text(field: models.Field) -> Callable[[Any], str]:
+    allowed = {value for value, _ in field.flatchoices} | ({""} if field.blank else set())
+    longest = field.max_length if isinstance(field, models.CharField) else None
+
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or "\x00" in value:
+            raise BadValue("expected text without NUL characters.")
+        if longest is not None and len(value) > longest:
+            raise BadValue(f"it has {len(value)} characters; expected at most {longest}.")
+        if field.flatchoices and value not in allowed:
+            raise BadValue(f"it is {value[:40]!r}; expected one of {', '.join(sorted(map(str, allowed)))}.")
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise BadValue("it holds half of a surrogate pair.") from error
+        return value
+
+    return check

@@ -1,0 +1,150 @@
+"""A Croissant 1.1 description (mlcroissant) of the exported gold, with the Responsible AI fields that the project knows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import mlcroissant as mlc
+
+from annotation.domain.schema import SCHEMAS
+from annotation.models import Project
+from annotation.services.dataset_card import Facts, card_of, facts_of
+from annotation.services.gold_export import VOTE_COLUMNS, omnitom_lines, omnitom_records, vote_lines
+
+CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
+_JSON_LINES, _CSV = "application/jsonlines", "text/csv"
+_INTEGERS = {"story_id", "occurrence", "position", "order", "duration_ms"}
+_NUMBERS = {"agreement"}
+
+
+def write_croissant(project: Project, folder: Path, *, site_url: str, now: datetime) -> dict[str, int]:
+    """Writes gold.jsonl, propositions.jsonl, votes.csv, croissant.json and README.md into `folder`; returns counts.
+
+    Raises ValueError where the description does not validate.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    gold, propositions, votes = (folder / name for name in ("gold.jsonl", "propositions.jsonl", "votes.csv"))
+    stories = _write(gold, omnitom_lines(project))
+    rows = _write(propositions, _proposition_lines(project))
+    _write(votes, vote_lines(project, pseudonyms=True))
+    facts = facts_of(project, stories=stories, propositions=rows)
+    keys = SCHEMAS[project.schema_version].keys
+    tables = [
+        (gold, _JSON_LINES, "stories", ("story_id", "story_category", "story")),
+        (propositions, _JSON_LINES, "propositions", ("story_id", "position", "actor", "belief", *keys)),
+        (votes, _CSV, "votes", [name for name in VOTE_COLUMNS if not name.endswith("_version")]),
+    ]
+    document = _metadata(facts, tables, site_url=site_url, now=now).to_json()
+    description = folder / "croissant.json"
+    description.write_text(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
+    _validate(description)
+    (folder / "README.md").write_text(card_of(facts), encoding="utf-8")
+    return {"stories": stories, "propositions": rows}
+
+
+def _write(path: Path, lines: Iterable[str]) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as handle:
+        for line in lines:
+            handle.write(line)
+            count += 1
+    return count
+
+
+def _proposition_lines(project: Project) -> Iterator[str]:
+    keys = SCHEMAS[project.schema_version].keys
+    for record in omnitom_records(project):
+        for position, belief in enumerate(record["beliefs"], 1):
+            labels = belief.get("labels", {})
+            row = {"story_id": record["story_id"], "position": position, "actor": belief["actor"]}
+            row |= {"belief": belief["belief"]} | {key: labels.get(key) or None for key in keys}
+            # Readers of JSON lines guess types: a number that is sometimes missing must not come out as the text "0.0".
+            row |= {"order": int(row["order"]) if (row["order"] or "").isdecimal() else None}
+            yield json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _validate(description: Path) -> None:
+    """Raises ValueError; what is only recommended is no concern of whoever runs the export."""
+    logger = logging.getLogger("absl")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        mlc.Dataset(str(description))
+    finally:
+        logger.setLevel(level)
+
+
+def _metadata(facts: Facts, tables: Sequence[tuple], *, site_url: str, now: datetime) -> mlc.Metadata:
+    project, card = facts.project, facts.project.dataset_card
+    return mlc.Metadata(
+        name=project.slug,
+        conforms_to=CONFORMS_TO,
+        description=project.description or f"Gold belief tables of the project {project.name}.",
+        url=f"{site_url}/p/{project.slug}/",
+        license=[card.get("licence") or "not stated"],
+        cite_as=card.get("citation") or f"{project.name}, gold belief tables made with Credence, {now.year}.",
+        version="1.0.0",
+        date_published=now,
+        in_language=[project.language],
+        distribution=[_file(path, kind) for path, kind, _, _ in tables],
+        record_sets=[_record_set(path, name, columns) for path, _, name, columns in tables],
+        **_responsible_ai(facts),
+    )
+
+
+def _file(path: Path, encoding: str) -> mlc.FileObject:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    size = f"{path.stat().st_size} B"
+    return mlc.FileObject(
+        id=path.name,
+        name=path.name,
+        content_url=path.name,
+        content_size=size,
+        encoding_formats=[encoding],
+        sha256=digest,
+    )
+
+
+def _record_set(path: Path, name: str, columns: Sequence[str]) -> mlc.RecordSet:
+    kinds = {one: mlc.DataType.INTEGER for one in _INTEGERS} | {one: mlc.DataType.FLOAT for one in _NUMBERS}
+    fields = [
+        mlc.Field(
+            id=f"{name}/{column}",
+            name=column,
+            data_types=[kinds.get(column, mlc.DataType.TEXT)],
+            source=mlc.Source(file_object=path.name, extract=mlc.Extract(column=column)),
+        )
+        for column in columns
+    ]
+    return mlc.RecordSet(id=name, name=name, fields=fields)
+
+
+def _responsible_ai(facts: Facts) -> dict:
+    """Croissant RAI 1.0; a field of which the project says nothing stays out."""
+    card = facts.project.dataset_card
+
+    def told(*names: str) -> list[str] | None:
+        return [card[name] for name in names if card.get(name)] or None
+
+    return {
+        "data_collection": card.get("source") or None,
+        "data_collection_type": ["Manual Human Curator"],
+        "data_collection_missing_data": f"{facts.unsettled} of {facts.cells} cells have no settled label; they are empty.",
+        "data_collection_raw_data": "Every vote, with its time, is in votes.csv; annotators have pseudonyms.",
+        "data_collection_timeframe": [facts.first, facts.last] if facts.first else None,
+        "data_preprocessing_protocol": ["Stories and propositions are kept as they were imported or written."],
+        "data_annotation_protocol": facts.protocol,
+        "data_annotation_platform": ["Credence"],
+        "data_annotation_analysis": facts.agreement_lines,
+        "annotations_per_item": f"{facts.project.overlap} votes a proposition and dimension",
+        "annotator_demographics": told("recruitment", "demographics"),
+        "data_biases": told("biases"),
+        "data_limitations": told("biases"),
+        "data_use_cases": told("intended_use"),
+        "personal_sensitive_information": told("personal_information"),
+    }

@@ -1,0 +1,110 @@
+"""What a project knows about itself, said once for the Croissant description and the data set card."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Max, Min
+
+from annotation.domain.schema import SCHEMAS, Schema
+from annotation.models import Guideline, Project, Vote
+from annotation.services.agreement import agreement_report
+from annotation.services.gold_export import unsettled_cells
+
+_SECTIONS = {
+    "licence": "Licence",
+    "citation": "Citation",
+    "source": "Where the stories come from",
+    "recruitment": "Annotators",
+    "demographics": "Who the annotators are",
+    "biases": "Biases and limits",
+    "personal_information": "Personal information",
+    "intended_use": "Intended use",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Counts and figures of one state of a project; times are those of the first and the last standing vote."""
+
+    project: Project
+    schema: Schema
+    stories: int
+    propositions: int
+    unsettled: int
+    votes: int
+    annotators: int
+    first: datetime | None
+    last: datetime | None
+    agreement: dict
+
+    @property
+    def cells(self) -> int:
+        return self.propositions * len(self.schema.dimensions)
+
+    @property
+    def protocol(self) -> list[str]:
+        project = self.project
+        lines = [
+            f"Each proposition is labelled on {len(self.schema.dimensions)} dimensions ({', '.join(self.schema.keys)}; "
+            f"schema version {self.schema.version}) by {project.overlap} annotators who do not see each other's votes.",
+            f"A label with more than half of the votes is gold; experts adjudicate the rest (rule version "
+            f"{project.rule_version}).",
+        ]
+        if project.unanimity_dimensions:
+            lines.append(f"Anything short of unanimity is adjudicated for {', '.join(project.unanimity_dimensions)}.")
+        if names := list(
+            Guideline.objects.filter(project=project).exclude(text="").values_list("dimension", flat=True)
+        ):
+            lines.append(f"The project adds guidelines of its own for {', '.join(sorted(names))}.")
+        return lines
+
+    @property
+    def agreement_lines(self) -> list[str]:
+        lines = []
+        for name, row in {**self.agreement["dimensions"], "overall": self.agreement["overall"]}.items():
+            if row["strict"] is not None:
+                alpha = "undefined" if row["krippendorff_alpha"] is None else f"{row['krippendorff_alpha']:.4f}"
+                lines.append(f"{name}: strict agreement {row['strict']:.4f}, alpha {alpha}, {row['cells']} cells")
+        return lines or ["No cell has all its votes yet."]
+
+
+def facts_of(project: Project, *, stories: int, propositions: int) -> Facts:
+    votes = Vote.objects.cast().filter(proposition__table__story__project=project, proposition__removed_at__isnull=True)
+    found = votes.aggregate(
+        votes=Count("id"), annotators=Count("annotator", distinct=True), first=Min("changed_at"), last=Max("changed_at")
+    )
+    return Facts(
+        project=project,
+        schema=SCHEMAS[project.schema_version],
+        stories=stories,
+        propositions=propositions,
+        unsettled=unsettled_cells(project),
+        agreement=agreement_report(project=project),
+        **found,
+    )
+
+
+def card_of(facts: Facts) -> str:
+    """The card in Markdown; what the project does not say is named as such."""
+    project, told = facts.project, facts.project.dataset_card
+    lines = [f"# {project.name}", "", project.description or "The project has no description.", ""]
+    lines.append(
+        f"{facts.stories} stories, {facts.propositions} propositions, {facts.votes} votes of {facts.annotators} "
+        f"annotators; {facts.unsettled} of {facts.cells} cells have no label yet."
+    )
+    lines += ["", "## Files", "", "- `gold.jsonl`: one story a line with its belief table and gold labels"]
+    lines += ["- `propositions.jsonl`: the same, one proposition a line"]
+    lines += [
+        "- `votes.csv`: one vote a row with the lineage of its gold label; annotators have pseudonyms, and a text"
+    ]
+    lines += ["  that a spreadsheet would run as a formula has an apostrophe before it"]
+    lines += ["- `croissant.json`: the machine-readable description", "", "## How it was annotated", ""]
+    lines += [f"- {line}" for line in facts.protocol]
+    lines += ["", "## Labels", ""]
+    lines += [f"- `{one.key}`: {', '.join(one.values)}" for one in facts.schema.dimensions]
+    lines += ["", "## Agreement", ""] + [f"- {line}" for line in facts.agreement_lines]
+    for name, title in _SECTIONS.items():
+        lines += ["", f"## {title}", "", told.get(name) or "The project does not say."]
+    return "\n".join(lines) + "\n"

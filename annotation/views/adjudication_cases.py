@@ -1,0 +1,148 @@
+"""The history of a cell with its threads, flagged propositions, cases for the guideline, and where annotators were overruled."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from annotation.access import project_access
+from annotation.domain.schema import SCHEMAS
+from annotation.forms.adjudication import OutcomeForm, ReplyForm
+from annotation.models import (
+    Assignment,
+    CellComment,
+    GoldEvent,
+    Method,
+    Proposition,
+    PropositionFlag,
+    Role,
+    VoteEvent,
+    adjudication_queue,
+)
+from annotation.services import remarks
+from annotation.views.adjudication_cells import CellReader, names_of, proposition_in_gold, unfinished
+
+A_PAGE = 40
+
+
+def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
+    """Who did what to a cell, on which votes; and the threads of its annotators, with a reply."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    row = proposition_in_gold(access, proposition, dimension)
+    schema = SCHEMAS[access.project.schema_version]
+    if row.table.story_id in unfinished(access):
+        raise Http404("You still label this story.")
+    comments = CellComment.objects.filter(proposition=row, dimension=dimension).select_related("author", "thread_of")
+    form = ReplyForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        thread = get_object_or_404(comments, uid=form.cleaned_data["thread"]).thread_of
+        text = form.cleaned_data["text"]
+        remarks.add_comment(by=request.user, proposition=row, dimension=dimension, text=text, thread_of=thread)
+        form = ReplyForm()
+    cell = CellReader(access, [row]).cell(row, schema[dimension])
+    named = cell.gold is not None and cell.gold.method != Method.OPEN and not cell.voted
+    context = {
+        "cell": cell,
+        "named": named,
+        "timeline": _timeline(row, dimension, named=named),
+        "threads": _threads(comments, named=named),
+        "form": form,
+    }
+    template = "_history.html" if request.htmx else "history.html"
+    return render(request, f"annotation/adjudication/{template}", access.context | context)
+
+
+def _timeline(proposition: Proposition, dimension: str, *, named: bool) -> list[dict]:
+    """Changes of the gold label and, once names may be shown, of the votes, newest first."""
+    place = {"proposition": proposition, "dimension": dimension}
+    events = list(GoldEvent.objects.filter(**place).select_related("by"))
+    names = names_of(vote["annotator"] for event in events for vote in event.votes) if named else {}
+    found = [
+        {
+            "at": event.at,
+            "gold": event,
+            "votes": [(names.get(one["annotator"], ""), one["label"]) for one in event.votes] if named else [],
+        }
+        for event in events
+    ]
+    if named:
+        votes = VoteEvent.objects.filter(**place).select_related("annotator")
+        found += [{"at": vote.received_at, "vote": vote} for vote in votes]
+    return sorted(found, key=lambda one: (one["at"], "gold" in one), reverse=True)
+
+
+def _threads(comments, *, named: bool) -> list[dict]:
+    """One thread an annotator; annotators are numbered while names would tell whose vote is whose."""
+    threads: dict[int, dict] = {}
+    for one in comments.order_by("created_at", "id"):
+        thread = threads.setdefault(one.thread_of_id, {"uid": one.uid, "messages": []})
+        name = one.thread_of.shown_name if named else f"An annotator ({len(threads)})"
+        thread.setdefault("name", name)
+        own = one.author_id == one.thread_of_id
+        thread["messages"].append({"by": thread["name"] if own else one.author.shown_name, "comment": one})
+    return list(threads.values())
+
+
+@require_GET
+def overruled(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where the annotator's vote and an expert's decision differ, in stories that the annotator has finished."""
+    access = project_access(request.user, slug)
+    schema = SCHEMAS[access.project.schema_version]
+    rows = adjudication_queue.overruled(access.project, request.user, unfinished=unfinished(access))
+    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    seats = Assignment.objects.active().filter(annotator=request.user, story__project=access.project)
+    own = set(seats.values_list("story_id", flat=True))
+    for gold in page:
+        gold.shown_dimension = schema[gold.dimension]
+        gold.can_open = gold.proposition.table.story_id in own
+    return render(request, "annotation/adjudication/overruled.html", access.context | {"page": page})
+
+
+@require_GET
+def guideline_cases(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    schema = SCHEMAS[access.project.schema_version]
+    every = adjudication_queue.guideline_cases(access.project).exclude(
+        proposition__table__story_id__in=unfinished(access)
+    )
+    counts = adjudication_queue.by_dimension(every)
+    chosen = request.GET.get("dimension", "")
+    rows = every.filter(dimension=chosen) if chosen in schema else every
+    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    own = adjudication_queue.voted_on(request.user, {gold.proposition_id for gold in page})
+    for gold in page:
+        gold.shown_dimension = schema[gold.dimension]
+        hidden = (gold.proposition_id, gold.dimension) in own
+        gold.shown_votes = [] if hidden else sorted(vote["label"] for vote in gold.votes)
+    context = {
+        "page": page,
+        "chosen": chosen,
+        "counts": [{"dimension": one, "count": counts.get(one.key, 0)} for one in schema.dimensions],
+        "total": sum(counts.values()),
+        "query": f"dimension={chosen}" if chosen in schema else "",
+    }
+    return render(request, "annotation/adjudication/guideline_cases.html", access.context | context)
+
+
+def flags(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    rows = (
+        PropositionFlag.objects.filter(proposition__table__story__project=access.project)
+        .exclude(proposition__table__story__in=unfinished(access))
+        .select_related("proposition__table__story__project", "author", "outcome_by")
+        .order_by("outcome", "-created_at")
+    )
+    form = OutcomeForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        outcome = form.cleaned_data
+        flag = get_object_or_404(rows, uid=outcome.pop("flag"))
+        if not remarks.decide_flag(by=request.user, flag=flag, **outcome, now=timezone.now()):
+            messages.error(request, "Somebody decided this flag before you; nothing was changed.")
+        return redirect(request.get_full_path())
+    page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
+    context = {"page": page, "waiting": rows.filter(outcome="").count()}
+    return render(request, "annotation/adjudication/flags.html", access.context | context)

@@ -1,0 +1,164 @@
+"""What the adjudication pages show of a cell: who sees which votes, in which order, with or without names."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.http import Http404
+
+from annotation.access import ProjectAccess, proposition_of
+from annotation.domain.ordering import shuffled
+from annotation.domain.schema import SCHEMAS, Dimension
+from annotation.models import GoldLabel, Method, Proposition, TableKind, User, Vote, adjudication_queue, workload
+
+Key = tuple[int, str]
+"""(proposition id, dimension key)"""
+
+
+@dataclass(slots=True)
+class Cell:
+    """One cell as an expert sees it. `votes` are (label, name) pairs, names empty until the cell is decided; of a cell on
+    which the expert voted they are left out."""
+
+    proposition: Proposition
+    dimension: Dimension
+    gold: GoldLabel | None
+    voted: bool
+    votes: list[tuple[str, str]]
+    expert: User
+    imported: str = ""
+    waiting: bool = False
+    comments: int = 0
+    wanted: bool = False
+
+    @property
+    def id(self) -> str:
+        return f"{self.proposition.uid}-{self.dimension.key}"
+
+    @property
+    def state(self) -> str:
+        if self.gold is not None:
+            return "disturbed" if self.gold.disturbed else self.gold.method
+        return "waiting" if self.waiting else "imported" if self.imported else "unlabelled"
+
+    @property
+    def decided(self) -> bool:
+        return self.gold is not None and self.gold.method == Method.ADJUDICATED
+
+    @property
+    def todo(self) -> bool:
+        return self.state in {"open", "disturbed"}
+
+    @property
+    def for_me(self) -> bool:
+        return self.todo and not self.voted
+
+    @property
+    def shown(self) -> bool:
+        """Whether the cell stands in full; others are shown in one line as context."""
+        return self.todo or self.decided or self.wanted
+
+    @property
+    def own(self) -> bool:
+        return self.decided and self.gold.decided_by_id == self.expert.pk
+
+    @property
+    def label(self) -> str:
+        return self.gold.label if self.gold else self.imported
+
+    @property
+    def needs_reason(self) -> bool:
+        return not self.todo and not self.own
+
+    @property
+    def chips(self) -> list[dict]:
+        counts = Counter(label for label, _ in self.votes)
+        return [self._chip(label, count) for label, count in counts.items()]
+
+    @property
+    def others(self) -> list[dict]:
+        voted = {label for label, _ in self.votes}
+        return [self._chip(label, 0) for label in self.dimension.values if label not in voted]
+
+    def _chip(self, label: str, count: int) -> dict:
+        legal = label in self.dimension.values
+        meaning = next((one.meaning for one in self.dimension.labels if one.value == label), "")
+        return {
+            "label": label,
+            "count": count,
+            "digit": self.dimension.digit(label) if legal else "",
+            "meaning": meaning,
+            "chosen": self.decided and label == self.gold.label,
+        }
+
+
+@dataclass(slots=True)
+class CellReader:
+    """Makes the cells of some propositions in five statements, whatever their number."""
+
+    access: ProjectAccess
+    propositions: Sequence[Proposition]
+    gold: dict[Key, GoldLabel] = field(init=False)
+    own: set[Key] = field(init=False)
+    votes: dict[Key, list[tuple[int, str]]] = field(init=False)
+    names: dict[int, str] = field(init=False)
+    comments: dict[Key, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        rows = GoldLabel.objects.filter(proposition__in=self.propositions).select_related("decided_by")
+        self.gold = {(gold.proposition_id, gold.dimension): gold for gold in rows}
+        self.own = adjudication_queue.voted_on(self.access.user, self.propositions)
+        self.votes = defaultdict(list)
+        cast = Vote.objects.cast().filter(proposition__in=self.propositions).order_by("annotator_id")
+        for proposition, dimension, annotator, label in cast.values_list(
+            "proposition_id", "dimension", "annotator_id", "label"
+        ):
+            self.votes[proposition, dimension].append((annotator, label))
+        self.names = names_of(annotator for votes in self.votes.values() for annotator, _ in votes)
+        self.comments = adjudication_queue.comment_counts(self.propositions)
+
+    def cell(self, proposition: Proposition, dimension: Dimension, *, wanted: str = "") -> Cell:
+        key = proposition.pk, dimension.key
+        gold, voted = self.gold.get(key), key in self.own
+        cell = Cell(
+            proposition=proposition,
+            dimension=dimension,
+            gold=gold,
+            voted=voted,
+            votes=[] if voted or gold is None else self._shown(key, gold),
+            expert=self.access.user,
+            imported=(proposition.imported_labels or {}).get(dimension.key) or "",
+            waiting=gold is None and key in self.votes,
+            comments=self.comments.get(key, 0),
+        )
+        cell.wanted = wanted == cell.id and cell.state in {"unanimous", "majority", "imported"}
+        return cell
+
+    def _shown(self, key: Key, gold: GoldLabel) -> list[tuple[str, str]]:
+        votes = self.votes.get(key, [])
+        if gold.method == Method.OPEN:
+            uid = next(one.uid for one in self.propositions if one.pk == key[0])
+            return [(label, "") for label in shuffled([label for _, label in votes], f"{uid}:{key[1]}")]
+        return sorted((label, self.names.get(annotator, "")) for annotator, label in votes)
+
+
+def proposition_in_gold(access: ProjectAccess, uid: str, dimension: str) -> Proposition:
+    """A proposition of a gold table. Raises Http404 for removed ones, experts' drafts and unknown dimensions."""
+    row = proposition_of(access, uid)
+    live = row.table.kind == TableKind.GOLD and row.removed_at is None
+    if not live or dimension not in SCHEMAS[access.project.schema_version]:
+        raise Http404("There is no such cell.")
+    return row
+
+
+def names_of(users: Iterable[int]) -> dict[int, str]:
+    return {user.pk: user.shown_name for user in User.objects.filter(pk__in=set(users))}
+
+
+def unfinished(access: ProjectAccess) -> set[int]:
+    """The stories that this person still labels: nothing that others did there may be shown to them."""
+    dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
+    rows = workload.of_annotator(access.project, access.user, dimensions)
+    return {row["story"].pk for row in rows if not row["finished"]}

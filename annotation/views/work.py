@@ -1,0 +1,51 @@
+"""An annotator's own list: what is left, what is done, and what experts answered."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET
+
+from annotation.access import project_access
+from annotation.domain.schema import SCHEMAS
+from annotation.models import workload
+
+PAGE = 50
+
+
+@require_GET
+def work(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug)
+    schema = SCHEMAS[access.project.schema_version]
+    rows = workload.of_annotator(access.project, request.user, len(schema.dimensions))
+    context = {
+        "page": Paginator(rows, PAGE).get_page(request.GET.get("page")),
+        "next": workload.next_unfinished(rows),
+        "finished": sum(row["finished"] for row in rows),
+        "stories": len(rows),
+        "done": sum(min(row["done"], row["cells"]) for row in rows),
+        "cells": sum(row["cells"] for row in rows),
+        "replies": [
+            {"comment": one, "dimension": schema[one.dimension]}
+            for one in workload.replies_to(access.project, request.user)
+            if one.dimension in schema
+        ],
+        "outcomes": workload.decided_flags_of(access.project, request.user),
+    }
+    return render(request, "annotation/grid/work.html", access.context | context)
+
+
+@require_GET
+def next_story(request: HttpRequest, slug: str) -> HttpResponse:
+    """Opens the next story with unlabelled cells, in story order after the one named by `after`, or the list."""
+    access = project_access(request.user, slug)
+    rows = workload.of_annotator(access.project, request.user, len(SCHEMAS[access.project.schema_version].dimensions))
+    after = next((row["story"].number for row in rows if row["story"].uid == request.GET.get("after")), None)
+    found = workload.next_unfinished(rows, after=after)
+    if found is None or found["story"].number == after:
+        if rows and found is None:
+            messages.success(request, "Every story that was given to you is labelled.")
+        return redirect("annotation:work", slug)
+    return redirect("annotation:grid", slug, found["story"].uid)

@@ -1,0 +1,44 @@
+// What a cell and the notes under its row show. A cell says what happens to it in icon and text.
+const STATES = { saving: "saving", saved: "saved", failed: "not saved", refused: "refused" };
+export const spread = (label) => label.replaceAll("/", "/\u200b") || "–"; // long labels may break after a slash
+
+export function setState(cell, state) {
+  if (state) cell.dataset.state = state;
+  else delete cell.dataset.state;
+  cell.querySelector(".cell-state").textContent = STATES[state] ?? "";
+}
+
+export function setLabel(cell, label, state) {
+  cell.dataset.label = label;
+  cell.querySelector(".cell-label").textContent = spread(label);
+  setState(cell, state);
+}
+
+// Replaces the notes of one kind under a row (of one dimension, where one is named) by these sentences.
+export function note(row, kind, sentences, dimension = "") {
+  const notes = row.querySelector(".row-notes");
+  for (const old of notes.querySelectorAll(`.${kind}`)) if (!dimension || old.dataset.dimension === dimension) old.remove();
+  for (const textContent of sentences) {
+    const line = Object.assign(document.createElement("span"), { className: kind, textContent });
+    line.dataset.dimension = dimension;
+    notes.append(line);
+  }
+}
+
+// `list`: what the cross-check says of the row, each with its dimension and message.
+export function warn(row, list) {
+  note(row, "row-warning", list.map((one) => one.message));
+  const warned = new Set(list.map((one) => one.dimension));
+  for (const cell of [...row.cells].slice(1)) cell.toggleAttribute("data-warned", warned.has(cell.dataset.dimension));
+}
+
+export function commented(row, dimension) {
+  const cell = row.querySelector(`td[data-dimension="${dimension}"]`);
+  cell.dataset.thread = "own";
+  cell.querySelector(".cell-thread").textContent = "comment";
+}
+
+export function flagged(row) {
+  row.dataset.flag = "open";
+  row.querySelector(".row-flag").textContent = "flagged";
+}

@@ -1,0 +1,333 @@
+// The labelling grid: keyboard, options, undo, panels. The table comes from the server; no text is ever turned into markup here.
+import { note, setLabel, setState, spread, warn } from "./cells.js";
+import { mark } from "./mentions.js";
+import { Panel } from "./panel.js";
+import { Queue, request } from "./queue.js";
+
+const FAST_VOTES_PER_QUESTION = 20;
+const PAGE = 8;
+const $ = (id) => document.getElementById(id);
+const settings = JSON.parse($("grid-settings").textContent);
+const grid = $("grid");
+const rows = [...grid.tBodies[0].rows];
+const cells = rows.map((row) => [...row.cells].slice(1));
+const flat = cells.flat();
+const byPlace = new Map(flat.map((cell) => [`${cell.parentElement.dataset.proposition} ${cell.dataset.dimension}`, cell]));
+const options = new Map([...$("options").querySelectorAll(".options")].map((one) => [one.dataset.dimension, one]));
+const story = $("story-text").firstChild;
+const find = ({ proposition, dimension }) => byPlace.get(`${proposition} ${dimension}`);
+const dimensionName = (cell) => options.get(cell.dataset.dimension).getAttribute("aria-label");
+const rowName = (row) => `${row.querySelector("[data-actor]").textContent}, row ${rows.indexOf(row) + 1}`;
+
+let active = null;
+let focusedAt = 0;
+let held = null; // a vote that waits for "keep it?"
+let fastVotes = 0;
+let leaving = false;
+const firstSeen = new Map();
+
+const queue = new Queue({
+  ...settings,
+  url: settings.urls.save,
+  on: { queued, saved, refused, warnings, trouble, state },
+});
+
+const panel = new Panel({ ...settings, active: () => active, rows });
+
+// --- what becomes of a vote ----------------------------------------------------------------------------------------------
+function show(cell, label, state) {
+  setLabel(cell, label, state);
+  if (cell === active) press();
+}
+
+function queued(change) {
+  const cell = find(change);
+  if (!cell) return;
+  note(cell.parentElement, "row-refusal", [], change.dimension);
+  show(cell, change.label, "saving");
+  progress();
+}
+
+function saved(change, row, isLast) {
+  const cell = find(row);
+  if (!cell || !isLast) return;
+  if (row.label !== change.label) announce(`A later change of yours stands in ${dimensionName(cell)} of ${rowName(cell.parentElement)}: ${row.label || "no label"}.`);
+  show(cell, row.label, "saved");
+  progress();
+}
+
+function refused(change, sentence) {
+  const cell = find(change);
+  if (!cell) return announce(`A vote in another story was refused: ${sentence}`);
+  show(cell, change.previous ?? "", "refused");
+  note(cell.parentElement, "row-refusal", [`${dimensionName(cell)} not saved: ${sentence}`], change.dimension);
+  announce(`Refused: ${sentence}`);
+  progress();
+}
+
+function warnings(found) {
+  for (const row of rows) if (row.dataset.proposition in found) warn(row, found[row.dataset.proposition]);
+}
+
+// --- what the page says --------------------------------------------------------------------------------------------------
+const TROUBLES = {
+  offline: "The server does not answer. Your votes are kept in this browser and sent again by themselves; you can go on labelling.",
+  login: "You are logged out. Your votes are kept in this browser and are sent when you have logged in again.",
+  gone: "This story is no longer assigned to you. Your unsent votes are kept in this browser; ask an admin.",
+};
+
+function trouble(error) {
+  $("trouble").hidden = !error;
+  if (!error) return;
+  for (const cell of queue.pending().map(find)) if (cell) setState(cell, "failed");
+  const text = error.kind === "other" ? `${error.message} Log out, and log in as yourself: nothing is lost.` : TROUBLES[error.kind];
+  if ($("trouble-text").textContent !== text) $("trouble-text").textContent = text;
+  $("trouble-login").hidden = error.kind !== "login";
+  $("trouble-login").href = `${settings.urls.login}?next=${encodeURIComponent(location.pathname)}`;
+}
+
+let stateTimer = null;
+function state() {
+  clearTimeout(stateTimer);
+  stateTimer = setTimeout(() => { // a save takes a moment: say so only where it takes long
+    const count = queue.pending().length;
+    const votes = `${count} vote${count === 1 ? "" : "s"}`;
+    const kind = !count ? "done" : queue.failing ? "failed" : "saving";
+    const text = !count ? "all saved" : queue.failing ? `${votes} not saved, trying again` : `saving ${votes}`;
+    if ($("save-state").textContent === text) return;
+    $("save-state").className = `badge badge-${kind}`;
+    $("save-state").textContent = text;
+    if (kind !== "saving") announce(text);
+    finished();
+  }, queue.failing ? 0 : 200);
+}
+
+function announce(text) { $("announce").textContent = text; }
+
+function progress() {
+  const done = flat.filter((cell) => cell.dataset.label).length;
+  $("progress").value = done;
+  $("progress-text").textContent = `${done} / ${flat.length}`;
+  finished();
+}
+
+function finished() {
+  const done = flat.every((cell) => cell.dataset.label) && !queue.pending().length;
+  if (done && $("finished").hidden) announce("All cells of this story are labelled and saved. Press s for the next story.");
+  $("finished").hidden = !done;
+}
+
+// --- moving --------------------------------------------------------------------------------------------------------------
+function activate(cell, focus = true) {
+  if (!cell) return;
+  const row = cell.parentElement;
+  if (cell !== active) {
+    if (held && held.cell !== cell) closeQuestion();
+    if (active) {
+      active.tabIndex = -1;
+      active.parentElement.removeAttribute("data-active");
+      options.get(active.dataset.dimension).removeAttribute("data-active");
+    }
+    active = cell;
+    cell.tabIndex = 0;
+    row.setAttribute("data-active", "");
+    options.get(cell.dataset.dimension).setAttribute("data-active", "");
+    if (!firstSeen.has(row)) firstSeen.set(row, performance.now());
+    focusedAt = performance.now();
+    press();
+    mark(story, row.querySelector("[data-actor]").textContent);
+    panel.follow();
+  }
+  if (focus) {
+    cell.focus({ preventScroll: true });
+    row.scrollIntoView({ block: "nearest" });
+  }
+}
+
+function press() {
+  for (const option of options.get(active.dataset.dimension).querySelectorAll(".option")) {
+    option.setAttribute("aria-pressed", String(option.dataset.value === active.dataset.label));
+  }
+}
+
+const limit = (value, count) => Math.max(0, Math.min(count - 1, value));
+function move(down, right) {
+  const y = rows.indexOf(active.parentElement);
+  const x = cells[y].indexOf(active);
+  activate(cells[limit(y + down, rows.length)][limit(x + right, cells[y].length)]);
+}
+const onward = () => activate(flat[Math.min(flat.indexOf(active) + 1, flat.length - 1)]);
+
+function seek(test, none) {
+  const at = flat.indexOf(active);
+  const found = [...flat.slice(at + 1), ...flat.slice(0, at)].find(test);
+  if (found) activate(found);
+  else announce(none);
+}
+
+// --- choosing, withdrawing, undoing --------------------------------------------------------------------------------------
+const duration = () => Math.round(performance.now() - focusedAt);
+
+function choose(label) {
+  if (held) return keep(label);
+  if (active.dataset.label === label) return label ? onward() : undefined;
+  const read = performance.now() - firstSeen.get(active.parentElement);
+  if (label && read < settings.speedFloor && fastVotes++ % FAST_VOTES_PER_QUESTION === 0) return ask(label);
+  vote(active, label, duration());
+  if (label) onward();
+}
+
+function vote(cell, label, milliseconds, undoes = "") {
+  const place = { proposition: cell.parentElement.dataset.proposition, dimension: cell.dataset.dimension };
+  const took = Math.min(milliseconds, 2 ** 31 - 1);
+  queue.add({ ...place, label, duration_ms: took, previous: cell.dataset.label, ...(undoes && { undoes }) });
+}
+
+function ask(label) {
+  held = { cell: active, label, took: duration() };
+  $("quick-label").textContent = label;
+  $("quick").hidden = false;
+}
+function closeQuestion() {
+  held = null;
+  $("quick").hidden = true;
+}
+function keep(label = held.label) {
+  const { cell, took } = held;
+  closeQuestion();
+  activate(cell);
+  vote(cell, label, took);
+  onward();
+}
+function lookAgain() {
+  const { cell } = held;
+  closeQuestion();
+  activate(cell);
+}
+
+// An undo may have to ask the server; what is typed meanwhile waits for it, so that everything happens in the order of the keys.
+let undoing = null;
+function inTurn(action) {
+  if (!undoing && action !== undo) return action();
+  const turn = (undoing ?? Promise.resolve()).then(action === undo ? takeBack : action).finally(() => {
+    if (undoing === turn) undoing = null;
+  });
+  undoing = turn;
+  return turn;
+}
+function undo() { inTurn(undo); }
+async function takeBack() {
+  if (held) return lookAgain();
+  const unsent = queue.lastUnsent();
+  if (unsent) return takenBack({ ...unsent, label: unsent.previous, undoes: unsent.client_key });
+  if (!(await queue.drained())) return announce("Undo waits until the votes before it are saved.");
+  try {
+    const { undo: last } = await request(settings.urls.undo);
+    if (!last) return announce("There is nothing to undo in this story.");
+    queue.notBefore(last.changed_at);
+    takenBack(last);
+  } catch (error) {
+    trouble(error);
+  }
+}
+function takenBack({ undoes, label, ...place }) {
+  const cell = find(place);
+  if (!cell) return;
+  activate(cell);
+  vote(cell, label, 0, undoes);
+  announce(`Undone: ${dimensionName(cell)} of ${rowName(cell.parentElement)} is ${label || "unlabelled"} again.`);
+}
+
+async function leave(href) {
+  await queue.drained();
+  location.href = href;
+}
+
+// --- keys and clicks -----------------------------------------------------------------------------------------------------
+const commands = {
+  undo, keep: () => keep(), lookAgain, close: () => panel.close(),
+  next: () => seek((cell) => !cell.dataset.label, "Every cell has a label."),
+  flagged: () => seek((cell) => cell.cellIndex === 1 && cell.parentElement.dataset.flag, "No proposition is flagged."),
+  help: () => $("help").showModal(),
+  retry: () => queue.flush(),
+  meanings: () => {
+    const brief = $("options").toggleAttribute("data-brief");
+    localStorage.setItem("credence:brief", brief ? "1" : "");
+  },
+};
+const KEYS = {
+  ArrowLeft: () => move(0, -1), ArrowRight: () => move(0, 1), ArrowUp: () => move(-1, 0), ArrowDown: () => move(1, 0),
+  Home: () => move(0, -Infinity), End: () => move(0, Infinity), PageUp: () => move(-PAGE, 0), PageDown: () => move(PAGE, 0),
+  Enter: onward, Delete: () => choose(""), Backspace: () => choose(""),
+  n: commands.next, f: commands.flagged, m: commands.meanings, "?": commands.help,
+  g: () => (panel.shows === "guideline" ? panel.close() : panel.open("guideline")),
+  c: () => panel.open("comments"), x: () => panel.open("flag"), s: () => leave(settings.urls.next),
+};
+
+// Digits by key, and by position for keyboards whose digits need Shift.
+function optionOf({ key, code, shiftKey }) {
+  const digit = /^\d$/.test(key) ? key : !shiftKey && !KEYS[key] && /^Digit(\d)$/.exec(code)?.[1];
+  return digit && options.get(active.dataset.dimension).querySelector(`[data-digit="${digit}"]`);
+}
+
+function onKey(event) {
+  const { key, target } = event;
+  const control = event.ctrlKey || event.metaKey;
+  const writing = target.closest("textarea, input, select");
+  if ($("help").open) return undefined;
+  if (control && key.toLowerCase() === "z" && !event.shiftKey && !writing) return undo;
+  if (control && key === "Enter" && writing) return () => writing.form.requestSubmit();
+  if (key === "Escape" && held) return lookAgain;
+  if (key === "Escape" && panel.shows) return commands.close;
+  if (event.altKey || writing) return undefined;
+  if (control) return { Home: () => activate(flat[0]), End: () => activate(flat.at(-1)) }[key];
+  if (target.closest("button, a, summary") && (key === "Enter" || key === " ")) return undefined;
+  const option = optionOf(event);
+  if (option) return () => choose(option.dataset.value);
+  if (held) return key === "Enter" ? () => keep() : KEYS[key] && (() => {});
+  if (target.closest(".grid-story, .grid-panel") && key.length > 1) return undefined;
+  return KEYS[key];
+}
+document.addEventListener("keydown", (event) => {
+  const action = onKey(event);
+  if (!action) return;
+  event.preventDefault();
+  inTurn(action);
+});
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-leave]");
+  if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    leave(link.href);
+  }
+  if (event.target.closest("#trouble-login")) leaving = true; // the votes are kept: no need to warn
+  commands[event.target.closest("[data-command]")?.dataset.command]?.();
+});
+$("options").addEventListener("click", (event) => {
+  const option = event.target.closest(".option");
+  if (option) choose(option.dataset.value);
+});
+grid.addEventListener("focusin", (event) => activate(event.target.closest("td"), false));
+grid.addEventListener("click", (event) => activate(event.target.closest("td")));
+grid.addEventListener("mouseover", (event) => {
+  const row = event.target.closest("tbody tr") ?? active.parentElement;
+  mark(story, row.querySelector("[data-actor]").textContent);
+});
+grid.addEventListener("mouseleave", () => mark(story, active.parentElement.querySelector("[data-actor]").textContent));
+addEventListener("beforeunload", (event) => { if (!leaving && (held || queue.pending().length)) event.preventDefault(); });
+addEventListener("online", () => queue.flush());
+document.addEventListener("visibilitychange", () => { if (!document.hidden && queue.failing) queue.flush(); });
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+// --- start ---------------------------------------------------------------------------------------------------------------
+$("options").toggleAttribute("data-brief", Boolean(localStorage.getItem("credence:brief")));
+for (const cell of flat) if (cell.dataset.label) cell.querySelector(".cell-label").textContent = spread(cell.dataset.label);
+queue.pending().forEach(queued);
+progress();
+const [proposition, dimension, kind] = location.hash.slice(1).split("/");
+const asked = find({ proposition, dimension });
+activate(asked ?? flat.find((cell) => !cell.dataset.label) ?? flat[0]);
+if (asked && ["comments", "flag"].includes(kind)) panel.open(kind);
+queue.flush();
+performance.mark("grid-ready");
+document.documentElement.dataset.gridReady = String(Math.round(performance.now()));

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+
+from annotation.domain.records import (
+    MAX_DEPTH,
+    belief_layout,
+    belief_of,
+    fingerprint,
+    record_layout,
+    record_of,
+    too_deep,
+)
+from annotation.domain.schema import SCHEMA
+
+PLAIN = {"actor": "Ines", "belief": "The key is in the bag", "labels": dict.fromkeys(SCHEMA.keys, "x")}
+
+
+def written_again(belief: dict) -> str:
+    layout = belief_layout(belief, SCHEMA.keys)
+    again = belief_of(
+        layout, actor=belief["actor"], belief=belief["belief"], labels=belief.get("labels", {}), keys=SCHEMA.keys
+    )
+    return json.dumps(again)
+
+
+def test_a_plain_belief_needs_no_layout():
+    assert belief_layout(PLAIN, SCHEMA.keys) == ""
+    assert written_again(PLAIN) == json.dumps(PLAIN)
+
+
+def test_a_belief_comes_back_with_foreign_fields_and_its_own_order_of_keys():
+    odd = {"note": {"b": 1, "a": [1.0, None]}, "belief": "B", "labels": {"context": "", "order": "1st"}, "actor": "A"}
+    assert written_again(odd) == json.dumps(odd)
+
+
+def test_absent_labels_stay_absent_until_there_is_one():
+    bare = {"actor": "A", "belief": "B"}
+    assert written_again(bare) == json.dumps(bare)
+    layout = belief_layout(bare, SCHEMA.keys)
+    labelled = belief_of(layout, actor="A", belief="B", labels={"order": "2"}, keys=SCHEMA.keys)
+    assert labelled == {"actor": "A", "belief": "B", "labels": {"order": "2"}}
+
+
+def test_a_record_keeps_the_place_of_foreign_fields():
+    record = {"source": "x", "story_id": 4, "story": "S", "beliefs": [], "story_category": "C", "n": 1}
+    values = {"story_id": 4, "story_category": "C", "story": "S", "beliefs": []}
+    assert json.dumps(record_of(record_layout(record), values)) == json.dumps(record)
+    assert record_layout(values) == ""
+
+
+def test_the_fingerprint_does_not_depend_on_the_order_of_keys():
+    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    assert fingerprint({"a": 1}) != fingerprint({"a": "1"})
+
+
+def test_depth_is_counted_without_recursion():
+    value: list = []
+    for _ in range(MAX_DEPTH - 1):
+        value = [value]
+    assert not too_deep(value)
+    assert too_deep([value])
+    for _ in range(100_000):
+        value = [value]
+    assert too_deep(value)
+    while value:  # taken apart by hand: freeing it at once would recurse
+        value = value[0]

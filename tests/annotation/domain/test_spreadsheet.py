@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.domain.spreadsheet import defused, restored
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@sum", "\tx", "\rx", "'=1", "''=1"])
+def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text):
+    assert defused(text) == "'" + text
+
+
+@pytest.mark.parametrize("text", ["", "1-1", "'tis so", "a=b", "'"])
+def test_other_text_stays(text):
+    assert defused(text) == text
+
+
+@given(st.text(alphabet="'=+-@\t\rab", max_size=8))
+def test_the_way_back_is_exact(text):
+    assert restored(defused(text)) == text
+    assert not defused(text).startswith(("=", "+", "-", "@", "\t", "\r"))

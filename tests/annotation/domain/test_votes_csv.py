@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+
+import pytest
+
+from annotation.domain.corpus_files import Problem
+from annotation.domain.schema import SCHEMA
+from annotation.domain.votes_csv import WrongColumns, read_votes
+
+HEAD = "story_id,actor,belief,dimension,annotator,label"
+
+
+def read(text: str) -> list:
+    return list(read_votes(io.StringIO(text, newline=""), "votes.csv", SCHEMA))
+
+
+def test_a_row_is_read_with_its_optional_columns_in_any_order():
+    (row,) = read(
+        "label,occurrence,story_id,created_at,actor,belief,dimension,annotator\n1,2,7,2026-10-05T09:30:00Z,Ines,B,order,ada\n"
+    )
+    assert (row.line, row.story, row.label, row.occurrence, row.annotator) == (2, 7, "1", 2, "ada")
+    assert row.created_at == datetime(2026, 10, 5, 9, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"\ufeff{HEAD}\r\n1,Ines,B,order,ada,1\r\n",
+        "Story_ID;Actor;Belief;Dimension;Annotator;Label\n1;Ines;B;order;ada;1\n",
+        HEAD.replace(",", "\t") + "\n1\tInes\tB\torder\tada\t1\n",
+        f'{HEAD}\n"1","Ines","B","order"," ada ","1"\n,,,,,\n',
+    ],
+)
+def test_what_spreadsheets_save_is_read(text):
+    (row,) = read(text)
+    assert (row.story, row.actor, row.belief, row.annotator, row.label) == (1, "Ines", "B", "ada", "1")
+
+
+def test_a_text_with_line_breaks_and_quotes_stays_whole():
+    (row,) = read(f'{HEAD}\n1,Ines,"a ""b""\r\nc, d",order,ada,1\n')
+    assert row.belief == 'a "b"\r\nc, d'
+
+
+def test_a_label_is_legal_in_any_case_and_kept_as_the_schema_writes_it():
+    (row,) = read(f"{HEAD}\n1,Ines,B,content_type,ada,contents/physical state\n")
+    assert row.label == "Contents/Physical State"
+
+
+def test_defused_formulas_are_restored():
+    (row,) = read(f"{HEAD}\n1,'=Ines,'-B,order,ada,1\n")
+    assert (row.actor, row.belief) == ("=Ines", "-B")
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ("x,Ines,B,order,ada,1", "story_id is 'x'"),
+        ("1,Ines,B,colour,ada,1", "dimension is 'colour'"),
+        ("1,Ines,B,order,,1", "annotator is empty"),
+        ("1,Ines,B,order,ada,9", "label is '9'; expected one of 0, 1, 2, 3"),
+        ("1,Ines", "2 cells; expected at least 6"),
+    ],
+)
+def test_a_bad_row_is_a_problem_with_its_line(cells, expected):
+    problem, good = read(f"{HEAD}\n{cells}\n1,Ines,B,order,ada,1\n")
+    assert isinstance(problem, Problem)
+    assert problem.line == 2
+    assert expected in problem.message
+    assert good.line == 3
+
+
+@pytest.mark.parametrize("moment", ["yesterday", "2026-13-01", "0001-01-01T00:00:00+23:00"])
+def test_a_bad_time_is_a_problem(moment):
+    (problem,) = read(f"{HEAD},created_at\n1,Ines,B,order,ada,1,{moment}\n")
+    assert "created_at" in problem.message
+
+
+def test_missing_columns_and_other_encodings_are_one_sentence():
+    with pytest.raises(WrongColumns, match="column annotator is missing"):
+        read("story_id,actor,belief,dimension,label\n")
+    handle = io.TextIOWrapper(io.BytesIO(HEAD.encode() + b"\n1,In\xe9s,B,order,ada,1\n"), encoding="utf-8", newline="")
+    with pytest.raises(WrongColumns, match="not UTF-8"):
+        list(read_votes(handle, "votes.csv", SCHEMA))

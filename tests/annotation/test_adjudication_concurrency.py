@@ -1,0 +1,86 @@
+"""Several experts and annotators at one cell at the same moment, each in a connection of their own."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import connection, connections
+from django.utils import timezone
+
+from annotation.models import GoldEvent, GoldLabel, Membership, Method, Role, User
+from annotation.services.adjudication import DecidedMeanwhile, adjudicate
+from annotation.services.votes import Change, save_votes
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SOURCE = "mental_source"
+
+
+def at_once(works) -> list:
+    """Runs the functions in threads that start together; returns what each returned or raised."""
+    outcomes = [None] * len(works)
+    barrier = threading.Barrier(len(works))
+
+    def run(at, work):
+        barrier.wait()
+        try:
+            outcomes[at] = work()
+        except Exception as error:
+            outcomes[at] = error
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=(at, work)) for at, work in enumerate(works)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return outcomes
+
+
+@pytest.fixture
+def open_cell(make_story, seat, cast_vote):
+    if connection.vendor != "postgresql":
+        pytest.skip("needs PostgreSQL: SQLite's in-memory test database has one connection")
+    seats = seat(make_story())
+    row = seats[0].story.tables.get().propositions.get(position=2)
+    for one, label in zip(seats, ("Inference", "Testimony", "Memory"), strict=True):
+        cast_vote(one, row, SOURCE, label)
+    return GoldLabel.objects.get()
+
+
+def test_of_eight_experts_one_decides_and_seven_are_told(cast, open_cell):
+    experts = [User.objects.create_user(f"expert-{at}") for at in range(8)]
+    for one in experts:
+        Membership.objects.create(project=cast.project, user=one, role=Role.EXPERT)
+
+    def decision(by):
+        place = {"proposition": open_cell.proposition, "dimension": SOURCE, "now": timezone.now()}
+        return lambda: adjudicate(by=by, label="Memory", revision=open_cell.revision, row=open_cell.pk, **place)
+
+    outcomes = at_once([decision(one) for one in experts])
+    assert [type(one) for one in outcomes].count(DecidedMeanwhile) == 7
+    winner = next(one for one in outcomes if isinstance(one, GoldLabel))
+    assert GoldLabel.objects.get().decided_by == winner.decided_by
+    assert GoldEvent.objects.filter(after_method=Method.ADJUDICATED).count() == 1
+
+
+def test_a_vote_at_the_moment_of_a_decision_is_never_lost(cast, open_cell, seat):
+    """Either the decision rests on the new vote, or it is disturbed by it, or the expert is told."""
+    bob = open_cell.proposition.votes.get(annotator=cast.bob)
+    place = bob.annotator.assignments.select_related("story__project").get()
+    now = timezone.now()
+    change = Change(open_cell.proposition.uid, SOURCE, "Imagination", now, "late")
+    fields = {"proposition": open_cell.proposition, "dimension": SOURCE, "label": "Memory", "now": now}
+    _, decided = at_once(
+        [
+            lambda: save_votes(by=cast.bob, seat=place, changes=[change], now=now),
+            lambda: adjudicate(by=cast.esi, revision=open_cell.revision, **fields),
+        ]
+    )
+    gold = GoldLabel.objects.get()
+    if isinstance(decided, DecidedMeanwhile):
+        assert gold.method == Method.OPEN
+    else:
+        assert gold.label == "Memory"
+        assert gold.disturbed or "Imagination" in [vote["label"] for vote in gold.votes]

@@ -1,0 +1,102 @@
+"""Real headless Chromium against pytest-django's live server, with the Content-Security-Policy of production.
+
+`page` is a light 1280 × 800 page whose addresses are relative to the live server; `new_page` makes others (dark, narrower,
+another person). `login(page, user)` signs a page in without the form. `assert_accessible(page)` runs axe in light and dark. Wait for a
+condition with `tests.browser.waiting.wait_until`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.conf import settings as django_settings
+from django.test import Client
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+SERIOUS = {"serious", "critical"}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator:
+    if not os.path.exists(CHROMIUM):
+        pytest.skip("Chromium is not installed; set CHROMIUM to its path")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def new_page(browser, live_server) -> Iterator[Callable]:
+    """Makes a page of its own browser context: `new_page(scheme="dark", width=853, height=533)`."""
+    contexts, problems = [], []
+
+    def make(*, scheme: str = "light", width: int = 1280, height: int = 800):
+        context = browser.new_context(
+            base_url=live_server.url,
+            color_scheme=scheme,
+            viewport={"width": width, "height": height},
+            reduced_motion="reduce",
+        )
+        context.set_default_timeout(8000)
+        contexts.append(context)
+        context.on("weberror", lambda error: problems.append(str(error.error)))
+        context.on("console", lambda message: _note(message, problems))
+        return context.new_page()
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert problems == [], "scripts failed, or the page broke its own Content-Security-Policy"
+
+
+def _note(message, problems: list[str]) -> None:
+    if "Content Security Policy" in message.text:
+        problems.append(message.text)
+
+
+@pytest.fixture
+def page(new_page):
+    return new_page()
+
+
+@pytest.fixture
+def login(live_server) -> Callable:
+    """Signs a page in: `login(page, user)`."""
+
+    def sign_in(page, user) -> None:
+        client = Client()
+        client.force_login(user)
+        name = django_settings.SESSION_COOKIE_NAME
+        page.context.add_cookies([{"name": name, "value": client.cookies[name].value, "url": live_server.url}])
+
+    return sign_in
+
+
+@pytest.fixture
+def assert_accessible() -> Callable:
+    """Asserts that axe finds no serious or critical violation on the page as it stands, light and dark."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    def check(page) -> None:
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            found = [one for one in Axe().run(page).response["violations"] if one["impact"] in SERIOUS]
+            told = [f"{one['id']}: {node['html'][:160]} {node['failureSummary']}" for one in found for node in one["nodes"]]
+            assert told == [], f"{page.url} in {scheme}"
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
+
+    return check

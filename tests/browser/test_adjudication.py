@@ -1,0 +1,206 @@
+"""An expert works through a story by keyboard alone, in real Chromium."""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Assignment, GoldEvent, GoldLabel, Membership, Method, Role, User
+from annotation.services import remarks
+from annotation.services.adjudication import adjudicate
+from annotation.services.votes import Change, save_votes
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SOURCE = "mental_source"
+ROWS = [("Ines", "The key is in the bag"), ("Tomas", "The key is in the drawer"), ("Ines", "Tomas is at home")]
+
+
+@pytest.fixture
+def disputed(make_story, seat):
+    """A story whose mental_source is disputed in every row, order is a majority and context unanimous."""
+
+    def make(number=1, rows=ROWS):
+        story = make_story(number=number, rows=rows)
+        propositions = list(story.tables.get().propositions.order_by("position"))
+        labels = zip(("Inference", "Testimony", "Memory"), ("1", "1", "2"), strict=True)
+        for one, (source, order) in zip(seat(story), labels, strict=True):
+            now = timezone.now()
+            picked = {SOURCE: source, "order": order, "context": "Neutral"}
+            changes = [
+                Change(row.uid, key, label, now, uuid.uuid4().hex)
+                for row in propositions
+                for key, label in picked.items()
+            ]
+            save_votes(by=one.annotator, seat=one, changes=changes, now=now)
+        return story
+
+    return make
+
+
+def cell(story, position, dimension=SOURCE):
+    return GoldLabel.objects.get(proposition__table__story=story, proposition__position=position, dimension=dimension)
+
+
+def open_story(page, story):
+    page.goto(f"/p/minds/adjudication/story/{story.uid}/")
+    page.wait_for_selector("[data-keys] .cell-current")
+
+
+def test_a_story_is_decided_by_keyboard_alone(page, login, cast, disputed):
+    story, following = disputed(1), disputed(2)
+    login(page, cast.esi)
+    page.goto("/p/minds/adjudication/")
+    link = page.get_by_role("link", name="Story 1", exact=True)
+    while not link.evaluate("one => one === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[data-keys] .cell-current")
+    assert page.text_content("#todo") == "3"
+
+    page.keyboard.press("r")
+    page.keyboard.type("He sees it, see page 3.")
+    page.keyboard.press("Enter")
+    page.keyboard.press("e")
+    page.keyboard.press("2")
+    page.keyboard.press("2")
+    page.wait_for_selector(".cell-current .badge-adjudicated >> text=Perception")
+    gold = cell(story, 1)
+    assert (gold.label, gold.decided_by) == ("Perception", cast.esi)
+    assert (gold.reason, gold.error_tag) == ("He sees it, see page 3.", "overlooked-evidence")
+    page.wait_for_selector("#todo >> text=2")
+
+    page.keyboard.press("Enter")
+    page.keyboard.press("l")
+    page.wait_for_selector(".cell-current .badge-case")
+    page.keyboard.press("5")
+    page.wait_for_selector(".cell-current .badge-adjudicated >> text=Inference")
+    gold = cell(story, 2)
+    assert (gold.label, gold.guideline_flag) == ("Inference", True)
+
+    page.keyboard.press("u")
+    page.wait_for_selector(".cell-current.cell-open")
+    assert cell(story, 2).method == Method.OPEN
+    page.keyboard.press("3")
+    page.wait_for_selector(".cell-current .badge-adjudicated >> text=Memory")
+    page.keyboard.press("r")
+    page.keyboard.type("From last year.")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".cell-current .cell-reason >> text=From last year.")
+    assert cell(story, 2).reason == "From last year."
+
+    page.keyboard.press("j")
+    page.keyboard.press("4")
+    page.wait_for_selector("#todo >> text=0")
+    page.keyboard.press("k")
+    assert "Memory" in page.text_content(".cell-current .badge-adjudicated")
+    page.keyboard.press("?")
+    assert page.is_visible("#help")
+    page.keyboard.press("Escape")
+    page.keyboard.press("n")
+    page.wait_for_url(f"**/story/{following.uid}/**")
+    assert GoldLabel.objects.filter(method=Method.ADJUDICATED).count() == 3
+
+
+def test_history_and_comments_open_beside_the_story_and_close(page, login, cast, disputed):
+    story = disputed()
+    row = cell(story, 1).proposition
+    remarks.add_comment(by=cast.bob, thread_of=cast.bob, proposition=row, dimension=SOURCE, text="I was torn.")
+    login(page, cast.esi)
+    open_story(page, story)
+    page.keyboard.press("h")
+    page.wait_for_selector("#panel .history")
+    assert "I was torn." in page.text_content("#panel")
+    assert "Bob" not in page.text_content("#panel")
+    page.fill("#panel textarea", "The guideline says so.")
+    page.click("#panel >> text=Reply")
+    page.wait_for_selector("#panel >> text=The guideline says so.")
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#panel")
+    page.keyboard.press("2")
+    page.wait_for_selector(".cell-current .badge-adjudicated")
+
+
+def test_the_second_expert_sees_who_was_first_and_loses_nothing_typed(page, login, cast, disputed):
+    story = disputed()
+    login(page, cast.esi)
+    open_story(page, story)
+    page.keyboard.press("r")
+    page.keyboard.type("My own view")
+    page.keyboard.press("Enter")
+    gold = cell(story, 1)
+    place = {"proposition": gold.proposition, "dimension": SOURCE, "now": timezone.now()}
+    adjudicate(by=cast.alice, label="Memory", revision=gold.revision, reason="Recalled.", **place)
+    page.keyboard.press("4")
+    page.wait_for_selector(".cell-current .callout-error >> text=Alice decided this cell: Memory")
+    assert page.input_value(".cell-current [name=reason]") == "My own view"
+    assert cell(story, 1).decided_by == cast.alice
+    page.keyboard.press("4")
+    page.wait_for_selector(".cell-current .badge-adjudicated >> text=Testimony")
+    assert (cell(story, 1).decided_by, cell(story, 1).reason) == (cast.esi, "My own view")
+    assert GoldEvent.objects.filter(after_method=Method.ADJUDICATED).count() == 2
+
+
+def test_typing_and_moving_on_do_not_wait_for_a_slow_answer(page, login, cast, disputed):
+    story = disputed()
+    login(page, cast.esi)
+    open_story(page, story)
+    page.route("**/cell/**", lambda route: (time.sleep(0.4), route.continue_()))
+    page.keyboard.press("4")
+    page.keyboard.press("r")
+    page.keyboard.type("Typed meanwhile")
+    page.wait_for_selector(".cell-current .badge-adjudicated >> text=Testimony")
+    page.keyboard.type(" and after")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".cell-current .cell-reason >> text=Typed meanwhile and after")
+    page.keyboard.press("j")
+    page.keyboard.press("4")
+    page.keyboard.press("j")
+    page.keyboard.press("5")
+    page.wait_for_selector("#todo >> text=0")
+    assert [cell(story, at).label for at in (1, 2, 3)] == ["Testimony", "Testimony", "Inference"]
+    assert cell(story, 1).reason == "Typed meanwhile and after"
+    assert page.get_attribute(".cell-current", "id").startswith(cell(story, 3).proposition.uid)
+
+
+def test_a_failed_request_says_that_nothing_was_changed(page, login, cast, disputed):
+    story = disputed()
+    login(page, cast.esi)
+    open_story(page, story)
+    page.route("**/cell/**", lambda route: route.abort())
+    page.keyboard.press("4")
+    page.wait_for_selector("#toasts >> text=nothing was changed")
+    assert cell(story, 1).method == Method.OPEN
+
+
+def test_every_page_is_accessible_light_and_dark(page, login, cast, disputed, assert_accessible):
+    cast.project.unanimity_dimensions = ["order"]
+    cast.project.save()
+    story = disputed()
+    eva = User.objects.create_user("eva", password="correct-horse-battery", display_name="Eva")
+    Membership.objects.create(project=cast.project, user=eva, role=Role.EXPERT)
+    gold = cell(story, 1)
+    place = {"proposition": gold.proposition, "dimension": SOURCE, "now": timezone.now()}
+    fields = {"reason": "He saw it.", "error_tag": "slip", "guideline_flag": True}
+    adjudicate(by=cast.esi, label="Memory", revision=gold.revision, **fields, **place)
+    remarks.flag(by=cast.bob, proposition=gold.proposition, kind="split", remark="Two in one.")
+    remarks.add_comment(by=cast.bob, thread_of=cast.bob, proposition=gold.proposition, dimension=SOURCE, text="Hm.")
+    Assignment.objects.filter(annotator=cast.bob).update(released_at=timezone.now())
+    login(page, cast.esi)
+    for address in ("", "?status=all&pair=Memory|Inference", "majorities/", "flags/", "guideline-cases/"):
+        page.goto(f"/p/minds/adjudication/{address}")
+        assert_accessible(page)
+    page.goto(f"/p/minds/adjudication/cell/{gold.proposition.uid}/{SOURCE}/history/")
+    assert_accessible(page)
+    open_story(page, story)
+    assert_accessible(page)
+    page.keyboard.press("k")
+    page.keyboard.press("h")
+    page.wait_for_selector("#panel .history")
+    assert_accessible(page)
+    login(page, cast.bob)
+    page.goto("/p/minds/overruled/")
+    assert "He saw it." in page.content()
+    assert_accessible(page)
