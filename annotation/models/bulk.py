@@ -22,7 +22,9 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
     ready = _adapted(rows, {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))})
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            with cursor.copy(f"COPY {table} ({listed}) FROM STDIN") as copy:
+            # Django's own errors, which callers catch, also from a call that Django does not wrap.
+            copying = cursor.copy(f"COPY {table} ({listed}) FROM STDIN")
+            with connection.wrap_database_errors, copying as copy:
                 for row in ready:
                     copy.write_row(row)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from django.db import connection, connections
+from django.db import connections
 from django.utils import timezone
 
 from annotation.models import GoldEvent, GoldLabel, Membership, Method, Role, User
@@ -40,8 +40,6 @@ def at_once(works) -> list:
 
 @pytest.fixture
 def open_cell(make_story, seat, cast_vote):
-    if connection.vendor != "postgresql":
-        pytest.skip("needs PostgreSQL: SQLite's in-memory test database has one connection")
     seats = seat(make_story())
     row = seats[0].story.tables.get().propositions.get(position=2)
     for one, label in zip(seats, ("Inference", "Testimony", "Memory"), strict=True):
