@@ -20,7 +20,7 @@ serve: setup
 	@if [ "$(SAMPLE)" = 1 ]; then $(BIN)/python manage.py load_sample --once; fi
 	@echo "Credence is at http://$(HOST):$(PORT)/ (stop with Ctrl+C)"
 	@exec $(BIN)/gunicorn config.wsgi --bind $(HOST):$(PORT) --workers $(WORKERS) --threads $(THREADS) \
-		--timeout 120 --graceful-timeout 10 --log-level warning --no-control-socket
+		--preload --timeout 120 --graceful-timeout 10 --log-level warning --no-control-socket
 
 test: dev-setup
 	@bash tests/run.sh

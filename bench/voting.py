@@ -64,7 +64,7 @@ def _free_port() -> int:
 def _server(port: int, options) -> subprocess.Popen:
     command = [
         str(Path(sys.executable).parent / "gunicorn"), "config.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", str(options.workers),
-        "--threads", str(options.threads), "--log-level", "warning", "--no-control-socket",
+        "--threads", str(options.threads), "--preload", "--log-level", "warning", "--no-control-socket",
     ]  # fmt: skip
     process = subprocess.Popen(command, cwd=ROOT)
     for _ in range(200):

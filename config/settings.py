@@ -194,15 +194,15 @@ MEDIA_ROOT = VAR_DIR / "media"
 # --- API -------------------------------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.TokenAuthentication",
+        "annotation.api.authentication.AccountToken",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["annotation.api.parsing.BoundedJSON"],
     "DEFAULT_PAGINATION_CLASS": "annotation.api.pagination.Pages",
     "PAGE_SIZE": 50,
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "annotation.api.openapi.Described",
     "EXCEPTION_HANDLER": "annotation.api.errors.one_shape",
     "DEFAULT_THROTTLE_RATES": {},
 }
@@ -210,11 +210,17 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Credence API",
     "DESCRIPTION": "Projects, stories, propositions, votes, gold labels and agreement.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "TAGS": [
+        {"name": "corpus", "description": "Projects, stories and their propositions. Every member."},
+        {"name": "labelling", "description": "Your own assignments and votes."},
+        {"name": "gold", "description": "Settled labels with their lineage, and decisions. Experts and admins."},
+        {"name": "results", "description": "Agreement (experts, admins) and export (admins)."},
+    ],
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {"DimensionEnum": "annotation.api.requests.DIMENSIONS"},
 }
 
 LOGGING = {

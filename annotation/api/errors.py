@@ -1,52 +1,67 @@
-"""Every API error has one shape: {"error": {"status", "message", "fields": {name: [sentences]}}}."""
+"""Every error below /api/ has one shape: {"error": {"status", "message", "fields": {name: [sentences]}}}."""
 
 from __future__ import annotations
 
-from django.http import HttpRequest, JsonResponse
-from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
+import logging
+from collections.abc import Iterator
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import JsonResponse
 from rest_framework.exceptions import ErrorDetail
-from rest_framework.response import Response
-from rest_framework.views import exception_handler
 
-_BODY = {
-    "type": "object",
-    "properties": {
-        "status": {"type": "integer"},
-        "message": {"type": "string"},
-        "fields": {"type": "object", "additionalProperties": {}},
-    },
-    "required": ["status", "message", "fields"],
-}
+from annotation.api.refusals import TooLarge
+
+logger = logging.getLogger(__name__)
+
+FIELDS_MESSAGE = "The request holds fields that are not as expected."
+UNEXPECTED = "Something went wrong on the server; it has been logged, and nothing was saved."
 
 
-@extend_schema_field(_BODY)
-class ErrorField(serializers.JSONField):
-    """`fields` is also the name of a serializer's own property, so its schema is written by hand."""
+def one_shape(exc: Exception, context: dict) -> JsonResponse:
+    """The answer to any exception of an API view, unexpected ones logged and told in one sentence.
 
+    A JsonResponse, because a renderer that was chosen for CSV or YAML cannot write it, and because its ASCII holds the lone
+    surrogates that a message may quote.
+    """
+    from rest_framework.views import exception_handler  # that module loads this one
 
-class ApiError(serializers.Serializer):
-    error = ErrorField()
-
-
-def one_shape(exc: Exception, context: dict) -> Response | None:
+    if isinstance(exc, RequestDataTooBig):
+        exc = TooLarge("The request is too large.")
     response = exception_handler(exc, context)
     if response is None:
-        return None
+        logger.error("API request failed: %s", context["request"].path, exc_info=exc)
+        return error(500, UNEXPECTED)
     detail = response.data
-    fields: dict = {}
     if isinstance(detail, dict) and set(detail) == {"detail"}:
-        message = str(detail["detail"])
-    elif isinstance(detail, list) and detail and isinstance(detail[0], ErrorDetail):
-        message = str(detail[0])
+        answer = error(response.status_code, str(detail["detail"]))
     else:
-        fields = detail if isinstance(detail, dict) else {"changes": detail}
-        message = "The request holds fields that are not as expected."
-    response.data = {"error": {"status": response.status_code, "message": message, "fields": fields}}
-    return response
+        answer = error(response.status_code, FIELDS_MESSAGE, dict(_by_field(detail)))
+    for name in ("WWW-Authenticate", "Retry-After"):
+        if name in response:
+            answer[name] = response[name]
+    return answer
 
 
-def not_found(request: HttpRequest, path: str = "") -> JsonResponse:
-    """Any address below /api/ that is no route."""
-    body = {"status": 404, "message": "There is nothing at this address.", "fields": {}}
-    return JsonResponse({"error": body}, status=404)
+def error(status_code: int, message: str, fields: dict[str, list[str]] | None = None) -> JsonResponse:
+    body = {"status": status_code, "message": message, "fields": fields or {}}
+    return JsonResponse({"error": body}, status=status_code)
+
+
+def _by_field(detail: object, path: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Nested details as flat names: `changes[3].label`."""
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            if isinstance(name, int):
+                place = f"{path}[{name}]"
+            elif name == "non_field_errors":
+                place = path
+            else:
+                place = f"{path}.{name}" if path else name
+            yield from _by_field(inner, place)
+    elif isinstance(detail, list) and not all(isinstance(one, ErrorDetail) for one in detail):
+        for at, inner in enumerate(detail):
+            yield from _by_field(inner, f"{path}[{at}]")
+    elif isinstance(detail, list):
+        yield path or "body", [str(one) for one in detail]
+    else:
+        yield path or "body", [str(detail)]

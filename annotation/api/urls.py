@@ -1,35 +1,38 @@
-from django.contrib.auth.decorators import login_not_required
-from django.urls import path, re_path
-from django.views.decorators.csrf import csrf_exempt
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from django.urls import path, re_path, register_converter
 
-from annotation.api import views
-from annotation.api.errors import not_found
+from annotation.api import corpus, docs, gold, results, voting
+from annotation.api.nowhere import Nothing
+
+
+class Uid:
+    regex = "[a-z0-9]{12}"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(Uid, "uid")
 
 PROJECT = "v1/projects/<slug:slug>/"
+STORY = f"{PROJECT}stories/<uid:story>/"
 
 app_name = "api"
-# DRF authenticates by itself and answers 401 where a page would send to the log-in.
 urlpatterns = [
-    path("v1/schema/", login_not_required(SpectacularAPIView.as_view()), name="schema"),
-    path("docs/", SpectacularSwaggerSplitView.as_view(url_name="api:schema"), name="docs"),
-    path("v1/projects/", login_not_required(views.Projects.as_view()), name="projects"),
-    path(PROJECT, login_not_required(views.OneProject.as_view()), name="project"),
-    path(PROJECT + "stories/", login_not_required(views.Stories.as_view()), name="stories"),
-    path(
-        PROJECT + "stories/<str:story>/propositions/",
-        login_not_required(views.Propositions.as_view()),
-        name="propositions",
-    ),
-    path(PROJECT + "stories/<str:story>/votes/", login_not_required(views.Votes.as_view()), name="votes"),
-    path(PROJECT + "assignments/", login_not_required(views.Assignments.as_view()), name="assignments"),
-    path(PROJECT + "gold/", login_not_required(views.Gold.as_view()), name="gold"),
-    path(
-        PROJECT + "gold/<str:proposition>/<slug:dimension>/",
-        login_not_required(views.Decision.as_view()),
-        name="decision",
-    ),
-    path(PROJECT + "agreement/", login_not_required(views.Agreement.as_view()), name="agreement"),
-    path(PROJECT + "export/<slug:kind>/", login_not_required(views.Export.as_view()), name="export"),
-    re_path(r"^(?P<path>.*)$", csrf_exempt(login_not_required(not_found)), name="nothing"),
+    path("docs/", docs.docs, name="docs"),
+    path("v1/schema/", docs.Schema.as_view(), name="schema"),
+    path("v1/projects/", corpus.Projects.as_view(), name="projects"),
+    path(PROJECT, corpus.OneProject.as_view(), name="project"),
+    path(f"{PROJECT}stories/", corpus.Stories.as_view(), name="stories"),
+    path(STORY, corpus.OneStory.as_view(), name="story"),
+    path(f"{STORY}propositions/", corpus.Propositions.as_view(), name="propositions"),
+    path(f"{STORY}votes/", voting.Votes.as_view(), name="votes"),
+    path(f"{PROJECT}assignments/", voting.Assignments.as_view(), name="assignments"),
+    path(f"{PROJECT}gold/", gold.Gold.as_view(), name="gold"),
+    path(f"{PROJECT}gold/<uid:proposition>/<slug:dimension>/", gold.OneCell.as_view(), name="cell"),
+    path(f"{PROJECT}agreement/", results.Agreement.as_view(), name="agreement"),
+    path(f"{PROJECT}export/<slug:kind>/", results.Export.as_view(), name="export"),
+    re_path("", Nothing.as_view(), name="nothing"),
 ]

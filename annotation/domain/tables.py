@@ -10,6 +10,7 @@ from dataclasses import dataclass
 MAX_ROWS = 500
 MAX_TEXT = 2000
 _SEPARATOR = re.compile(r":?-{3,}:?")
+_NAME = re.compile(r"(?<=[a-z,;:] )([A-Z][\w’'-]*(?: [A-Z][\w’'-]*)?)")
 
 
 class BadTable(ValueError):
@@ -51,3 +52,8 @@ def _cells(text: str):
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
     for cells in reader:
         yield reader.line_num, [cell.strip() for cell in cells]
+
+
+def likely_actors(text: str) -> list[str]:
+    """Names that a story mentions, to complete what is typed: words with a capital inside a sentence."""
+    return sorted({name.removesuffix("'s").removesuffix("’s") for name in _NAME.findall(text) if len(name) > 1})

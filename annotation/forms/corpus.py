@@ -110,4 +110,12 @@ class RowsForm(forms.Form):
 
 class RewordForm(forms.Form):
     actor = forms.CharField(max_length=2000)
-    belief = forms.CharField(max_length=2000)
+    belief = forms.CharField(max_length=2000, widget=forms.Textarea({"rows": 3}))
+    confirmed = forms.BooleanField(
+        label="Put a new row in its place", error_messages={"required": "Tick this to reword a row that has votes."}
+    )
+
+    def __init__(self, *args, must_confirm: bool, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        if not must_confirm:
+            del self.fields["confirmed"]

@@ -21,7 +21,6 @@ class DraftForm(forms.Form):
     """An expert's own table, as text: what is typed, and what a spreadsheet puts on the clipboard."""
 
     rows = forms.CharField(
-        required=False,
         max_length=400_000,
         label="Your table",
         help_text=f"One row a line: actor | belief | order. Tabs and commas work too. At most {MAX_ROWS} rows.",

@@ -58,12 +58,14 @@ class Saved:
 
 
 @transaction.atomic
-def save_votes(*, by: User, seat: Assignment, changes: Sequence[Change], now: datetime) -> list[Saved]:
+def save_votes(
+    *, by: User, seat: Assignment, changes: Sequence[Change], now: datetime, origin: str = "grid"
+) -> list[Saved]:
     """Saves all changes or none; the answer is in the order of `changes`.
 
     Of two changes to one cell the one with the later `changed_at` stands (ties: the larger key), whatever order they
-    arrive in. Raises `Refused` for an unknown proposition or dimension, an illegal label, too many changes or
-    a time that lies more than a day ahead.
+    arrive in. `origin` says where they were made. Raises `Refused` for an unknown proposition or dimension, an illegal label,
+    too many changes, a key that was used for another cell, or a time that lies more than a day ahead.
     """
     _check(seat, changes, now)
     # The row locks serialise annotators of one cell on PostgreSQL: else two last votes would not see each other.
@@ -75,16 +77,12 @@ def save_votes(*, by: User, seat: Assignment, changes: Sequence[Change], now: da
     missing = next((change.proposition for change in changes if change.proposition not in ids), None)
     if missing:
         raise Refused(f"There is no proposition {missing} in this story; reload the page.")
-    known = dict(
-        VoteEvent.objects.filter(annotator=by, client_key__in={change.client_key for change in changes}).values_list(
-            "client_key", "applied"
-        )
-    )
+    known = _known(by, changes, ids)
     current = {
         (vote.proposition_id, vote.dimension): vote
         for vote in Vote.objects.filter(annotator=by, proposition_id__in=ids.values())
     }
-    events, touched, applied = _replay(by, changes, ids, known, current, now)
+    events, touched, applied = _replay(by, changes, ids, known, current, now, origin)
     if touched:
         Vote.objects.bulk_create(
             [current[cell] for cell in sorted(touched)],
@@ -111,7 +109,27 @@ def _standing(changes, locked, current, applied) -> list[Saved]:
     return saved
 
 
-def _replay(by, changes, ids, known, current, now):
+def _known(by, changes, ids) -> dict[str, bool]:
+    """Key → applied of the changes that arrived before. Raises Refused for a key that names two cells."""
+    cells = {}
+    for change in changes:
+        if cells.setdefault(change.client_key, (change.proposition, change.dimension)) != (
+            change.proposition,
+            change.dimension,
+        ):
+            raise Refused(f"The key {change.client_key} stands for two cells; every change needs a key of its own.")
+    known = {}
+    rows = VoteEvent.objects.filter(annotator=by, client_key__in=list(cells))
+    for key, applied, proposition, dimension in rows.values_list(
+        "client_key", "applied", "proposition_id", "dimension"
+    ):
+        if (proposition, dimension) != (ids[cells[key][0]], cells[key][1]):
+            raise Refused(f"The key {key} was used for another cell; every change needs a key of its own.")
+        known[key] = applied
+    return known
+
+
+def _replay(by, changes, ids, known, current, now, origin):
     """Applies the changes to `current` in memory: returns the new events, the cells touched, and key → applied."""
     events: list[VoteEvent] = []
     touched: set[tuple[int, str]] = set()
@@ -138,6 +156,7 @@ def _replay(by, changes, ids, known, current, now):
                 undoes=change.undoes,
                 received_at=now,
                 applied=wins,
+                origin=origin,
             )
         )
         if wins:

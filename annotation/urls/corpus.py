@@ -1,13 +1,13 @@
 from django.urls import path
 
-from annotation.views import corpus, reconciliation
+from annotation.views import corpus, imports, reconciliation, tables
 
 urlpatterns = [
     path("p/<slug:slug>/stories/", corpus.stories, name="stories"),
     path("p/<slug:slug>/stories/<str:story>/", corpus.story, name="story"),
-    path("p/<slug:slug>/stories/<str:story>/table/", corpus.table_edit, name="table_edit"),
-    path("p/<slug:slug>/propositions/<str:proposition>/", corpus.proposition_edit, name="proposition_edit"),
+    path("p/<slug:slug>/stories/<str:story>/table/", tables.table_edit, name="table_edit"),
+    path("p/<slug:slug>/propositions/<str:proposition>/", tables.proposition_edit, name="proposition_edit"),
     path("p/<slug:slug>/stories/<str:story>/reconcile/", reconciliation.reconcile, name="reconcile"),
     path("p/<slug:slug>/stories/<str:story>/draft/", reconciliation.draft, name="draft"),
-    path("p/<slug:slug>/import/", corpus.import_page, name="import"),
+    path("p/<slug:slug>/import/", imports.import_page, name="import"),
 ]

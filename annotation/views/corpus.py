@@ -5,54 +5,102 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
+from django.db.models.functions import Substr
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 
-from annotation.access import project_access, proposition_of, story_of
+from annotation.access import ProjectAccess, project_access, story_of
 from annotation.domain.schema import SCHEMAS
-from annotation.forms.corpus import ImportForm, RewordForm, RowsForm, SplitForm, StoryFilter
+from annotation.forms.corpus import ChosenForm, SplitForm, StoryFilter
 from annotation.models import GoldLabel, Proposition, Role, workload
-from annotation.services import belief_tables
-from annotation.services.corpus_import import ImportRefused, import_corpus
-from annotation.services.splits import make_split
+from annotation.services.splits import make_split, put_in_split
+
+_LIVE = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
+_SORTS = {"number": "number", "category": "category__name", "split": "split__name", "rows": "rows"}
 
 
 def stories(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
-    form = StoryFilter(request.GET, project=access.project)
-    chosen = form.cleaned_data if form.is_valid() else {}
-    rows = access.project.stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
-    if chosen.get("text"):
-        rows = rows.filter(text__icontains=chosen["text"])
-    split_form = SplitForm(request.POST or None)
+    split_form, chosen_form = SplitForm(), None
     if request.method == "POST":
         if not access.at_least(Role.ADMIN):
             raise PermissionDenied("Only admins draw splits.")
-        if split_form.is_valid():
-            try:
-                counts = make_split(by=request.user, project=access.project, **split_form.cleaned_data)
-                messages.success(request, ", ".join(f"{name}: {count} stories" for name, count in counts.items()))
-                return redirect("annotation:stories", slug)
-            except ValueError as error:
-                split_form.add_error(None, str(error))
-    live = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
-    page = Paginator(rows.select_related("category", "split").order_by("number"), 50).get_page(request.GET.get("page"))
-    counts = dict(
-        access.project.stories.filter(pk__in=[story.pk for story in page])
-        .annotate(rows=Count("tables__propositions", filter=live))
-        .values_list("pk", "rows")
-    )
-    for story in page:
-        story.rows = counts[story.pk]
+        if "split" in request.POST:
+            done = chosen_form = ChosenForm(request.POST, project=access.project)
+        else:
+            done = split_form = SplitForm(request.POST)
+        if done.is_valid() and _split(request, access, done):
+            return redirect(request.get_full_path())
+    filters = StoryFilter(request.GET, project=access.project)
+    chosen = filters.cleaned_data if filters.is_valid() else {}
+    sort = request.GET.get("sort", "number")
+    sort = sort if sort.removeprefix("-") in _SORTS else "number"
+    page = Paginator(_stories(access, chosen, sort), 50).get_page(request.GET.get("page"))
+    query = urlencode({name: value for name, value in chosen.items() if value})
     context = {
-        "form": form,
+        "form": filters,
         "split_form": split_form,
+        "chosen_form": chosen_form,
         "page": page,
-        "query": urlencode({name: value for name, value in chosen.items() if value}),
+        "rows": _with_progress(access, page),
+        "sort": sort,
+        "filters": query,
+        "query": "&".join(filter(None, (query, urlencode({"sort": sort}) if sort != "number" else ""))),
+        "shows_gold": access.at_least(Role.EXPERT),
+        "splits": access.project.splits.values_list("name", flat=True),
     }
     return render(request, "annotation/corpus/stories.html", access.context | context)
+
+
+def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | ChosenForm) -> bool:
+    chosen = form.cleaned_data
+    try:
+        if isinstance(form, SplitForm):
+            counts = make_split(by=request.user, project=access.project, **chosen)
+            messages.success(request, ", ".join(f"{name}: {count} stories" for name, count in counts.items()))
+        else:
+            stories = [story.pk for story in chosen["stories"]]
+            count = put_in_split(by=request.user, project=access.project, stories=stories, name=chosen["split"])
+            messages.success(request, f"{count} stories are now in {chosen['split'] or 'no split'}.")
+    except ValueError as error:
+        form.add_error(None, str(error))
+        return False
+    return True
+
+
+def _stories(access: ProjectAccess, chosen: dict, sort: str):
+    rows = access.project.stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
+    if chosen.get("text"):
+        rows = rows.filter(text__icontains=chosen["text"])
+    if sort.removeprefix("-") == "rows":
+        rows = rows.annotate(rows=Count("tables__propositions", filter=_LIVE))
+    key = F(_SORTS[sort.removeprefix("-")])
+    order = key.desc(nulls_last=True) if sort.startswith("-") else key.asc(nulls_last=True)
+    # A text may be very long: the list shows where it begins.
+    short = rows.defer("text", "translations", "extra").annotate(begins=Substr("text", 1, 160))
+    return short.select_related("category", "split").order_by(order, "number")
+
+
+def _with_progress(access: ProjectAccess, page) -> list[dict]:
+    """For each story of the page: its propositions, and for experts how many of its cells are settled."""
+    here = access.project.stories.filter(pk__in=[story.pk for story in page]).order_by()
+    counts = dict(here.annotate(count=Count("tables__propositions", filter=_LIVE)).values_list("pk", "count"))
+    settled: dict[int, int] = {}
+    if access.at_least(Role.EXPERT):
+        gold = GoldLabel.objects.settled().filter(proposition__table__story__in=list(counts))
+        live = gold.filter(proposition__removed_at__isnull=True).order_by()
+        settled = dict(live.values_list("proposition__table__story").annotate(Count("id")))
+    dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
+    return [
+        {
+            "story": story,
+            "count": counts[story.pk],
+            "cells": counts[story.pk] * dimensions,
+            "settled": settled.get(story.pk, 0),
+        }
+        for story in page
+    ]
 
 
 def story(request: HttpRequest, slug: str, story: str) -> HttpResponse:
@@ -80,60 +128,3 @@ def story(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     ]
     context = {"story": row, "rows": rows, "shows_gold": shows_gold, "dimensions": schema.dimensions}
     return render(request, "annotation/corpus/story.html", access.context | context)
-
-
-def table_edit(request: HttpRequest, slug: str, story: str) -> HttpResponse:
-    access = project_access(request.user, slug, role=Role.EXPERT)
-    row = story_of(access, story)
-    form = RowsForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        made = belief_tables.add_rows(by=request.user, story=row, rows=form.cleaned_data["rows"])
-        messages.success(request, f"{len(made)} rows were added.")
-        return redirect("annotation:table_edit", slug, story)
-    propositions = Proposition.objects.gold_of(row).annotate(
-        events=Count("vote_events"), open_flags=Count("flags", filter=Q(flags__outcome=""))
-    )
-    actors = sorted({one.actor for one in propositions} | {"world"})
-    context = {"story": row, "form": form, "propositions": propositions, "actors": actors}
-    return render(request, "annotation/corpus/table_edit.html", access.context | context)
-
-
-def proposition_edit(request: HttpRequest, slug: str, proposition: str) -> HttpResponse:
-    access = project_access(request.user, slug, role=Role.EXPERT)
-    row = proposition_of(access, proposition)
-    form = RewordForm(
-        request.POST if "remove" not in request.POST and request.method == "POST" else None,
-        initial={"actor": row.actor, "belief": row.belief},
-    )
-    if request.method == "POST":
-        if "remove" in request.POST:
-            belief_tables.remove(by=request.user, proposition=row, now=timezone.now())
-            return redirect("annotation:table_edit", slug, row.table.story.uid)
-        if form.is_valid():
-            belief_tables.reword(by=request.user, proposition=row, **form.cleaned_data, now=timezone.now())
-            return redirect("annotation:table_edit", slug, row.table.story.uid)
-    context = {"form": form, "proposition": row, "has_votes": row.vote_events.exists()}
-    return render(request, "annotation/corpus/proposition_edit.html", access.context | context)
-
-
-def import_page(request: HttpRequest, slug: str) -> HttpResponse:
-    """Upload, check and import. Without "keep" in the request it is a rehearsal and nothing is kept."""
-    access = project_access(request.user, slug, role=Role.ADMIN)
-    form = ImportForm(request.POST or None, request.FILES or None)
-    result, refusal = None, ""
-    keep = "keep" in request.POST
-    if request.method == "POST" and form.is_valid():
-        chosen = form.cleaned_data
-        try:
-            result = import_corpus(
-                by=request.user,
-                project_slug=slug,
-                format=chosen["format"],
-                sources=[(one.name, one.open) for one in chosen["files"]],
-                language=chosen["language"],
-                dry_run=not keep,
-            )
-        except ImportRefused as error:
-            refusal = str(error)
-    context = {"form": form, "result": result, "refusal": refusal, "kept": keep}
-    return render(request, "annotation/corpus/import.html", access.context | context)

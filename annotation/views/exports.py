@@ -5,20 +5,53 @@ import tempfile
 from pathlib import Path
 
 from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from annotation.access import project_access
+from annotation.access import ProjectAccess, project_access
+from annotation.domain.archive_format import BadArchive
+from annotation.forms.exports import ArchiveForm
 from annotation.models import Role
+from annotation.services.archive_export import export_archive
+from annotation.services.archive_import import import_archive
 from annotation.services.croissant import write_croissant
 from annotation.services.gold_export import omnitom_lines, unsettled_cells, vote_lines
 
 
 def export(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    context = {"unsettled": unsettled_cells(access.project)}
+    return _page(request, access, ArchiveForm())
+
+
+def _page(request: HttpRequest, access: ProjectAccess, form: ArchiveForm) -> HttpResponse:
+    context = {"unsettled": unsettled_cells(access.project), "form": form}
     return render(request, "annotation/exports/export.html", access.context | context)
+
+
+def archive(request: HttpRequest, slug: str) -> HttpResponse:
+    """The whole project as one file on GET; on POST the site admin makes a new project from such a file."""
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    if request.method != "POST":
+        scratch = tempfile.TemporaryFile()  # noqa: SIM115 - the response closes it
+        export_archive(project=access.project, target=scratch, now=timezone.now())
+        scratch.seek(0)
+        return FileResponse(scratch, as_attachment=True, filename=f"{slug}-archive.zip")
+    if not request.user.is_superuser:
+        raise PermissionDenied("Only the site admin makes projects.")
+    form = ArchiveForm(request.POST, request.FILES)
+    if form.is_valid():
+        chosen = form.cleaned_data
+        try:
+            import_archive(by=request.user, source=chosen["file"], slug=chosen["slug"])
+        except BadArchive as error:
+            form.add_error("file", str(error))
+        else:
+            messages.success(request, f"The archive is now the project {chosen['slug']}.")
+            return redirect("annotation:project", chosen["slug"])
+    return _page(request, access, form)
 
 
 def download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
@@ -49,7 +82,7 @@ def _croissant(project) -> FileResponse:
         folder = Path(scratch) / project.slug
         write_croissant(project, folder, site_url=settings.SITE_URL, now=timezone.now())
         packed = shutil.make_archive(str(Path(scratch) / "packed"), "zip", folder)
-        handle = tempfile.TemporaryFile()
+        handle = tempfile.TemporaryFile()  # noqa: SIM115 - the response closes it
         handle.write(Path(packed).read_bytes())
     handle.seek(0)
     return FileResponse(handle, as_attachment=True, filename=f"{project.slug}-croissant.zip")

@@ -265,9 +265,10 @@ const KEYS = {
 };
 
 // Digits by key, and by position for keyboards whose digits need Shift.
-function optionOf({ key, code, shiftKey }) {
-  const digit = /^\d$/.test(key) ? key : !shiftKey && !KEYS[key] && /^Digit(\d)$/.exec(code)?.[1];
-  return digit && options.get(active.dataset.dimension).querySelector(`[data-digit="${digit}"]`);
+const digitOf = ({ key, code, shiftKey }) => (/^\d$/.test(key) ? key : !shiftKey && !KEYS[key] && /^Digit(\d)$/.exec(code)?.[1]);
+function chooseDigit(digit) {
+  const option = options.get(active.dataset.dimension).querySelector(`[data-digit="${digit}"]`);
+  if (option) choose(option.dataset.value);
 }
 
 function onKey(event) {
@@ -282,8 +283,8 @@ function onKey(event) {
   if (event.altKey || writing) return undefined;
   if (control) return { Home: () => activate(flat[0]), End: () => activate(flat.at(-1)) }[key];
   if (target.closest("button, a, summary") && (key === "Enter" || key === " ")) return undefined;
-  const option = optionOf(event);
-  if (option) return () => choose(option.dataset.value);
+  const digit = digitOf(event);
+  if (digit) return () => chooseDigit(digit);
   if (held) return key === "Enter" ? () => keep() : KEYS[key] && (() => {});
   if (target.closest(".grid-story, .grid-panel") && key.length > 1) return undefined;
   return KEYS[key];

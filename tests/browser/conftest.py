@@ -95,7 +95,9 @@ def assert_accessible() -> Callable:
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             found = [one for one in Axe().run(page).response["violations"] if one["impact"] in SERIOUS]
-            told = [f"{one['id']}: {node['html'][:160]} {node['failureSummary']}" for one in found for node in one["nodes"]]
+            told = [
+                f"{one['id']}: {node['html'][:160]} {node['failureSummary']}" for one in found for node in one["nodes"]
+            ]
             assert told == [], f"{page.url} in {scheme}"
         page.emulate_media(color_scheme="light", reduced_motion="reduce")
 

@@ -1,0 +1,130 @@
+"""What requests carry: bodies and filters."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from annotation.api.fields import UID, Choice, Moment, Pattern, Strict, Text, Truth, Whole
+from annotation.domain.schema import SCHEMA, Schema
+from annotation.models import ErrorTag, Method
+from annotation.services.votes import MAX_CHANGES
+
+DIMENSIONS = [(one.key, one.name) for one in SCHEMA.dimensions]
+KEY = r"^[A-Za-z0-9._:-]{1,64}$"
+VERSION = r"^([0-9a-f]{20})?$"
+NO_NUL = r"^[^\u0000]*$"
+MAX_REASON = 2000
+MAX_DURATION_MS = 2**31 - 1
+
+
+class StoryFilter(Strict):
+    split = Pattern(r"^[-\w]+$", max_length=40, required=False, help_text="Only stories of this split.")
+    category = Text(max_length=120, required=False, help_text="Only stories of this category, spelt as it is there.")
+
+
+class GoldFilter(StoryFilter):
+    story = Pattern(UID, required=False, help_text="Only cells of this story.")
+    dimension = Choice(DIMENSIONS, required=False)
+    method = Choice(Method.choices, required=False, help_text="How the cell was settled; open waits for an expert.")
+
+
+class ExportOptions(Strict):
+    complete = Choice(["true"], required=False, help_text="omnitom: only stories without an unlabelled cell.")
+    pseudonyms = Choice(["true"], required=False, help_text="long-csv: annotators as A1, A2, … instead of user names.")
+
+
+class ChangeIn(Strict):
+    proposition = Pattern(UID)
+    dimension = Choice(DIMENSIONS)
+    label = Text(max_length=40, allow_blank=True)
+    changed_at = Moment()
+    client_key = Pattern(KEY)
+    duration_ms = Whole(required=False, allow_null=True, min_value=0, max_value=MAX_DURATION_MS)
+    undoes = Pattern(KEY, required=False, allow_blank=True)
+
+    def validate(self, change: dict) -> dict:
+        dimension, label = change["dimension"], change["label"]
+        if label and not SCHEMA.is_legal(dimension, label):
+            expected = ", ".join(SCHEMA[dimension].values)
+            message = f"{label!r} is no label of {dimension}; expected one of {expected}, or nothing to withdraw."
+            raise serializers.ValidationError({"label": [message]})
+        return change
+
+
+class ChangesIn(Strict):
+    changes = serializers.ListField(child=ChangeIn(), min_length=1, max_length=MAX_CHANGES)
+
+
+class DecisionIn(Strict):
+    label = Choice(sorted({label for one in SCHEMA.dimensions for label in one.values}))
+    version = Pattern(VERSION, allow_blank=True)
+    reason = Text(max_length=MAX_REASON, required=False, allow_blank=True)
+    error_tag = Choice(ErrorTag.choices, required=False, allow_blank=True)
+    guideline_flag = Truth(required=False)
+
+
+def changes_schema(schema: Schema = SCHEMA) -> dict:
+    """The body of a batch of votes as JSON Schema: one alternative a dimension, each with its own labels."""
+    common = {
+        "proposition": {"type": "string", "pattern": UID, "description": "uid of a proposition of the story"},
+        "changed_at": {
+            "type": "string",
+            "format": "date-time",
+            "description": "Your own clock, with its zone. Of two changes of a cell the later one stands, in whatever order they arrive.",
+        },
+        "client_key": {
+            "type": "string",
+            "pattern": KEY,
+            "description": "Made by you, unique to the change (a UUID will do): sent again, it counts once.",
+        },
+        "duration_ms": {
+            "type": ["integer", "null"],
+            "minimum": 0,
+            "maximum": MAX_DURATION_MS,
+            "description": "From looking at the cell to choosing.",
+        },
+        "undoes": {
+            "type": "string",
+            "pattern": r"^[A-Za-z0-9._:-]{0,64}$",
+            "description": "client_key of your earlier change that this one takes back.",
+        },
+    }
+    alternatives = [
+        _strict_object(
+            {
+                "dimension": {"type": "string", "const": one.key},
+                "label": {"type": "string", "enum": ["", *one.values]},
+                **common,
+            },
+            optional=("duration_ms", "undoes"),
+            title=one.name,
+        )
+        for one in schema.dimensions
+    ]
+    changes = {"type": "array", "minItems": 1, "maxItems": MAX_CHANGES, "items": {"oneOf": alternatives}}
+    return _strict_object({"changes": changes})
+
+
+def decision_schema() -> dict:
+    labels = DecisionIn().fields["label"].choices
+    tags = ["", *ErrorTag.values]
+    return _strict_object(
+        {
+            "label": {"type": "string", "enum": list(labels), "description": "One of the labels of the dimension."},
+            "version": {
+                "type": "string",
+                "pattern": VERSION,
+                "description": "version of the gold label that you saw; empty where there was none.",
+            },
+            "reason": {"type": "string", "maxLength": MAX_REASON, "pattern": NO_NUL},
+            "error_tag": {"type": "string", "enum": tags},
+            "guideline_flag": {"type": "boolean", "description": "Puts the case on the guideline's list."},
+        },
+        optional=("reason", "error_tag", "guideline_flag"),
+    )
+
+
+def _strict_object(properties: dict, *, optional: tuple[str, ...] = (), title: str = "") -> dict:
+    required = [name for name in properties if name not in optional]
+    made = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return made | ({"title": title} if title else {})

@@ -1,0 +1,98 @@
+"""Agreement and export."""
+
+from __future__ import annotations
+
+from django.http import Http404, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import ProjectAccess, project_access
+from annotation.api.description import EXPORT_FORMAT, SLUG, answers
+from annotation.api.fields import read_query
+from annotation.api.requests import ExportOptions, StoryFilter
+from annotation.api.shapes import AgreementOut
+from annotation.models import Role
+from annotation.services.gold_export import omnitom_lines, vote_lines
+
+
+class Agreement(GenericAPIView):
+    @extend_schema(
+        operation_id="agreement_read",
+        tags=["results"],
+        parameters=[SLUG, StoryFilter],
+        responses=answers(AgreementOut, 400, 403),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Agreement between annotators over the cells that have all their votes. Experts and admins.
+
+        404 where the project has no such split or category.
+        """
+        from annotation.services.agreement import agreement_report  # the statistics libraries take a second to load
+
+        access = project_access(request.user, slug, role=Role.EXPERT)
+        chosen = read_query(request, StoryFilter)
+        _check_known(access, chosen)
+        return Response(agreement_report(project=access.project, **chosen))
+
+
+def _check_known(access: ProjectAccess, chosen: dict) -> None:
+    for name, rows in (("split", access.project.splits), ("category", access.project.categories)):
+        if name in chosen and not rows.filter(name=chosen[name]).exists():
+            raise Http404(f"{access.project.name} has no {name} {chosen[name]!r}.")
+
+
+class JSONLines(BaseRenderer):
+    """Only names the media type for content negotiation: the view streams."""
+
+    media_type = "application/jsonlines"
+    format = "file"
+
+
+class CSV(BaseRenderer):
+    media_type = "text/csv"
+    format = "file"
+
+
+class Export(GenericAPIView):
+    RENDERERS = {"omnitom": [JSONLines], "long-csv": [CSV]}
+
+    def get_renderers(self) -> list[BaseRenderer]:
+        chosen = self.RENDERERS.get(self.kwargs.get("kind", ""), [JSONLines, CSV])
+        return [renderer() for renderer in chosen]
+
+    @extend_schema(
+        operation_id="export_read",
+        tags=["results"],
+        parameters=[SLUG, EXPORT_FORMAT, ExportOptions],
+        responses={
+            (200, "application/jsonlines"): OpenApiResponse(
+                OpenApiTypes.STR, "One JSON record a line, a line a story."
+            ),
+            (200, "text/csv"): OpenApiResponse(OpenApiTypes.STR, "A header, then one row a vote."),
+            **{(code, "application/json"): answer for code, answer in answers(None, 400, 403).items() if code != 200},
+        },
+    )
+    def get(self, request: Request, slug: str, kind: str) -> StreamingHttpResponse:
+        """Gold in the record format (omnitom), or every vote with its lineage (long-csv), as a stream. Admins.
+
+        Cells that start like a spreadsheet formula are defused in CSV.
+        """
+        access = project_access(request.user, slug, role=Role.ADMIN)
+        options = read_query(request, ExportOptions)
+        if kind == "omnitom":
+            lines = omnitom_lines(access.project, complete_only="complete" in options)
+            return _streamed(lines, f"{slug}-gold.jsonl", JSONLines.media_type)
+        if kind == "long-csv":
+            lines = vote_lines(access.project, pseudonyms="pseudonyms" in options)
+            return _streamed(lines, f"{slug}-votes.csv", CSV.media_type)
+        raise Http404(f"There is no format {kind}; expected omnitom or long-csv.")
+
+
+def _streamed(lines, name: str, media_type: str) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(lines, content_type=f"{media_type}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,205 @@
+"""What answers carry. Objects are named by the opaque uids of the pages, people by their user names."""
+
+from __future__ import annotations
+
+from django.utils.crypto import salted_hmac
+from rest_framework import serializers
+
+from annotation.api.requests import DIMENSIONS
+from annotation.domain.ordering import shuffled
+from annotation.domain.schema import SCHEMAS
+from annotation.models import ErrorTag, GoldLabel, Method, Project, Proposition, Role, Story, Vote
+
+
+class ProjectOut(serializers.ModelSerializer):
+    role = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Project
+        fields = (
+            "slug", "name", "description", "role", "language", "overlap", "unanimity_dimensions", "schema_version",
+            "rule_version", "created_at",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    unanimity_dimensions = serializers.ListField(
+        child=serializers.CharField(), help_text="Dimensions where only a unanimous vote settles."
+    )
+
+    def get_role(self, project: Project) -> serializers.ChoiceField(choices=Role.choices):
+        return self.context["roles"].get(project.pk, Role.ADMIN.value)
+
+
+class LabelOut(serializers.Serializer):
+    value = serializers.CharField()
+    meaning = serializers.CharField()
+
+
+class DimensionOut(serializers.Serializer):
+    key = serializers.CharField()
+    name = serializers.CharField()
+    question = serializers.CharField()
+    labels = LabelOut(many=True)
+
+
+class ProjectDetailOut(ProjectOut):
+    dimensions = serializers.SerializerMethodField()
+    splits = serializers.SlugRelatedField("name", many=True, read_only=True)
+    categories = serializers.SlugRelatedField("name", many=True, read_only=True)
+
+    class Meta(ProjectOut.Meta):
+        fields = (*ProjectOut.Meta.fields, "dimensions", "splits", "categories")
+        read_only_fields = fields
+
+    def get_dimensions(self, project: Project) -> DimensionOut(many=True):
+        return DimensionOut(SCHEMAS[project.schema_version].dimensions, many=True).data
+
+
+class StoryOut(serializers.ModelSerializer):
+    category = serializers.CharField(source="category.name")
+    split = serializers.CharField(source="split.name", default=None, allow_null=True)
+    translations = serializers.DictField(child=serializers.CharField(), help_text="Language code → text.")
+
+    class Meta:
+        model = Story
+        fields = ("uid", "number", "category", "split", "language", "text", "translations")
+        read_only_fields = fields
+
+
+class PropositionOut(serializers.ModelSerializer):
+    class Meta:
+        model = Proposition
+        fields = ("uid", "position", "actor", "belief")
+        read_only_fields = fields
+
+
+class AssignmentOut(serializers.Serializer):
+    story = serializers.CharField(source="story.uid")
+    number = serializers.IntegerField(source="story.number")
+    category = serializers.CharField(source="story.category.name")
+    begins = serializers.CharField(help_text="The first 120 characters of the story.")
+    cells = serializers.IntegerField(help_text="Cells to label.")
+    labelled = serializers.IntegerField(source="done", help_text="Cells that hold your vote.")
+    finished = serializers.BooleanField()
+
+
+class VoteOut(serializers.ModelSerializer):
+    proposition = serializers.CharField(source="proposition.uid")
+    label = serializers.CharField(allow_blank=True, help_text="Empty where the vote was withdrawn.")
+
+    class Meta:
+        model = Vote
+        fields = ("proposition", "dimension", "label", "changed_at", "client_key", "duration_ms")
+        read_only_fields = fields
+
+
+class SavedOut(serializers.Serializer):
+    client_key = serializers.CharField()
+    proposition = serializers.CharField()
+    dimension = serializers.ChoiceField(DIMENSIONS)
+    label = serializers.CharField(allow_blank=True, help_text="What stands in the cell now.")
+    changed_at = serializers.DateTimeField(help_text="The time of what stands.")
+    applied = serializers.BooleanField(help_text="False where a later change had already arrived.")
+
+
+class WarningOut(serializers.Serializer):
+    proposition = serializers.CharField()
+    dimension = serializers.ChoiceField(DIMENSIONS)
+    message = serializers.CharField(help_text="What sits oddly with your other labels. Nothing was refused.")
+
+
+class ChangesOut(serializers.Serializer):
+    saved = SavedOut(many=True, help_text="One for each change, in their order.")
+    warnings = WarningOut(many=True)
+
+
+class GoldVoteOut(serializers.Serializer):
+    annotator = serializers.CharField(allow_null=True, help_text="null until the cell is settled.")
+    label = serializers.CharField()
+
+
+class GoldOut(serializers.ModelSerializer):
+    # Context: `names` (user id → user name) and `voted`, the cells on which the reader voted.
+    story = serializers.CharField(source="proposition.table.story.uid")
+    number = serializers.IntegerField(source="proposition.table.story.number", help_text="The story's number.")
+    proposition = serializers.CharField(source="proposition.uid")
+    decided_by = serializers.CharField(source="decided_by.username", default=None, allow_null=True)
+    error_tag = serializers.ChoiceField(ErrorTag.choices, allow_blank=True)
+    agreement = serializers.SerializerMethodField(help_text="Largest share of one label, 0 to 1.")
+    votes = serializers.SerializerMethodField(
+        help_text="What the label rests on. Open cells: without names, shuffled. null on a cell that you voted on."
+    )
+    version = serializers.SerializerMethodField(help_text="Send it back with a decision on this cell.")
+
+    class Meta:
+        model = GoldLabel
+        fields = (
+            "story", "number", "proposition", "dimension", "label", "method", "agreement", "votes", "decided_by",
+            "decided_at", "reason", "error_tag", "guideline_flag", "disturbed", "rule_version", "schema_version",
+            "revision", "version",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    def get_agreement(self, gold: GoldLabel) -> float | None:
+        return None if self._voted(gold) else gold.agreement
+
+    def get_votes(self, gold: GoldLabel) -> GoldVoteOut(many=True, allow_null=True):
+        if self._voted(gold):
+            return None
+        if gold.method == Method.OPEN:
+            labels = shuffled([vote["label"] for vote in gold.votes], f"{gold.proposition.uid}:{gold.dimension}")
+            return [{"annotator": None, "label": label} for label in labels]
+        names = self.context["names"]
+        return [{"annotator": names.get(vote["annotator"]), "label": vote["label"]} for vote in gold.votes]
+
+    def get_version(self, gold: GoldLabel) -> str:
+        return version_of(gold)
+
+    def _voted(self, gold: GoldLabel) -> bool:
+        return (gold.proposition_id, gold.dimension) in self.context["voted"]
+
+
+def version_of(gold: GoldLabel | None) -> str:
+    """Names one state of one gold row, opaque: a row that was removed and made again has another version."""
+    if gold is None:
+        return ""
+    return salted_hmac("annotation.api.gold", f"{gold.pk}:{gold.revision}").hexdigest()[:20]
+
+
+class _Share(serializers.FloatField):
+    def __init__(self, **kwargs) -> None:
+        super().__init__(allow_null=True, **kwargs)
+
+
+class _Interval(serializers.ListField):
+    def __init__(self, **kwargs) -> None:
+        super().__init__(child=serializers.FloatField(), min_length=2, max_length=2, allow_null=True, **kwargs)
+
+
+class IntervalsOut(serializers.Serializer):
+    strict = _Interval()
+    krippendorff_alpha = _Interval()
+
+
+class MeasureOut(serializers.Serializer):
+    """Shares are fractions; what is undefined is null, with a reason."""
+
+    cells = serializers.IntegerField()
+    agree = serializers.IntegerField()
+    strict = _Share()
+    pairwise = _Share()
+    fleiss_kappa = _Share()
+    krippendorff_alpha = _Share()
+    gwet_ac1 = _Share()
+    interval = IntervalsOut()
+    method = serializers.CharField()
+    reason = serializers.CharField(required=False)
+
+
+class AgreementOut(serializers.Serializer):
+    stories = serializers.IntegerField()
+    propositions = serializers.IntegerField()
+    annotators = serializers.IntegerField()
+    incomplete = serializers.IntegerField(help_text="Cells that still wait for votes; they are not measured.")
+    overall = MeasureOut()
+    dimensions = serializers.DictField(child=MeasureOut())

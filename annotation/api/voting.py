@@ -1,0 +1,104 @@
+"""An annotator's own work. Nothing here shows, or depends on, what other annotators did."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import project_access, seat_of
+from annotation.api.corpus import Listing
+from annotation.api.description import BODY, SLUG, STORY, answers
+from annotation.api.fields import Strict, read_query
+from annotation.api.refusals import CannotBeDone
+from annotation.api.requests import ChangesIn, changes_schema
+from annotation.api.shapes import AssignmentOut, ChangesOut, VoteOut
+from annotation.domain.schema import SCHEMAS, cross_check
+from annotation.models import Vote, workload
+from annotation.services.votes import Change, Refused, Saved, save_votes
+
+EARLIEST = 2000
+_EXAMPLE = {
+    "changes": [
+        {
+            "proposition": "k7m2p9x4c3ta",
+            "dimension": "truth_status",
+            "label": "False",
+            "changed_at": "2026-10-05T09:30:00Z",
+            "client_key": "6b0c9d0e-0d5f-4f0c-9a53-3d2f6f0b7a11",
+            "duration_ms": 4200,
+        }
+    ]
+}
+
+
+class Assignments(Listing):
+    @extend_schema(
+        operation_id="assignments_list",
+        tags=["labelling"],
+        parameters=[SLUG],
+        responses=answers(AssignmentOut(many=True), 400),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The stories that you label and how far you are, unfinished ones first."""
+        access = project_access(request.user, slug)
+        read_query(request, Strict)
+        dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
+        return self.page(workload.of_annotator(access.project, request.user, dimensions), AssignmentOut)
+
+
+class Votes(Listing):
+    @extend_schema(
+        operation_id="votes_list",
+        tags=["labelling"],
+        parameters=[SLUG, STORY],
+        responses=answers(VoteOut(many=True), 400),
+    )
+    def get(self, request: Request, slug: str, story: str) -> Response:
+        """Your own votes in a story that you label, withdrawn ones with an empty label."""
+        seat = seat_of(request.user, slug, story)
+        read_query(request, Strict)
+        rows = Vote.objects.filter(
+            annotator=request.user,
+            proposition__table__story_id=seat.story_id,
+            proposition__table__kind="gold",
+            proposition__removed_at__isnull=True,
+        )
+        ordered = rows.select_related("proposition").order_by("proposition__position", "dimension")
+        return self.page(ordered, VoteOut)
+
+    @extend_schema(
+        operation_id="votes_save",
+        tags=["labelling"],
+        parameters=[SLUG, STORY],
+        request={"application/json": changes_schema()},
+        examples=[OpenApiExample("One vote", value=_EXAMPLE, request_only=True)],
+        responses=answers(ChangesOut, 403, *BODY),
+    )
+    def post(self, request: Request, slug: str, story: str) -> Response:
+        """Saves up to 200 changes of cells, all or none.
+
+        Sending a change again is harmless: it is known by its client_key. An empty label withdraws a vote. 422 where a
+        proposition is not in the story, a key was used for another cell, or a time cannot be.
+        """
+        seat = seat_of(request.user, slug, story)
+        form = ChangesIn(data=request.data)
+        form.is_valid(raise_exception=True)
+        changes = [Change(**change) for change in form.validated_data["changes"]]
+        if any(change.changed_at.year < EARLIEST for change in changes):
+            raise CannotBeDone(f"changed_at lies before {EARLIEST}; set this computer's clock.")
+        try:
+            saved = save_votes(by=request.user, seat=seat, changes=changes, now=timezone.now(), origin="api")
+        except Refused as refusal:
+            raise CannotBeDone(str(refusal)) from refusal
+        return Response(ChangesOut({"saved": saved, "warnings": _warnings(saved)}).data)
+
+
+def _warnings(saved: list[Saved]) -> list[dict]:
+    rows = {one.proposition: one for one in saved}
+    return [
+        {"proposition": uid, "dimension": warning.dimension, "message": warning.message}
+        for uid, one in rows.items()
+        for warning in cross_check(one.actor, one.row)
+    ]

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from django import forms
+from django.conf import settings
+
+
+class ArchiveForm(forms.Form):
+    slug = forms.SlugField(
+        max_length=60, label="Short name of the new project", help_text="Letters, digits and hyphens."
+    )
+    file = forms.FileField(label="Archive (.zip)")
+
+    def clean_file(self):
+        file = self.cleaned_data["file"]
+        if file.size > settings.IMPORT_MAX_BYTES:
+            limit = settings.IMPORT_MAX_BYTES // 1024 // 1024
+            raise forms.ValidationError(f"The file is larger than {limit} MB; use the command import_archive.")
+        return file

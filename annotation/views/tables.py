@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+
+from annotation.access import ProjectAccess, project_access, proposition_of, story_of
+from annotation.domain.tables import TableRow, likely_actors
+from annotation.forms.corpus import RewordForm, RowForm, RowsForm
+from annotation.models import Proposition, Role, Story, TableKind
+from annotation.services import belief_tables
+
+
+def table_edit(request: HttpRequest, slug: str, story: str) -> HttpResponse:
+    """The gold table: one row or many are added, and rows moved; a row's text has a page of its own."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    row = story_of(access, story)
+    many = RowsForm(request.POST if "rows" in request.POST else None)
+    one = RowForm(request.POST if "belief" in request.POST else None)
+    if request.method == "POST" and _changed(request, access, row, many, one):
+        return redirect("annotation:table_edit", slug, story)
+    propositions = Proposition.objects.gold_of(row).annotate(open_flags=Count("flags", filter=Q(flags__outcome="")))
+    actors = {"world", *likely_actors(row.text), *(held.actor for held in propositions)}
+    context = {"story": row, "many": many, "one": one, "propositions": propositions, "actors": sorted(actors)}
+    return render(request, "annotation/corpus/table_edit.html", access.context | context)
+
+
+def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: RowsForm, one: RowForm) -> bool:
+    for direction in ("up", "down"):
+        if direction in request.POST:
+            proposition = proposition_of(access, request.POST[direction][:20])
+            belief_tables.move(by=request.user, proposition=proposition, up=direction == "up")
+            return True
+    form = many if many.is_bound else one
+    if not form.is_valid():
+        return False
+    chosen = form.cleaned_data
+    rows = chosen["rows"] if form is many else [TableRow(chosen["actor"], chosen["belief"], chosen["order"])]
+    try:
+        made = belief_tables.add_rows(by=request.user, story=story, rows=rows)
+    except belief_tables.TooManyRows as error:
+        form.add_error(None, str(error))
+        return False
+    messages.success(request, f"{len(made)} row{'s were' if len(made) > 1 else ' was'} added.")
+    return True
+
+
+def proposition_edit(request: HttpRequest, slug: str, proposition: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    row = proposition_of(access, proposition)
+    story = row.table.story
+    if row.table.kind != TableKind.GOLD or row.removed_at is not None:
+        return redirect("annotation:table_edit", slug, story.uid)
+    has_history = belief_tables.has_history(row)
+    form = RewordForm(
+        request.POST if "belief" in request.POST else None,
+        initial={"actor": row.actor, "belief": row.belief},
+        must_confirm=has_history,
+    )
+    if request.method == "POST" and "remove" in request.POST:
+        belief_tables.remove(by=request.user, proposition=row, now=timezone.now())
+        messages.success(request, "The row was taken out of the table.")
+        return redirect("annotation:table_edit", slug, story.uid)
+    if request.method == "POST" and form.is_valid():
+        texts = {name: form.cleaned_data[name] for name in ("actor", "belief")}
+        belief_tables.reword(by=request.user, proposition=row, **texts, now=timezone.now())
+        return redirect("annotation:table_edit", slug, story.uid)
+    context = {"form": form, "proposition": row, "story": story, "has_history": has_history}
+    return render(request, "annotation/corpus/proposition_edit.html", access.context | context)

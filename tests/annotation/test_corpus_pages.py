@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotation.models import AuditEvent, Project, Proposition, Split, Story, Vote
+from annotation.services.belief_tables import move
+
+RECORD = {"story_id": 5, "story_category": "C", "story": "<script>alert(1)</script> hides the key.", "beliefs": []}
+
+
+def url(name: str, *args) -> str:
+    return reverse(f"annotation:{name}", args=["minds", *args])
+
+
+def upload(text: str | bytes, name: str = "records.jsonl") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)
+
+
+@pytest.fixture
+def admin(cast, client):
+    client.force_login(cast.alice)
+    return client
+
+
+def test_the_list_filters_and_sorts(admin, cast, make_story):
+    make_story(1, category="A", text="Plums on the table.")
+    make_story(2, category="B", rows=[("x", "y")])
+    page = admin.get(url("stories"), {"category": "A"}).content.decode()
+    assert "Plums" in page and "Story 2" not in page
+    assert [row["story"].number for row in admin.get(url("stories"), {"sort": "rows"}).context["rows"]] == [2, 1]
+    assert [row["story"].number for row in admin.get(url("stories"), {"sort": "-number"}).context["rows"]] == [2, 1]
+    assert admin.get(url("stories"), {"sort": "no-such", "page": "x"}).status_code == 200
+
+
+def test_the_number_of_statements_does_not_grow(admin, cast, make_story, seat):
+    counts = []
+    for number in (1, 2, 3, 4, 5):
+        story = make_story(number)
+        seat(story)
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            admin.get(url("stories"))
+        with CaptureQueriesContext(connection) as more:
+            admin.get(url("story", story.uid))
+            admin.get(url("table_edit", story.uid))
+        counts.append((len(queries), len(more)))
+    assert counts[0] == counts[-1]
+
+
+def test_ticked_stories_go_to_a_split(admin, cast, make_story):
+    first, second = make_story(1), make_story(2)
+    admin.post(url("stories"), {"stories": [first.uid], "split": "pilot"})
+    assert list(Story.objects.filter(split__name="pilot")) == [first]
+    admin.post(url("stories"), {"stories": [first.uid, second.uid], "split": ""})
+    assert not Story.objects.filter(split__isnull=False).exists()
+    assert "Tick at least one" in admin.post(url("stories"), {"split": "pilot"}).content.decode()
+    assert AuditEvent.objects.filter(action="split.changed").count() == 2
+
+
+def test_a_split_is_drawn_on_the_page(admin, cast, make_story):
+    for number in range(1, 5):
+        make_story(number)
+    draw = {"name": "calibration", "rest": "main", "per_category": 1, "seed": 9}
+    admin.post(url("stories"), draw)
+    assert Split.objects.get(name="calibration").seed == 9
+    assert cast.project.stories.in_split("main").count() == 3
+    assert "expected at least 9" in admin.post(url("stories"), {**draw, "per_category": 9}).content.decode()
+    assert "must differ" in admin.post(url("stories"), {**draw, "rest": "calibration"}).content.decode()
+
+
+def test_annotators_see_no_gold_and_draw_no_split(cast, client, make_story, seat, cast_vote):
+    story = make_story()
+    proposition = Proposition.objects.gold_of(story).first()
+    for one in seat(story):
+        cast_vote(one, proposition, "content_type", "Trait/Value")
+    client.force_login(cast.bob)
+    assert "Trait/Value" not in client.get(url("story", story.uid)).content.decode()
+    assert client.post(url("stories"), {"stories": [story.uid], "split": "x"}).status_code == 403
+    client.force_login(cast.esi)
+    assert "Trait/Value" in client.get(url("story", story.uid)).content.decode()
+
+
+def test_html_in_a_story_is_shown_as_text(admin, cast):
+    admin.post(url("import"), {"format": "omnitom", "language": "en", "files": upload(json.dumps(RECORD)), "keep": "1"})
+    story = Story.objects.get(number=5)
+    for page in (url("stories"), url("story", story.uid), url("table_edit", story.uid), url("reconcile", story.uid)):
+        text = admin.get(page).content.decode()
+        assert "<script>alert" not in text and "&lt;script&gt;" in text, page
+
+
+def test_an_upload_is_checked_and_then_kept(admin, cast):
+    form = {"format": "omnitom", "language": "en"}
+    text = json.dumps(RECORD) + "\n{\n"
+    page = admin.post(url("import"), {**form, "files": upload(text)}).content.decode()
+    assert "nothing was kept" in page and "not JSON" in page
+    assert not Story.objects.exists()
+    admin.post(url("import"), {**form, "files": upload(text), "keep": "1"})
+    assert Story.objects.get().number == 5
+    assert AuditEvent.objects.get(action="corpus.imported").actor == cast.alice
+
+
+@pytest.mark.parametrize("raw", [b"", b"\xff\xfe\x00", b"[" * 50_000, b"PK\x03\x04" + bytes(range(256))])
+def test_a_hostile_upload_is_answered(admin, raw):
+    response = admin.post(url("import"), {"format": "tombench", "language": "zh", "files": upload(raw), "keep": "1"})
+    assert response.status_code == 200
+    assert not Story.objects.exists()
+
+
+def test_an_upload_that_is_too_large_is_refused(admin, settings):
+    settings.IMPORT_MAX_BYTES = 10
+    for field in ("files", "votes"):
+        response = admin.post(url("import"), {"format": "omnitom", "language": "en", field: upload("x" * 11)})
+        assert "larger than" in response.content.decode()
+
+
+def test_votes_are_uploaded(admin, cast, make_story):
+    make_story()
+    text = "story_id,actor,belief,dimension,annotator,label\n1,Ines,The key is in the bag,order,bob,1\n"
+    admin.post(url("import"), {"votes": upload(text, "votes.csv")})
+    assert not Vote.objects.exists()
+    admin.post(url("import"), {"votes": upload("\ufeff" + text, "votes.csv"), "keep": "1"})
+    assert Vote.objects.get().annotator == cast.bob
+    wrong = admin.post(url("import"), {"votes": upload("a,b\n", "votes.csv")}).content.decode()
+    assert "column story_id is missing" in wrong
+    latin = admin.post(url("import"), {"votes": upload(b"story_id,\xe9\n", "votes.csv")}).content.decode()
+    assert "not UTF-8" in latin
+
+
+def test_rows_are_added_moved_reworded_and_taken_out(admin, cast, make_story):
+    story = make_story(rows=[("Ines", "One"), ("Ines", "Two")])
+    address = url("table_edit", story.uid)
+    admin.post(address, {"actor": "Tomas", "belief": "Three", "order": "1"})
+    admin.post(address, {"rows": "Tomas\tFour\nTomas\tFive"})
+    held = Proposition.objects.gold_of(story)
+    assert [row.belief for row in held] == ["One", "Two", "Three", "Four", "Five"]
+    admin.post(address, {"up": held.get(belief="Five").uid})
+    admin.post(address, {"down": held.get(belief="One").uid})
+    admin.post(address, {"up": held.get(belief="Two").uid})  # it is the first already
+    assert [row.belief for row in held.all()] == ["Two", "One", "Three", "Five", "Four"]
+    admin.post(url("proposition_edit", held.get(belief="Two").uid), {"actor": "Ines", "belief": "Deux"})
+    admin.post(url("proposition_edit", held.get(belief="One").uid), {"remove": "1"})
+    assert [row.belief for row in held.all()] == ["Deux", "Three", "Five", "Four"]
+    actions = set(AuditEvent.objects.values_list("action", flat=True))
+    expected = {"table.rows_added", "proposition.moved", "proposition.reworded", "proposition.removed"}
+    assert expected <= actions
+
+
+def test_a_row_with_votes_is_reworded_only_when_confirmed_and_keeps_them(admin, cast, make_story, seat, cast_vote):
+    story = make_story(rows=[("Ines", "One"), ("Ines", "Two")])
+    old = Proposition.objects.gold_of(story).first()
+    cast_vote(seat(story)[0], old, "order", "1")
+    address = url("proposition_edit", old.uid)
+    admin.post(address, {"actor": "Ines", "belief": "Uno"})
+    assert Proposition.objects.gold_of(story).first() == old
+    admin.post(address, {"actor": "Ines", "belief": "Uno", "confirmed": "1"})
+    old.refresh_from_db()
+    assert old.removed_at is not None and old.belief == "One" and old.votes.count() == 1
+    assert [row.belief for row in Proposition.objects.gold_of(story)] == ["Uno", "Two"]
+
+
+def test_moving_skips_rows_that_were_taken_out(cast, make_story):
+    story = make_story(rows=[("a", "One"), ("a", "Gone"), ("a", "Three")])
+    Proposition.objects.filter(belief="Gone").update(removed_at="2026-01-01T00:00Z")
+    assert move(by=cast.alice, proposition=Proposition.objects.get(belief="Three"), up=True)
+    assert [row.belief for row in Proposition.objects.gold_of(story)] == ["Three", "One"]
+
+
+@pytest.mark.parametrize(
+    ("format", "begins"), [("omnitom", b'{"story_id": 1'), ("long-csv", b"story_id,category"), ("croissant", b"PK")]
+)
+def test_exports_are_downloads(admin, make_story, format, begins):
+    make_story()
+    response = admin.get(url("download", format))
+    assert b"".join(response.streaming_content).startswith(begins)
+    assert "attachment" in response["Content-Disposition"]
+    assert admin.get(url("download", "pdf")).status_code == 404
+
+
+def test_the_archive_goes_out_and_comes_in_by_the_site_admin_only(admin, cast, make_story):
+    make_story()
+    raw = b"".join(admin.get(url("archive")).streaming_content)
+    assert "manifest.json" in zipfile.ZipFile(io.BytesIO(raw)).namelist()
+    assert admin.post(url("archive"), {"slug": "copy", "file": upload(raw, "a.zip")}).status_code == 403
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    wrong = admin.post(url("archive"), {"slug": "copy", "file": upload(b"no zip", "a.zip")})
+    assert "no readable archive" in wrong.content.decode()
+    assert admin.post(url("archive"), {"slug": "copy", "file": upload(raw, "a.zip")}).status_code == 302
+    assert Project.objects.get(slug="copy").stories.count() == 1

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
+
+
+@pytest.fixture
+def api(db):
+    """A client with the token of somebody: `api(cast.bob)`."""
+
+    def make(person) -> APIClient:
+        client = APIClient()
+        client.credentials(HTTP_AUTHORIZATION=f"Token {Token.objects.get_or_create(user=person)[0].key}")
+        return client
+
+    return make
+
+
+@pytest.fixture
+def story(make_story, seat):
+    """A story of two propositions that Bob, Bea and Ben label."""
+    story = make_story()
+    seat(story)
+    return story
+
+
+@pytest.fixture
+def address():
+    """The path of a route: `address("votes", story)`."""
+
+    def make(name: str, story=None, **more: str) -> str:
+        kwargs = {"slug": "minds"} | ({"story": story.uid} if story else {}) | more
+        return reverse(f"api:{name}", kwargs=kwargs)
+
+    return make
+
+
+@pytest.fixture
+def change():
+    """One change of a cell as the API takes it."""
+
+    def make(proposition, label="0", key="k1", **more) -> dict:
+        return {
+            "proposition": proposition.uid,
+            "dimension": "order",
+            "label": label,
+            "changed_at": timezone.now().isoformat(),
+            "client_key": key,
+        } | more
+
+    return make

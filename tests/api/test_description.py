@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+
+@pytest.fixture
+def described(cast, api) -> dict:
+    response = api(cast.bob).get("/api/v1/schema/?format=json")
+    return json.loads(response.content)
+
+
+def test_the_description_is_valid_and_without_warnings(tmp_path):
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(tmp_path / "schema.yml"))
+
+
+def _operations(described: dict):
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            if method in {"get", "post"}:
+                yield path, operation
+
+
+def test_every_operation_has_an_id_a_tag_a_text_and_described_errors(described):
+    assert described["openapi"].startswith("3.1")
+    found = list(_operations(described))
+    assert len(found) == 13
+    assert len({operation["operationId"] for _, operation in found}) == len(found)
+    for path, operation in found:
+        assert operation["tags"] and operation["description"], path
+        assert {"200", "401", "404", "406"} <= set(operation["responses"]), path
+        for status, response in operation["responses"].items():
+            if status != "200":
+                content = response["content"]["application/json"]
+                assert content["schema"]["$ref"].endswith("/Error") and content["examples"], (path, status)
+
+
+def test_every_route_is_described(described):
+    from annotation.api.urls import urlpatterns
+
+    routes = {str(one.pattern) for one in urlpatterns if one.name not in {"docs", "schema", "nothing"}}
+    assert len(routes) == len(described["paths"])
+
+
+def test_only_uids_and_slugs_name_things(described):
+    names = {one["name"] for _, operation in _operations(described) for one in operation["parameters"]}
+    assert not {name for name in names if name == "id" or name.endswith("_id") or name == "pk"}
+
+
+def test_the_docs_page_asks_for_a_log_in_and_needs_no_inline_script(cast, client):
+    assert client.get(reverse("api:docs")).status_code == 302
+    client.force_login(cast.bob)
+    page = client.get(reverse("api:docs"))
+    text = page.content.decode()
+    assert page.status_code == 200 and "swagger-ui-bundle.js" in text
+    assert "<script>" not in text and "style=" not in text and "https://" not in text

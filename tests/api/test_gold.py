@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import pytest
+
+from annotation.models import Assignment, GoldLabel, Membership, Proposition
+
+
+@pytest.fixture
+def cells(story, cast_vote):
+    """An open cell (truth_status) and a settled one (order) of the first proposition, which is returned."""
+    proposition = Proposition.objects.gold_of(story).first()
+    for seat, truth in zip(story.assignments.all(), ["True", "False", "Unknown"], strict=True):
+        cast_vote(seat, proposition, "truth_status", truth)
+        cast_vote(seat, proposition, "order", "0")
+    return proposition
+
+
+@pytest.fixture
+def cell(address, cells):
+    def make(dimension: str = "truth_status") -> str:
+        return address("cell", proposition=cells.uid, dimension=dimension)
+
+    return make
+
+
+def test_annotators_are_refused(cast, api, address, cells, cell):
+    bob = api(cast.bob)
+    for path in (address("gold"), cell()):
+        assert bob.get(path).status_code == 403
+    assert bob.post(cell(), {"label": "True", "version": ""}, format="json").status_code == 403
+
+
+def test_gold_tells_how_it_was_made_and_names_nobody_while_open(cast, api, address, cells):
+    rows = {row["dimension"]: row for row in api(cast.esi).get(address("gold")).json()["results"]}
+    settled, waiting = rows["order"], rows["truth_status"]
+    assert (settled["label"], settled["method"], settled["agreement"]) == ("0", "unanimous", 1.0)
+    assert [vote["annotator"] for vote in settled["votes"]] == ["bob", "bea", "ben"]
+    assert (waiting["label"], waiting["method"], waiting["decided_by"]) == ("", "open", None)
+    assert {vote["annotator"] for vote in waiting["votes"]} == {None}
+    assert sorted(vote["label"] for vote in waiting["votes"]) == ["False", "True", "Unknown"]
+
+
+def test_filters(cast, api, address, cells, story):
+    esi = api(cast.esi)
+    for query, count in (
+        ({"method": "open"}, 1),
+        ({"dimension": "order"}, 1),
+        ({"story": story.uid}, 2),
+        ({"story": "a" * 12}, 0),
+        ({"category": "Hinting"}, 0),
+        ({}, 2),
+    ):
+        assert esi.get(address("gold"), query).json()["count"] == count, query
+    assert esi.get(address("gold"), {"method": "guess"}).status_code == 400
+
+
+def test_an_expert_who_labels_the_story_sees_none_of_it_before_the_end(cast, api, address, cells, cell, story):
+    story.assignments.filter(annotator=cast.ben).update(released_at=story.created_at)
+    Assignment.objects.create(story=story, annotator=cast.esi, slot=3, overlap=3)
+    esi = api(cast.esi)
+    assert esi.get(address("gold")).json()["count"] == 0
+    assert esi.get(cell()).status_code == 403
+    version = api(cast.alice).get(cell()).json()["version"]
+    refused = esi.post(cell(), {"label": "True", "version": version}, format="json")
+    assert refused.status_code == 422 and "still label this story" in refused.json()["error"]["message"]
+
+
+def test_a_reader_who_voted_on_a_cell_sees_no_votes_of_it(cast, api, address, cells, cell, story):
+    Membership.objects.filter(user=cast.bob).update(role="expert")
+    story.assignments.filter(annotator=cast.bob).update(released_at=story.created_at)
+    body = api(cast.bob).get(cell()).json()
+    assert (body["votes"], body["agreement"]) == (None, None)
+    refused = api(cast.bob).post(cell(), {"label": "True", "version": body["version"]}, format="json")
+    assert refused.status_code == 422 and "You voted on this cell" in refused.json()["error"]["message"]
+
+
+def test_a_decision_is_kept_with_its_lineage(cast, api, cells, cell):
+    esi = api(cast.esi)
+    seen = esi.get(cell()).json()
+    body = {
+        "label": "True",
+        "version": seen["version"],
+        "reason": "line 2",
+        "error_tag": "slip",
+        "guideline_flag": True,
+    }
+    made = esi.post(cell(), body, format="json").json()
+    assert (made["label"], made["method"], made["decided_by"], made["reason"]) == (
+        "True",
+        "adjudicated",
+        "esi",
+        "line 2",
+    )
+    assert made["error_tag"] == "slip" and made["guideline_flag"] and made["version"] != seen["version"]
+    assert {vote["annotator"] for vote in made["votes"]} == {"bob", "bea", "ben"}
+
+
+def test_a_decision_on_what_is_no_longer_so_overwrites_nothing(cast, api, cells, cell):
+    esi, alice = api(cast.esi), api(cast.alice)
+    version = esi.get(cell()).json()["version"]
+    assert esi.post(cell(), {"label": "True", "version": version}, format="json").status_code == 200
+    for stale in (version, "", "0" * 20):
+        late = alice.post(cell(), {"label": "False", "version": stale, "reason": "no"}, format="json")
+        assert late.status_code == 409 and "Nothing was overwritten" in late.json()["error"]["message"]
+    assert GoldLabel.objects.get(dimension="truth_status").label == "True"
+
+
+def test_what_the_rules_refuse_is_422(cast, api, cells, cell):
+    esi = api(cast.esi)
+    version = esi.get(cell("order")).json()["version"]
+    for path, body in (
+        (cell("order"), {"label": "1", "version": version}),
+        (cell("order"), {"label": "Neutral", "version": version}),
+        (cell("context"), {"label": "Neutral", "version": ""}),
+    ):
+        assert esi.post(path, body, format="json").status_code == 422, body
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"label": "Perhaps"}, "label"),
+        ({"reason": "a\x00b"}, "reason"),
+        ({"version": 3}, "version"),
+        ({"guideline_flag": "yes"}, "guideline_flag"),
+        ({"why": "x"}, "why"),
+    ],
+)
+def test_a_bad_field_is_named(cast, api, cells, cell, wrong, field):
+    body = {"label": "True", "version": ""} | wrong
+    response = api(cast.esi).post(cell(), body, format="json")
+    assert response.status_code == 400 and list(response.json()["error"]["fields"]) == [field]
+
+
+def test_a_cell_that_is_not_there(cast, api, address, cells, cell):
+    esi = api(cast.esi)
+    assert esi.get(cell("context")).status_code == 404
+    assert esi.get(cell("mood")).status_code == 404
+    Proposition.objects.filter(pk=cells.pk).update(removed_at=cells.table.created_at)
+    assert esi.get(cell()).status_code == 404
+    assert esi.get(address("gold")).json()["count"] == 0
+
+
+def test_no_internal_number_is_shown(cast, api, address, cells):
+    text = api(cast.esi).get(address("gold")).content.decode()
+    assert '"id"' not in text and '"key"' not in text
