@@ -17,3 +17,14 @@ window.SwaggerUIBundle({
     return request;
   },
 });
+
+// Swagger UI has its own dark style, switched by a class of the document.
+const system = window.matchMedia("(prefers-color-scheme: dark)");
+const root = document.documentElement;
+const shade = () => {
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
+  if (root.classList.contains("dark-mode") !== dark) root.classList.toggle("dark-mode", dark);
+};
+shade();
+system.addEventListener("change", shade);
+new MutationObserver(shade).observe(root, { attributes: true, attributeFilter: ["data-theme"] });

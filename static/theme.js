@@ -124,4 +124,21 @@
   on("DOMContentLoaded", refresh);
   on("htmx:load", refresh);
   setInterval(refresh, 30000);
+
+  // --- forms that ask first: data-confirm on the form or on the button that sends it ---
+  document.addEventListener("submit", (event) => {
+    const { target: form, submitter } = event;
+    const sentence = submitter?.dataset.confirm ?? form.dataset.confirm;
+    if (!sentence || form.dataset.confirmed) return;
+    event.preventDefault();
+    const make = (tag, props, ...children) => { const node = Object.assign(document.createElement(tag), props); node.append(...children); return node; };
+    const yes = make("button", { className: "button button-danger", type: "button" }, "Yes, do it");
+    const no = make("button", { className: "button", type: "button", autofocus: true }, "Cancel");
+    const dialog = make("dialog", { ariaLabel: "Are you sure?" }, make("p", {}, sentence), make("div", { className: "button-row" }, no, yes));
+    yes.addEventListener("click", () => { form.dataset.confirmed = "1"; dialog.close(); form.requestSubmit(submitter); });
+    no.addEventListener("click", () => dialog.close());
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  });
 })();

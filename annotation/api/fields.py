@@ -31,9 +31,18 @@ class Text(serializers.CharField):
         return super().to_internal_value(data)
 
 
-class Pattern(serializers.RegexField):
+class Matching(serializers.RegexField):
     def to_internal_value(self, data) -> str:
-        if not isinstance(data, str) or not data.isprintable():
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Pattern(Matching):
+    """A name on one line; `$` alone would let a last line feed through."""
+
+    def to_internal_value(self, data) -> str:
+        if isinstance(data, str) and not data.isprintable():
             self.fail("invalid")
         return super().to_internal_value(data)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from annotation.api.fields import UID, Choice, Moment, Pattern, Strict, Text, Truth, Whole
+from annotation.api.fields import UID, Choice, Matching, Moment, Pattern, Strict, Text, Truth, Whole
 from annotation.domain.schema import SCHEMA, Schema
 from annotation.models import ErrorTag, Method
 from annotation.services.votes import MAX_CHANGES
@@ -19,7 +19,13 @@ MAX_DURATION_MS = 2**31 - 1
 
 class StoryFilter(Strict):
     split = Pattern(r"^[-\w]+$", max_length=40, required=False, help_text="Only stories of this split.")
-    category = Text(max_length=120, required=False, help_text="Only stories of this category, spelt as it is there.")
+    category = Matching(
+        r"^[^\u0000]+$",
+        max_length=120,
+        required=False,
+        trim_whitespace=False,
+        help_text="Only stories of this category, spelt as it is there.",
+    )
 
 
 class GoldFilter(StoryFilter):
