@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -74,6 +75,7 @@ class Standing:
 
 
 _CHANGED = ("label", "changed_at", "client_key", "duration_ms")
+_changed = attrgetter(*_CHANGED)
 _VOTE = ("proposition_id", "dimension", "annotator_id", *_CHANGED)
 _EVENT = (
     "proposition_id", "dimension", *_CHANGED, "previous", "undoes", "applied", "annotator_id", "received_at", "origin",
@@ -103,7 +105,7 @@ def save_votes(
     known = _known(by, changes, ids)
     current, others = _votes_on(by, ids.values())
     events, touched, applied = _replay(changes, ids, known, current)
-    now_standing = [(*cell, by.pk, *astuple(current[cell])) for cell in sorted(touched)]
+    now_standing = [(*cell, by.pk, *_changed(current[cell])) for cell in sorted(touched)]
     write_few(Vote, _VOTE, now_standing, unique=_VOTE[:3], update=_VOTE[3:])
     write_few(VoteEvent, _EVENT, [(*event, by.pk, now, origin) for event in events])
     resolve_cells(
@@ -186,7 +188,7 @@ def _replay(changes, ids, known, current):
         made = Standing(change.label, change.changed_at, change.client_key, change.duration_ms)
         wins = standing is None or made.place > standing.place
         applied[change.client_key] = wins
-        events.append((*cell, *astuple(made), standing.label if standing else "", change.undoes, wins))
+        events.append((*cell, *_changed(made), standing.label if standing else "", change.undoes, wins))
         if wins:
             current[cell] = made
             touched.add(cell)

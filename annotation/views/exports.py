@@ -17,7 +17,6 @@ from annotation.forms.exports import ArchiveForm
 from annotation.models import Role
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
-from annotation.services.croissant import write_croissant
 from annotation.services.gold_export import omnitom_lines, unsettled_cells, vote_lines
 
 
@@ -78,6 +77,8 @@ def _streamed(lines, name: str, content_type: str) -> StreamingHttpResponse:
 
 
 def _croissant(project) -> FileResponse:
+    from annotation.services.croissant import write_croissant  # mlcroissant takes a third of a second to load
+
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / project.slug
         write_croissant(project, folder, site_url=settings.SITE_URL, now=timezone.now())
