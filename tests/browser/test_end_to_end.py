@@ -1,0 +1,185 @@
+"""The whole way in real Chromium against the product's own server, as `make serve` starts it: three people label a story by
+keyboard, the server is killed meanwhile and started again, an expert settles the rest, the export holds it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from annotation.domain.schema import SCHEMA
+from tests.browser.waiting import wait_until
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).resolve().parents[2]
+PASSWORD = "long enough to pass"
+ANNOTATORS = ("ada", "bo", "cy")
+ROWS = [("world", "The key is in the drawer.")] + [
+    (actor, f"The key is in the {place}.")
+    for actor in ("Ines", "Tomas", "Helena", "Mr. Varga")
+    for place in ("bag", "drawer", "pocket", "cabin", "box", "ferry")
+]
+MAJORITY, OPEN = {2, 9, 17}, {4, 11, 19, 24}
+PEOPLE = f"""
+from annotation.models import Membership, Project, User
+project = Project.objects.create(slug="minds", name="Minds", overlap=3, speed_floor_ms=0)
+for name in {(*ANNOTATORS, "eve")!r}:
+    user = User.objects.create_user(name, password={PASSWORD!r})
+    Membership.objects.create(project=project, user=user, role="expert" if name == "eve" else "annotator")
+"""
+
+
+class Server:
+    """The product with a database of its own; `kill` is SIGKILL to all of its processes."""
+
+    def __init__(self, var: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+        self.environment = inherited | {"CREDENCE_VAR": str(var), "DJANGO_SETTINGS_MODULE": "config.settings"}
+        self.process: subprocess.Popen | None = None
+        self.manage("migrate", "-v", "0")
+        self.manage("collectstatic", "--noinput", "-v", "0")
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def manage(self, *arguments: str) -> str:
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def start(self) -> None:
+        gunicorn = [sys.executable, "-m", "gunicorn", "config.wsgi", "--preload", "--workers", "2", "--threads", "4"]
+        self.process = subprocess.Popen(
+            [*gunicorn, "--bind", f"127.0.0.1:{self.port}", "--log-level", "critical", "--no-control-socket"],
+            cwd=ROOT,
+            env=self.environment,
+            start_new_session=True,
+        )
+        for _ in range(300):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError("the server did not start within 30 s")
+
+    def kill(self) -> None:
+        if self.process and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(20)
+
+
+@pytest.fixture
+def server(tmp_path):
+    running = Server(tmp_path / "var")
+    running.manage("shell", "-v", "0", "-c", PEOPLE)
+    record = {
+        "story_id": 7,
+        "story_category": "False Belief Task",
+        "story": "Ines puts the key in the bag. Tomas moves it to the drawer; Helena and Mr. Varga are at the ferry.",
+        "beliefs": [{"actor": actor, "belief": belief} for actor, belief in ROWS],
+    }
+    (tmp_path / "story.jsonl").write_text(json.dumps(record) + "\n")
+    running.manage("import_corpus", "omnitom", str(tmp_path / "story.jsonl"), "--project", "minds")
+    running.manage("assign", "--project", "minds", "--annotators", ",".join(ANNOTATORS))
+    running.start()
+    yield running
+    running.kill()
+
+
+@pytest.fixture
+def visit(browser, server):
+    """Logs a person in through the form, by keyboard, in a window of their own."""
+    contexts = []
+
+    def enter(name: str):
+        context = browser.new_context(base_url=server.url, viewport={"width": 1280, "height": 800})
+        context.set_default_timeout(15000)
+        contexts.append(context)
+        page = context.new_page()
+        page.goto("/login/")
+        page.focus("[name=username]")
+        for key in (name, "Tab", PASSWORD, "Enter"):
+            page.keyboard.press(key) if key in ("Tab", "Enter") else page.keyboard.type(key)
+        page.get_by_role("heading", name="Your projects", level=1).wait_for()
+        return page
+
+    yield enter
+    for context in contexts:
+        context.close()
+
+
+def digits(row: int, person: int) -> list[str]:
+    """What annotator `person` presses on row `row` (both from 0): agreed but for the content types of some rows."""
+    content = 1 + row % 4
+    if row in OPEN or (row in MAJORITY and person == 2):
+        content += person + 1
+    return ["0" if row == 0 else "1", "1", "2", "1", str(content), "1" if row == 0 else "2", "4"]
+
+
+def expected(row: int) -> dict[str, str]:
+    chosen = digits(row, 0)
+    return {
+        one.key: one.values[int(digit) - one.first_digit] for one, digit in zip(SCHEMA.dimensions, chosen, strict=True)
+    }
+
+
+def open_by_keyboard(page, selector: str) -> None:
+    link = page.locator(selector).first
+    link.wait_for()
+    for _ in range(60):
+        if link.evaluate("one => one === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+
+
+def test_three_people_a_killed_server_an_expert_and_the_export(server, visit, tmp_path):
+    for person, name in enumerate(ANNOTATORS):
+        page = visit(name)
+        page.goto("/p/minds/work/")
+        open_by_keyboard(page, "main a[href*='/p/minds/work/']")
+        page.wait_for_selector("html[data-grid-ready]", state="attached")
+        for row in range(len(ROWS)):
+            if person == 1 and row == 8:
+                server.kill()
+            for digit in digits(row, person):
+                page.keyboard.press(digit)
+            if person == 1 and row == 12:
+                page.wait_for_selector("#save-state >> text=not saved")
+                server.start()
+        page.wait_for_selector("#finished:not([hidden])", timeout=30000)
+        wait_until(page, "document.getElementById('save-state').textContent === 'all saved'", seconds=30)
+        assert page.inner_text("#progress-text") == "175 / 175"
+
+    page = visit("eve")
+    page.goto("/p/minds/adjudication/")
+    open_by_keyboard(page, "main a[href*='/adjudication/story/']")
+    page.wait_for_selector("[data-keys] .cell-current")
+    content = SCHEMA["content_type"]
+    for left, row in zip(range(len(OPEN), 0, -1), sorted(OPEN), strict=True):
+        assert page.text_content("#todo") == str(left)
+        page.keyboard.press(str(content.digit(expected(row)["content_type"])))
+        page.wait_for_selector(f"#todo >> text={left - 1}")
+        page.keyboard.press("Enter")
+
+    gold = tmp_path / "gold.jsonl"
+    server.manage("export_gold", "--project", "minds", "--format", "omnitom", "--output", str(gold))
+    (record,) = map(json.loads, gold.read_text().splitlines())
+    assert [belief["labels"] for belief in record["beliefs"]] == [expected(row) for row in range(len(ROWS))]
+    votes = tmp_path / "votes.csv"
+    server.manage("export_gold", "--project", "minds", "--format", "long-csv", "--output", str(votes))
+    assert len(votes.read_text().splitlines()) == 1 + 3 * 7 * len(ROWS)
