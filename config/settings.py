@@ -35,6 +35,7 @@ INSTALLED_APPS = [
     "axes",
     "csp",
     "config.apps.ConfigConfig",
+    "workers.apps.WorkersConfig",
     "annotation.apps.AnnotationConfig",
 ]
 
@@ -105,6 +106,31 @@ CACHES = {
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": VAR_DIR / "cache"},
 }
+
+# --- workers (docs/models.md) ------------------------------------------------------------------------------------------
+CELERY_BROKER_URL = environment.text("BROKER_URL", REDIS_URL or "files://")
+_BROKER_DIR = VAR_DIR / "broker"
+if CELERY_BROKER_URL == "files://":
+    for folder in ("messages", "control"):
+        (_BROKER_DIR / folder).mkdir(parents=True, exist_ok=True)
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(_BROKER_DIR / "messages"),
+        "data_folder_out": str(_BROKER_DIR / "messages"),
+        "control_folder": str(_BROKER_DIR / "control"),
+        "polling_interval": 0.1,
+    }
+    CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+else:
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 10}
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "calls"
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_WORKER_SEND_TASK_EVENTS = True
+WORKER_LEASE_SECONDS = environment.integer("WORKER_LEASE_SECONDS", 20, low=2, high=3600)
+WORKER_SWEEP_SECONDS = environment.integer("WORKER_SWEEP_SECONDS", 5, low=1, high=600)
+ENDPOINT_HOSTS = environment.listing("ENDPOINT_HOSTS")
 
 # --- people ----------------------------------------------------------------------------------------------------------
 AUTH_USER_MODEL = "annotation.User"

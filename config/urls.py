@@ -6,4 +6,5 @@ urlpatterns = [
     path("api/", include("annotation.api.urls")),
     path("", include("annotation.urls.accounts")),
     path("", include("annotation.urls")),
+    path("", include("workers.urls")),
 ]

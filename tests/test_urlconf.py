@@ -6,9 +6,10 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation.models import Invitation, Membership, Proposition, PropositionFlag
+from workers.models import Job
 
 PUBLIC, MEMBER = "public", "any account"
-ANNOTATOR, EXPERT, ADMIN, SEATED = "annotator", "expert", "admin", "seated"
+ANNOTATOR, EXPERT, ADMIN, SEATED, SITE = "annotator", "expert", "admin", "seated", "site admin"
 
 # name → the least role that may open it. SEATED: only who labels that story.
 PAGES = {
@@ -24,7 +25,7 @@ PAGES = {
     "password_change": MEMBER,
     "password_change_done": MEMBER,
     "annotation:home": MEMBER,
-    "annotation:new_project": "site admin",
+    "annotation:new_project": SITE,
     "annotation:project": ANNOTATOR,
     "annotation:settings": ADMIN,
     "annotation:guidelines": ANNOTATOR,
@@ -66,6 +67,19 @@ PAGES = {
     "annotation:export": ADMIN,
     "annotation:download": ADMIN,
     "annotation:archive": ADMIN,
+    "workers:endpoints": SITE,
+    "workers:new_endpoint": SITE,
+    "workers:endpoint": SITE,
+    "workers:try_endpoint": SITE,
+    "workers:tried": SITE,
+    "workers:ledger": SITE,
+    "workers:call": SITE,
+    "workers:spending": SITE,
+    "workers:work": SITE,
+    "workers:work_state": SITE,
+    "workers:job": SITE,
+    "workers:job_progress": SITE,
+    "workers:job_action": SITE,
 }
 # Django's admin and the API have tests of their own (tests/test_security.py, tests/api).
 ELSEWHERE = ("admin:", "api:", "api-")
@@ -97,8 +111,11 @@ def addresses(cast, make_story, seat):
     invitation = Invitation.objects.create(
         project=cast.project, role="annotator", token_hash="0" * 64, created_by=cast.alice, expires_at=timezone.now()
     )
+    call = _call()
+    job = Job.objects.create(purpose="trial", title="Trial")
     values = {
         "slug": "minds",
+        "uid": call.uid,
         "story": story.uid,
         "proposition": proposition.uid,
         "dimension": "order",
@@ -111,8 +128,27 @@ def addresses(cast, make_story, seat):
         "format": "omnitom",
         "expert": cast.esi.pk,
         "pk": 1,
+        "name": call.endpoint.name,
+        "action": "pause",
     }
-    return {name: reverse(name, kwargs={key: values[key] for key in kwargs}) for name, kwargs in URLS}
+    jobs = {name: job.uid for name in ("workers:job", "workers:job_progress", "workers:job_action")}
+    return {
+        name: reverse(name, kwargs={key: values[key] for key in kwargs} | ({"uid": jobs[name]} if name in jobs else {}))
+        for name, kwargs in URLS
+    }
+
+
+def _call():
+    from django.utils import timezone
+
+    from workers.models import Call, Endpoint, EndpointPace
+
+    endpoint = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")
+    EndpointPace.objects.create(endpoint=endpoint)
+    body = '{"messages": [{"role": "user", "content": "Who?"}]}'
+    return Call.objects.create(
+        key="0" * 64, endpoint=endpoint, provider="scripted", model="tiny", body=body, planned_at=timezone.now()
+    )
 
 
 def test_every_url_has_a_row():
@@ -140,13 +176,13 @@ def test_a_stranger_is_refused(name, addresses, cast, client):
     assert _statuses(client, addresses[name]) <= {403, 404, 405}, name
 
 
-@pytest.mark.parametrize("name", [name for name, _ in URLS if PAGES.get(name) in (EXPERT, ADMIN, SEATED, "site admin")])
+@pytest.mark.parametrize("name", [name for name, _ in URLS if PAGES.get(name) in (EXPERT, ADMIN, SEATED, SITE)])
 def test_a_role_that_is_too_low_is_refused(name, addresses, cast, client):
     too_low = {
         EXPERT: [cast.bob],
         ADMIN: [cast.bob, cast.esi],
         SEATED: [cast.esi, cast.alice],
-        "site admin": [cast.alice],
+        SITE: [cast.alice],
     }
     for person in too_low[PAGES[name]]:
         client.force_login(person)
@@ -160,7 +196,7 @@ def test_who_may_gets_an_answer_and_never_an_error(name, addresses, cast, client
     person = who.get(least, cast.alice)
     if person is not None:
         client.force_login(person)
-    if least == "site admin":
+    if least == SITE:
         cast.alice.is_superuser = True
         cast.alice.save()
     assert client.get(addresses[name]).status_code in {200, 302, 405, 410}, name

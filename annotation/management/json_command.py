@@ -1,48 +1,13 @@
-"""The contract of commands that scripts rely on: one JSON object on standard output with --json, messages on standard
-error, and an end with 0, or with 1 and one sentence."""
-
 from __future__ import annotations
 
-import json
-from typing import Any
-
-from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
+from django.core.management.base import CommandError
 
 from annotation.models import Project
+from workers.management import json_command
 
 
-class JsonCommand(BaseCommand):
-    """A subclass writes `work(**options) -> dict` and, for people, `say(result)`; `refusals` become one sentence."""
-
-    refusals: tuple[type[Exception], ...] = (ValueError, OSError)
-
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any):
-        parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
-        return parser
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            result = self.work(**options)
-        except self.refusals as error:
-            raise CommandError(str(error)) from error
-        except DatabaseError as error:
-            raise CommandError(f"The database refused: {str(error).splitlines()[0]}") from error
-        if options["json"]:
-            self.stdout.write(json.dumps(result, ensure_ascii=False))
-        else:
-            self.say(result)
-
-    def work(self, **options: Any) -> dict:
-        raise NotImplementedError
-
-    def say(self, result: dict) -> None:
-        for name, value in result.items():
-            self.stdout.write(f"{name}: {value}")
-
-    def note(self, message: str) -> None:
-        self.stderr.write(message)
+class JsonCommand(json_command.JsonCommand):
+    """A command about a project."""
 
     @staticmethod
     def project(slug: str) -> Project:

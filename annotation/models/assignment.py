@@ -4,8 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from annotation.models.opaque import OpaqueModel
 from annotation.models.story import Story
+from workers.models.opaque import OpaqueModel
 
 
 class AssignmentQuerySet(models.QuerySet):

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from django.db import models
 
-from annotation.models.opaque import OpaqueModel
 from annotation.models.project import Project
+from workers.models.opaque import OpaqueModel
 
 
 class Category(models.Model):

@@ -21,12 +21,12 @@ from annotation.domain.archive_format import (
     file_of,
 )
 from annotation.models import Project, User
-from annotation.models.bulk import insert_rows
-from annotation.models.opaque import new_uid
 from annotation.services import audit
 from annotation.services.archive_columns import BadValue, checker
 from annotation.services.archive_rows import NAMED, NUMBERED, TABLES, Section, kind_of
 from annotation.services.corpus_import import SLUG
+from workers.models.bulk import insert_rows
+from workers.models.opaque import new_uid
 
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError)
 

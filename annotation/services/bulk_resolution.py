@@ -8,8 +8,8 @@ from datetime import datetime
 
 from annotation.domain.resolution import RULE_VERSION, Outcome, Resolution, resolve
 from annotation.models import GoldEvent, GoldLabel, Project, User
-from annotation.models.bulk import insert_rows
 from annotation.services.resolution import Cell
+from workers.models.bulk import insert_rows
 
 _GOLD = (
     "proposition", "dimension", "label", "method", "agreement", "votes", "rule_version", "schema_version", "decided_at",

@@ -15,11 +15,11 @@ from annotation.domain.corpus_files import Problem
 from annotation.domain.schema import SCHEMAS
 from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Assignment, GoldLabel, Membership, Project, Proposition, Role, User, Vote, VoteEvent
-from annotation.models.bulk import insert_rows
 from annotation.services import audit
 from annotation.services.bulk_resolution import settle_fresh
 from annotation.services.resolution import Cell, resolve_cells
 from annotation.services.votes import MAX_CLOCK_LEAD
+from workers.models.bulk import insert_rows
 
 _VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "client_key", "duration_ms")
 _EVENT = (*_VOTE, "previous", "undoes", "received_at", "applied", "origin")

@@ -13,8 +13,8 @@ from django.db.models import Exists, OuterRef
 
 from annotation.domain.schema import SCHEMAS
 from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
-from annotation.models.bulk import write_few
 from annotation.services.resolution import Cell, resolve_cells
+from workers.models.bulk import write_few
 
 MAX_CHANGES = 200
 MAX_CLOCK_LEAD = timedelta(hours=24)

@@ -69,12 +69,28 @@ def _few(model: type[models.Model], fields: tuple, unique: tuple, update: tuple)
     return statement, {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))}
 
 
+def update_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Sets `fields` of many rows, each to its own values; the last value of a row is its primary key."""
+    held = [model._meta.get_field(name) for name in fields]
+    quote = connection.ops.quote_name
+    sets = ", ".join(f"{quote(field.column)} = %s" for field in held)
+    ready = list(_adapted(rows, {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))}))
+    if not ready:
+        return
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"UPDATE {quote(model._meta.db_table)} SET {sets} WHERE {quote(model._meta.pk.column)} = %s", ready
+        )
+
+
 def _adapter(field: models.Field) -> Callable[[Any], Any] | None:
     if isinstance(field, models.JSONField):
         encode = json.JSONEncoder(ensure_ascii=False).encode
         return lambda value: None if value is None else encode(value)
     if isinstance(field, models.DateTimeField) and connection.vendor != "postgresql":
         return lru_cache(4096)(connection.ops.adapt_datetimefield_value)
+    if isinstance(field, models.DecimalField):
+        return lambda value: field.get_db_prep_save(value, connection)
     return None
 
 

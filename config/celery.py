@@ -1,0 +1,46 @@
+"""Celery: it rings the workers. What there is to do lies in the database, so that a lost message loses nothing."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+
+from celery import Celery
+from celery.signals import worker_ready, worker_shutting_down
+from kombu.transport import TRANSPORT_ALIASES
+
+from config.broker import ALIAS
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+TRANSPORT_ALIASES[ALIAS] = "config.broker:Transport"
+
+app = Celery("credence")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks(["workers"])
+log = logging.getLogger(__name__)
+
+
+@worker_ready.connect
+def _start_sweeping(**_) -> None:
+    """Every worker looks around by itself: no separate scheduler has to be kept alive, and no broker has to be up."""
+    threading.Thread(target=_sweep_for_ever, name="sweep", daemon=True).start()
+
+
+@worker_shutting_down.connect
+def _stop(**_) -> None:
+    from workers import tasks
+
+    tasks.STOP.set()
+
+
+def _sweep_for_ever() -> None:
+    from django.conf import settings
+
+    from workers import tasks
+
+    while not tasks.STOP.wait(settings.WORKER_SWEEP_SECONDS):
+        try:
+            tasks.look_around()
+        except Exception:  # the database may be away; the next look may find it
+            log.warning("The sweep could not be made; trying again.", exc_info=True)

@@ -1,0 +1,85 @@
+"""A purpose of the tests' own ("trial"): asks each item's key, keeps what comes back in memory."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import pytest
+from django.utils import timezone
+
+from workers.backends.contract import Message, Request
+from workers.models import Endpoint, EndpointPace, ItemState
+from workers.services import jobs, purposes
+from workers.services.drain import Drain
+from workers.services.purposes import Received
+
+
+class Trial:
+    def __init__(self) -> None:
+        self.received: Counter[str] = Counter()
+        self.answers: dict[str, str] = {}
+        self.finished_jobs: list[int] = []
+        self.suffix = ""
+
+    def ask(self, items):
+        return {item.pk: self.request(item) for item in items}
+
+    def request(self, item):
+        if item.key.startswith("impossible"):
+            return "This item has no story."
+        return Request((Message("user", item.key + self.suffix),), max_tokens=50, temperature=0.0)
+
+    def receive(self, answered):
+        outcomes = {}
+        for item, call in answered:
+            if "poison" in call.answer:
+                raise ValueError("a mistake in the purpose")
+            self.received[item.key] += 1
+            self.answers[item.key] = call.answer
+            unusable = call.state != "answered"
+            outcomes[item.pk] = Received(ItemState.UNUSABLE, f"It was {call.state}.") if unusable else Received()
+        return outcomes
+
+    def finished(self, job):
+        self.finished_jobs.append(job.pk)
+
+
+@pytest.fixture
+def trial():
+    purpose = Trial()
+    purposes.register("trial", purpose)
+    yield purpose
+    purposes._PURPOSES.pop("trial")
+
+
+@pytest.fixture
+def make_endpoint(db):
+    count = itertools.count(1)
+
+    def make(provider="scripted", **fields):
+        fields = {"name": f"model-{next(count)}", "model": "tiny", **fields}
+        endpoint = Endpoint.objects.create(provider=provider, **fields)
+        EndpointPace.objects.create(endpoint=endpoint)
+        return endpoint
+
+    return make
+
+
+@pytest.fixture
+def start(trial):
+    def begin(endpoint, keys, **fields):
+        items = [(endpoint, "", key) for key in keys]
+        return jobs.start_job(by="alice", purpose="trial", title="Trial", items=items, now=timezone.now(), **fields)
+
+    return begin
+
+
+@pytest.fixture
+def drain():
+    """Works everything off in this process: `drain()`."""
+
+    def work(**options):
+        Drain(**options).run()
+
+    return work

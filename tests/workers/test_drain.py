@@ -1,0 +1,202 @@
+"""Making calls with the scripted backend: each once, each to its own end, whatever goes wrong."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from workers.backends.scripted import FUNCTIONS
+from workers.models import Attempt, Call, CallState, Item, ItemState, JobState, Worker, WorkerState
+from workers.services import jobs
+from workers.services.sweeping import sweep
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def states(job) -> dict[str, str]:
+    return dict(Item.objects.filter(job=job).values_list("key", "state"))
+
+
+def test_every_item_gets_its_answer_and_the_job_ends(make_endpoint, start, drain, trial):
+    job = start(make_endpoint(options={"delay": 0.01}), [f"q{at}" for at in range(200)])
+    drain()
+    job.refresh_from_db()
+    assert job.state == JobState.FINISHED
+    assert trial.received == {f"q{at}": 1 for at in range(200)}
+    assert trial.finished_jobs == [job.pk]
+    assert (
+        Call.objects.filter(state=CallState.ANSWERED).count()
+        == Attempt.objects.filter(outcome="answered").count()
+        == 200
+    )
+    assert not Worker.objects.filter(state=WorkerState.LIVE).exists()
+
+
+def test_a_second_job_asks_nothing_again(make_endpoint, start, drain, trial, tmp_path):
+    endpoint = make_endpoint(options={"log": str(tmp_path / "asked")})
+    start(endpoint, ["a", "b"])
+    drain()
+    again = start(endpoint, ["a", "b", "c"])
+    drain()
+    assert len((tmp_path / "asked").read_text().splitlines()) == 3
+    progress = jobs.progress_of(again)
+    assert (progress.done, progress.made, progress.reused) == (3, 1, 2)
+    assert trial.received == {"a": 2, "b": 2, "c": 1}
+
+
+def test_equal_questions_of_two_jobs_at_once_are_one_call(make_endpoint, start, drain, tmp_path):
+    endpoint = make_endpoint(options={"log": str(tmp_path / "asked"), "delay": 0.05})
+    first, second = start(endpoint, ["a", "b"]), start(endpoint, ["a", "b"])
+    drain()
+    assert len((tmp_path / "asked").read_text().splitlines()) == 2
+    assert set(states(first).values()) == set(states(second).values()) == {"done"}
+
+
+@pytest.mark.parametrize(
+    ("failure", "state", "attempts", "sentence"),
+    [
+        ("rejected", CallState.FAILED, 1, "Scripted to fail: rejected."),
+        ("throttled", CallState.FAILED, 2, "Given up after 2 attempts."),
+        ("overloaded", CallState.FAILED, 2, "Given up after 2 attempts."),
+        ("lost", CallState.UNKNOWN, 2, "The outcome of 2 attempts is unknown; it may have been paid."),
+        ("unreadable", CallState.UNKNOWN, 2, "The outcome of 2 attempts is unknown; it may have been paid."),
+    ],
+)
+def test_one_endless_failure_costs_that_item_alone(
+    make_endpoint, start, drain, failure, state, attempts, sentence, monkeypatch
+):
+    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
+    endpoint = make_endpoint(max_attempts=2, options={"script": [{"when": "bad", "fail": failure}]})
+    job = start(endpoint, ["good1", "bad", "good2"])
+    drain()
+    assert states(job) == {"good1": "done", "bad": "failed", "good2": "done"}
+    item = Item.objects.get(job=job, key="bad")
+    assert item.problem.endswith(sentence)
+    assert (item.call.state, item.call.attempts_made) == (state, attempts)
+    job.refresh_from_db()
+    assert job.state == JobState.FINISHED
+
+
+def test_a_call_that_fails_once_is_sent_again(make_endpoint, start, drain, monkeypatch):
+    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
+    job = start(make_endpoint(options={"script": [{"fail": "overloaded", "times": 1}]}), ["a"])
+    drain()
+    assert states(job) == {"a": "done"}
+    outcomes = list(Attempt.objects.order_by("number").values_list("number", "outcome"))
+    assert outcomes == [(1, "overloaded"), (2, "answered")]
+
+
+def test_a_deadline_ends_a_call_that_hangs(make_endpoint, start, drain):
+    endpoint = make_endpoint(timeout_seconds=1, repeat_unknown=0, options={"script": [{"when": "hang", "delay": 60}]})
+    job = start(endpoint, ["a", "hang"])
+    drain()
+    assert states(job) == {"a": "done", "hang": "failed"}
+    assert "No answer within 1 s." in Item.objects.get(key="hang").problem
+
+
+def test_refusals_and_cut_answers_are_kept_and_reach_the_purpose(make_endpoint, start, drain):
+    script = [
+        {"when": "no", "text": "I will not.", "stop": "refusal"},
+        {"when": "long", "text": "and so", "stop": "length"},
+    ]
+    job = start(make_endpoint(options={"script": script}), ["no", "long", "plain"])
+    drain()
+    assert states(job) == {"no": "unusable", "long": "unusable", "plain": "done"}
+    assert set(Call.objects.values_list("state", flat=True)) == {"refused", "truncated", "answered"}
+
+
+def test_what_cannot_be_asked_says_why(make_endpoint, start, drain):
+    job = start(make_endpoint(), ["impossible", "a"])
+    drain()
+    assert states(job) == {"impossible": "failed", "a": "done"}
+    assert Item.objects.get(key="impossible").problem == "This item has no story."
+
+
+def test_a_mistake_of_the_purpose_costs_one_item_and_no_answer(make_endpoint, start, drain):
+    job = start(make_endpoint(options={"script": [{"when": "b", "text": "poison"}]}), ["a", "b", "c"])
+    drain()
+    assert states(job) == {"a": "done", "b": "failed", "c": "done"}
+    assert Call.objects.get(answer="poison").state == CallState.ANSWERED
+
+
+def test_hostile_characters_are_stored(make_endpoint, start, drain, trial, monkeypatch):
+    monkeypatch.setitem(FUNCTIONS, "hostile", lambda body: "a\x00b\ud800c")
+    trial.suffix = "nul \x00 and half a pair \udc00"
+    start(make_endpoint(options={"function": "hostile"}), ["a"])
+    drain()
+    assert list(trial.answers.values()) == ["a␀b?c"]
+
+
+def test_a_budget_is_never_exceeded(make_endpoint, start, drain):
+    # A body of some 130 characters is booked as 44 tokens at $0.1, and 50 tokens of output at $0.1: a call is reserved at about $9.4
+    # and costs far less; $30 leave room for one more until less than a reservation is left.
+    endpoint = make_endpoint(price_input=Decimal(100_000), price_output=Decimal(100_000), max_concurrency=2)
+    job = start(endpoint, [f"q{at}" for at in range(100)], budget=Decimal(30))
+    drain()
+    job.refresh_from_db()
+    spent = Item.objects.filter(job=job).spent()
+    assert job.state == JobState.PAUSED
+    assert "budget of $30.00" in job.note
+    reserved = Call.objects.filter(state=CallState.PLANNED).first().reserved_cost
+    assert 30 - reserved < spent <= 30
+    jobs.resume_job(job=job, budget=Decimal(10_000))
+    drain()
+    assert set(states(job).values()) == {"done"}
+
+
+def test_pause_cancel_and_retry(make_endpoint, start, drain):
+    endpoint = make_endpoint(max_attempts=1, options={"script": [{"when": "b", "fail": "overloaded", "times": 1}]})
+    job = start(endpoint, ["a", "b"])
+    jobs.pause_job(job=job)
+    drain()
+    assert states(job) == {"a": "waiting", "b": "waiting"}
+    jobs.resume_job(job=job)
+    drain()
+    assert states(job) == {"a": "done", "b": "failed"}
+    assert jobs.retry_failed(job=job, now=timezone.now()) == 1
+    endpoint.options = {}
+    endpoint.save()
+    drain()
+    assert states(job) == {"a": "done", "b": "done"}
+    other = start(endpoint, ["c"])
+    jobs.cancel_job(job=other, now=timezone.now())
+    drain()
+    assert states(other) == {"c": "cancelled"}
+
+
+def test_a_missing_key_pauses_the_job_and_says_so(make_endpoint, start, drain, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    job = start(make_endpoint("openai", name="gpt", api_key_env="NO_SUCH_KEY"), ["a"])
+    drain()
+    job.refresh_from_db()
+    assert job.state == JobState.PAUSED
+    assert job.note == "gpt: The environment variable NO_SUCH_KEY is not set where the worker runs."
+
+
+def test_the_sweep_frees_what_a_dead_worker_held(make_endpoint, start, drain, trial, settings):
+    endpoint = make_endpoint(price_output=Decimal(100_000))
+    job = start(endpoint, ["not sent", "sent", "sent twice"])
+    long_ago = timezone.now() - timedelta(hours=1)
+    dead = Worker.objects.create(host="h", pid=1, started_at=long_ago, heartbeat_at=long_ago)
+    for item, state, unknowns in zip(Item.objects.order_by("id"), ("reserved", "sent", "sent"), (0, 0, 1), strict=True):
+        from workers.backends import make
+        from workers.services.planning import plan
+
+        plan(items=[item], endpoint=endpoint, backend=make(endpoint.spec), now=long_ago)
+        item.refresh_from_db()
+        Call.objects.filter(pk=item.call_id).update(state=state, worker=dead, attempts_made=1, unknowns=unknowns)
+        Item.objects.filter(pk=item.pk).update(state=ItemState.CLAIMED, worker=dead)
+        if state == "sent":
+            Attempt.objects.create(call=item.call, number=1, sent_at=long_ago)
+    assert sweep(now=timezone.now()) == 1
+    assert sweep(now=timezone.now()) == 0
+    dead.refresh_from_db()
+    assert dead.state == WorkerState.LOST
+    assert list(Attempt.objects.values_list("outcome", flat=True)) == ["unknown", "unknown"]
+    drain()
+    assert states(job) == {"not sent": "done", "sent": "done", "sent twice": "failed"}
+    assert Item.objects.get(key="sent twice").cost == Call.objects.get(state="unknown").reserved_cost
+    assert Item.objects.get(key="not sent").cost < Item.objects.get(key="sent").cost

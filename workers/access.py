@@ -1,0 +1,21 @@
+"""Endpoints, the ledger and the workers belong to the site: only the site admin opens them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+
+View = Callable[..., HttpResponse]
+
+
+def site_admin(view: View) -> View:
+    @wraps(view)
+    def guarded(request: HttpRequest, *args, **kwargs) -> HttpResponse:
+        if not request.user.is_superuser:
+            raise PermissionDenied("Only the site admin sees models, calls and workers.")
+        return view(request, *args, **kwargs)
+
+    return guarded

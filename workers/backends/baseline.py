@@ -1,0 +1,150 @@
+"""Reference points without a model: they need no key and no network, and every table can hold them.
+
+The model's name chooses one: `majority` (the commonest label in `task.counts`), `random` (uniform over the legal labels, seeded), `omniscient`
+(extraction: every actor believes every narrated fact, the score of having no theory of mind at all), `lexical-judge` (optimal
+one-to-one assignment of propositions within an actor by text similarity).
+
+They read `Request.task`, never the messages:
+- label: `kind` "label", `rows` [{id, actor, belief}], `dimensions` {key: [labels]}, `counts` {key: {label: n}}
+- extract: `kind` "extract", `story`, `actors` (optional)
+- judge: `kind` "judge", `predictions` and `gold` [[actor, belief], …]
+
+Options: `threshold` of the lexical judge (0 to 1, default 0.55), `seed`.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rapidfuzz import fuzz, process
+from scipy.optimize import linear_sum_assignment
+
+from workers.backends.contract import Body, Completion, Request, Spec, Stop, Usage
+from workers.backends.errors import Rejected
+
+MODELS = {"majority": "label", "random": "label", "omniscient": "extract", "lexical-judge": "judge"}
+WORLD = "world"
+THRESHOLD = 0.55
+_SENTENCE = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bMrs\.)(?<=[.!?…])[\"'”’)]*\s+|\n+")
+_NAME = re.compile(r"(?<![.!?…\"'“‘\n] )(?<!^)(?<![\"“‘])\b(?:(?:Mr|Mrs|Ms|Dr)\. )?[A-Z][a-zà-ÿ]+\b")
+
+
+class BaselineBackend:
+    def __init__(self, spec: Spec) -> None:
+        if spec.model not in MODELS:
+            raise Rejected(f"There is no baseline {spec.model!r}; there are {', '.join(MODELS)}.")
+        self.spec = spec
+
+    def body(self, request: Request) -> Body:
+        kind = request.task.get("kind")
+        if kind != MODELS[self.spec.model]:
+            raise Rejected(
+                f"The baseline {self.spec.model} can only {MODELS[self.spec.model]}, not {kind or 'answer freely'}."
+            )
+        seed = self.spec.options.get("seed", 0) if request.seed is None else request.seed
+        extra = {"seed": seed} if self.spec.model == "random" else {}
+        extra |= {"threshold": self._threshold()} if self.spec.model == "lexical-judge" else {}
+        return {"model": self.spec.model, "task": dict(request.task), "sample": request.sample, **extra}
+
+    async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
+        return Completion(text=answer(body), stop=Stop.END, usage=Usage(), model=self.spec.model)
+
+    async def aclose(self) -> None:
+        pass
+
+    def _threshold(self) -> float:
+        return float(self.spec.options.get("threshold", THRESHOLD))
+
+
+def answer(body: Body) -> str:
+    task = body["task"]
+    match body["model"]:
+        case "majority":
+            return _labels(task, lambda key, values, row: majority(task.get("counts", {}).get(key, {}), values))
+        case "random":
+            return _labels(task, lambda key, values, row: _drawn(body, key, values, row))
+        case "omniscient":
+            return omniscient(task["story"], task.get("actors"))
+        case _:
+            return judged(task["predictions"], task["gold"], threshold=body["threshold"])
+
+
+def _labels(task: Mapping[str, Any], choose) -> str:
+    rows = [
+        {"id": row["id"], **{key: choose(key, values, row) for key, values in task["dimensions"].items()}}
+        for row in task["rows"]
+    ]
+    return json.dumps({"rows": rows}, ensure_ascii=False)
+
+
+def majority(counts: Mapping[str, int], values: Sequence[str]) -> str:
+    """The commonest of `values`; ties and an empty count go to the first in the schema's order."""
+    return max(values, key=lambda value: counts.get(value, 0))
+
+
+def _drawn(body: Body, key: str, values: Sequence[str], row: Mapping[str, Any]) -> str:
+    parts = json.dumps([body["seed"], body["sample"], key, row["actor"], row["belief"], row["id"]])
+    return random.Random(hashlib.sha256(parts.encode("utf-8", "replace")).digest()).choice(list(values))
+
+
+def omniscient(story: str, actors: Sequence[str] | None = None) -> str:
+    """A pipe table: each sentence of the story as a fact of the world, and as a belief of every actor."""
+    facts = [
+        fact for fact in (" ".join(one.split()).rstrip(".").replace("|", "/") for one in _SENTENCE.split(story)) if fact
+    ]
+    people = list(actors) if actors else actors_in(story)
+    rows = [(WORLD, fact, "0") for fact in facts] + [(actor, fact, "1") for actor in people for fact in facts]
+    return "\n".join(["Actor | Belief | Order", "--- | --- | ---", *(" | ".join(row) for row in rows)])
+
+
+def actors_in(story: str) -> list[str]:
+    """Capitalised names that do not open a sentence, in order of appearance."""
+    return list(dict.fromkeys(_NAME.findall(story)))
+
+
+def judged(predictions: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], *, threshold: float = THRESHOLD) -> str:
+    """The judge's two CSV tables: MatchCount 1 for rows that the best one-to-one assignment pairs at or above `threshold`."""
+    pairs = align(predictions, gold, threshold=threshold)
+    matched = {at for at, _ in pairs}, {at for _, at in pairs}
+    parts = []
+    for heading, rows, hits in (
+        ("Prediction Table:", predictions, matched[0]),
+        ("Ground Truth Table:", gold, matched[1]),
+    ):
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(["Actor", "Belief", "MatchCount"])
+        writer.writerows([*row[:2], int(at in hits)] for at, row in enumerate(rows))
+        parts.append(f"{heading}\n{buffer.getvalue()}")
+    return "\n".join(parts)
+
+
+def align(
+    predictions: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], *, threshold: float = THRESHOLD
+) -> list[tuple[int, int]]:
+    """(prediction, gold) indices of the assignment with the greatest total similarity within each actor (Hungarian method).
+
+    Similarity is the mean of token-set and plain ratio, 0 to 1, case-insensitive.
+    """
+    groups: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, rows in enumerate((predictions, gold)):
+        for at, row in enumerate(rows):
+            groups[row[0].strip().lower()][side].append(at)
+    found = []
+    for left, right in groups.values():
+        if not left or not right:
+            continue
+        texts = [predictions[at][1].lower() for at in left], [gold[at][1].lower() for at in right]
+        close = sum(process.cdist(*texts, scorer=scorer) for scorer in (fuzz.token_set_ratio, fuzz.ratio)) / 200
+        for one, other in zip(*linear_sum_assignment(close, maximize=True), strict=True):
+            if close[one, other] >= threshold:
+                found.append((left[one], right[other]))
+    return sorted(found)

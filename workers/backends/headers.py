@@ -1,0 +1,65 @@
+"""Response headers that matter for rate control, and the time that a provider asks to wait."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+_KEPT = ("retry-after", "retry-after-ms", "x-request-id", "request-id")
+_PREFIXES = ("x-ratelimit-", "anthropic-ratelimit-")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def kept(headers: Mapping[str, str]) -> dict[str, str]:
+    found = {name.lower(): value for name, value in headers.items()}
+    return {name: value for name, value in found.items() if name in _KEPT or name.startswith(_PREFIXES)}
+
+
+def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
+    """Seconds that the provider asks to wait: retry-after-ms, or retry-after in seconds or as a date; None where absent."""
+    found = kept(headers)
+    try:
+        if "retry-after-ms" in found:
+            return max(0.0, float(found["retry-after-ms"]) / 1000)
+        if "retry-after" not in found:
+            return None
+        return max(0.0, float(found["retry-after"]))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, (parsedate_to_datetime(found["retry-after"]) - (now or datetime.now(UTC))).total_seconds())
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def request_limits(headers: Mapping[str, str]) -> tuple[float | None, float | None, float | None]:
+    """(requests a minute, requests left, seconds until the count resets), each None where the provider does not say."""
+    for prefix, order in (("x-ratelimit-", "{}-requests"), ("anthropic-ratelimit-", "requests-{}")):
+        found = [headers.get(prefix + order.format(one)) for one in ("limit", "remaining", "reset")]
+        if found[0] is not None:
+            return _number(found[0]), _number(found[1]), seconds(found[2])
+    return None, None, None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+def seconds(text: str | None, *, now: datetime | None = None) -> float | None:
+    """ "1m30s", "20ms", "12" or an ISO time, as seconds from now."""
+    if not text:
+        return None
+    if parts := _DURATION.findall(text):
+        return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if (number := _number(text)) is not None:
+        return number
+    try:
+        return max(0.0, (datetime.fromisoformat(text) - (now or datetime.now(UTC))).total_seconds())
+    except (ValueError, TypeError):
+        return None

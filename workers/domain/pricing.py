@@ -1,0 +1,45 @@
+"""What a call costs. Prices are in US dollars per million tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from workers.backends.contract import Usage
+
+MILLION = Decimal(1_000_000)
+CHARACTERS_A_TOKEN = 3
+"""A cautious estimate, a third above what English text has, for budgets that must hold before a call is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """`cached` and `cache_write` are the prices of tokens read from and written to the provider's cache; `batch` is the factor
+    on everything in a batch."""
+
+    input: Decimal = Decimal(0)
+    cached: Decimal = Decimal(0)
+    cache_write: Decimal = Decimal(0)
+    output: Decimal = Decimal(0)
+    batch: Decimal = Decimal("0.5")
+
+    def cost(self, usage: Usage, *, batch: bool = False) -> Decimal:
+        """Dollars. Cached tokens are a part of `usage.input` and are not billed twice; reasoning is a part of the output."""
+        plain = max(0, usage.input - usage.cached - usage.cache_write)
+        total = (
+            plain * self.input
+            + usage.cached * self.cached
+            + usage.cache_write * self.cache_write
+            + usage.output * self.output
+        ) / MILLION
+        return total * self.batch if batch else total
+
+    def at_most(self, characters: int, max_tokens: int, *, batch: bool = False) -> Decimal:
+        """What a call can cost at most, before it is made."""
+        dearest = max(self.input, self.cache_write)
+        total = (estimated_tokens(characters) * dearest + max_tokens * self.output) / MILLION
+        return total * self.batch if batch else total
+
+
+def estimated_tokens(characters: int) -> int:
+    return -(-characters // CHARACTERS_A_TOKEN)

@@ -1,0 +1,56 @@
+"""Whether a call is sent again, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workers.backends.errors import Again, BackendError
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`attempts` in all; `unknown` times a call whose outcome is unknown is sent again; `cap` on Retry-After, in seconds."""
+
+    attempts: int = 6
+    unknown: int = 1
+    cap: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`pause` in seconds where `again`; `reason` is the sentence that is shown."""
+
+    again: bool
+    pause: float
+    reason: str
+
+
+def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy, jitter: float) -> Decision:
+    """After attempt number `attempts` failed; `unknowns` of them, this one included, ended unknown.
+
+    `jitter` in 0…1 spreads the calls that failed together over a quarter of the pause.
+    """
+    said = str(error)
+    if error.again is Again.NEVER:
+        return Decision(False, 0, said)
+    if error.again is Again.UNKNOWN and unknowns > policy.unknown:
+        return Decision(False, 0, f"{said} The outcome of {_times(unknowns)} is unknown; it may have been paid.")
+    if attempts >= policy.attempts:
+        return Decision(False, 0, f"{said} Given up after {_times(attempts)}.")
+    pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1))
+    asked = error.retry_after
+    if asked is not None and asked > policy.cap:
+        reason = (
+            f"{said} The provider asks to wait {asked:.0f} s; waiting {policy.cap:.0f} s, the cap of this endpoint."
+        )
+        pause = max(pause, policy.cap)
+    else:
+        reason = said
+        pause = max(pause, asked or 0.0)
+    return Decision(True, pause * (1 + jitter / 4), reason)
+
+
+def _times(count: int) -> str:
+    return "one attempt" if count == 1 else f"{count} attempts"

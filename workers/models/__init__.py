@@ -1,0 +1,26 @@
+from workers.models.batch import Batch, BatchEntry, BatchState
+from workers.models.call import COMPLETED, IN_FLIGHT, Attempt, Call, CallState
+from workers.models.endpoint import Endpoint, EndpointPace, Provider
+from workers.models.job import OPEN, Item, ItemState, Job, JobState
+from workers.models.worker import Worker, WorkerState
+
+__all__ = [
+    "COMPLETED",
+    "IN_FLIGHT",
+    "OPEN",
+    "Attempt",
+    "Batch",
+    "BatchEntry",
+    "BatchState",
+    "Call",
+    "CallState",
+    "Endpoint",
+    "EndpointPace",
+    "Item",
+    "ItemState",
+    "Job",
+    "JobState",
+    "Provider",
+    "Worker",
+    "WorkerState",
+]

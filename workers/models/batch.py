@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from django.db import models
+
+from workers.models.call import Call
+from workers.models.endpoint import Endpoint
+from workers.models.job import Job
+from workers.models.opaque import OpaqueModel
+from workers.models.worker import Worker
+
+
+class BatchState(models.TextChoices):
+    """`submitting` is written, with every custom id, before the provider hears of it."""
+
+    SUBMITTING = "submitting", "Being handed over"
+    RUNNING = "running", "With the provider"
+    ENDED = "ended", "Ended"
+    FAILED = "failed", "Failed"
+
+
+class Batch(OpaqueModel):
+    job = models.ForeignKey(Job, models.CASCADE, related_name="batches")
+    endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="batches_made")
+    state = models.CharField(max_length=10, choices=BatchState.choices, default=BatchState.SUBMITTING)
+    provider_id = models.CharField(max_length=200, blank=True)
+    worker = models.ForeignKey(Worker, models.SET_NULL, null=True, blank=True, related_name="batches")
+    created_at = models.DateTimeField(auto_now_add=True)
+    polled_at = models.DateTimeField(null=True, blank=True)
+    done = models.PositiveIntegerField(default=0)
+    problem = models.TextField(blank=True)
+
+
+class BatchEntry(models.Model):
+    """A call in a batch, by the custom id that the provider hands back."""
+
+    batch = models.ForeignKey(Batch, models.CASCADE, related_name="entries")
+    call = models.ForeignKey(Call, models.PROTECT, related_name="+")
+    custom_id = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["batch", "custom_id"], name="one_entry_a_custom_id")]

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+from django.db import models
+from django.db.models import Q
+
+from workers.models.endpoint import Endpoint
+from workers.models.opaque import OpaqueModel
+from workers.models.worker import Worker
+
+
+class CallState(models.TextChoices):
+    """planned → reserved → sent → answered, truncated, refused, failed or unknown.
+
+    A call that may be sent again goes back to planned. Unknown: sent, and no answer known; it may have been paid.
+    """
+
+    PLANNED = "planned", "Planned"
+    RESERVED = "reserved", "Reserved"
+    SENT = "sent", "Sent"
+    ANSWERED = "answered", "Answered"
+    TRUNCATED = "truncated", "Truncated"
+    REFUSED = "refused", "Refused"
+    FAILED = "failed", "Failed"
+    UNKNOWN = "unknown", "Unknown"
+
+
+COMPLETED = (CallState.ANSWERED, CallState.TRUNCATED, CallState.REFUSED)
+"""An answer is there and was paid; it is never asked for again."""
+IN_FLIGHT = (CallState.RESERVED, CallState.SENT)
+
+
+class CallQuerySet(models.QuerySet):
+    def completed(self) -> CallQuerySet:
+        return self.filter(state__in=COMPLETED)
+
+    def newest_first(self) -> CallQuerySet:
+        return self.order_by("-id")
+
+
+class Call(OpaqueModel):
+    """One logical call: a body asked of a model, once (workers/domain/ledger_key.py). Answers are kept whole."""
+
+    key = models.CharField(max_length=64, unique=True)
+    endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="calls")
+    provider = models.CharField(max_length=20)
+    model = models.CharField(max_length=200)
+    revision = models.CharField(max_length=100, blank=True)
+    body = models.TextField(help_text="Canonical JSON, as it was hashed.")
+    sample = models.PositiveIntegerField(default=0)
+    purpose = models.CharField(max_length=30, blank=True)
+
+    state = models.CharField(max_length=10, choices=CallState.choices, default=CallState.PLANNED)
+    worker = models.ForeignKey(Worker, models.SET_NULL, null=True, blank=True, related_name="calls")
+    attempts_made = models.PositiveIntegerField(default=0)
+    tries = models.PositiveIntegerField(default=0, help_text="Attempts since somebody last asked for it.")
+    unknowns = models.PositiveIntegerField(default=0, help_text="Those of them whose outcome is unknown.")
+    reserved_cost = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
+    planned_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    answer = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    stop = models.CharField(max_length=10, blank=True)
+    answered_by = models.CharField(max_length=200, blank=True)
+    request_id = models.CharField(max_length=200, blank=True)
+    input_tokens = models.PositiveIntegerField(default=0)
+    cached_tokens = models.PositiveIntegerField(default=0)
+    cache_write_tokens = models.PositiveIntegerField(default=0)
+    output_tokens = models.PositiveIntegerField(default=0)
+    reasoning_tokens = models.PositiveIntegerField(default=0)
+    cost = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
+    problem = models.TextField(blank=True)
+
+    objects = CallQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=CallState.values), name="call_state_known"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["worker", "state"], condition=Q(state__in=["reserved", "sent"]), name="call_in_flight"
+            ),
+            models.Index(fields=["state", "-id"], name="call_by_state"),
+            models.Index(fields=["endpoint", "-id"], name="call_by_endpoint"),
+            models.Index(fields=["finished_at"], name="call_by_day"),
+        ]
+
+    @property
+    def request(self) -> dict:
+        return json.loads(self.body)
+
+    @property
+    def is_completed(self) -> bool:
+        return self.state in COMPLETED
+
+
+class Attempt(models.Model):
+    """One time that a call was sent, written before it left. `outcome` is empty while its answer is awaited."""
+
+    call = models.ForeignKey(Call, models.CASCADE, related_name="attempts")
+    number = models.PositiveIntegerField()
+    worker = models.ForeignKey(Worker, models.SET_NULL, null=True, blank=True, related_name="+")
+    sent_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+    outcome = models.CharField(max_length=20, blank=True)
+    status = models.PositiveSmallIntegerField(null=True, blank=True)
+    headers = models.JSONField(default=dict)
+    problem = models.TextField(blank=True)
+    waits = models.FloatField(default=0, help_text="Seconds until it may be sent again.")
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["call", "number"], name="one_attempt_a_number")]

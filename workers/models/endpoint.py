@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.core.validators import MinValueValidator, RegexValidator
+from django.db import models
+from django.db.models import Q
+
+from workers.backends import PROVIDERS
+from workers.backends.contract import Spec
+from workers.domain.pricing import Prices
+from workers.domain.retrying import Policy
+
+Provider = models.TextChoices(
+    "Provider", [(key.upper().replace("-", "_"), (key, name)) for key, name in PROVIDERS.items()]
+)
+
+
+class EndpointQuerySet(models.QuerySet):
+    def usable(self) -> EndpointQuerySet:
+        return self.filter(active=True)
+
+
+def _price(help_text: str) -> models.DecimalField:
+    return models.DecimalField(
+        max_digits=12, decimal_places=6, default=Decimal(0), validators=[MinValueValidator(0)], help_text=help_text
+    )
+
+
+class Endpoint(models.Model):
+    """A model that can be asked: where, how, at what price and how fast. The key itself lies in the worker's environment."""
+
+    name = models.SlugField(max_length=60, unique=True, help_text="What tables and commands call it.")
+    provider = models.CharField(max_length=20, choices=Provider.choices)
+    model = models.CharField(max_length=200, help_text="The name that the provider knows the model by.")
+    revision = models.CharField(
+        max_length=100, blank=True, help_text="A commit or version of the weights, where there is one."
+    )
+    base_url = models.URLField(max_length=300, blank=True, help_text="Empty for the provider's own address.")
+    api_key_env = models.CharField(
+        "key variable",
+        max_length=100,
+        blank=True,
+        validators=[
+            RegexValidator(r"\A[A-Za-z_][A-Za-z0-9_]*\Z", "A name of an environment variable, not the key itself.")
+        ],
+        help_text="The name of the environment variable that holds the key where the worker runs. Never the key.",
+    )
+    family = models.CharField(max_length=60, blank=True, help_text="Who trained it, for groups in tables.")
+    options = models.JSONField(default=dict, blank=True, help_text="Settings of the provider's own (docs/models.md).")
+    active = models.BooleanField(default=True)
+
+    sets_temperature = models.BooleanField("takes a temperature", default=True)
+    json_schema = models.BooleanField(
+        "structured output", default=True, help_text="Answers can be held to a JSON schema."
+    )
+    batches = models.BooleanField("batch form", default=False, help_text="The provider's batch form, at half price.")
+    context_tokens = models.PositiveIntegerField(
+        default=0, help_text="Context length in tokens; 0 where it does not matter."
+    )
+
+    price_input = _price("US dollars per million tokens.")
+    price_cached = _price("For tokens read from the provider's cache.")
+    price_cache_write = _price("For tokens put into the provider's cache.")
+    price_output = _price("Reasoning tokens count as output.")
+    price_batch = models.DecimalField(
+        max_digits=4, decimal_places=3, default=Decimal("0.5"), validators=[MinValueValidator(0)],
+        help_text="Factor on all prices in a batch.",
+    )  # fmt: skip
+
+    max_concurrency = models.PositiveIntegerField(
+        default=16, validators=[MinValueValidator(1)], help_text="Calls in flight at once."
+    )
+    requests_per_minute = models.PositiveIntegerField(default=0, help_text="0: no known limit; it is found out.")
+    tokens_per_minute = models.PositiveIntegerField(default=0, help_text="0: no known limit.")
+    timeout_seconds = models.PositiveIntegerField(default=300, validators=[MinValueValidator(1)])
+    max_attempts = models.PositiveSmallIntegerField(default=6, validators=[MinValueValidator(1)])
+    repeat_unknown = models.PositiveSmallIntegerField(
+        default=1, help_text="How often a call is sent again whose answer never came, and that may have been paid."
+    )
+    retry_after_cap = models.PositiveIntegerField(default=60, help_text="Seconds; a longer Retry-After is not obeyed.")
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.CharField(max_length=150, blank=True)
+    tried_at = models.DateTimeField(null=True, blank=True)
+    tried = models.JSONField(default=dict, blank=True)
+
+    objects = EndpointQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(condition=Q(provider__in=list(PROVIDERS)), name="endpoint_provider_known"),
+            models.CheckConstraint(condition=Q(max_concurrency__gte=1), name="endpoint_concurrency_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def spec(self) -> Spec:
+        return Spec(
+            provider=self.provider,
+            model=self.model,
+            revision=self.revision,
+            base_url=self.base_url,
+            api_key_env=self.api_key_env,
+            sets_temperature=self.sets_temperature,
+            json_schema=self.json_schema,
+            max_concurrency=self.max_concurrency,
+            options=self.options,
+        )
+
+    @property
+    def prices(self) -> Prices:
+        return Prices(self.price_input, self.price_cached, self.price_cache_write, self.price_output, self.price_batch)
+
+    @property
+    def policy(self) -> Policy:
+        return Policy(self.max_attempts, self.repeat_unknown, float(self.retry_after_cap))
+
+    @property
+    def most(self) -> float:
+        """The endpoint's own limit in calls a second, 0 for none."""
+        return self.requests_per_minute / 60
+
+    @property
+    def token_rate(self) -> float:
+        """Tokens a second, 0 for no limit."""
+        return self.tokens_per_minute / 60
+
+
+class EndpointPace(models.Model):
+    """The shared rate of an endpoint (workers/domain/pacing.py). Its row is the lock under which work is claimed."""
+
+    endpoint = models.OneToOneField(Endpoint, models.CASCADE, primary_key=True, related_name="pace")
+    state = models.JSONField(default=dict)

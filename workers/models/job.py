@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.db import models
+from django.db.models import Count, Q, Sum
+
+from workers.models.call import Call
+from workers.models.endpoint import Endpoint
+from workers.models.opaque import OpaqueModel
+from workers.models.worker import Worker
+
+
+class JobState(models.TextChoices):
+    RUNNING = "running", "Running"
+    PAUSED = "paused", "Paused"
+    FINISHED = "finished", "Finished"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class ItemState(models.TextChoices):
+    """`batched` items wait for the provider's batch; `unusable` ones have an answer that says nothing."""
+
+    WAITING = "waiting", "Waiting"
+    CLAIMED = "claimed", "In flight"
+    BATCHED = "batched", "In a batch"
+    DONE = "done", "Done"
+    UNUSABLE = "unusable", "Unusable"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+OPEN = (ItemState.WAITING, ItemState.CLAIMED, ItemState.BATCHED)
+
+
+class Job(OpaqueModel):
+    """Many items of work for one purpose. What it means lies with the app that made it and registered the purpose."""
+
+    purpose = models.CharField(max_length=30)
+    title = models.CharField(max_length=200)
+    state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.RUNNING)
+    note = models.CharField(max_length=300, blank=True, help_text="Why it is paused.")
+    params = models.JSONField(default=dict, blank=True)
+    budget = models.DecimalField(
+        max_digits=12, decimal_places=4, null=True, blank=True, help_text="US dollars, a hard cap."
+    )
+    batch = models.BooleanField(default=False)
+    priority = models.SmallIntegerField(default=0)
+    created_by = models.CharField(max_length=150, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(state__in=JobState.values), name="job_state_known")]
+        indexes = [models.Index(fields=["state", "-priority", "id"], name="job_by_state")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class ItemQuerySet(models.QuerySet):
+    def still_open(self) -> ItemQuerySet:
+        return self.filter(state__in=OPEN)
+
+    def counts(self) -> dict[str, int]:
+        """Items by state, every state named."""
+        held = dict(self.order_by().values_list("state").annotate(Count("id")))
+        return {state: held.get(state, 0) for state in ItemState.values}
+
+    def spent(self) -> Decimal:
+        return self.aggregate(total=Sum("cost"))["total"] or Decimal(0)
+
+
+class Item(models.Model):
+    """One question of a job. Its `call` may be another item's too: a call is made once, whoever asks.
+
+    `made` says that a call was sent for this item, else the ledger had the answer. `cost` is what was paid for it; for an
+    unknown outcome, what it can have cost at most.
+    """
+
+    job = models.ForeignKey(Job, models.CASCADE, related_name="items")
+    endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="items")
+    stage = models.CharField(max_length=20, blank=True)
+    key = models.CharField(max_length=80)
+    state = models.CharField(max_length=10, choices=ItemState.choices, default=ItemState.WAITING)
+    not_before = models.DateTimeField()
+    worker = models.ForeignKey(Worker, models.SET_NULL, null=True, blank=True, related_name="items")
+    call = models.ForeignKey(Call, models.PROTECT, null=True, blank=True, related_name="items")
+    made = models.BooleanField(default=False)
+    cost = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
+    problem = models.TextField(blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ItemQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "endpoint", "stage", "key"], name="one_item_a_key"),
+            models.CheckConstraint(condition=Q(state__in=ItemState.values), name="item_state_known"),
+        ]
+        indexes = [
+            models.Index(fields=["job", "endpoint", "state", "id"], name="item_to_claim"),
+            models.Index(fields=["endpoint"], condition=Q(state="claimed"), name="item_in_flight"),
+            models.Index(fields=["worker"], condition=Q(state="claimed"), name="item_of_worker"),
+        ]

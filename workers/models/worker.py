@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+from django.db import models
+
+from workers.models.opaque import OpaqueModel
+
+
+class WorkerState(models.TextChoices):
+    LIVE = "live", "Working"
+    GONE = "gone", "Ended"
+    LOST = "lost", "Lost"
+
+
+class Worker(OpaqueModel):
+    """One process while it works. It holds what it claimed as long as its heart beats; a lost one never comes back."""
+
+    host = models.CharField(max_length=200)
+    pid = models.PositiveIntegerField()
+    kind = models.CharField(max_length=60, default="calls")
+    state = models.CharField(max_length=4, choices=WorkerState.choices, default=WorkerState.LIVE)
+    started_at = models.DateTimeField()
+    heartbeat_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["state", "heartbeat_at"], name="worker_by_heartbeat")]
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.pid}"

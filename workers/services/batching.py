@@ -1,0 +1,232 @@
+"""Calls in the provider's batch form. The batch and all its custom ids are written before the provider hears of them, so that
+after a crash it is found again by our id and never handed over twice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from workers import backends
+from workers.backends.contract import BatchBackend
+from workers.backends.errors import Again, BackendError, Overloaded, Rejected
+from workers.models import (
+    COMPLETED,
+    IN_FLIGHT,
+    Attempt,
+    Batch,
+    BatchEntry,
+    BatchState,
+    Call,
+    CallState,
+    Endpoint,
+    Item,
+    ItemState,
+    Job,
+    JobState,
+)
+from workers.models.bulk import insert_rows
+from workers.services.claims import Claimed, affordable
+from workers.services.planning import plan
+from workers.services.recording import Outcome, record
+from workers.services.settling import settle
+
+if TYPE_CHECKING:
+    from workers.services.drain import Drain
+
+log = logging.getLogger(__name__)
+MOST = 10_000
+"""Calls in one batch: below every provider's limit, and small enough that a part of a long job ends early."""
+POLL, LOOK = 30.0, 1.0
+AT_ONCE = 200
+
+
+class BatchRunner:
+    """Hands batches over and takes their results, as tasks of the drain's loop."""
+
+    def __init__(self, drain: Drain) -> None:
+        self.drain = drain
+        self.loop = asyncio.get_running_loop()
+        self.looked = 0.0
+        self.mine: set[int] = set()
+
+    def look(self) -> float | None:
+        """In the database thread: takes over batches that nobody watches, and makes new ones. Seconds until the next look while
+        there is a batch, else None."""
+        if time.monotonic() - self.looked >= LOOK:
+            self.looked = time.monotonic()
+            for batch in self._left():
+                self._start(batch, fresh=False)
+            for job in self._jobs():
+                for endpoint in Endpoint.objects.filter(items__job=job, items__state=ItemState.WAITING).distinct():
+                    if batch := make_batch(job=job, endpoint=endpoint, worker=self.drain.worker, now=timezone.now()):
+                        self._start(batch, fresh=True)
+        return LOOK if self.mine else None
+
+    def _left(self) -> Iterable[Batch]:
+        open_ = Batch.objects.filter(state__in=[BatchState.SUBMITTING, BatchState.RUNNING], worker=None)
+        for batch in open_.filter(job=self.drain.only) if self.drain.only else open_:
+            if Batch.objects.filter(pk=batch.pk, worker=None).update(worker=self.drain.worker):
+                yield batch
+
+    def _jobs(self) -> Iterable[Job]:
+        jobs = Job.objects.filter(state=JobState.RUNNING, batch=True, items__state=ItemState.WAITING).distinct()
+        return jobs.filter(pk=self.drain.only) if self.drain.only else jobs
+
+    def _start(self, batch: Batch, *, fresh: bool) -> None:
+        self.mine.add(batch.pk)
+        self.loop.call_soon_threadsafe(lambda: self.drain.spawn(self._watch(batch, fresh)))
+
+    async def _watch(self, batch: Batch, fresh: bool) -> None:
+        endpoint = await self._database(lambda: batch.endpoint)
+        backend = backends.make(endpoint.spec)
+        try:
+            client = backends.make_batches(endpoint.spec, backend)
+            pause = float(endpoint.options.get("batch_poll_seconds", POLL))
+            while not self.drain.stop.is_set():
+                try:
+                    if await self._advance(batch, client, fresh):
+                        break
+                    fresh = False
+                except BackendError as error:
+                    if error.again is Again.NEVER:
+                        await self._database(end_batch, batch, self.drain.worker, str(error))
+                        break
+                    log.warning("Batch %s: %s Trying again.", batch.uid, error)
+                    fresh = False
+                await self._pause(pause)
+        finally:
+            self.mine.discard(batch.pk)
+            self.drain.awake.set()
+            await backend.aclose()
+
+    async def _advance(self, batch: Batch, client: BatchBackend, fresh: bool) -> bool:
+        """One step of a batch; True when it has ended."""
+        if batch.state == BatchState.SUBMITTING:
+            # Somebody may have handed it over and died before the provider's id was written.
+            found = None if fresh else await client.find(batch.uid)
+            if found is None:
+                bodies = await self._database(intend, batch)
+                found = await client.submit(batch.uid, bodies)
+            await self._database(submitted, batch, found)
+        status = await client.status(batch.provider_id)
+        await self._database(polled, batch, status.done)
+        if not status.ended:
+            return False
+        if status.problem:
+            await self._database(end_batch, batch, self.drain.worker, status.problem)
+            return True
+        chunk: list[tuple[str, object]] = []
+        async for pair in client.results(batch.provider_id):
+            chunk.append(pair)
+            if len(chunk) >= AT_ONCE:
+                await self._database(take_results, batch, self.drain.worker, chunk)
+                chunk = []
+        await self._database(take_results, batch, self.drain.worker, chunk)
+        await self._database(end_batch, batch, self.drain.worker, "")
+        return True
+
+    async def _pause(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not self.drain.stop.is_set():
+            await asyncio.sleep(min(0.5, max(0.01, end - time.monotonic())))
+
+    async def _database(self, work, *arguments):
+        return await self.drain.in_database(work, *arguments)
+
+
+@transaction.atomic
+def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
+    """A batch of what waits, with its custom ids; answers that the ledger has are settled at once. None where nothing is left."""
+    backend = backends.make(endpoint.spec)
+    waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now).order_by(
+        "id"
+    )
+    unplanned = list(waiting.filter(call__isnull=True).select_related("job")[:MOST])
+    if unplanned:
+        plan(items=unplanned, endpoint=endpoint, backend=backend, now=now)
+    items = list(waiting.filter(call__isnull=False).select_related("call", "job")[:MOST])
+    settle([(item, item.call) for item in items if item.call.state in COMPLETED], now=now)
+    free = [item for item in items if item.call.state not in (*COMPLETED, *IN_FLIGHT)]
+    first = {item.call_id: item for item in reversed(free)}
+    chosen = affordable([item for item in free if first[item.call_id] is item])
+    if not chosen:
+        return None
+    batch = Batch.objects.create(job=job, endpoint=endpoint, worker=worker)
+    calls = [item.call_id for item in chosen]
+    insert_rows(
+        BatchEntry,
+        ["batch", "call", "custom_id"],
+        [(batch.pk, call, f"{batch.uid}-{at}") for at, call in enumerate(calls)],
+    )
+    Call.objects.filter(pk__in=calls).update(state=CallState.RESERVED, worker=None)
+    Item.objects.filter(pk__in=[item.pk for item in chosen]).update(state=ItemState.BATCHED, worker=None)
+    return batch
+
+
+@transaction.atomic
+def intend(batch: Batch) -> list[tuple[str, dict]]:
+    """Writes that the batch's calls are being sent; returns (custom id, body) pairs."""
+    now = timezone.now()
+    entries = list(batch.entries.select_related("call").order_by("id"))
+    fresh = [entry.call for entry in entries if entry.call.state == CallState.RESERVED]
+    Call.objects.filter(pk__in=[call.pk for call in fresh]).update(
+        state=CallState.SENT, sent_at=now, attempts_made=F("attempts_made") + 1
+    )
+    rows = [(call.pk, call.attempts_made + 1, now, "", {}, "", 0.0) for call in fresh]
+    insert_rows(Attempt, ["call", "number", "sent_at", "outcome", "headers", "problem", "waits"], rows)
+    return [(entry.custom_id, json.loads(entry.call.body)) for entry in entries]
+
+
+def submitted(batch: Batch, provider_id: str) -> None:
+    batch.provider_id, batch.state = provider_id, BatchState.RUNNING
+    batch.save(update_fields=["provider_id", "state"])
+
+
+def polled(batch: Batch, done: int) -> None:
+    batch.polled_at, batch.done = timezone.now(), done
+    batch.save(update_fields=["polled_at", "done"])
+
+
+def take_results(batch: Batch, worker, results: Sequence[tuple[str, object]]) -> None:
+    ids = [custom_id for custom_id, _ in results]
+    entries = {entry.custom_id: entry for entry in batch.entries.filter(custom_id__in=ids).select_related("call")}
+    known = [(entries[custom_id].call, result) for custom_id, result in results if custom_id in entries]
+    _record(batch, worker, known)
+
+
+def end_batch(batch: Batch, worker, problem: str) -> None:
+    """Ends a batch. Calls without a result were not charged: after a failed batch they fail, after one that ended they wait again."""
+    error = Rejected(problem) if problem else Overloaded("The batch ended without an answer to this call.")
+    left = Call.objects.filter(pk__in=batch.entries.values("call")).exclude(state__in=COMPLETED)
+    left = left.filter(items__job=batch.job_id, items__state=ItemState.BATCHED).distinct()
+    _record(batch, worker, [(call, error) for call in left])
+    batch.state, batch.problem = (BatchState.FAILED if problem else BatchState.ENDED), problem
+    batch.save(update_fields=["state", "problem"])
+
+
+def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:
+    held = Item.objects.filter(job=batch.job_id, call__in=[call.pk for call, _ in pairs], state=ItemState.BATCHED)
+    items = {item.call_id: item for item in held}
+    now = time.time()
+    outcomes = [
+        Outcome(
+            Claimed(
+                item=items[call.pk].pk, job=batch.job_id, call=call.pk, uid=call.uid, body="", start=now, tokens=0,
+                tries=call.tries + 1, unknowns=call.unknowns, reserved_cost=call.reserved_cost, sent_at=now,
+            ),
+            result,
+            now,
+        )
+        for call, result in pairs
+        if call.pk in items
+    ]  # fmt: skip
+    for at in range(0, len(outcomes), AT_ONCE):
+        record(outcomes[at : at + AT_ONCE], worker=worker, endpoint=batch.endpoint, now=timezone.now(), batch=True)

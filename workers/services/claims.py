@@ -1,0 +1,205 @@
+"""Claiming work. One transaction under the lock of the endpoint's pace row decides for the whole fleet: how many calls may be
+in flight, when each starts, what the budget allows, and who makes a call that several ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import Q, Sum
+
+from workers.backends.contract import Backend
+from workers.domain.pacing import Pace
+from workers.domain.pricing import estimated_tokens
+from workers.models import (
+    COMPLETED,
+    IN_FLIGHT,
+    Call,
+    CallState,
+    Endpoint,
+    EndpointPace,
+    Item,
+    ItemState,
+    Job,
+    JobState,
+    Worker,
+)
+from workers.models.bulk import update_rows
+from workers.services.planning import AHEAD, plan
+from workers.services.settling import settle
+
+LOOK_AGAIN = timedelta(seconds=0.5)
+"""When an item looks again whose call somebody else is making."""
+
+
+@dataclass(slots=True)
+class Claimed:
+    """A call that this worker makes now. `start` in seconds since the epoch; `tokens` were booked for it."""
+
+    item: int
+    job: int
+    call: int
+    uid: str
+    body: str
+    start: float
+    tokens: int
+    tries: int
+    unknowns: int
+    reserved_cost: Decimal
+    sent_at: float = 0.0
+
+
+@dataclass(slots=True)
+class Haul:
+    """What one claim brought. `settled`: items that the ledger answered, `more`: whether it is worth claiming again at once."""
+
+    claimed: list[Claimed] = field(default_factory=list)
+    settled: int = 0
+    more: bool = False
+
+
+def claim(
+    *,
+    worker: Worker,
+    endpoint: Endpoint,
+    backend: Backend,
+    room: int,
+    now: datetime,
+    only: int | None = None,
+    paced: bool = True,
+) -> Haul:
+    """Claims up to `room` calls of `endpoint`, of job `only` where given; not `paced` where the model is our own."""
+    with transaction.atomic():
+        row = EndpointPace.objects.select_for_update().get(endpoint=endpoint)
+        pace = Pace.from_json(row.state)
+        in_flight = Item.objects.filter(endpoint=endpoint, state=ItemState.CLAIMED).count()
+        free = min(room, endpoint.max_concurrency - in_flight)
+        if paced:
+            free = min(free, pace.room(now=now.timestamp(), most=endpoint.most))
+        haul = Haul()
+        chosen: list[Item] = []
+        for job in _jobs(only):
+            wanted = max(0, free - len(chosen))
+            items = _ready(job, endpoint, backend, max(wanted, 1), now)
+            taken = {item.call_id for item in chosen}
+            chosen += _sort_out(items, endpoint, taken, wanted, now, haul)
+        if chosen:
+            haul.claimed = _reserve(chosen, worker, endpoint, pace, now)
+            row.state = pace.as_json()
+            row.save(update_fields=["state"])
+    haul.more = bool(haul.settled)
+    return haul
+
+
+def _jobs(only: int | None) -> Iterable[Job]:
+    jobs = Job.objects.filter(state=JobState.RUNNING, batch=False).order_by("-priority", "id")
+    return list(jobs.filter(pk=only) if only else jobs)
+
+
+def _ready(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datetime) -> list[Item]:
+    """The next items with their calls; plans more where there are not enough."""
+    waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now).order_by(
+        "id"
+    )
+    planned = waiting.filter(call__isnull=False).select_related("call")
+    items = list(planned[:count])
+    if len(items) < count:
+        unplanned = list(waiting.filter(call__isnull=True).select_related("job")[:AHEAD])
+        if unplanned and plan(items=unplanned, endpoint=endpoint, backend=backend, now=now):
+            items = list(planned[: max(count, AHEAD)])
+    for item in items:
+        item.job = job
+    return items
+
+
+def _sort_out(
+    items: list[Item], endpoint: Endpoint, taken: set[int], wanted: int, now: datetime, haul: Haul
+) -> list[Item]:
+    """Those to be made now. Answered ones are settled, hopeless ones fail, those in other hands look again later."""
+    answered, make, hopeless, later = [], [], [], []
+    for item in items:
+        call = item.call
+        if call.state in COMPLETED:
+            answered.append((item, call))
+        elif call.state in IN_FLIGHT or call.pk in taken:
+            later.append(item.pk)
+        elif call.state == CallState.UNKNOWN and call.unknowns > endpoint.repeat_unknown:
+            hopeless.append(item)
+        elif len(make) < wanted:
+            taken.add(call.pk)
+            make.append(item)
+    if later:
+        Item.objects.filter(pk__in=later).update(not_before=now + LOOK_AGAIN)
+    if hopeless:
+        told = "Its call was sent and no answer is known; it may have been paid, so it is not sent again by itself."
+        rows = [(ItemState.FAILED, item.call.problem or told, now, item.pk) for item in hopeless]
+        update_rows(Item, ["state", "problem", "finished_at"], rows)
+    haul.settled += len(answered) + len(hopeless)
+    settle(answered, now=now, jobs={item.job_id for item in hopeless})
+    return affordable(make)
+
+
+def affordable(items: list[Item]) -> list[Item]:
+    """Without those that could break their job's budget. A job with nothing in flight and no money left is paused."""
+    if not items or items[0].job.budget is None:
+        return items
+    job = items[0].job
+    mine = Item.objects.filter(job=job)
+    spent = mine.spent()
+    flying = mine.filter(state__in=[ItemState.CLAIMED, ItemState.BATCHED]).aggregate(total=Sum("call__reserved_cost"))[
+        "total"
+    ]
+    left = job.budget - spent - (flying or 0)
+    bought = []
+    for item in items:
+        left -= item.call.reserved_cost
+        if left < 0:
+            break
+        bought.append(item)
+    if not bought and not flying:
+        note = f"The next call could exceed the budget of ${job.budget:.2f}; ${spent:.4f} are spent."
+        Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(state=JobState.PAUSED, note=note)
+    return bought
+
+
+def _reserve(items: list[Item], worker: Worker, endpoint: Endpoint, pace: Pace, now: datetime) -> list[Claimed]:
+    ids = [item.call_id for item in items]
+    free = Call.objects.filter(pk__in=ids).exclude(state__in=[*IN_FLIGHT, *COMPLETED])
+    if free.update(state=CallState.RESERVED, worker=worker) != len(ids):
+        # Another worker of another endpoint row got one between our reading and this: only ours go on.
+        mine = set(
+            Call.objects.filter(pk__in=ids, state=CallState.RESERVED, worker=worker).values_list("pk", flat=True)
+        )
+        items = [item for item in items if item.call_id in mine]
+    Item.objects.filter(pk__in=[item.pk for item in items]).update(state=ItemState.CLAIMED, worker=worker)
+    tokens = [estimated_tokens(len(item.call.body)) for item in items]
+    starts = pace.start_times(tokens, now=now.timestamp(), most=endpoint.most, token_rate=endpoint.token_rate)
+    claimed = []
+    for item, start, count in zip(items, starts, tokens, strict=True):
+        call = item.call
+        again = call.state == CallState.FAILED  # somebody asks anew for what failed before: a new count
+        claimed.append(
+            Claimed(
+                item=item.pk,
+                job=item.job_id,
+                call=call.pk,
+                uid=call.uid,
+                body=call.body,
+                start=start,
+                tokens=count,
+                tries=0 if again else call.tries,
+                unknowns=0 if again else call.unknowns,
+                reserved_cost=call.reserved_cost,
+            )
+        )
+    return claimed
+
+
+def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime | None:
+    """When the earliest waiting item of a running job may be claimed, None where nothing waits."""
+    running = Q(job__state=JobState.RUNNING) & (Q(job=only) if only else Q())
+    waiting = Item.objects.filter(running, endpoint_id__in=list(endpoint_ids), state=ItemState.WAITING)
+    return waiting.order_by("not_before").values_list("not_before", flat=True).first()

@@ -1,0 +1,283 @@
+"""One process that makes calls: hundreds in flight on one event loop, the database in one thread beside it.
+
+A *turn* writes down every outcome since the last one, marks what is about to be sent, and claims more; while it runs, outcomes
+gather for the next. So the number of transactions does not grow with the number of calls. The process may be killed at any
+moment: what it held is freed by the sweep of another (workers/services/sweeping.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, connection, connections
+from django.utils import timezone
+
+from workers import backends
+from workers.backends.contract import Backend
+from workers.backends.errors import BackendError, Lost
+from workers.domain.pacing import HORIZON
+from workers.models import Endpoint, Item, ItemState, Job, JobState, Worker, WorkerState
+from workers.services.batching import BatchRunner
+from workers.services.claims import Claimed, claim, next_time
+from workers.services.recording import Outcome, mark_sent, record, release
+from workers.services.sweeping import claimable
+
+log = logging.getLogger(__name__)
+ROOM = 512
+"""Calls in flight in one process."""
+HEARTBEAT, LOOK, IDLE = 2.0, 0.5, 0.25
+"""Seconds between heartbeats, between looks for new endpoints, and between turns that wait for something."""
+GATHER = 0.02
+"""Seconds in which outcomes gather for one turn while many calls are in flight."""
+
+
+class WorkerLost(Exception):
+    """The fleet declared this process lost; what it held is in other hands."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """An endpoint while this process works for it."""
+
+    endpoint: Endpoint
+    backend: Backend
+    outcomes: list[Outcome] = field(default_factory=list)
+    due: list[tuple[Claimed, asyncio.Future]] = field(default_factory=list)
+    flying: int = 0
+    dry: bool = False
+
+
+class Drain:
+    """Works until nothing is left to claim, or until `stop` is set and the last answer is in.
+
+    `only` limits it to one job. `on_turn` is called in the loop after every turn that changed something.
+    """
+
+    def __init__(
+        self, *, stop: threading.Event | None = None, only: int | None = None, on_turn: Callable[[], Any] | None = None
+    ) -> None:
+        self.stop = stop or threading.Event()
+        self.only = only
+        self.on_turn = on_turn
+        self.lines: dict[int, _Line] = {}
+        self.tasks: set[asyncio.Task] = set()
+        self.unsent: list[tuple[_Line, list[Claimed]]] = []
+        self.looked = self.beaten = 0.0
+
+    def run(self) -> None:
+        asyncio.run(self._run())
+
+    async def _run(self) -> None:
+        self.database = ThreadPoolExecutor(1, "ledger")
+        self.awake = asyncio.Event()
+        self.worker = await self.in_database(self._enter)
+        self.batches = BatchRunner(self)
+        try:
+            while await self._step():
+                pass
+        except WorkerLost:
+            log.error("This worker's heart stopped for too long; others took over what it held.")
+        finally:
+            for task in self.tasks:
+                task.cancel()
+            await asyncio.gather(*self.tasks, return_exceptions=True)
+            await self.in_database(self._leave)
+            for line in self.lines.values():
+                await line.backend.aclose()
+            self.database.shutdown()
+
+    async def _step(self) -> bool:
+        """One turn and the wait after it. False when there is nothing left to do."""
+        self.awake.clear()
+        taken = {key: (line.outcomes, line.due) for key, line in self.lines.items() if line.outcomes or line.due}
+        for key in taken:
+            self.lines[key].outcomes, self.lines[key].due = [], []
+        left = await self.in_database(self._turn, taken)
+        for line, claims in self.unsent:
+            for one in claims:
+                self._start(line, one)
+        self.unsent = []
+        if self.on_turn and taken:
+            self.on_turn()
+        flying = sum(line.flying for line in self.lines.values())
+        unwritten = any(line.outcomes or line.due for line in self.lines.values())
+        if not (flying or unwritten or self.tasks) and (left is None or self.stop.is_set()):
+            return False
+        if not self.awake.is_set():
+            pause = max(0.002, min(IDLE if left is None else left, HEARTBEAT))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.awake.wait(), pause)
+        if flying >= 8:
+            await asyncio.sleep(GATHER)
+        return True
+
+    # --- on the loop -------------------------------------------------------------------------------------------------
+
+    def _start(self, line: _Line, one: Claimed) -> None:
+        line.flying += 1
+        self.spawn(self._make(line, one))
+
+    def spawn(self, work) -> None:
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def _make(self, line: _Line, one: Claimed) -> None:
+        try:
+            if not one.sent_at:
+                await asyncio.sleep(one.start - time.time())
+                mine = asyncio.get_running_loop().create_future()
+                line.due.append((one, mine))
+                self.awake.set()
+                if not await mine:
+                    return
+            result = await _ask(line, one)
+            line.outcomes.append(Outcome(one, result, time.time()))
+        finally:
+            line.flying -= 1
+            self.awake.set()
+
+    # --- in the database thread --------------------------------------------------------------------------------------
+
+    async def in_database(self, work: Callable, *arguments: Any) -> Any:
+        """Runs `work` in the thread that owns the connection; waits for a database that is away, and loses nothing."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                return await loop.run_in_executor(self.database, work, *arguments)
+            except (OperationalError, InterfaceError) as error:
+                log.warning("The database is away (%s); trying again.", str(error).splitlines()[0])
+                await loop.run_in_executor(self.database, connection.close)
+                await asyncio.sleep(1)
+
+    def _enter(self) -> Worker:
+        now = timezone.now()
+        self.beaten = time.monotonic()
+        return Worker.objects.create(host=socket.gethostname(), pid=os.getpid(), started_at=now, heartbeat_at=now)
+
+    def _leave(self) -> None:
+        """Writes down what is known, gives back what was not sent; what was sent and has no answer is found by the sweep."""
+        now = timezone.now()
+        for line in self.lines.values():
+            if line.outcomes:
+                record(line.outcomes, worker=self.worker, endpoint=line.endpoint, now=now)
+            release([one for one, _ in line.due], worker=self.worker, now=now)
+        holds = Item.objects.filter(worker=self.worker, state=ItemState.CLAIMED).exists()
+        ended = {"state": WorkerState.GONE} if not holds else {"heartbeat_at": now - timedelta(days=1)}
+        Worker.objects.filter(pk=self.worker.pk, state=WorkerState.LIVE).update(**ended)
+        connections.close_all()
+
+    def _turn(self, taken: dict[int, tuple[list[Outcome], list]]) -> float | None:
+        """Writes, marks and claims. Returns seconds until the next look, None where nothing is left."""
+        self._beat()
+        for key, (outcomes, due) in taken.items():
+            line = self.lines[key]
+            if outcomes:
+                record(outcomes, worker=self.worker, endpoint=line.endpoint, now=timezone.now())
+                outcomes.clear()  # a turn that is tried again must not write them twice
+                line.dry = False
+            if due:
+                self._send(line, due)
+        if self.stop.is_set():
+            return None
+        self._look()
+        return self._claim()
+
+    def _beat(self) -> None:
+        if time.monotonic() - self.beaten < HEARTBEAT:
+            return
+        live = Worker.objects.filter(pk=self.worker.pk, state=WorkerState.LIVE)
+        if not live.update(heartbeat_at=timezone.now()):
+            raise WorkerLost
+        self.beaten = time.monotonic()
+
+    def _send(self, line: _Line, due: list[tuple[Claimed, asyncio.Future]]) -> None:
+        ready = {one.call for one in mark_sent([one for one, _ in due], worker=self.worker, now=timezone.now())}
+        dropped = [one for one, _ in due if one.call not in ready]
+        if dropped:
+            release(dropped, worker=self.worker, now=timezone.now())
+        loops = list(due)
+        due.clear()
+        for one, mine in loops:
+            mine.get_loop().call_soon_threadsafe(_resolve, mine, one.call in ready)
+
+    def _look(self) -> None:
+        """Opens a line for each endpoint that has something to do; settings that changed meanwhile count from here on."""
+        if time.monotonic() - self.looked < LOOK:
+            return
+        self.looked = time.monotonic()
+        wanted = {key for key, provider in claimable(now=timezone.now()) if provider not in backends.ENGINES}
+        for endpoint in Endpoint.objects.filter(pk__in=wanted):
+            held = self.lines.get(endpoint.pk)
+            if held:
+                held.endpoint, held.dry = endpoint, False
+                continue
+            try:
+                self.lines[endpoint.pk] = _Line(endpoint, backends.make(endpoint.spec))
+            except BackendError as error:
+                waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING)
+                jobs = Job.objects.filter(state=JobState.RUNNING, items__in=waiting)
+                jobs.update(state=JobState.PAUSED, note=f"{endpoint.name}: {error}"[:300])
+
+    def _claim(self) -> float | None:
+        soonest: float | None = None
+        flying = sum(line.flying for line in self.lines.values())
+        for line in self.lines.values():
+            if line.dry:
+                continue
+            now = timezone.now()
+            haul = claim(
+                worker=self.worker,
+                endpoint=line.endpoint,
+                backend=line.backend,
+                room=ROOM - flying,
+                now=now,
+                only=self.only,
+            )
+            flying += len(haul.claimed)
+            due = [one for one in haul.claimed if one.start <= now.timestamp()]
+            later = [one for one in haul.claimed if one.start > now.timestamp()]
+            if due:
+                ready = mark_sent(due, worker=self.worker, now=timezone.now())
+                kept = {one.call for one in ready}
+                release([one for one in due if one.call not in kept], worker=self.worker, now=now)
+                due = ready
+            if due or later:
+                self.unsent.append((line, due + later))
+            if haul.more:
+                soonest = 0.0
+        upcoming = next_time(self.lines, self.only)
+        waits = self.batches.look()
+        if upcoming is not None:
+            ahead = (upcoming - timezone.now()).total_seconds()
+            full = all(line.flying >= line.endpoint.max_concurrency for line in self.lines.values())
+            soonest = min(soonest if soonest is not None else LOOK, LOOK if full else max(ahead, HORIZON / 2))
+        return min(one for one in (soonest, waits) if one is not None) if (soonest, waits) != (None, None) else None
+
+
+def _resolve(mine: asyncio.Future, value: bool) -> None:
+    if not mine.done():
+        mine.set_result(value)
+
+
+async def _ask(line: _Line, one: Claimed):
+    """The completion, or the error as a value. A mistake of ours has an unknown outcome too: the call may have been paid."""
+    try:
+        return await line.backend.complete(json.loads(one.body), timeout=line.endpoint.timeout_seconds, call=one.uid)
+    except BackendError as error:
+        return error
+    except Exception as error:
+        log.exception("Call %s failed in a way that its backend does not know.", one.uid)
+        return Lost(f"The worker failed while it waited ({type(error).__name__}); its log says more.")

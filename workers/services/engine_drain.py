@@ -1,0 +1,109 @@
+"""Making calls with a model that this very process holds: large groups, one after another."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import threading
+import time
+from typing import ClassVar
+
+from django.db import connections
+from django.utils import timezone
+
+from workers import backends
+from workers.backends.contract import EngineBackend
+from workers.backends.errors import BackendError, Overloaded
+from workers.models import Endpoint, Item, ItemState, Job, JobState, Worker, WorkerState
+from workers.services.claims import Claimed, claim
+from workers.services.recording import Outcome, mark_sent, record, release
+
+log = logging.getLogger(__name__)
+GROUP, HEARTBEAT = 512, 2.0
+"""Calls in one group; seconds between heartbeats, which go on while the engine is busy."""
+
+
+class EngineDrain:
+    """Works for one endpoint until nothing is left. The engine stays loaded between runs of one process."""
+
+    _loaded: ClassVar[dict[tuple, EngineBackend]] = {}
+
+    def __init__(
+        self, endpoint: Endpoint, backend: EngineBackend, *, stop: threading.Event, only: int | None = None
+    ) -> None:
+        self.endpoint, self.backend, self.stop, self.only = endpoint, backend, stop, only
+
+    @classmethod
+    def of(cls, name: str, *, stop: threading.Event, only: int | None = None) -> EngineDrain:
+        """Loads the engine of the endpoint `name`, once a process. Raises where there is none of this name."""
+        endpoint = Endpoint.objects.get(name=name)
+        return cls(endpoint, cls._engine(endpoint), stop=stop, only=only)
+
+    @classmethod
+    def _engine(cls, endpoint: Endpoint) -> EngineBackend | None:
+        key = (endpoint.pk, endpoint.model, endpoint.revision, json.dumps(endpoint.options, sort_keys=True))
+        if key not in cls._loaded:
+            try:
+                cls._loaded[key] = backends.make(endpoint.spec)
+            except BackendError as error:
+                waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING)
+                jobs = Job.objects.filter(state=JobState.RUNNING, items__in=waiting)
+                jobs.update(state=JobState.PAUSED, note=f"{endpoint.name}: {error}"[:300])
+                return None
+        return cls._loaded[key]
+
+    def run(self) -> None:
+        if self.backend is None:
+            return
+        now = timezone.now()
+        self.worker = Worker.objects.create(
+            host=socket.gethostname(), pid=os.getpid(), kind=self.endpoint.name, started_at=now, heartbeat_at=now
+        )
+        ended = threading.Event()
+        heart = threading.Thread(target=self._beat, args=[ended], daemon=True)
+        heart.start()
+        try:
+            while not self.stop.is_set() and self._group():
+                pass
+        finally:
+            ended.set()
+            heart.join()
+            Worker.objects.filter(pk=self.worker.pk, state=WorkerState.LIVE).update(state=WorkerState.GONE)
+
+    def _group(self) -> bool:
+        """Claims, asks and writes down one group. False where nothing could be claimed."""
+        haul = claim(
+            worker=self.worker,
+            endpoint=self.endpoint,
+            backend=self.backend,
+            room=GROUP,
+            now=timezone.now(),
+            only=self.only,
+            paced=False,
+        )
+        ready = mark_sent(haul.claimed, worker=self.worker, now=timezone.now()) if haul.claimed else []
+        kept = {one.call for one in ready}
+        if lost := [one for one in haul.claimed if one.call not in kept]:
+            release(lost, worker=self.worker, now=timezone.now())
+        if not ready:
+            return haul.more
+        outcomes = [Outcome(one, result, time.time()) for one, result in zip(ready, self._ask(ready), strict=True)]
+        record(outcomes, worker=self.worker, endpoint=self.endpoint, now=timezone.now())
+        return True
+
+    def _ask(self, ready: list[Claimed]) -> list:
+        try:
+            return self.backend.complete_many([json.loads(one.body) for one in ready])
+        except Exception as error:  # the engine died: nobody was paid, so all may be asked again
+            log.exception("The engine of %s failed.", self.endpoint.name)
+            self._loaded.clear()
+            return [Overloaded(f"The engine failed ({type(error).__name__}); the worker's log says more.")] * len(ready)
+
+    def _beat(self, ended: threading.Event) -> None:
+        try:
+            while not ended.wait(HEARTBEAT):
+                Worker.objects.filter(pk=self.worker.pk, state=WorkerState.LIVE).update(heartbeat_at=timezone.now())
+        finally:
+            connections.close_all()

@@ -1,0 +1,187 @@
+"""Starting, pausing and ending work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+
+from workers.models import Call, CallState, Endpoint, Item, ItemState, Job, JobState
+from workers.models.bulk import insert_rows
+from workers.services.doorbell import ring
+from workers.services.settling import end_jobs
+
+
+class JobRefused(ValueError):
+    """Says in one sentence why it cannot be done."""
+
+
+@transaction.atomic
+def start_job(
+    *,
+    by: str,
+    purpose: str,
+    title: str,
+    items: Iterable[tuple[Endpoint, str, str]],
+    now: datetime,
+    params: Mapping[str, Any] | None = None,
+    budget: Decimal | None = None,
+    batch: bool = False,
+) -> Job:
+    """A running job of (endpoint, stage, key) items. Raises JobRefused where there are none, or an endpoint cannot do it."""
+    wanted = list(items)
+    if not wanted:
+        raise JobRefused("There is nothing to do: no item was chosen.")
+    for endpoint in {endpoint.pk: endpoint for endpoint, _, _ in wanted}.values():
+        if not endpoint.active:
+            raise JobRefused(f"The endpoint {endpoint.name} is switched off.")
+        if batch and not endpoint.batches:
+            raise JobRefused(f"The endpoint {endpoint.name} has no batch form.")
+    job = Job.objects.create(
+        purpose=purpose, title=title, params=dict(params or {}), budget=budget, batch=batch, created_by=by
+    )
+    add_items(job=job, items=wanted, now=now)
+    return job
+
+
+def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: datetime) -> None:
+    """More items for a job, in the caller's transaction."""
+    rows = [
+        (job.pk, endpoint.pk, stage, key, ItemState.WAITING, now, False, Decimal(0), "")
+        for endpoint, stage, key in items
+    ]
+    insert_rows(Item, ["job", "endpoint", "stage", "key", "state", "not_before", "made", "cost", "problem"], rows)
+    ring()
+
+
+@transaction.atomic
+def pause_job(*, job: Job, note: str = "") -> bool:
+    """Nothing more is claimed; what is in flight comes to its end."""
+    return bool(Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(state=JobState.PAUSED, note=note))
+
+
+@transaction.atomic
+def resume_job(*, job: Job, budget: Decimal | None = None) -> bool:
+    changes: dict[str, Any] = {"state": JobState.RUNNING, "note": ""}
+    if budget is not None:
+        changes["budget"] = budget
+    done = Job.objects.filter(pk=job.pk, state=JobState.PAUSED).update(**changes)
+    ring()
+    return bool(done)
+
+
+@transaction.atomic
+def cancel_job(*, job: Job, now: datetime) -> bool:
+    """Waiting items are cancelled; answers that are on their way are still kept in the ledger."""
+    done = Job.objects.filter(pk=job.pk, state__in=[JobState.RUNNING, JobState.PAUSED]).update(
+        state=JobState.CANCELLED, finished_at=now
+    )
+    if done:
+        Item.objects.filter(job=job, state=ItemState.WAITING).update(state=ItemState.CANCELLED, finished_at=now)
+    return bool(done)
+
+
+@transaction.atomic
+def retry_failed(*, job: Job, now: datetime) -> int:
+    """Failed and unusable items wait again. A failed or unknown call gets a new count of attempts; answers are asked anew only
+    where they were unusable and the purpose draws another sample."""
+    failed = Item.objects.filter(job=job, state=ItemState.FAILED)
+    calls = Call.objects.filter(items__in=failed, state__in=[CallState.FAILED, CallState.UNKNOWN])
+    Call.objects.filter(pk__in=list(calls.values_list("pk", flat=True))).update(
+        state=CallState.PLANNED, tries=0, unknowns=0, problem=""
+    )
+    count = failed.update(state=ItemState.WAITING, not_before=now, problem="", finished_at=None, worker=None)
+    if count:
+        Job.objects.filter(pk=job.pk).update(state=JobState.RUNNING, finished_at=None, note="")
+        ring()
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a job stands. `cost` and `rate` in US dollars and items a minute; `seconds_left` is None where nothing can be said."""
+
+    total: int
+    done: int
+    unusable: int
+    failed: int
+    cancelled: int
+    in_flight: int
+    waiting: int
+    made: int
+    reused: int
+    cost: Decimal
+    input_tokens: int
+    output_tokens: int
+    unknown: int
+    rate: float
+    seconds_left: float | None
+
+    @property
+    def minutes_left(self) -> float | None:
+        return None if self.seconds_left is None else self.seconds_left / 60
+
+    @property
+    def ended(self) -> int:
+        return self.done + self.unusable + self.failed + self.cancelled
+
+
+RECENT = timedelta(seconds=30)
+
+
+def progress_of(job: Job, *, now: datetime | None = None) -> Progress:
+    """Two queries, whatever the size of the job."""
+    now = now or timezone.now()
+    items = Item.objects.filter(job=job)
+    counts = items.counts()
+    asked = Q(made=True)
+    sums = items.aggregate(
+        total_cost=Sum("cost"),
+        calls=Count("pk", filter=asked),
+        input=Sum("call__input_tokens", filter=asked),
+        output=Sum("call__output_tokens", filter=asked),
+        unknown=Count("pk", filter=Q(call__state=CallState.UNKNOWN)),
+        recent=Count("pk", filter=Q(finished_at__gte=now - RECENT)),
+    )
+    done, unusable = counts[ItemState.DONE], counts[ItemState.UNUSABLE]
+    open_ = counts[ItemState.WAITING] + counts[ItemState.CLAIMED] + counts[ItemState.BATCHED]
+    span = min(RECENT.total_seconds(), max(1.0, (now - job.created_at).total_seconds()))
+    rate = sums["recent"] / span
+    running = job.state == JobState.RUNNING
+    return Progress(
+        total=sum(counts.values()),
+        done=done,
+        unusable=unusable,
+        failed=counts[ItemState.FAILED],
+        cancelled=counts[ItemState.CANCELLED],
+        in_flight=counts[ItemState.CLAIMED] + counts[ItemState.BATCHED],
+        waiting=counts[ItemState.WAITING],
+        made=sums["calls"],
+        reused=max(0, done + unusable - sums["calls"]),
+        cost=sums["total_cost"] or Decimal(0),
+        input_tokens=sums["input"] or 0,
+        output_tokens=sums["output"] or 0,
+        unknown=sums["unknown"],
+        rate=rate * 60,
+        seconds_left=open_ / rate if running and open_ and rate else None,
+    )
+
+
+__all__ = [
+    "JobRefused",
+    "Progress",
+    "add_items",
+    "cancel_job",
+    "end_jobs",
+    "pause_job",
+    "progress_of",
+    "resume_job",
+    "retry_failed",
+    "start_job",
+]

@@ -1,0 +1,214 @@
+"""Writing down what happens to calls: the intent before a call leaves, and its outcome, many at once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db import transaction
+
+from workers.backends.contract import Completion, Stop
+from workers.backends.errors import Again, BackendError, Throttled
+from workers.backends.headers import request_limits
+from workers.domain.ledger_key import storable
+from workers.domain.pacing import Pace
+from workers.domain.retrying import Decision, decide
+from workers.models import (
+    COMPLETED,
+    Attempt,
+    Call,
+    CallState,
+    Endpoint,
+    EndpointPace,
+    Item,
+    ItemState,
+    Job,
+    JobState,
+    Worker,
+)
+from workers.models.bulk import insert_rows, update_rows
+from workers.services.claims import Claimed
+from workers.services.settling import end_jobs, settle
+
+_STATES = {Stop.END: CallState.ANSWERED, Stop.LENGTH: CallState.TRUNCATED, Stop.REFUSAL: CallState.REFUSED}
+_ANSWER = [
+    "state", "finished_at", "answer", "reasoning", "stop", "answered_by", "request_id", "input_tokens", "cached_tokens",
+    "cache_write_tokens", "output_tokens", "reasoning_tokens", "cost", "problem", "tries", "unknowns",
+]  # fmt: skip
+_PROBLEM = ["state", "problem", "tries", "unknowns", "worker"]
+_OUTCOME = ["outcome", "finished_at", "status", "headers", "problem", "waits"]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a claimed call, at `finished_at` (seconds since the epoch)."""
+
+    claimed: Claimed
+    result: Completion | BackendError
+    finished_at: float
+
+
+def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> list[Claimed]:
+    """Writes the intent to send. Returns those that may be sent: the others were taken from this worker meanwhile."""
+    with transaction.atomic():
+        mine = Call.objects.filter(pk__in=[one.call for one in claims], state=CallState.RESERVED, worker=worker)
+        held = dict(mine.values_list("pk", "attempts_made"))
+        ready = [one for one in claims if one.call in held]
+        update_rows(
+            Call,
+            ["state", "sent_at", "attempts_made"],
+            [(CallState.SENT, now, held[one.call] + 1, one.call) for one in ready],
+        )
+        insert_rows(
+            Attempt,
+            ["call", "number", "worker", "sent_at", "outcome", "headers", "problem", "waits"],
+            [(one.call, held[one.call] + 1, worker.pk, now, "", {}, "", 0.0) for one in ready],
+        )
+    for one in ready:
+        one.sent_at = now.timestamp()
+        one.tries += 1
+    return ready
+
+
+def record(
+    outcomes: Sequence[Outcome], *, worker: Worker, endpoint: Endpoint, now: datetime, batch: bool = False
+) -> None:
+    """Writes outcomes of one endpoint down, hands answers to their purposes, and lets the pace learn. All or nothing."""
+    with transaction.atomic():
+        if not batch:
+            _learn(outcomes, endpoint, now)
+        ids = [one.claimed.call for one in outcomes]
+        calls = {call.pk: call for call in Call.objects.filter(pk__in=ids)}
+        attempts = dict(Attempt.objects.filter(call__in=ids, outcome="").values_list("call", "pk"))
+        items = {
+            item.pk: item
+            for item in Item.objects.filter(pk__in=[one.claimed.item for one in outcomes]).select_related("job")
+        }
+        writing = _Writing(worker, endpoint, now, batch)
+        for one in outcomes:
+            writing.take(one, calls[one.claimed.call], attempts.get(one.claimed.call), items[one.claimed.item])
+        writing.write()
+
+
+class _Writing:
+    """Collects the rows of one `record`, so that each kind is written by one statement."""
+
+    def __init__(self, worker: Worker, endpoint: Endpoint, now: datetime, batch: bool) -> None:
+        self.worker, self.endpoint, self.now, self.batch = worker, endpoint, now, batch
+        self.prices, self.policy = endpoint.prices, endpoint.policy
+        self.answers: list[tuple] = []
+        self.problems: list[tuple] = []
+        self.attempts: list[tuple] = []
+        self.answered: list[tuple[Item, Call]] = []
+        self.items: list[tuple] = []
+        self.ended: set[int] = set()
+
+    def take(self, outcome: Outcome, call: Call, attempt: int | None, item: Item) -> None:
+        at = datetime.fromtimestamp(outcome.finished_at, UTC)
+        mine = item.state in (ItemState.CLAIMED, ItemState.BATCHED) and item.worker_id in (None, self.worker.pk)
+        if isinstance(outcome.result, Completion):
+            self._answer(outcome, call, attempt, item if mine else None, at)
+        else:
+            self._problem(outcome, call, attempt, item if mine else None, at)
+
+    def _answer(self, outcome: Outcome, call: Call, attempt: int | None, item: Item | None, at: datetime) -> None:
+        completion = outcome.result
+        state = _STATES[completion.stop]
+        usage, cost = completion.usage, self.prices.cost(completion.usage, batch=self.batch)
+        if attempt:
+            self.attempts.append((state, at, 200, dict(completion.headers), "", 0.0, attempt))
+        if call.state not in COMPLETED:  # an answer that came late, after another one, is an attempt and no more
+            call.state, call.finished_at, call.answer = state, at, storable(completion.text)
+            call.reasoning, call.stop = storable(completion.reasoning), completion.stop
+            call.answered_by, call.request_id = completion.model[:200], completion.request_id[:200]
+            call.input_tokens, call.cached_tokens, call.cache_write_tokens = (
+                usage.input,
+                usage.cached,
+                usage.cache_write,
+            )
+            call.output_tokens, call.reasoning_tokens, call.cost = usage.output, usage.reasoning, cost
+            call.problem, call.tries, call.unknowns = "", outcome.claimed.tries, outcome.claimed.unknowns
+            self.answers.append((*(getattr(call, name) for name in _ANSWER), call.pk))
+        if item:
+            item.made, item.cost = True, item.cost + cost
+            self.answered.append((item, call))
+
+    def _problem(self, outcome: Outcome, call: Call, attempt: int | None, item: Item | None, at: datetime) -> None:
+        claimed, error = outcome.claimed, outcome.result
+        unknown = error.again is Again.UNKNOWN
+        unknowns = claimed.unknowns + unknown
+        decision = decide(
+            error, attempts=claimed.tries, unknowns=unknowns, policy=self.policy, jitter=_jitter(call, claimed.tries)
+        )
+        state = CallState.UNKNOWN if unknown else CallState.PLANNED if decision.again else CallState.FAILED
+        if attempt:
+            kind = "unknown" if unknown else type(error).__name__.lower()
+            self.attempts.append((kind, at, error.status, error.headers, storable(str(error)), decision.pause, attempt))
+        if (call.state == CallState.SENT and call.worker_id == self.worker.pk) or (
+            self.batch and call.state not in COMPLETED
+        ):
+            self.problems.append((state, storable(decision.reason), claimed.tries, unknowns, None, call.pk))
+        if item:
+            self._item(item, decision, cost=claimed.reserved_cost if unknown else 0)
+
+    def _item(self, item: Item, decision: Decision, *, cost) -> None:
+        item.cost += cost
+        made = item.made or bool(cost)
+        again = self.now + timedelta(seconds=decision.pause)
+        if decision.again:
+            self.items.append(
+                (ItemState.WAITING, again, None, storable(decision.reason), item.cost, made, None, item.pk)
+            )
+        else:
+            self.items.append(
+                (ItemState.FAILED, again, None, storable(decision.reason), item.cost, made, self.now, item.pk)
+            )
+            self.ended.add(item.job_id)
+
+    def write(self) -> None:
+        update_rows(Call, _ANSWER, self.answers)
+        update_rows(Call, _PROBLEM, self.problems)
+        update_rows(Attempt, _OUTCOME, self.attempts)
+        fields = ["state", "not_before", "worker", "problem", "cost", "made", "finished_at"]
+        update_rows(Item, fields, self.items)
+        settle(self.answered, now=self.now)
+        end_jobs(self.ended, now=self.now)
+
+
+def _jitter(call: Call, tries: int) -> float:
+    return int(hashlib.sha256(f"{call.uid}{tries}".encode()).hexdigest()[:4], 16) / 0xFFFF
+
+
+def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> None:
+    row = EndpointPace.objects.select_for_update().get(endpoint=endpoint)
+    pace = Pace.from_json(row.state)
+    at = now.timestamp()
+    good = [one for one in outcomes if isinstance(one.result, Completion)]
+    for one in good:
+        pace.correct_tokens(one.claimed.tokens - one.result.usage.input - one.result.usage.output, endpoint.token_rate)
+    newest = max(outcomes, key=lambda one: one.finished_at).result.headers
+    if newest:
+        pace.learn(*request_limits(newest), now=at)
+    for one in sorted((one for one in outcomes if isinstance(one.result, Throttled)), key=lambda one: one.finished_at):
+        pause = min(one.result.retry_after or 1.0, endpoint.retry_after_cap)
+        pace.refused(sent_at=one.claimed.sent_at, now=at, pause=pause, most=endpoint.most)
+    if good:
+        pace.succeeded(len(good), now=at, most=endpoint.most)
+    row.state = pace.as_json()
+    row.save(update_fields=["state"])
+
+
+def release(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> None:
+    """Gives back what was claimed and not sent, at once claimable by others."""
+    with transaction.atomic():
+        calls = [one.call for one in claims]
+        freed = Call.objects.filter(pk__in=calls, state=CallState.RESERVED, worker=worker)
+        freed.update(state=CallState.PLANNED, worker=None)
+        items = Item.objects.filter(pk__in=[one.item for one in claims], state=ItemState.CLAIMED, worker=worker)
+        items.update(state=ItemState.WAITING, worker=None, not_before=now)
+        cancelled = Job.objects.filter(pk__in={one.job for one in claims}, state=JobState.CANCELLED)
+        Item.objects.filter(job__in=cancelled, state=ItemState.WAITING).update(
+            state=ItemState.CANCELLED, finished_at=now
+        )

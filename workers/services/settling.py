@@ -1,0 +1,57 @@
+"""Handing answers to the purpose that asked, and ending jobs."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from workers.models import Call, Item, ItemState, Job, JobState
+from workers.models.bulk import update_rows
+from workers.services.purposes import Received, purpose_of
+
+log = logging.getLogger(__name__)
+
+
+def settle(answered: Sequence[tuple[Item, Call]], *, now: datetime, jobs: Iterable[int] = ()) -> None:
+    """Gives each answer to its purpose and ends the item, in the caller's transaction; ends the jobs that have no open item.
+
+    `jobs` are further jobs that may have ended.
+    """
+    groups: dict[str, list[tuple[Item, Call]]] = defaultdict(list)
+    for item, call in answered:
+        groups[item.job.purpose].append((item, call))
+    rows = []
+    for name, group in groups.items():
+        received = _received(name, group)
+        rows += [
+            (received[item.pk].state, received[item.pk].problem, now, item.made, item.cost, None, item.pk)
+            for item, _ in group
+        ]
+    update_rows(Item, ["state", "problem", "finished_at", "made", "cost", "worker"], rows)
+    end_jobs({item.job_id for item, _ in answered} | set(jobs), now=now)
+
+
+def _received(name: str, group: Sequence[tuple[Item, Call]]) -> dict[int, Received]:
+    """A purpose that fails on an answer fails that item alone; the answer stays in the ledger."""
+    try:
+        with transaction.atomic():
+            return dict(purpose_of(name).receive(group))
+    except Exception:
+        if len(group) == 1:
+            log.exception("The purpose %s could not take the answer of call %s.", name, group[0][1].uid)
+            told = "The answer is kept, but could not be taken in; the worker's log says why."
+            return {group[0][0].pk: Received(ItemState.FAILED, told)}
+    return {item: received for one in group for item, received in _received(name, [one]).items()}
+
+
+def end_jobs(jobs: Iterable[int], *, now: datetime) -> None:
+    for job in Job.objects.filter(pk__in=list(jobs), state__in=[JobState.RUNNING, JobState.PAUSED]):
+        if Item.objects.filter(job=job).still_open().exists():
+            continue
+        ended = Job.objects.filter(pk=job.pk, state__in=[JobState.RUNNING, JobState.PAUSED])
+        if ended.update(state=JobState.FINISHED, finished_at=now, note=""):
+            purpose_of(job.purpose).finished(job)

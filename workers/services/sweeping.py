@@ -1,0 +1,74 @@
+"""Setting right what a dead process left: every few seconds in every worker, and at start. May run anywhere, at any time, twice."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef
+
+from workers.models import (
+    OPEN,
+    Attempt,
+    Batch,
+    BatchState,
+    Call,
+    CallState,
+    Item,
+    ItemState,
+    Job,
+    JobState,
+    Worker,
+    WorkerState,
+)
+from workers.services.settling import end_jobs
+
+LOST_TOLD = "The worker that sent it is gone, and no answer is known."
+
+
+def sweep(*, now: datetime) -> int:
+    """Declares workers lost whose heart has stopped, and frees what they held; ends jobs that were left without open items.
+
+    Returns the number of workers found lost.
+    """
+    overdue = now - timedelta(seconds=settings.WORKER_LEASE_SECONDS)
+    lost = 0
+    for worker in Worker.objects.filter(state=WorkerState.LIVE, heartbeat_at__lt=overdue):
+        with transaction.atomic():
+            still = Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE, heartbeat_at__lt=overdue)
+            if still.update(state=WorkerState.LOST):
+                _free(worker, now)
+                lost += 1
+    _end_left_jobs(now)
+    return lost
+
+
+def _free(worker: Worker, now: datetime) -> None:
+    """In the caller's transaction. What was not sent waits again; what was sent has an unknown outcome."""
+    Call.objects.filter(worker=worker, state=CallState.RESERVED).update(state=CallState.PLANNED, worker=None)
+    sent = list(Call.objects.filter(worker=worker, state=CallState.SENT).values_list("pk", flat=True))
+    Attempt.objects.filter(call__in=sent, outcome="").update(outcome="unknown", finished_at=now, problem=LOST_TOLD)
+    Call.objects.filter(pk__in=sent, state=CallState.SENT).update(
+        state=CallState.UNKNOWN, worker=None, problem=LOST_TOLD, tries=F("tries") + 1, unknowns=F("unknowns") + 1
+    )
+    for item in Item.objects.filter(worker=worker, state=ItemState.CLAIMED, call__in=sent).select_related("call"):
+        Item.objects.filter(pk=item.pk).update(cost=F("cost") + item.call.reserved_cost, made=True)
+    held = Item.objects.filter(worker=worker, state=ItemState.CLAIMED)
+    held.filter(job__state=JobState.CANCELLED).update(state=ItemState.CANCELLED, worker=None, finished_at=now)
+    held.update(state=ItemState.WAITING, worker=None, not_before=now)
+    Batch.objects.filter(worker=worker, state__in=[BatchState.SUBMITTING, BatchState.RUNNING]).update(worker=None)
+
+
+def _end_left_jobs(now: datetime) -> None:
+    """A process may die between the last item and the end of its job."""
+    still = Item.objects.filter(job=OuterRef("pk"), state__in=OPEN)
+    left = Job.objects.filter(state=JobState.RUNNING).exclude(Exists(still))
+    with transaction.atomic():
+        end_jobs(left.values_list("pk", flat=True), now=now)
+
+
+def claimable(*, now: datetime) -> list[tuple[int, str]]:
+    """(id, provider) of the endpoints for which a running job has something to do."""
+    items = Item.objects.filter(job__state=JobState.RUNNING, state__in=[ItemState.WAITING, ItemState.BATCHED])
+    return list(items.order_by().values_list("endpoint_id", "endpoint__provider").distinct())

@@ -1,0 +1,66 @@
+"""Seeing a job through to its end from a command."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from workers import backends
+from workers.models import Item, Job, JobState, Worker, WorkerState
+from workers.services.drain import Drain
+from workers.services.sweeping import sweep
+
+PATIENCE = 3.0
+"""Seconds in which a worker that runs should have taken up the job."""
+
+
+def see_through(*, job: Job, on_look: Callable[[], None] = lambda: None) -> Job:
+    """Returns when the job is finished, paused or cancelled. Works it off in this process where no worker takes it up."""
+    began = time.monotonic()
+    while True:
+        job.refresh_from_db()
+        on_look()
+        if job.state != JobState.RUNNING:
+            return job
+        sweep(now=timezone.now())
+        if not _somebody_works(job) and time.monotonic() - began > PATIENCE * bool(_live()):
+            _work(job, on_look)
+        else:
+            time.sleep(0.2)
+
+
+def _live() -> bool:
+    fresh = timezone.now() - timedelta(seconds=settings.WORKER_LEASE_SECONDS)
+    return Worker.objects.filter(state=WorkerState.LIVE, heartbeat_at__gte=fresh).exists()
+
+
+def _somebody_works(job: Job) -> bool:
+    held = Item.objects.filter(job=job).exclude(worker=None).filter(worker__state=WorkerState.LIVE)
+    return held.exists()
+
+
+def _work(job: Job, on_look: Callable[[], None]) -> None:
+    from workers.services.engine_drain import EngineDrain
+
+    for name, provider in set(job.items.values_list("endpoint__name", "endpoint__provider")):
+        if provider in backends.ENGINES:
+            EngineDrain.of(name, stop=threading.Event(), only=job.pk).run()
+    # The bar reads the database, which an event loop must not wait for: a thread of its own draws it.
+    done = threading.Event()
+
+    def draw() -> None:
+        while not done.wait(0.5):
+            on_look()
+
+    drawer = threading.Thread(target=draw, daemon=True)
+    drawer.start()
+    try:
+        Drain(only=job.pk).run()
+    finally:
+        done.set()
+        drawer.join(5)

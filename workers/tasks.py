@@ -1,0 +1,94 @@
+"""What a worker does when the bell rings. Messages carry nothing: what there is to do lies in the database."""
+
+from __future__ import annotations
+
+import threading
+
+from celery import current_app, shared_task
+from django.db import connections
+from django.utils import timezone
+
+from workers import backends
+from workers.models import Endpoint
+from workers.services import doorbell
+from workers.services.drain import Drain
+from workers.services.sweeping import claimable, sweep
+
+STOP = threading.Event()
+"""Set when this process shuts down: nothing more is claimed, and what is in flight comes to its end."""
+CALLS = "calls"
+_working = threading.Lock()
+
+
+@shared_task(name="workers.work", ignore_result=True)
+def work() -> None:
+    """Makes the calls that wait, of all endpoints whose model is elsewhere; returns when nothing is left."""
+    if _working.acquire(blocking=False):  # one loop a process has room for all
+        try:
+            Drain(stop=STOP).run()
+        finally:
+            _working.release()
+            connections.close_all()
+
+
+@shared_task(name="workers.work_engine", ignore_result=True)
+def work_engine(endpoint: str) -> None:
+    """Works for an endpoint whose model this very process holds."""
+    from workers.services.engine_drain import EngineDrain
+
+    EngineDrain.of(endpoint, stop=STOP).run()
+    connections.close_all()
+
+
+@shared_task(name="workers.try_endpoint", ignore_result=True)
+def try_one(endpoint: int) -> None:
+    from workers.services.endpoints import try_endpoint
+
+    try_endpoint(endpoint=Endpoint.objects.get(pk=endpoint))
+    connections.close_all()
+
+
+def ask_to_try(endpoint: Endpoint) -> bool:
+    """Asks a worker to make one short call; False where no broker can be reached."""
+    queue = queue_of_engine(endpoint.name) if endpoint.provider in backends.ENGINES else CALLS
+    try:
+        try_one.apply_async([endpoint.pk], queue=queue, retry=False, expires=90)
+    except Exception:
+        return False
+    return True
+
+
+def queue_of_engine(endpoint: str) -> str:
+    return f"engine-{endpoint}"
+
+
+def send_bells() -> None:
+    """Rings for everything that waits. Raises where the broker cannot be reached."""
+    waiting = claimable(now=timezone.now())
+    if any(provider not in backends.ENGINES for _, provider in waiting):
+        work.apply_async(queue=CALLS, retry=False, expires=60)
+    engines = Endpoint.objects.filter(pk__in=[pk for pk, provider in waiting if provider in backends.ENGINES])
+    for name in engines.values_list("name", flat=True):
+        work_engine.apply_async([name], queue=queue_of_engine(name), retry=False, expires=60)
+
+
+def look_around() -> None:
+    """The sweep of one worker: frees what dead ones held and rings for what waits; without a broker it works itself."""
+    sweep(now=timezone.now())
+    if not claimable(now=timezone.now()):
+        connections.close_all()
+        return
+    try:
+        send_bells()
+    except Exception:
+        if CALLS in consumed_queues():
+            work()
+    finally:
+        connections.close_all()
+
+
+def consumed_queues() -> set[str]:
+    return set(current_app.amqp.queues.consume_from)
+
+
+doorbell.connect(send_bells)
