@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from annotation.models import Invitation, Membership, Proposition, PropositionFlag
+from annotation.models import Invitation, Membership, Prefill, Proposition, PropositionFlag
 from workers.models import Job
 
 PUBLIC, MEMBER = "public", "any account"
@@ -67,6 +67,12 @@ PAGES = {
     "annotation:export": ADMIN,
     "annotation:download": ADMIN,
     "annotation:archive": ADMIN,
+    "annotation:prefills": ADMIN,
+    "annotation:prefill": ADMIN,
+    "annotation:prefill_progress": ADMIN,
+    "annotation:prefill_action": ADMIN,
+    "annotation:discard_suggestions": ADMIN,
+    "annotation:anchoring": EXPERT,
     "workers:endpoints": SITE,
     "workers:new_endpoint": SITE,
     "workers:endpoint": SITE,
@@ -116,6 +122,7 @@ def addresses(cast, make_story, seat):
     values = {
         "slug": "minds",
         "uid": call.uid,
+        "round": Prefill.objects.create(project=cast.project, job=job, endpoint=call.endpoint, level=3, prompt="p").uid,
         "story": story.uid,
         "proposition": proposition.uid,
         "dimension": "order",

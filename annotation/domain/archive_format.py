@@ -24,6 +24,7 @@ SECTIONS = (
     "tables",
     "propositions",
     "seats",
+    "suggestions",
     "votes",
     "vote_events",
     "gold",

@@ -35,14 +35,33 @@ class SettingsForm(forms.ModelForm):
 
     class Meta:
         model = Project
-        fields = ("name", "description", "language", "overlap", "speed_floor_ms", "unanimity_dimensions")
-        labels = {"overlap": "Overlap", "speed_floor_ms": "Ask about votes faster than (ms)"}
-        help_texts = {"overlap": "How many annotators label every story: 2 to 9."}
+        fields = (
+            "name", "description", "language", "overlap", "speed_floor_ms", "blind_share", "reveal_share", "arms_seed",
+            "unanimity_dimensions",
+        )  # fmt: skip
+        labels = {
+            "overlap": "Overlap",
+            "speed_floor_ms": "Ask about votes faster than (ms)",
+            "blind_share": "Blind share (%)",
+            "reveal_share": "Commit-then-reveal share (%)",
+            "arms_seed": "Seed of the draw",
+        }
+        help_texts = {
+            "overlap": "How many annotators label every story: 2 to 9.",
+            "blind_share": "Of the cells with a suggestion, how many hide it from an annotator. Stories that were opened keep their draw.",
+            "reveal_share": "Of the cells with a suggestion, how many show it only after the annotator’s own vote.",
+        }
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         schema = SCHEMAS[self.instance.schema_version]
         self.fields["unanimity_dimensions"].choices = [(one.key, one.name) for one in schema.dimensions]
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        if cleaned.get("blind_share", 0) + cleaned.get("reveal_share", 0) > 100:
+            self.add_error("reveal_share", "The blind share and this one are more than 100 % together.")
+        return cleaned
 
 
 class CardForm(forms.Form):

@@ -12,6 +12,7 @@ from annotation.models.belief_table import (
     TableKind,
 )
 from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
+from annotation.models.prefill import Prefill, Suggestion
 from annotation.models.project import Guideline, Invitation, Membership, Project, Role
 from annotation.models.story import Category, Split, Story
 from annotation.models.user import User
@@ -32,6 +33,7 @@ __all__ = [
     "Invitation",
     "Membership",
     "Method",
+    "Prefill",
     "Project",
     "Proposition",
     "PropositionFlag",
@@ -39,6 +41,7 @@ __all__ = [
     "Role",
     "Split",
     "Story",
+    "Suggestion",
     "TableKind",
     "User",
     "Vote",

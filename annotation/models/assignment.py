@@ -18,7 +18,8 @@ class Assignment(OpaqueModel):
 
     The overlap is enforced by the database: an active seat has a `slot` from 1 to `overlap`, no two active seats of a
     story share a slot, and nobody holds two. Concurrent assigners collide on the constraint, never overfill.
-    A released seat keeps its row, and its votes keep their history.
+    A released seat keeps its row, and its votes keep their history. Which suggestions this seat sees is drawn once
+    (`arms_drawn_at`): the project's seed and shares of that moment, copied here, fix the arm of every cell for good.
     """
 
     story = models.ForeignKey(Story, models.CASCADE, related_name="assignments")
@@ -29,6 +30,10 @@ class Assignment(OpaqueModel):
     assigned_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     assigned_at = models.DateTimeField(auto_now_add=True)
     released_at = models.DateTimeField(null=True, blank=True)
+    arms_drawn_at = models.DateTimeField(null=True, blank=True)
+    arms_seed = models.PositiveIntegerField(default=0)
+    blind_share = models.PositiveSmallIntegerField(default=0)
+    reveal_share = models.PositiveSmallIntegerField(default=0)
 
     objects = AssignmentQuerySet.as_manager()
 

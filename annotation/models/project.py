@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from annotation.domain.schema import SCHEMA
 
@@ -33,6 +33,9 @@ class Project(models.Model):
     unanimity_dimensions = models.JSONField(default=list, blank=True)
     schema_version = models.CharField(max_length=20, default=SCHEMA.version)
     rule_version = models.CharField(max_length=20, default="1")
+    blind_share = models.PositiveSmallIntegerField(default=20, validators=[MaxValueValidator(100)])
+    reveal_share = models.PositiveSmallIntegerField(default=0, validators=[MaxValueValidator(100)])
+    arms_seed = models.PositiveIntegerField(default=1)
     speed_floor_ms = models.PositiveIntegerField(default=700)
     language = models.CharField(max_length=8, default="en")
     dataset_card = models.JSONField(default=dict, blank=True)
@@ -44,6 +47,9 @@ class Project(models.Model):
         ordering = ["name"]
         constraints = [
             models.CheckConstraint(condition=Q(overlap__gte=2, overlap__lte=9), name="project_overlap_2_to_9"),
+            models.CheckConstraint(
+                condition=Q(blind_share__lte=100 - F("reveal_share")), name="project_arm_shares_at_most_100"
+            ),
         ]
 
     def __str__(self) -> str:

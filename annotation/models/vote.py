@@ -17,7 +17,8 @@ class Vote(models.Model):
     """The current label of one annotator for one cell (proposition × dimension).
 
     `changed_at` is the annotator's own clock, in UTC: of two changes the later one wins, in whatever order they
-    arrive; `client_key` breaks ties. An empty label is a withdrawn vote.
+    arrive; `client_key` breaks ties. An empty label is a withdrawn vote. `arm` is how the annotator met a suggestion
+    (annotation/domain/anchoring), `suggested` the one that stood before their eyes, empty where none did.
     """
 
     proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="votes")
@@ -27,6 +28,8 @@ class Vote(models.Model):
     changed_at = models.DateTimeField()
     client_key = models.CharField(max_length=64)
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
+    arm = models.CharField(max_length=6, blank=True, default="", db_default="")
+    suggested = models.CharField(max_length=40, blank=True, default="", db_default="")
 
     objects = VoteQuerySet.as_manager()
 
@@ -41,7 +44,8 @@ class VoteEvent(models.Model):
     """One change of one vote, append-only. A repeated `client_key` of the same annotator is the same change.
 
     `applied` is false for a change that arrived after a later one: it is history but never was current. `previous` is
-    the label that it replaced; `undoes` is the key of the change that it takes back.
+    the label that it replaced; `undoes` is the key of the change that it takes back. `accepted`: it was taken over from
+    the suggestion with a key.
     """
 
     proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="vote_events")
@@ -55,6 +59,9 @@ class VoteEvent(models.Model):
     received_at = models.DateTimeField()
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
     applied = models.BooleanField(default=True)
+    arm = models.CharField(max_length=6, blank=True, default="", db_default="")
+    suggested = models.CharField(max_length=40, blank=True, default="", db_default="")
+    accepted = models.BooleanField(default=False, db_default=False)
     origin = models.CharField(max_length=12, default="grid")
 
     class Meta:

@@ -1,7 +1,7 @@
 """How a row of each section reads from and goes back to its table.
 
 Columns are those of the model, so that a new column is archived without being named here; foreign keys and keys of votes
-are put in the archive's own terms by `Terms`.
+are put in the archive's own terms by `Terms`. The ledger stays where it is: a suggestion goes without its call.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from annotation.models import (
     PropositionFlag,
     Split,
     Story,
+    Suggestion,
     User,
     Vote,
     VoteEvent,
 )
 
-_LEFT_OUT = {"id", "uid", "project", "slug"}
+_LEFT_OUT = {"id", "uid", "project", "slug", "call"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ TABLES = (
     Section("tables", BeliefTable, "story__project"),
     Section("propositions", Proposition, "table__story__project"),
     Section("seats", Assignment, "story__project"),
+    Section("suggestions", Suggestion, _OF_PROPOSITION),
     Section("votes", Vote, _OF_PROPOSITION),
     Section("vote_events", VoteEvent, _OF_PROPOSITION),
     Section("gold", GoldLabel, _OF_PROPOSITION),

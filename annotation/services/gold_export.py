@@ -17,7 +17,7 @@ from annotation.models import GoldLabel, Method, Project, Proposition, Story, Ta
 
 VOTE_COLUMNS = (
     "story_id", "category", "split", "actor", "belief", "occurrence", "dimension", "annotator", "label", "created_at",
-    "received_at", "duration_ms", "gold", "method", "agreement", "decided_by", "decided_at", "reason", "error_tag", "rule_version",
+    "received_at", "duration_ms", "arm", "suggested", "gold", "method", "agreement", "decided_by", "decided_at", "reason", "error_tag", "rule_version",
     "schema_version",
 )  # fmt: skip
 _NO_LINEAGE = [""] * 9
@@ -118,19 +118,30 @@ def vote_lines(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:
 
 
 def _votes(stories: list[Story]) -> dict[int, list[tuple]]:
-    """Proposition id → (dimension, annotator id, label, changed at, received at, milliseconds) of its votes."""
+    """Proposition id → (dimension, annotator id, label, changed at, received at, milliseconds, arm, suggestion seen) of its votes."""
     event = VoteEvent.objects.filter(annotator=OuterRef("annotator"), client_key=OuterRef("client_key"))
     cast = Vote.objects.cast().filter(proposition__table__story__in=stories).order_by("dimension", "annotator_id")
-    columns = ("dimension", "annotator_id", "label", "changed_at", Subquery(event.values("received_at")), "duration_ms")
+    columns = (
+        "dimension",
+        "annotator_id",
+        "label",
+        "changed_at",
+        Subquery(event.values("received_at")),
+        "duration_ms",
+        "arm",
+        "suggested",
+    )
     found: dict[int, list[tuple]] = defaultdict(list)
     for proposition, *vote in cast.values_list("proposition_id", *columns):
         found[proposition].append(tuple(vote))
     return found
 
 
-def _vote_cells(label: str, changed: datetime, received: datetime | None, milliseconds: int | None) -> list[str]:
+def _vote_cells(
+    label: str, changed: datetime, received: datetime | None, milliseconds: int | None, arm: str, suggested: str
+) -> list[str]:
     arrived = received.isoformat() if received else ""
-    return [label, changed.isoformat(), arrived, "" if milliseconds is None else str(milliseconds)]
+    return [label, changed.isoformat(), arrived, "" if milliseconds is None else str(milliseconds), arm, suggested]
 
 
 def _lineage(gold: GoldLabel, names: dict[int, str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,11 @@ CARD = {
     "personal_information": "none",
     "intended_use": "To try the product, and as worked examples of the schema.",
 }
+
+
+def sample_records() -> list[dict]:
+    """The sample stories with their gold, as records."""
+    return [json.loads(line) for line in (FOLDER / "stories.jsonl").read_text("utf-8").splitlines()]
 
 
 @transaction.atomic

@@ -11,8 +11,10 @@ from operator import attrgetter
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from annotation.domain.anchoring.arms import Arm
 from annotation.domain.schema import SCHEMAS
 from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
+from annotation.services.arms import Suggested, suggestions_on
 from annotation.services.resolution import Cell, resolve_cells
 from workers.models.bulk import write_few
 
@@ -29,7 +31,8 @@ class Change:
     """One cell's new label as the annotator made it. An empty label withdraws the vote.
 
     `changed_at` is the annotator's clock (aware, UTC); `client_key` is unique to the change, so that sending it again
-    is harmless; `duration_ms` is the time from focusing the cell to choosing.
+    is harmless; `duration_ms` is the time from focusing the cell to choosing. `saw`: a suggestion stood in the cell;
+    `accepted`: it was taken over with a key.
     """
 
     proposition: str
@@ -39,6 +42,8 @@ class Change:
     client_key: str
     duration_ms: int | None = None
     undoes: str = ""
+    saw: bool = False
+    accepted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class Saved:
 
     `changed_at` is the time of what stands: a client whose clock is behind it must date its next change later.
     `actor` and `row` (dimension → label) are what a cross-check of the whole proposition needs: own labels only.
+    `revealed` is the suggestion that a first vote brought to light, None where it brought none.
     """
 
     client_key: str
@@ -57,6 +63,7 @@ class Saved:
     changed_at: datetime
     actor: str
     row: Mapping[str, str]
+    revealed: Suggested | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,8 @@ class Standing:
     changed_at: datetime
     client_key: str
     duration_ms: int | None
+    arm: str = ""
+    suggested: str = ""
 
     @property
     def place(self) -> tuple[datetime, str]:
@@ -74,11 +83,11 @@ class Standing:
         return self.changed_at, self.client_key
 
 
-_CHANGED = ("label", "changed_at", "client_key", "duration_ms")
+_CHANGED = ("label", "changed_at", "client_key", "duration_ms", "arm", "suggested")
 _changed = attrgetter(*_CHANGED)
 _VOTE = ("proposition_id", "dimension", "annotator_id", *_CHANGED)
 _EVENT = (
-    "proposition_id", "dimension", *_CHANGED, "previous", "undoes", "applied", "annotator_id", "received_at", "origin",
+    "proposition_id", "dimension", *_CHANGED, "previous", "undoes", "applied", "accepted", "annotator_id", "received_at", "origin",
 )  # fmt: skip
 
 
@@ -104,14 +113,15 @@ def save_votes(
         raise Refused(f"There is no proposition {missing} in this story; reload the page.")
     known = _known(by, changes, ids)
     current, others = _votes_on(by, ids.values())
-    events, touched, applied = _replay(changes, ids, known, current)
+    suggested = suggestions_on(seat=seat, ids=ids)
+    events, touched, applied = _replay(changes, ids, known, current, suggested)
     now_standing = [(*cell, by.pk, *_changed(current[cell])) for cell in sorted(touched)]
     write_few(Vote, _VOTE, now_standing, unique=_VOTE[:3], update=_VOTE[3:])
     write_few(VoteEvent, _EVENT, [(*event, by.pk, now, origin) for event in events])
     resolve_cells(
         project=seat.story.project, cells=touched, now=now, by=by, votes=_standing_votes(by, touched, current, others)
     )
-    return _saved(changes, locked, current, applied)
+    return _saved(changes, locked, current, applied, suggested)
 
 
 def _votes_on(by: User, propositions) -> tuple[dict[Cell, Standing], dict[Cell, list[dict]]]:
@@ -141,7 +151,7 @@ def _basis(annotator: int, vote: Standing) -> dict:
     return {"annotator": annotator, "label": vote.label, "key": vote.client_key}
 
 
-def _saved(changes, locked, current, applied) -> list[Saved]:
+def _saved(changes, locked, current, applied, suggested) -> list[Saved]:
     labels: dict[int, dict[str, str]] = defaultdict(dict)
     for (proposition, dimension), vote in current.items():
         labels[proposition][dimension] = vote.label
@@ -151,7 +161,10 @@ def _saved(changes, locked, current, applied) -> list[Saved]:
         pk, actor = places[change.proposition]
         vote = current[pk, change.dimension]
         place = (change.client_key, change.proposition, change.dimension)
-        saved.append(Saved(*place, vote.label, applied[change.client_key], vote.changed_at, actor, labels[pk]))
+        held = suggested.get((pk, change.dimension))
+        revealed = held if held and held.arm is Arm.REVEAL and vote.label else None
+        applies = applied[change.client_key]
+        saved.append(Saved(*place, vote.label, applies, vote.changed_at, actor, labels[pk], revealed))
     return saved
 
 
@@ -175,7 +188,7 @@ def _known(by, changes, ids) -> dict[str, bool]:
     return known
 
 
-def _replay(changes, ids, known, current):
+def _replay(changes, ids, known, current, suggested):
     """Applies the changes to `current` in memory: returns the new events, the cells touched, and key → applied."""
     events: list[tuple] = []
     touched: set[Cell] = set()
@@ -185,14 +198,33 @@ def _replay(changes, ids, known, current):
             continue
         cell = ids[change.proposition], change.dimension
         standing = current.get(cell)
-        made = Standing(change.label, change.changed_at, change.client_key, change.duration_ms)
+        arm, seen = _met(suggested.get(cell), standing, change)
+        made = Standing(change.label, change.changed_at, change.client_key, change.duration_ms, arm, seen)
         wins = standing is None or made.place > standing.place
         applied[change.client_key] = wins
-        events.append((*cell, *_changed(made), standing.label if standing else "", change.undoes, wins))
+        events.append(
+            (
+                *cell,
+                *_changed(made),
+                standing.label if standing else "",
+                change.undoes,
+                wins,
+                bool(seen and change.accepted),
+            )
+        )
         if wins:
             current[cell] = made
             touched.add(cell)
     return events, touched, applied
+
+
+def _met(suggested: Suggested | None, standing: Standing | None, change: Change) -> tuple[str, str]:
+    """The arm of the cell, and the suggestion that the annotator had before their eyes: the arm decides what a claim is worth."""
+    if suggested is None:
+        return "", ""
+    voted = standing is not None and bool(standing.label)
+    may_see = suggested.arm is Arm.SHOWN or (suggested.arm is Arm.REVEAL and voted)
+    return suggested.arm.value, suggested.label if may_see and change.saw else ""
 
 
 def _check(seat: Assignment, changes: Sequence[Change], now: datetime) -> None:

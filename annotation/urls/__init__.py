@@ -1,6 +1,6 @@
 """One module a feature; `accounts` stands outside the namespace because Django's own auth views name its URLs."""
 
-from annotation.urls import adjudication, agreement, assignments, corpus, exports, grid, people, projects
+from annotation.urls import adjudication, agreement, assignments, corpus, exports, grid, people, prefill, projects
 
 app_name = "annotation"
 urlpatterns = [
@@ -12,4 +12,5 @@ urlpatterns = [
     *adjudication.urlpatterns,
     *agreement.urlpatterns,
     *exports.urlpatterns,
+    *prefill.urlpatterns,
 ]

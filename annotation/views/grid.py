@@ -14,6 +14,7 @@ from annotation.domain.schema import SCHEMAS, Schema, cross_check
 from annotation.forms.grid import CommentForm, FlagForm
 from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Vote
 from annotation.services import remarks
+from annotation.services.arms import draw_for, shown_to
 from annotation.services.votes import Refused, Saved, last_undoable, save_votes
 from annotation.views.vote_json import read_votes
 
@@ -25,7 +26,10 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     schema = SCHEMAS[access.project.schema_version]
     propositions = list(Proposition.objects.gold_of(seat.story))
     votes = list(Vote.objects.filter(annotator=request.user, proposition__in=propositions))
-    rows = _rows(request.user, propositions, votes, schema)
+    draw_for(seat=seat, now=timezone.now())
+    cast = [(vote.proposition_id, vote.dimension) for vote in votes if vote.label]
+    shown = shown_to(seat=seat, ids={row.uid: row.pk for row in propositions}, voted=cast)
+    rows = _rows(request.user, propositions, votes, schema, shown)
     context = {
         "story": story_of(access, story),
         "dimensions": [
@@ -35,13 +39,14 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "rows": rows,
         "cells": len(rows) * len(schema.dimensions),
         "done": sum(bool(cell["label"]) for row in rows for cell in row["cells"]),
+        "suggests": bool(shown) or bool(seat.arms_drawn_at),
         "settings": _settings(seat, slug, votes),
         "modules": ["queue", "cells", "panel", "mentions"],
     }
     return render(request, "annotation/grid/grid.html", access.context | context)
 
 
-def _rows(user, propositions: list[Proposition], votes: list[Vote], schema: Schema) -> list[dict]:
+def _rows(user, propositions: list[Proposition], votes: list[Vote], schema: Schema, shown: dict) -> list[dict]:
     """Only the user's own labels, flags and threads; nothing here depends on what other annotators did."""
     labels = {(vote.proposition_id, vote.dimension): vote.label for vote in votes}
     threads = _threads(user, propositions)
@@ -59,6 +64,7 @@ def _rows(user, propositions: list[Proposition], votes: list[Vote], schema: Sche
                 "label": own[one.key],
                 "thread": threads.get((proposition.pk, one.key), ""),
                 "warned": one.key in warned,
+                "suggested": shown.get((proposition.pk, one.key)),
             }
             for one in schema.dimensions
         ]
@@ -141,6 +147,7 @@ def _as_json(saved: Saved) -> dict:
         "label": saved.label,
         "applied": saved.applied,
         "changed_at": saved.changed_at.isoformat(),
+        **({"revealed": [saved.revealed.label, saved.revealed.source]} if saved.revealed else {}),
     }
 
 

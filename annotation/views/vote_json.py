@@ -17,7 +17,8 @@ MAX_DURATION_MS = 2**31 - 1
 def read_votes(request: HttpRequest) -> tuple[int | None, list[Change]]:
     """The annotator that the changes name (None where they name none) and the changes.
 
-    Body: {"annotator": 7?, "changes": [{proposition, dimension, label, changed_at, client_key, duration_ms?, undoes?}]}.
+    Body: {"annotator": 7?, "changes": [{proposition, dimension, label, changed_at, client_key, duration_ms?, undoes?, saw?,
+    accepted?}]}.
     Raises Refused.
     """
     length = request.META.get("CONTENT_LENGTH") or "0"
@@ -52,7 +53,16 @@ def _change(row: object, at: int) -> Change:
     duration = row.get("duration_ms")
     if duration is not None and (type(duration) is not int or not 0 <= duration <= MAX_DURATION_MS):
         raise Refused(f"{where}duration_ms must be a whole number of milliseconds from 0 to {MAX_DURATION_MS}.")
-    return Change(proposition, dimension, label, _time(row.get("changed_at"), where), key, duration, undoes)
+    saw, accepted = (_truth(row, name, where) for name in ("saw", "accepted"))
+    changed_at = _time(row.get("changed_at"), where)
+    return Change(proposition, dimension, label, changed_at, key, duration, undoes, saw, accepted)
+
+
+def _truth(row: dict, name: str, where: str) -> bool:
+    value = row.get(name, False)
+    if type(value) is not bool:
+        raise Refused(f"{where}{name} must be true or false.")
+    return value
 
 
 def _text(row: dict, name: str, where: str) -> str:

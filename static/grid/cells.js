@@ -10,8 +10,28 @@ export function setState(cell, state) {
 
 export function setLabel(cell, label, state) {
   cell.dataset.label = label;
-  cell.querySelector(".cell-label").textContent = spread(label);
+  paint(cell);
   setState(cell, state);
+}
+
+// A suggestion looks like one: it is marked, names its model on hover, and is no label until somebody votes.
+export function paint(cell) {
+  const { label, suggested, source } = cell.dataset;
+  const text = cell.querySelector(".cell-label");
+  const open = !label && suggested;
+  text.textContent = open ? spread(suggested) : spread(label);
+  cell.toggleAttribute("data-ghost", Boolean(open));
+  if (!suggested) return;
+  const said = `${source} suggests ${suggested}`;
+  cell.title = said;
+  const mark = cell.querySelector(".cell-suggestion") ?? cell.insertBefore(document.createElement("span"), cell.querySelector(".cell-state"));
+  mark.className = "cell-suggestion";
+  mark.textContent = open ? "suggested" : label === suggested ? "" : `model: ${suggested}`;
+}
+
+export function reveal(cell, [label, source]) {
+  Object.assign(cell.dataset, { suggested: label, source });
+  paint(cell);
 }
 
 // Replaces the notes of one kind under a row (of one dimension, where one is named) by these sentences.

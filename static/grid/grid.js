@@ -1,5 +1,5 @@
 // The labelling grid: keyboard, options, undo, panels. The table comes from the server; no text is ever turned into markup here.
-import { note, setLabel, setState, spread, warn } from "./cells.js";
+import { note, paint, reveal, setLabel, setState, warn } from "./cells.js";
 import { mark } from "./mentions.js";
 import { Panel } from "./panel.js";
 import { Queue, request } from "./queue.js";
@@ -51,6 +51,10 @@ function queued(change) {
 function saved(change, row, isLast) {
   const cell = find(row);
   if (!cell || !isLast) return;
+  if (row.revealed && !cell.dataset.suggested) {
+    reveal(cell, row.revealed);
+    if (row.revealed[0] !== row.label) announce(`The model suggests ${row.revealed[0]} in ${dimensionName(cell)} of ${rowName(cell.parentElement)}.`);
+  }
   if (row.label !== change.label) announce(`A later change of yours stands in ${dimensionName(cell)} of ${rowName(cell.parentElement)}: ${row.label || "no label"}.`);
   show(cell, row.label, "saved");
   progress();
@@ -177,10 +181,27 @@ function choose(label) {
   if (label) onward();
 }
 
-function vote(cell, label, milliseconds, undoes = "") {
+function vote(cell, label, milliseconds, undoes = "", accepted = false) {
   const place = { proposition: cell.parentElement.dataset.proposition, dimension: cell.dataset.dimension };
   const took = Math.min(milliseconds, 2 ** 31 - 1);
-  queue.add({ ...place, label, duration_ms: took, previous: cell.dataset.label, ...(undoes && { undoes }) });
+  queue.add({ ...place, label, duration_ms: took, previous: cell.dataset.label, ...(undoes && { undoes }), ...(cell.dataset.suggested && { saw: true }), ...(accepted && { accepted }) });
+}
+
+// One key takes one suggestion, another those of the row; nothing takes more than a row at once.
+function accept() {
+  const { suggested, label } = active.dataset;
+  if (!suggested) return announce("No suggestion stands in this cell.");
+  if (held) return undefined;
+  if (label !== suggested) vote(active, suggested, duration(), "", true);
+  onward();
+}
+function acceptRow() {
+  const open = [...active.parentElement.cells].slice(1).filter((cell) => cell.dataset.suggested && !cell.dataset.label);
+  if (!open.length) return announce("This row has no suggestion that is still open.");
+  const took = Math.round(duration() / open.length);
+  for (const cell of open) vote(cell, cell.dataset.suggested, took, "", true);
+  announce(`${open.length} suggestion${open.length === 1 ? "" : "s"} of ${rowName(active.parentElement)} taken over.`);
+  seek((cell) => !cell.dataset.label, "Every cell has a label.");
 }
 
 function ask(label) {
@@ -258,7 +279,7 @@ const commands = {
 const KEYS = {
   ArrowLeft: () => move(0, -1), ArrowRight: () => move(0, 1), ArrowUp: () => move(-1, 0), ArrowDown: () => move(1, 0),
   Home: () => move(0, -Infinity), End: () => move(0, Infinity), PageUp: () => move(-PAGE, 0), PageDown: () => move(PAGE, 0),
-  Enter: onward, Delete: () => choose(""), Backspace: () => choose(""),
+  " ": accept, a: acceptRow, Enter: onward, Delete: () => choose(""), Backspace: () => choose(""),
   n: commands.next, f: commands.flagged, m: commands.meanings, "?": commands.help,
   g: () => (panel.shows === "guideline" ? panel.close() : panel.open("guideline")),
   c: () => panel.open("comments"), x: () => panel.open("flag"), s: () => leave(settings.urls.next),
@@ -322,7 +343,7 @@ addEventListener("pageshow", (event) => { if (event.persisted) location.reload()
 
 // --- start ---------------------------------------------------------------------------------------------------------------
 $("options").toggleAttribute("data-brief", Boolean(localStorage.getItem("credence:brief")));
-for (const cell of flat) if (cell.dataset.label) cell.querySelector(".cell-label").textContent = spread(cell.dataset.label);
+for (const cell of flat) if (cell.dataset.label || cell.dataset.suggested) paint(cell);
 queue.pending().forEach(queued);
 progress();
 const [proposition, dimension, kind] = location.hash.slice(1).split("/");

@@ -22,6 +22,7 @@ from annotation.models import (
     Proposition,
     PropositionFlag,
     Split,
+    Suggestion,
     TableKind,
     User,
     Vote,
@@ -58,6 +59,7 @@ def full_project(cast, make_story, seat, cast_vote) -> Project:
     Assignment.objects.filter(annotator=cast.ben).update(released_at=NOW)
     Guideline.objects.create(project=project, dimension="order", text="Count minds.")
     CellComment.objects.create(proposition=first, dimension="order", thread_of=cast.bob, author=cast.esi, text="Why?")
+    Suggestion.objects.create(proposition=first, dimension="context", label="Neutral", source="tiny", created_at=NOW)
     PropositionFlag.objects.create(proposition=first, author=cast.bea, kind="split", remark="Two in one")
     audit.record(by=cast.alice, project=project, action="project.changed", target="minds", before={}, after={"x": 1})
     return project

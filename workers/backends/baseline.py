@@ -78,10 +78,10 @@ def answer(body: Body) -> str:
 
 
 def _labels(task: Mapping[str, Any], choose) -> str:
-    rows = [
-        {"id": row["id"], **{key: choose(key, values, row) for key, values in task["dimensions"].items()}}
+    rows = {
+        str(row["id"]): {key: choose(key, values, row) for key, values in task["dimensions"].items()}
         for row in task["rows"]
-    ]
+    }
     return json.dumps({"rows": rows}, ensure_ascii=False)
 
 

@@ -111,8 +111,11 @@ def rules_of(script: list | str) -> list[dict]:
     return script
 
 
-def instance(schema: Mapping[str, Any], digest: str) -> Any:
+def instance(schema: Mapping[str, Any], digest: str, root: Mapping[str, Any] | None = None) -> Any:
     """A valid instance of a JSON schema, chosen by `digest`: the same for the same request."""
+    root = root or schema
+    if "$ref" in schema:
+        return instance(root["$defs"][schema["$ref"].rsplit("/", 1)[-1]], digest, root)
     pick = int(hashlib.sha256(f"{digest}{json.dumps(schema, sort_keys=True)}".encode()).hexdigest()[:8], 16)
     if "const" in schema:
         return schema["const"]
@@ -120,11 +123,11 @@ def instance(schema: Mapping[str, Any], digest: str) -> Any:
         return schema["enum"][pick % len(schema["enum"])]
     kind = schema.get("type")
     if kind == "object":
-        return {name: instance(one, digest + name) for name, one in schema.get("properties", {}).items()}
+        return {name: instance(one, digest + name, root) for name, one in schema.get("properties", {}).items()}
     if kind == "array":
         if "prefixItems" in schema:
-            return [instance(one, f"{digest}{at}") for at, one in enumerate(schema["prefixItems"])]
-        return [instance(schema.get("items", {}), f"{digest}{at}") for at in range(schema.get("minItems", 1))]
+            return [instance(one, f"{digest}{at}", root) for at, one in enumerate(schema["prefixItems"])]
+        return [instance(schema.get("items", {}), f"{digest}{at}", root) for at in range(schema.get("minItems", 1))]
     if kind in ("integer", "number"):
         return schema.get("minimum", 0)
     return False if kind == "boolean" else "scripted"

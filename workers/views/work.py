@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 from workers.access import site_admin
 from workers.models import EndpointPace, Item, ItemState, Job, JobState, Worker, WorkerState
 from workers.services import jobs as service
+from workers.services.steering import steer
 
 
 @site_admin
@@ -77,21 +78,5 @@ def job_progress(request: HttpRequest, uid: str) -> HttpResponse:
 @site_admin
 @require_POST
 def job_action(request: HttpRequest, uid: str, action: str) -> HttpResponse:
-    act(get_object_or_404(Job, uid=uid), action)
+    steer(get_object_or_404(Job, uid=uid), action)
     return redirect("workers:job", uid)
-
-
-def act(held: Job, action: str) -> None:
-    """What the buttons beside a job do; for the pages of other apps too."""
-    now = timezone.now()
-    match action:
-        case "pause":
-            service.pause_job(job=held)
-        case "resume":
-            service.resume_job(job=held)
-        case "cancel":
-            service.cancel_job(job=held, now=now)
-        case "retry":
-            service.retry_failed(job=held, now=now)
-        case _:
-            raise Http404("There is no such action.")

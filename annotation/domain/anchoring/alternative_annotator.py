@@ -1,0 +1,83 @@
+"""The alternative annotator test: may a model stand in for an annotator? (Calderon et al. 2025, arXiv 2501.10970)"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import false_discovery_control, ttest_1samp, wilcoxon
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+FEWEST_ANNOTATORS = 3
+# The smallest one-sided signed-rank p of n items is 2^-n; from 10 on it is below the strictest corrected level of up to
+# ten annotators, 0.05 / (10 · 2.93).
+FEWEST_ITEMS = 10
+NORMAL_FROM = 30
+FEW_ANNOTATORS = f"the test needs at least {FEWEST_ANNOTATORS} annotators with {FEWEST_ITEMS} comparable items each"
+FEW_ITEMS = f"fewer than {FEWEST_ITEMS} items that the model and another annotator labelled too"
+
+
+def alternative_annotator_test(labels: Ints, model: Ints, *, epsilon: float = 0.15, q: float = 0.05) -> dict:
+    """Does the model represent the other annotators as well as each annotator does, left out one at a time?
+
+    `labels` has shape (items, annotators), `model` (items,); -1 where missing. Pass blind votes only. On every item
+    that annotator j, the model and at least one other annotator labelled, the model's and j's label are scored by the
+    share of the other annotators who chose it; `advantage` ρ^f is the share of items where the model scores at least as
+    high, `human_advantage` ρ^h where j does (ties count for both). One-sided test of ρ^f > ρ^h − ε: t-test from 30
+    items on, Wilcoxon's signed-rank test below; false discovery rate `q` (Benjamini–Yekutieli). `winning_rate` ω is the
+    share of tested annotators whom the model beats, `advantage` the mean of their ρ^f; the model `passes` from ω = 0.5
+    on. Annotators with too few items are listed with a reason and not tested; with fewer than three tested ones ω, ρ
+    and `passes` are None with a reason.
+
+    The test takes items as independent. Cells of one story are not, so its p-values are on the low side. The paper's ε:
+    0.2 against experts, 0.15 skilled annotators, 0.1 crowd workers. Raises ValueError where ε is not in [0, 1) or the
+    shapes do not match.
+    """
+    if not 0 <= epsilon < 1:
+        raise ValueError(f"Epsilon is {epsilon}; expected 0 or more and below 1.")
+    if labels.ndim != 2 or model.shape != labels.shape[:1]:
+        raise ValueError(f"Labels of shape {labels.shape} do not match model labels of shape {model.shape}.")
+    rows = [_against(labels, model, annotator, epsilon) for annotator in range(labels.shape[1])]
+    tested = [row for row in rows if "reason" not in row]
+    out = {"epsilon": epsilon, "q": q, "annotators": rows, "tested": len(tested)}
+    if len(tested) < FEWEST_ANNOTATORS:
+        return out | {"winning_rate": None, "advantage": None, "passes": None, "reason": FEW_ANNOTATORS}
+    corrected = false_discovery_control([row["p"] for row in tested], method="by")
+    for row, p in zip(tested, corrected, strict=True):
+        row |= {"p_corrected": float(p), "model_wins": bool(p <= q)}
+    winning_rate = float(np.mean([row["model_wins"] for row in tested]))
+    advantage = float(np.mean([row["advantage"] for row in tested]))
+    return out | {"winning_rate": winning_rate, "advantage": advantage, "passes": winning_rate >= 0.5}
+
+
+def _against(labels: Ints, model: Ints, annotator: int, epsilon: float) -> dict:
+    others = np.delete(labels, annotator, axis=1)
+    left_out = labels[:, annotator]
+    use = (left_out >= 0) & (model >= 0) & (others >= 0).any(axis=1)
+    others, left_out, model = others[use], left_out[use], model[use]
+    row = {"annotator": annotator, "items": len(model)}
+    if len(model) < FEWEST_ITEMS:
+        nothing = dict.fromkeys(("advantage", "human_advantage", "test", "p", "p_corrected", "model_wins"))
+        return row | nothing | {"reason": FEW_ITEMS}
+    # Both shares have the same denominator, so counts compare exactly where shares could differ by rounding.
+    of_model, of_human = ((others == chosen[:, None]).sum(axis=1) for chosen in (model, left_out))
+    model_wins, human_wins = of_model >= of_human, of_human >= of_model
+    name, p = _one_sided(human_wins.astype(float) - model_wins, epsilon)
+    return row | {
+        "advantage": float(model_wins.mean()),
+        "human_advantage": float(human_wins.mean()),
+        "test": name,
+        "p": p,
+    }
+
+
+def _one_sided(difference: Floats, epsilon: float) -> tuple[str, float]:
+    """Test and p-value of: the human's wins minus the model's are below ε on average."""
+    if len(difference) < NORMAL_FROM:
+        if not (difference != epsilon).any():
+            return "wilcoxon", 1.0
+        return "wilcoxon", float(wilcoxon(difference - epsilon, alternative="less").pvalue)
+    if np.ptp(difference) == 0:
+        return "t", float(difference[0] >= epsilon)
+    return "t", float(ttest_1samp(difference, epsilon, alternative="less").pvalue)

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from enum import StrEnum
+
+
+class Arm(StrEnum):
+    """How an annotator meets the suggestion of a cell; NONE where no arm was drawn."""
+
+    NONE = ""
+    SHOWN = "shown"  # before voting
+    BLIND = "blind"  # never
+    REVEAL = "reveal"  # after a first vote, which may then be changed
+
+
+def draw_arm(*, seed: int, blind: int, reveal: int, proposition: str, dimension: str, annotator: int) -> Arm:
+    """The arm of one cell × annotator: a pure function of its arguments, the same on every machine.
+
+    `blind` and `reveal` are shares in per cent; the rest is shown. Blind is cut from one end of the scale and reveal
+    from the other, so changing a share moves cells between that arm and the shown one only. Raises ValueError for a
+    share below 0 or a sum above 100.
+    """
+    if min(blind, reveal) < 0 or blind + reveal > 100:
+        raise ValueError(f"The shares are {blind} % blind and {reveal} % reveal; expected 0 to 100 together.")
+    parts = json.dumps([seed, proposition, dimension, annotator], separators=(",", ":"))
+    digest = hashlib.sha256(parts.encode("ascii")).digest()
+    percent = int.from_bytes(digest[:8], "big") * 100 >> 64
+    if percent < blind:
+        return Arm.BLIND
+    return Arm.REVEAL if percent >= 100 - reveal else Arm.SHOWN

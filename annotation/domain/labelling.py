@@ -1,0 +1,186 @@
+"""Asking a model for labels: the prompt, the JSON schema that holds it to the label sets, and reading what came back.
+
+Prompt levels follow the TELeR taxonomy as OmniToM uses it (appendix C): 1 one sentence, 2 a paragraph, 3 stepwise sub-tasks,
+4 criteria, a block by story category, definitions and worked examples besides.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from annotation.domain.schema import Schema
+from workers.backends.contract import Message, Request
+
+VERSION = "labelling-1"
+LEVELS = (1, 2, 3, 4)
+TOKENS_A_ROW, TOKENS_BESIDE = 90, 400
+"""Room for the answer: seven labels with their keys take some 70 tokens."""
+_FOLDER = Path(__file__).parent / "prompts" / VERSION
+HINTS = {
+    "Ambiguous Story Task": "Feelings and motives are hinted at by conduct; infer what the signs support and no more.",
+    "False Belief Task": "Something is moved, replaced or changed while an actor is away; that actor still holds what was so before.",
+    "Faux-pas Recognition Test": "Somebody says what should not be said without knowing it; keep apart what speaker and hearer know.",
+    "Hinting Task Test": "Somebody says one thing to have another done; keep apart the words and the intention behind them.",
+    "Persuasion Story Task": "Somebody wants to change another's mind; keep apart what is claimed and what the claimant holds.",
+    "Scalar Implicature Test": "Words such as some or most say how much is known; keep apart what is said, implied and counted.",
+    "Strange Story Task": "Lies, jokes, pretence or irony: what is said may not be what is held.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A proposition to be labelled; `id` counts from 1 within the story."""
+
+    id: int
+    actor: str
+    belief: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A labelled row of another story of the same kind, with that story's text."""
+
+    story: str
+    rows: tuple[tuple[Row, Mapping[str, str]], ...]
+
+
+def labelling_request(
+    *,
+    story: str,
+    category: str,
+    rows: Sequence[Row],
+    schema: Schema,
+    level: int,
+    example: Example | None = None,
+    counts: Mapping[str, Mapping[str, int]] | None = None,
+    seed: int | None = None,
+) -> Request:
+    """One request for all rows of a story. `counts` are label counts by dimension for the majority baseline."""
+    return Request(
+        messages=(
+            Message("system", _directive(level, category, schema, example)),
+            Message("user", _question(story, rows, schema)),
+        ),
+        max_tokens=TOKENS_BESIDE + TOKENS_A_ROW * len(rows),
+        temperature=0.0,
+        seed=seed,
+        schema=answer_schema(rows, schema),
+        task={
+            "kind": "label",
+            "rows": [{"id": row.id, "actor": row.actor, "belief": row.belief} for row in rows],
+            "dimensions": {one.key: list(one.values) for one in schema.dimensions},
+            "counts": {key: dict(found) for key, found in (counts or {}).items()},
+        },
+    )
+
+
+@cache
+def _text(level: int) -> str:
+    return (_FOLDER / f"level{level}.txt").read_text("utf-8").strip()
+
+
+def _directive(level: int, category: str, schema: Schema, example: Example | None) -> str:
+    if level != 4:
+        return _text(level)
+    values = {
+        "{level3}": _text(3),
+        "{category_hint}": HINTS.get(category, ""),
+        "{category}": category,
+        "{definitions}": _definitions(schema),
+        "{examples}": _example(example, schema) if example else "",
+    }
+    text = _text(4)
+    for name, value in values.items():
+        text = text.replace(name, value)
+    return text.strip()
+
+
+def _definitions(schema: Schema) -> str:
+    return "\n".join(
+        f"{one.key}: " + "; ".join(f"{label.value}: {label.meaning}" for label in one.labels)
+        for one in schema.dimensions
+    )
+
+
+def _example(example: Example, schema: Schema) -> str:
+    asked = "\n".join(f"{row.id} | {row.actor} | {row.belief}" for row, _ in example.rows)
+    answered = {str(row.id): {key: labels.get(key, "") for key in schema.keys} for row, labels in example.rows}
+    return f"A worked example.\nStory: {example.story}\nPropositions:\n{asked}\nAnswer: {json.dumps({'rows': answered}, ensure_ascii=False)}"
+
+
+def _question(story: str, rows: Sequence[Row], schema: Schema) -> str:
+    labels = "\n".join(f"{one.key}: {' | '.join(one.values)}" for one in schema.dimensions)
+    listed = "\n".join(f"{row.id} | {row.actor} | {row.belief}" for row in rows)
+    shape = json.dumps({"rows": {"1": dict.fromkeys(schema.keys, "…")}}, ensure_ascii=False)
+    return (
+        f"Labels by dimension:\n{labels}\n\nStory:\n{story}\n\nPropositions (number | actor | proposition):\n{listed}\n\n"
+        f"Answer with one JSON object of this shape, with an entry for each of the {len(rows)} numbers, and nothing else:\n{shape}"
+    )
+
+
+def answer_schema(rows: Sequence[Row], schema: Schema) -> dict[str, Any]:
+    """An object by row number: no row can be left out, none added, and every label is a legal one."""
+    labels = {one.key: {"type": "string", "enum": list(one.values)} for one in schema.dimensions}
+    numbers = [str(row.id) for row in rows]
+    return {
+        "type": "object",
+        "properties": {"rows": _closed({number: {"$ref": "#/$defs/labels"} for number in numbers})},
+        "required": ["rows"],
+        "additionalProperties": False,
+        "$defs": {"labels": _closed(labels)},
+    }
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Legal labels by row id and dimension. `missing` counts the cells without one; `problem` says what was wrong, empty where
+    nothing was."""
+
+    labels: Mapping[int, Mapping[str, str]]
+    missing: int
+    problem: str
+
+
+def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
+    """Reads an answer; the object may stand in prose or a code fence. What is not legal is missing, never repaired by guessing."""
+    found = _rows_of(_object_in(text))
+    labels: dict[int, dict[str, str]] = {}
+    for row in rows:
+        said = found.get(str(row.id))
+        said = said if isinstance(said, dict) else {}
+        labels[row.id] = {
+            key: value for key in schema.keys if schema.is_legal(key, value := str(said.get(key, "")).strip())
+        }
+    cells = len(rows) * len(schema.keys)
+    missing = cells - sum(map(len, labels.values()))
+    if not found:
+        return Labelled(labels, missing, "The answer holds no JSON object with rows.")
+    return Labelled(labels, missing, f"{missing} of {cells} labels are missing or not legal." if missing else "")
+
+
+def _object_in(text: str) -> Any:
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    while start >= 0:
+        try:
+            return decoder.raw_decode(text, start)[0]
+        except (ValueError, RecursionError):
+            start = text.find("{", start + 1)
+    return None
+
+
+def _rows_of(document: Any) -> dict[str, Any]:
+    """{number: labels}, also from a list of objects with ids."""
+    rows = document.get("rows", document) if isinstance(document, dict) else None
+    if isinstance(rows, list):
+        return {str(one.get("id")): one for one in rows if isinstance(one, dict)}
+    return rows if isinstance(rows, dict) else {}

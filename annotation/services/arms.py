@@ -1,0 +1,77 @@
+"""Which suggestions an annotator sees, and when. Decided by the server alone, from what was drawn for the seat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from annotation.domain.anchoring.arms import Arm, draw_arm
+from annotation.models import Assignment, Project, Suggestion
+
+Cell = tuple[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """The suggestion of a cell and its arm for one seat."""
+
+    label: str
+    source: str
+    arm: Arm
+
+
+def draw_for(*, seat: Assignment, now: datetime) -> None:
+    """Draws the arms of a seat, once: when its grid is first opened with suggestions in the story."""
+    if seat.arms_drawn_at or not Suggestion.objects.filter(proposition__table__story=seat.story_id).exists():
+        return
+    project = Project.objects.get(pk=seat.story.project_id)
+    drawn = {
+        "arms_drawn_at": now,
+        "arms_seed": project.arms_seed,
+        "blind_share": project.blind_share,
+        "reveal_share": project.reveal_share,
+    }
+    if not Assignment.objects.filter(pk=seat.pk, arms_drawn_at=None).update(**drawn):
+        seat.refresh_from_db(fields=list(drawn))  # another tab was first
+        return
+    for name, value in drawn.items():
+        setattr(seat, name, value)
+
+
+def arm_of(seat: Assignment, proposition: str, dimension: str) -> Arm:
+    """The arm of one cell for this seat; NONE before the arms were drawn. The slot stands for the annotator, so that an archive
+    carries the draw to an installation where people have other numbers."""
+    if not seat.arms_drawn_at:
+        return Arm.NONE
+    return draw_arm(
+        seed=seat.arms_seed,
+        blind=seat.blind_share,
+        reveal=seat.reveal_share,
+        proposition=proposition,
+        dimension=dimension,
+        annotator=seat.slot,
+    )
+
+
+def suggestions_on(*, seat: Assignment, ids: Mapping[str, int]) -> dict[Cell, Suggested]:
+    """(proposition id, dimension) → its suggestion; empty, without a query, before the arms of the seat were drawn. `ids` maps
+    uids to proposition ids."""
+    if not seat.arms_drawn_at:
+        return {}
+    uids = {pk: uid for uid, pk in ids.items()}
+    rows = Suggestion.objects.filter(proposition_id__in=uids)
+    return {
+        (pk, key): Suggested(label, source, arm_of(seat, uids[pk], key))
+        for pk, key, label, source in rows.values_list("proposition_id", "dimension", "label", "source")
+    }
+
+
+def shown_to(*, seat: Assignment, ids: Mapping[str, int], voted: Iterable[Cell]) -> dict[Cell, Suggested]:
+    """What the seat's grid may show now: cells of the arm `shown`, and of `reveal` where the own vote stands."""
+    cast = set(voted)
+    return {
+        cell: one
+        for cell, one in suggestions_on(seat=seat, ids=ids).items()
+        if one.arm is Arm.SHOWN or (one.arm is Arm.REVEAL and cell in cast)
+    }

@@ -1,0 +1,249 @@
+"""Pre-filling: a model labels the propositions of stories, one call a story; annotators verify.
+
+A cell that has a vote, and a suggestion that anybody can have seen, are never changed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import lru_cache
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from annotation.domain.labelling import VERSION, Example, Row, labelling_request, read_labels
+from annotation.domain.schema import SCHEMAS, Schema
+from annotation.models import Assignment, Prefill, Project, Proposition, Story, Suggestion, User, VoteEvent
+from annotation.services import audit
+from annotation.services.sample import sample_records
+from workers.backends.contract import Request
+from workers.domain.ledger_key import canonical
+from workers.domain.pricing import estimated_tokens
+from workers.models import Call, Endpoint, Item, ItemState, Job
+from workers.services.jobs import JobRefused, start_job
+from workers.services.purposes import Received, register
+
+PURPOSE = "prefill"
+EXAMPLE_ROWS = 5
+
+
+class PrefillRefused(ValueError):
+    """Says in one sentence why it cannot be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a round would ask: stories with open cells, calls, tokens and dollars at most."""
+
+    stories: int
+    cells: int
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal
+
+
+def start_prefill(
+    *,
+    by: User | None,
+    project: Project,
+    endpoint: Endpoint,
+    stories: Sequence[Story],
+    level: int,
+    now: datetime,
+    budget: Decimal | None = None,
+    batch: bool = False,
+) -> Prefill:
+    """Starts a round. Raises PrefillRefused where no cell is left to suggest for."""
+    open_ = _open_cells(stories)
+    wanted = [story for story in stories if open_.get(story.pk)]
+    if not wanted:
+        raise PrefillRefused(
+            "Every cell of these stories has a vote or a suggestion already, or they have no propositions."
+        )
+    try:
+        with transaction.atomic():
+            job = start_job(
+                by=by.username if by else "",
+                purpose=PURPOSE,
+                title=f"Pre-fill {project.name} with {endpoint.name}",
+                items=[(endpoint, "", story.uid) for story in wanted],
+                now=now,
+                params={"project": project.slug, "level": level, "prompt": VERSION},
+                budget=budget,
+                batch=batch,
+            )
+            prefill = Prefill.objects.create(
+                project=project, job=job, endpoint=endpoint, level=level, prompt=VERSION, created_by=by
+            )
+            details = {"model": endpoint.name, "level": level, "stories": len(wanted)}
+            audit.record(by=by, project=project, action="prefill.started", target=prefill.uid, **details)
+    except JobRefused as error:
+        raise PrefillRefused(str(error)) from error
+    return prefill
+
+
+def estimate(*, project: Project, endpoint: Endpoint, stories: Sequence[Story], level: int) -> Estimate:
+    """Reads every story once; the tokens are estimated from characters, on the high side."""
+    schema = SCHEMAS[project.schema_version]
+    asked, cells, inputs, outputs, cost = 0, 0, 0, 0, Decimal(0)
+    rows_of, open_ = _rows_by_story(stories), _open_cells(stories)
+    for story in stories:
+        if not (wanted := open_.get(story.pk)):
+            continue
+        request = _request(story, rows_of[story.pk], schema, level, {})
+        body = canonical({"messages": [[one.role, one.content] for one in request.messages], "schema": request.schema})
+        asked += 1
+        cells += len(wanted)
+        inputs += estimated_tokens(len(body))
+        outputs += request.max_tokens
+        cost += endpoint.prices.at_most(len(body), request.max_tokens)
+    return Estimate(asked, cells, inputs, outputs, cost)
+
+
+class _Prefilling:
+    """The purpose of the calls: asks per story, and turns answers into suggestions."""
+
+    def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
+        stories = {
+            story.uid: story
+            for story in Story.objects.filter(uid__in=[item.key for item in items]).select_related(
+                "category", "project"
+            )
+        }
+        rows_of = _rows_by_story(stories.values())
+        asked: dict[int, Request | str] = {}
+        for item in items:
+            story = stories.get(item.key)
+            if story is None or not rows_of[story.pk]:
+                asked[item.pk] = "The story is gone, or it has no propositions."
+                continue
+            schema = SCHEMAS[story.project.schema_version]
+            counts = _sample_counts(schema.version)
+            asked[item.pk] = _request(story, rows_of[story.pk], schema, item.job.params["level"], counts)
+        return asked
+
+    def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
+        uids = [item.key for item, _ in answered]
+        stories = {story.uid: story for story in Story.objects.filter(uid__in=uids).select_related("project")}
+        rows_of, open_ = _rows_by_story(stories.values()), _open_cells(list(stories.values()))
+        fresh: list[Suggestion] = []
+        received: dict[int, Received] = {}
+        for item, call in answered:
+            story = stories.get(item.key)
+            if story is None:
+                received[item.pk] = Received(ItemState.FAILED, "The story is gone.")
+                continue
+            received[item.pk] = self._take(
+                item, call, rows_of[story.pk], SCHEMAS[story.project.schema_version], open_.get(story.pk, set()), fresh
+            )
+        Suggestion.objects.bulk_create(fresh, ignore_conflicts=True)
+        return received
+
+    def _take(
+        self, item: Item, call: Call, rows: Sequence[Proposition], schema: Schema, wanted: set, fresh: list[Suggestion]
+    ) -> Received:
+        if call.state == "refused":
+            return Received(ItemState.UNUSABLE, "The model refused to answer.")
+        read = read_labels(call.answer, _numbered(rows), schema)
+        source = f"{item.endpoint.name} ({call.answered_by or call.model})"[:200]
+        for at, row in enumerate(rows, 1):
+            for key, label in read.labels[at].items():
+                if (row.pk, key) in wanted:
+                    fresh.append(
+                        Suggestion(
+                            proposition=row,
+                            dimension=key,
+                            label=label,
+                            source=source,
+                            call=call,
+                            created_at=timezone.now(),
+                        )
+                    )
+        if not any(read.labels.values()):
+            return Received(ItemState.UNUSABLE, read.problem)
+        return Received(ItemState.DONE, read.problem)
+
+    def finished(self, job: Job) -> None:
+        pass
+
+
+def _open_cells(stories: Collection[Story]) -> dict[int, set[tuple[int, str]]]:
+    """By story the cells that may get a suggestion: nobody ever voted on them, and they have none. Three queries."""
+    ids = [story.pk for story in stories]
+    live = Proposition.objects.live_gold().filter(table__story__in=ids)
+    taken = set(VoteEvent.objects.filter(proposition__in=live).values_list("proposition_id", "dimension").distinct())
+    taken |= set(Suggestion.objects.filter(proposition__in=live).values_list("proposition_id", "dimension"))
+    keys = {story.pk: SCHEMAS[story.project.schema_version].keys for story in stories}
+    found: dict[int, set[tuple[int, str]]] = defaultdict(set)
+    for pk, story in live.values_list("pk", "table__story"):
+        found[story] |= {(pk, key) for key in keys[story]} - taken
+    return found
+
+
+@transaction.atomic
+def discard_unseen(*, by: User | None, project: Project) -> int:
+    """Takes back the suggestions of stories that nobody has opened with them yet; returns how many. To try another model."""
+    seen = Assignment.objects.filter(story=OuterRef("proposition__table__story"), arms_drawn_at__isnull=False)
+    unseen = Suggestion.objects.filter(proposition__table__story__project=project).exclude(Exists(seen))
+    count = Suggestion.objects.filter(pk__in=list(unseen.values_list("pk", flat=True))).delete()[0]
+    if count:
+        audit.record(by=by, project=project, action="prefill.discarded", suggestions=count)
+    return count
+
+
+def _rows_by_story(stories: Collection[Story]) -> dict[int, list[Proposition]]:
+    rows: dict[int, list[Proposition]] = defaultdict(list)
+    live = Proposition.objects.live_gold().filter(table__story__in=[story.pk for story in stories])
+    for row in live.select_related("table").order_by("position"):
+        rows[row.table.story_id].append(row)
+    return rows
+
+
+def _numbered(rows: Sequence[Proposition]) -> list[Row]:
+    return [Row(at, row.actor, row.belief) for at, row in enumerate(rows, 1)]
+
+
+def _request(story: Story, rows: Sequence[Proposition], schema: Schema, level: int, counts) -> Request:
+    category = story.category.name
+    example = example_of(category, schema.version, story.text) if level == 4 else None
+    return labelling_request(
+        story=story.text,
+        category=category,
+        rows=_numbered(rows),
+        schema=schema,
+        level=level,
+        example=example,
+        counts=counts,
+    )
+
+
+@lru_cache(64)
+def example_of(category: str, version: str, not_this: str) -> Example | None:
+    """A worked example from the sample corpus, of the same category and never the story that is asked about."""
+    for record in sample_records():
+        if record["story_category"] == category and record["story"] != not_this:
+            chosen = enumerate(record["beliefs"][:EXAMPLE_ROWS], 1)
+            return Example(
+                record["story"], tuple((Row(at, one["actor"], one["belief"]), one["labels"]) for at, one in chosen)
+            )
+    return None
+
+
+@lru_cache(8)
+def _sample_counts(version: str) -> dict[str, dict[str, int]]:
+    """How often each label occurs in the sample corpus: what the majority baseline knows."""
+    counts: dict[str, dict[str, int]] = {key: defaultdict(int) for key in SCHEMAS[version].keys}
+    for record in sample_records():
+        for belief in record["beliefs"]:
+            for key, label in belief["labels"].items():
+                counts[key][label] += 1
+    return {key: dict(found) for key, found in counts.items()}
+
+
+def register_purpose() -> None:
+    register(PURPOSE, _Prefilling())

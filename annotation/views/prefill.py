@@ -1,0 +1,173 @@
+"""Rounds of suggestions: choosing, the estimate before, progress, and what suggestions did to the votes."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import ProjectAccess, project_access
+from annotation.forms.prefill import PrefillForm
+from annotation.models import Prefill, Role, Story, Suggestion
+from annotation.services import prefill as service
+from annotation.services.anchoring import report_of
+from annotation.views.charts import interval_chart
+from workers.models import ItemState
+from workers.services.jobs import progress_of
+from workers.services.steering import steer
+
+
+@require_http_methods(["GET", "POST"])
+def prefills(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    form = PrefillForm(request.POST or None, project=access.project)
+    estimate = None
+    if request.method == "POST" and form.is_valid():
+        chosen = form.cleaned_data
+        stories = _stories(access, chosen)
+        if "start" not in request.POST:
+            estimate = service.estimate(
+                project=access.project, endpoint=chosen["endpoint"], stories=stories, level=chosen["level"]
+            )
+        else:
+            try:
+                made = service.start_prefill(
+                    by=request.user, project=access.project, endpoint=chosen["endpoint"], stories=stories, level=chosen["level"],
+                    now=timezone.now(), budget=chosen["budget"], batch=chosen["batch"],
+                )  # fmt: skip
+            except service.PrefillRefused as error:
+                form.add_error(None, str(error))
+            else:
+                return redirect("annotation:prefill", slug, made.uid)
+    rounds = access.project.prefills.select_related("job", "endpoint")
+    suggestions = Suggestion.objects.filter(proposition__table__story__project=access.project).count()
+    context = {
+        "form": form,
+        "estimate": estimate,
+        "rounds": [{"prefill": one, "progress": progress_of(one.job)} for one in rounds[:50]],
+        "suggestions": suggestions,
+    }
+    return render(request, "annotation/prefill/prefills.html", access.context | context)
+
+
+def _stories(access: ProjectAccess, chosen: dict) -> list[Story]:
+    stories = access.project.stories.in_split(chosen["split"] or None).in_category(chosen["category"] or None)
+    return list(stories.select_related("project", "category").order_by("number"))
+
+
+def _prefill(access: ProjectAccess, uid: str) -> Prefill:
+    return get_object_or_404(Prefill.objects.select_related("job", "endpoint"), project=access.project, uid=uid)
+
+
+@require_GET
+def prefill(request: HttpRequest, slug: str, round: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    held = _prefill(access, round)
+    failed = list(
+        held.job.items.filter(state__in=[ItemState.FAILED, ItemState.UNUSABLE]).select_related("call", "endpoint")[:100]
+    )
+    numbers = dict(Story.objects.filter(uid__in=[item.key for item in failed]).values_list("uid", "number"))
+    for item in failed:
+        item.shown = f"Story {numbers[item.key]}" if item.key in numbers else item.key
+    context = {"prefill": held, "failed": failed, **_progress(access, held)}
+    return render(request, "annotation/prefill/prefill.html", access.context | context)
+
+
+@require_GET
+def progress(request: HttpRequest, slug: str, round: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    return render(request, "workers/_progress.html", _progress(access, _prefill(access, round)))
+
+
+def _progress(access: ProjectAccess, held: Prefill) -> dict:
+    url = reverse("annotation:prefill_progress", args=[access.project.slug, held.uid])
+    return {"job": held.job, "progress": progress_of(held.job), "progress_url": url}
+
+
+@require_POST
+def action(request: HttpRequest, slug: str, round: str, action: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    steer(_prefill(access, round).job, action)
+    return redirect("annotation:prefill", slug, round)
+
+
+@require_POST
+def discard(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    count = service.discard_unseen(by=request.user, project=access.project)
+    messages.success(request, f"{count} suggestions that nobody has seen were discarded.")
+    return redirect("annotation:prefills", slug)
+
+
+@require_GET
+def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
+    """What suggestions did to votes, in pictures first."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    report = report_of(access.project)
+    rows, charts = [], []
+    if report["votes"]:
+        rows = [{"name": "All", **report["votes"]["overall"]}]
+        rows += [{"name": row["dimension"], **row} for row in report["votes"]["by_dimension"]]
+        charts = [
+            interval_chart(
+                "Agreement with the suggestion: shown minus blind", _points(rows, "difference"), percent=True
+            ),
+            interval_chart(
+                "Agreement with the suggestion, when it is shown", _points(rows, "acceptance"), percent=True
+            ),
+        ]
+    context = {"report": report, "rows": rows, "charts": charts, **(_tables(report, rows) if rows else {})}
+    return render(request, "annotation/prefill/anchoring.html", access.context | context)
+
+
+def _tables(report: dict, rows: list[dict]) -> dict:
+    people = [{"name": row["annotator"], **row} for row in report["votes"]["by_annotator"]]
+    accuracy, reveal = report["accuracy"], report["votes"]["overall"]["reveal"]
+    test = report["alternative_annotator"]
+    if test["winning_rate"] is not None:
+        test["winning_rate_shown"] = round(test["winning_rate"] * test["tested"])
+    return {
+        "table": [_row(row) for row in rows],
+        "people": [_row(row) for row in people],
+        "accuracy": [
+            ("On all gold", _shown(accuracy["all_gold"])),
+            ("On gold from blind votes", _shown(accuracy["blind_gold"])),
+            ("Difference on the cells that have both", _shown(accuracy["both"]["difference"], signed=True)),
+        ],
+        "reveal": [
+            ("Agrees before", _shown(reveal["before"])),
+            ("Agrees after", _shown(reveal["after"])),
+            ("Moved toward the suggestion", _shown(reveal["toward"])),
+            ("Moved away from it", _shown(reveal["away"])),
+        ],
+    }
+
+
+def _row(row: dict) -> dict:
+    shares = [_shown(row["acceptance"]), _shown(row["blind_agreement"]), _shown(row["difference"], signed=True)]
+    times = [_shown(row["time"][name], milliseconds=True) for name in ("shown_ms", "blind_ms")]
+    return {"name": row["name"], "counts": row["counts"], "shares": shares + times}
+
+
+def _shown(one: dict, *, signed: bool = False, milliseconds: bool = False) -> dict:
+    """An estimate with its value and interval as text."""
+    if one["value"] is None:
+        return one
+
+    def text(value: float) -> str:
+        if milliseconds:
+            return f"{value / 1000:.1f} s"
+        return f"{value:+.1%}" if signed else f"{value:.1%}"
+
+    interval = f"{text(one['interval'][0])} to {text(one['interval'][1])}" if one["interval"] else ""
+    return one | {"shown": text(one["value"]), "interval_shown": interval}
+
+
+def _points(rows: list[dict], name: str) -> list[dict]:
+    return [
+        {"label": row["name"], "value": row[name]["value"], "interval": row[name]["interval"], "n": row[name]["n"]}
+        for row in rows
+    ]

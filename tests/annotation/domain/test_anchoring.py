@@ -1,0 +1,376 @@
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binom, rankdata, t, wilcoxon
+
+from annotation.domain.anchoring import (
+    Arm,
+    Votes,
+    accuracy_on,
+    alternative_annotator_test,
+    anchoring_report,
+    draw_arm,
+)
+from annotation.domain.anchoring.alternative_annotator import FEW_ANNOTATORS, FEW_ITEMS
+from annotation.domain.anchoring.estimates import BINS, ONE_STORY, SPARSE, Median
+from annotation.domain.anchoring.report import FEW_STORIES, FEWEST_STORIES, effect
+
+SEVEN = ("order", "truth", "access", "representation", "content", "source", "context")
+
+
+def _votes(rows, *, dimensions=("order", "truth"), annotators=("ada", "bo")) -> Votes:
+    """From rows (story, cell, dimension, annotator, label, first label, suggested, arm, ms)."""
+    *codes, arm, duration = zip(*rows, strict=True)
+    columns = [np.array(column, dtype=np.int64) for column in codes]
+    return Votes(*columns, np.array(arm), np.array(duration, dtype=float), dimensions, annotators)
+
+
+HAND = [
+    # shown: story 0 takes 2 of 3, story 1 takes 1 of 1
+    (0, 0, 0, 0, 1, -1, 1, "shown", 1000),
+    (0, 1, 1, 0, 1, -1, 1, "shown", 2000),
+    (0, 2, 0, 0, 0, -1, 1, "shown", 3000),
+    (1, 3, 0, 0, 2, -1, 2, "shown", 5000),
+    # blind: story 0 agrees on 0 of 1, story 1 on 1 of 1
+    (0, 0, 0, 1, 0, -1, 1, "blind", 1000),
+    (1, 3, 0, 1, 2, -1, 2, "blind", 4000),
+    # reveal: toward, away, kept, sideways; the last one has no vote before the reveal
+    (0, 1, 1, 1, 1, 0, 1, "reveal", np.nan),
+    (0, 2, 0, 1, 0, 1, 1, "reveal", np.nan),
+    (1, 4, 1, 1, 1, 1, 1, "reveal", np.nan),
+    (1, 5, 1, 1, 2, 0, 1, "reveal", np.nan),
+    (1, 6, 1, 1, 1, -1, 1, "reveal", np.nan),
+    (2, 7, 1, 0, 1, -1, 1, "", 10),
+]
+
+
+def test_the_draw_keeps_its_values():
+    def drawn(proposition):
+        return draw_arm(seed=7, blind=20, reveal=10, proposition=proposition, dimension="order", annotator=3)
+
+    # SHA-256 of [7,"s1-p1","order",3] begins 4f71…, 0.310 of the scale, between 20 % and 90 %
+    assert drawn("s1-p1") is Arm.SHOWN
+    # the digest of [7,"s1-p2","order",3] lies below 20 %
+    assert drawn("s1-p2") is Arm.BLIND
+
+
+def test_the_draw_keeps_its_shares_for_every_seed():
+    for seed in range(5):
+        arms = Counter(
+            draw_arm(seed=seed, blind=20, reveal=15, proposition=f"p{cell}", dimension=dimension, annotator=annotator)
+            for cell in range(400)
+            for dimension in SEVEN
+            for annotator in range(3)
+        )
+        for arm, share in ((Arm.BLIND, 0.2), (Arm.REVEAL, 0.15), (Arm.SHOWN, 0.65)):
+            low, high = binom.interval(0.9999, 400 * 7 * 3, share)
+            assert low <= arms[arm] <= high
+
+
+def test_the_draw_at_its_bounds():
+    def drawn(blind, reveal):
+        return [
+            draw_arm(seed=1, blind=blind, reveal=reveal, proposition=str(at), dimension="order", annotator=1)
+            for at in range(500)
+        ]
+
+    assert set(drawn(0, 0)) == {Arm.SHOWN}
+    assert set(drawn(100, 0)) == {Arm.BLIND}
+    assert set(drawn(0, 100)) == {Arm.REVEAL}
+    assert set(drawn(60, 40)) == {Arm.BLIND, Arm.REVEAL}
+    # a larger blind share keeps all who were blind and takes from the shown arm only
+    moves = set(zip(drawn(20, 20), drawn(40, 20), strict=True))
+    assert {pair for pair in moves if pair[0] != pair[1]} == {(Arm.SHOWN, Arm.BLIND)}
+    for blind, reveal in ((-1, 0), (0, -1), (60, 41)):
+        with pytest.raises(ValueError, match="expected 0 to 100"):
+            drawn(blind, reveal)
+
+
+def test_the_report_by_hand():
+    report = anchoring_report(_votes(HAND), seed=1)
+    assert json.loads(json.dumps(report)) == report
+    row = report["overall"]
+    assert row["counts"] == {"none": 1, "shown": 4, "blind": 2, "reveal": 5}
+    assert (row["votes"], row["stories"]) == (12, 2)
+    # 3 of 4 shown, 1 of 2 blind
+    assert (row["acceptance"]["value"], row["acceptance"]["n"]) == (0.75, 4)
+    assert (row["blind_agreement"]["value"], row["blind_agreement"]["n"]) == (0.5, 2)
+    assert (row["difference"]["value"], row["difference"]["n"]) == (0.25, 6)
+    # two stories resample to 00, 01, 10, 11, a quarter each: 2/3 − 0, 0.25, 0.25, 1 − 1; the tails are the extremes
+    assert row["difference"]["interval"] == pytest.approx([0, 2 / 3])
+    assert (row["effect"], row["effect_reason"]) == (None, FEW_STORIES)
+
+
+def test_the_times_by_hand():
+    times = anchoring_report(_votes(HAND), seed=1)["overall"]["time"]
+    # shown 1, 2, 3, 5 s → 2.5 s; blind 1, 4 s → 2.5 s
+    assert (times["shown_ms"]["value"], times["blind_ms"]["value"], times["difference"]["value"]) == (2500, 2500, 0)
+    # story 0 twice: 2 − 1 s; story 1 twice: 5 − 4 s; both once: 2.5 − 2.5 s
+    assert times["difference"]["interval"] == [0, 1000]
+    # story 0 twice 2 s, story 1 twice 5 s
+    assert times["shown_ms"]["interval"] == [2000, 5000]
+
+
+def test_the_reveal_by_hand():
+    reveal = anchoring_report(_votes(HAND), seed=1)["overall"]["reveal"]
+    assert {estimate["n"] for name, estimate in reveal.items() if name != "difference"} == {4}
+    # before: 0→no, 1→yes, 1→yes, 0→no; after: yes, no, yes, no
+    assert (reveal["before"]["value"], reveal["after"]["value"]) == (0.5, 0.5)
+    assert (reveal["toward"]["value"], reveal["away"]["value"]) == (0.25, 0.25)
+    # toward and away are both in story 0: after − before is 1/2 − 1/2 there and 1/2 − 1/2 in story 1
+    assert (reveal["difference"]["interval"], reveal["difference"]["n"]) == ([0, 0], 4)
+
+
+def test_an_effect_is_an_interval_without_zero():
+    for interval, expected in (([0.1, 0.2], True), ([-0.2, -0.1], True), ([-0.1, 0.1], False), ([0, 0.1], False)):
+        assert effect({"interval": interval, "stories": FEWEST_STORIES}) == {"effect": expected}
+    few = effect({"interval": [0.1, 0.2], "stories": FEWEST_STORIES - 1})
+    assert few == {"effect": None, "effect_reason": FEW_STORIES}
+
+
+def test_groups_and_what_is_undefined_in_them():
+    report = anchoring_report(_votes(HAND), seed=1)
+    ada, bo = report["by_annotator"]
+    assert (ada["annotator"], ada["acceptance"]["value"], bo["blind_agreement"]["value"]) == ("ada", 0.75, 0.5)
+    for row, empty in ((ada, "no votes in the blind arm"), (bo, "no votes in the shown arm")):
+        assert row["difference"]["value"] is row["difference"]["interval"] is row["effect"] is None
+        assert row["difference"]["reason"] == row["effect_reason"] == empty
+    order, truth = report["by_dimension"]
+    # "order" is shown three times (1, 0, 1), "truth" once, in one story
+    assert (order["dimension"], order["acceptance"]["value"]) == ("order", pytest.approx(2 / 3))
+    assert (truth["acceptance"]["value"], truth["acceptance"]["interval"]) == (1, None)
+    assert truth["acceptance"]["reason"] == ONE_STORY
+    assert truth["time"]["blind_ms"]["reason"] == "no timed votes in the blind arm"
+
+
+def test_a_story_without_blind_votes_may_leave_a_resample_without_any():
+    # three stories, blind votes in two of them: one resample in 27 draws the third story only
+    rows = [(story, story, 0, 0, 1, -1, 1, "shown", 1) for story in range(3)]
+    rows += [(story, story, 0, 1, 1, -1, 1, "blind", 1) for story in range(2)]
+    row = anchoring_report(_votes(rows), seed=1)["overall"]
+    assert (row["difference"]["value"], row["difference"]["interval"], row["difference"]["reason"]) == (0, None, SPARSE)
+    assert row["acceptance"]["interval"] == [1, 1]
+
+
+def test_no_votes_at_all():
+    row = anchoring_report(_votes(HAND).where(np.zeros(len(HAND), dtype=bool)), seed=1)["overall"]
+    assert (row["votes"], row["acceptance"]["value"], row["effect"]) == (0, None, None)
+    assert row["acceptance"]["reason"] == "no votes in the shown arm"
+
+
+def test_acceptance_of_right_and_of_wrong_suggestions():
+    # gold by cell; cell 2 undefined. Shown: cell 0 taken and right, cell 1 taken and wrong, cell 3 taken and right
+    gold = np.array([1, 0, -1, 2, 0, 0, 0, 0])
+    found = anchoring_report(_votes(HAND), seed=1, gold=gold)["overall"]["acceptance_by_correctness"]
+    assert (found["right"]["value"], found["right"]["n"]) == (1, 2)
+    assert (found["wrong"]["value"], found["wrong"]["n"]) == (1, 1)
+    assert "acceptance_by_correctness" not in anchoring_report(_votes(HAND), seed=1)["overall"]
+
+
+def test_columns_must_fit():
+    votes = _votes(HAND)
+    with pytest.raises(ValueError, match="differ in length"):
+        replace(votes, label=votes.label[1:])
+    with pytest.raises(ValueError, match="12 votes have an unknown arm"):
+        replace(votes, arm=np.full(len(HAND), "seen"))
+
+
+# At the median of this lognormal a bin spans 1/256 of the rows at a density of 0.399: 0.0098 of its value 1.
+@pytest.mark.parametrize(("values", "tolerance"), [(40, 1e-12), (BINS * 20, 0.0098)])
+def test_the_resampled_median_is_the_median_of_the_resampled_rows(values, tolerance):
+    rng = np.random.default_rng(5)
+    story = rng.integers(0, 12, values)
+    durations = np.round(rng.lognormal(0, 1, values), 1) if values < BINS else rng.lognormal(0, 1, values)
+    weights = rng.multinomial(12, np.full(12, 1 / 12), size=60)
+    found = Median.of(story, 12, durations, "").resampled(weights.astype(np.float32))
+    expected = [np.median(np.repeat(durations, drawn[story])) for drawn in weights]
+    assert found == pytest.approx(np.array(expected), rel=tolerance)
+
+
+def _simulated(seed: int, *, anchored: int | None = None, draw=False, stories=21, propositions=14) -> Votes:
+    """Three annotators of unequal skill on stories of unequal difficulty; `anchored` takes whatever he is shown."""
+    rng = np.random.default_rng(seed)
+    cells = stories * propositions * 7
+    cell, annotator = np.repeat(np.arange(cells), 3), np.tile(np.arange(3), cells)
+    story, dimension = cell // (propositions * 7), cell % 7
+    suggested = rng.integers(0, 3, cells)[cell]
+    agrees = rng.random(len(cell)) < np.array([0.75, 0.8, 0.7])[annotator] + rng.normal(0, 0.05, stories)[story]
+    arm = rng.choice(["shown", "blind"], len(cell), p=[0.8, 0.2])
+    if draw:
+        keys = zip(cell // 7, dimension, annotator, strict=True)
+        arm = np.array(
+            [
+                draw_arm(seed=seed, blind=20, reveal=0, proposition=str(p), dimension=SEVEN[d], annotator=int(a)).value
+                for p, d, a in keys
+            ]
+        )
+    if anchored is not None:
+        agrees |= (annotator == anchored) & (arm == "shown")
+    label = np.where(agrees, suggested, (suggested + 1) % 3)
+    duration = rng.lognormal(9, 1, len(cell))
+    first = np.full(len(cell), -1)
+    return Votes(story, cell, dimension, annotator, label, first, suggested, arm, duration, SEVEN, ("ada", "bo", "cy"))
+
+
+def test_the_one_who_takes_every_suggestion_is_found():
+    report = anchoring_report(_simulated(11, anchored=1, draw=True), seed=11)
+    ada, bo, cy = report["by_annotator"]
+    assert bo["acceptance"]["value"] == 1
+    # he would agree on 80 % unseen, so 20 points; a third of that overall
+    assert bo["effect"] and bo["difference"]["interval"][0] > 0.1
+    assert report["overall"]["effect"] and report["overall"]["difference"]["interval"][0] > 0
+    low, high = report["overall"]["difference"]["interval"]
+    assert low < 0.2 / 3 < high
+    assert ada["effect"] is cy["effect"] is False
+    # times were drawn without regard to the arm
+    low, high = report["overall"]["time"]["difference"]["interval"]
+    assert low < 0 < high
+
+
+def test_independent_voters_show_no_effect_at_the_nominal_rate():
+    none_found = 0
+    for seed in range(100):
+        votes = replace(_simulated(seed), dimensions=(), annotators=())
+        none_found += anchoring_report(votes, seed=seed, resamples=400)["overall"]["effect"] is False
+    # 95 expected; 88 is 3.2 binomial standard errors (√(0.95 · 0.05 · 100) = 2.18) below
+    assert 88 <= none_found <= 100
+
+
+def test_the_seed_decides_the_interval():
+    votes = replace(_simulated(2), dimensions=(), annotators=())
+    first, again, other = (anchoring_report(votes, seed=seed, resamples=200)["overall"] for seed in (3, 3, 4))
+    assert first == again
+    assert first["difference"]["interval"] != other["difference"]["interval"]
+    assert first["difference"]["value"] == other["difference"]["value"]
+
+
+@pytest.mark.slow
+def test_a_whole_corpus_takes_under_two_seconds():
+    votes = _simulated(1, stories=895, propositions=25)
+    assert len(votes) == 469_875
+    before = time.thread_time()
+    anchoring_report(votes, seed=1)
+    assert time.thread_time() - before < 2
+
+
+def test_accuracy_on_blind_gold_by_hand():
+    # stories 0 0 0 1 1 1. All gold: 5 defined, the model right on cells 0, 1, 3, 4 → 4/5.
+    # Blind gold: 4 defined (0, 1, 3, 5), right on 0 and 3 → 2/4.
+    # Both (0, 1, 3): all 3/3, blind 2/3, difference 1/3; story 0: 1 − 1/2, story 1: 1 − 1 → interval [0, 1/2]
+    found = accuracy_on(
+        np.array([0, 0, 0, 1, 1, 1]),
+        np.array([1, 1, 1, 2, 2, 2]),
+        np.array([1, 1, 0, 2, 2, -1]),
+        np.array([1, 0, -1, 2, -1, 0]),
+        seed=1,
+    )
+    assert (found["all_gold"]["value"], found["all_gold"]["n"]) == (0.8, 5)
+    assert (found["blind_gold"]["value"], found["blind_gold"]["n"]) == (0.5, 4)
+    both = found["both"]
+    assert (both["cells"], both["all"]["value"], both["blind"]["value"]) == (3, 1, pytest.approx(2 / 3))
+    assert both["difference"]["value"] == pytest.approx(1 / 3)
+    assert both["difference"]["interval"] == pytest.approx([0, 0.5])
+    # all gold: story 0 has 2/3, story 1 2/2
+    assert found["all_gold"]["interval"] == pytest.approx([2 / 3, 1])
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_accuracy_without_blind_gold():
+    one = np.array([1, 1])
+    found = accuracy_on(np.array([0, 1]), one, one, np.array([-1, -1]), seed=1)
+    assert (found["blind_gold"]["value"], found["blind_gold"]["reason"]) == (None, "no gold labels from blind votes")
+    assert (found["both"]["effect"], found["both"]["effect_reason"]) == (None, "no cells with both gold labels")
+
+
+def _repeated(pattern, times):
+    return np.tile(np.array(pattern), (times, 1))
+
+
+def test_the_alternative_annotator_by_hand():
+    # 40 items: on the first 10 the third annotator stands alone with 1, otherwise all say 0; the model always says 0
+    labels = np.vstack([_repeated([0, 0, 1], 10), _repeated([0, 0, 0], 30)])
+    found = alternative_annotator_test(labels, np.zeros(40, dtype=int))
+    first, second, third = found["annotators"]
+    # against 0 and 1 or 0 and 0 the model and the first annotator say the same: both always win, the difference is 0
+    for row in (first, second):
+        assert (row["advantage"], row["human_advantage"], row["p"], row["test"]) == (1, 1, 0, "t")
+    # the third loses 10 of 40: ρ^h = 3/4. d is −1 ten times, 0 thirty times: mean −1/4, s² = 40·(1/4)(3/4)/39 = 7.5/39
+    # t = (−0.25 − 0.15) / √(7.5 / 39 / 40) = −5.768…, 39 degrees of freedom
+    assert (third["advantage"], third["human_advantage"], third["items"]) == (1, 0.75, 40)
+    assert third["p"] == pytest.approx(t.cdf(-0.4 / np.sqrt(7.5 / 39 / 40), 39))
+    # Benjamini–Yekutieli: the largest p keeps its rank 3 of 3 and is multiplied by 1 + 1/2 + 1/3 = 11/6
+    assert third["p_corrected"] == pytest.approx(third["p"] * 11 / 6)
+    assert (found["winning_rate"], found["advantage"], found["passes"]) == (1, 1, True)
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_a_model_that_is_always_wrong_does_not_pass():
+    found = alternative_annotator_test(_repeated([0, 0, 0], 40), np.ones(40, dtype=int))
+    assert {(row["advantage"], row["human_advantage"], row["p"]) for row in found["annotators"]} == {(0, 1, 1)}
+    assert (found["winning_rate"], found["advantage"], found["passes"]) == (0, 0, False)
+
+
+def test_below_thirty_items_the_signed_rank_test():
+    # 12 items; the first annotator wins alone on 2, the model alone on 6, ties on 4 (the other two always say 0)
+    labels = np.zeros((12, 3), dtype=int)
+    model = np.zeros(12, dtype=int)
+    model[:2] = 1
+    labels[2:8, 0] = 1
+    row = alternative_annotator_test(labels, model)["annotators"][0]
+    assert (row["test"], row["advantage"], row["human_advantage"]) == ("wilcoxon", 10 / 12, 0.5)
+    # d − 0.15: 0.85 twice, −1.15 six times, −0.15 four times. Ranks of the sizes: 0.15 → 1..4 (2.5), 0.85 → 5, 6 (5.5),
+    # 1.15 → 7..12 (9.5); W+ = 2 · 5.5 = 11 of 78
+    shifted = np.array([0.85] * 2 + [-1.15] * 6 + [-0.15] * 4)
+    assert rankdata(np.abs(shifted))[:2].sum() == 11
+    assert row["p"] == pytest.approx(wilcoxon(shifted, alternative="less").pvalue)
+    # P(W+ ≤ 11) over all 2¹² signs of those ranks
+    signs = (np.arange(2**12)[:, None] >> np.arange(12)) & 1
+    exact = ((signs @ rankdata(np.abs(shifted))) <= 11).mean()
+    assert row["p"] == pytest.approx(exact, abs=0.005)
+
+
+def _wins_from_definition(labels, model, annotator):
+    model_wins, human_wins = [], []
+    for row, chosen in zip(labels.tolist(), model.tolist(), strict=True):
+        others = [label for at, label in enumerate(row) if at != annotator and label >= 0]
+        if row[annotator] >= 0 and chosen >= 0 and others:
+            model_score, human_score = others.count(chosen), others.count(row[annotator])
+            model_wins.append(model_score >= human_score)
+            human_wins.append(human_score >= model_score)
+    return len(model_wins), np.mean(model_wins), np.mean(human_wins)
+
+
+def test_missing_labels_equal_the_definition_item_by_item():
+    rng = np.random.default_rng(4)
+    labels, model = rng.integers(-1, 3, (200, 5)), rng.integers(-1, 3, 200)
+    found = alternative_annotator_test(labels, model)
+    for at, row in enumerate(found["annotators"]):
+        got = (row["items"], row["advantage"], row["human_advantage"])
+        assert got == pytest.approx(_wins_from_definition(labels, model, at))
+    assert found["advantage"] == pytest.approx(np.mean([row["advantage"] for row in found["annotators"]]))
+
+
+def test_too_few_annotators_or_items():
+    model = np.zeros(40, dtype=int)
+    two = alternative_annotator_test(_repeated([0, 0], 40), model)
+    assert (two["winning_rate"], two["passes"], two["reason"]) == (None, None, FEW_ANNOTATORS)
+    # the fourth has 9 comparable items: listed, not tested, and not in the winning rate
+    labels = _repeated([0, 0, 0, 0], 40)
+    labels[9:, 3] = -1
+    four = alternative_annotator_test(labels, model)
+    assert (four["tested"], four["winning_rate"]) == (3, 1)
+    assert (four["annotators"][3]["items"], four["annotators"][3]["reason"]) == (9, FEW_ITEMS)
+    assert alternative_annotator_test(labels[:9], model[:9])["passes"] is None
+
+
+def test_the_alternative_annotator_refuses_what_does_not_fit():
+    with pytest.raises(ValueError, match="Epsilon"):
+        alternative_annotator_test(_repeated([0, 0, 0], 40), np.zeros(40, dtype=int), epsilon=1)
+    with pytest.raises(ValueError, match="do not match"):
+        alternative_annotator_test(_repeated([0, 0, 0], 40), np.zeros(39, dtype=int))

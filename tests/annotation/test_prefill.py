@@ -1,0 +1,359 @@
+"""Pre-filling from start to effect: suggestions by the scripted backend, arms, what the grid shows, what is never touched."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import uuid
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError
+from django.utils import timezone
+
+from annotation.domain.anchoring.arms import Arm
+from annotation.domain.labelling import Row, answer_schema, labelling_request, read_labels
+from annotation.domain.schema import SCHEMA
+from annotation.models import Assignment, Project, Proposition, Suggestion, Vote, VoteEvent
+from annotation.services import prefill as service
+from annotation.services.anchoring import report_of
+from annotation.services.arms import arm_of, draw_for
+from annotation.services.prefill import PrefillRefused, start_prefill
+from annotation.services.projects import change_settings
+from annotation.services.votes import Change, save_votes
+from workers.models import Call, Endpoint, EndpointPace, Item
+from workers.services.drain import Drain
+
+CELLS = len(SCHEMA.keys)
+
+
+@pytest.fixture
+def endpoint(db):
+    made = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny-1", max_concurrency=16)
+    EndpointPace.objects.create(endpoint=made)
+    return made
+
+
+def begin(cast, endpoint, stories, **fields):
+    fields = {"level": 3, **fields}
+    return start_prefill(
+        by=cast.alice, project=cast.project, endpoint=endpoint, stories=stories, now=timezone.now(), **fields
+    )
+
+
+def change(row, dimension, label, **fields):
+    return Change(row.uid, dimension, label, fields.pop("at", timezone.now()), uuid.uuid4().hex, **fields)
+
+
+# --- the prompt and its answer -------------------------------------------------------------------------------------------
+ROWS = [Row(1, "world", "The key is in the drawer"), Row(2, "Ines", "The key is in the bag")]
+
+
+def test_the_schema_leaves_no_row_out_and_no_label_open():
+    schema = answer_schema(ROWS, SCHEMA)
+    assert schema["properties"]["rows"]["required"] == ["1", "2"]
+    labels = schema["$defs"]["labels"]
+    assert {key: tuple(one["enum"]) for key, one in labels["properties"].items()} == {
+        one.key: one.values for one in SCHEMA.dimensions
+    }
+    assert labels["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("level", [1, 2, 3, 4])
+def test_every_level_asks_for_every_row_and_tells_more(level):
+    example = service.example_of("False Belief Task", SCHEMA.version, "")
+    request = labelling_request(
+        story="Ines {puts} the key.",
+        category="False Belief Task",
+        rows=ROWS,
+        schema=SCHEMA,
+        level=level,
+        example=example,
+    )
+    system, question = (one.content for one in request.messages)
+    assert "2 | Ines | The key is in the bag" in question
+    assert "Ines {puts} the key." in question
+    assert ("A worked example" in system) == (level == 4)
+    assert "{" not in system.replace('{"', "").split("A worked example")[0]
+    assert len(system) > {1: 20, 2: 300, 3: 700, 4: 3000}[level]
+
+
+def test_an_example_is_never_the_story_that_is_asked():
+    first = service.example_of("False Belief Task", SCHEMA.version, "")
+    assert service.example_of("False Belief Task", SCHEMA.version, first.story).story != first.story
+
+
+def test_what_is_not_legal_is_missing_and_never_guessed():
+    whole = {key: SCHEMA[key].values[0] for key in SCHEMA.keys}
+    text = "Here you are:\n```json\n" + json.dumps({"rows": {"1": whole, "2": whole | {"order": "seven"}}}) + "\n```"
+    read = read_labels(text, ROWS, SCHEMA)
+    assert read.labels[1] == whole
+    assert "order" not in read.labels[2]
+    assert (read.missing, read.problem) == (1, "1 of 14 labels are missing or not legal.")
+    assert read_labels("I cannot say.", ROWS, SCHEMA).problem == "The answer holds no JSON object with rows."
+    assert read_labels("{" * 100_000, ROWS, SCHEMA).missing == 14
+
+
+# --- a round ---------------------------------------------------------------------------------------------------------------
+@pytest.mark.django_db(transaction=True)
+class TestRound:
+    def test_every_open_cell_gets_a_legal_suggestion_with_its_call(self, cast, endpoint, make_story):
+        stories = [make_story(number) for number in range(1, 6)]
+        made = begin(cast, endpoint, stories)
+        Drain().run()
+        made.job.refresh_from_db()
+        assert made.job.state == "finished"
+        found = list(Suggestion.objects.select_related("call"))
+        assert len(found) == 5 * 2 * CELLS
+        assert all(SCHEMA.is_legal(one.dimension, one.label) for one in found)
+        assert {one.call.purpose for one in found} == {"prefill"}
+        assert Call.objects.count() == 5
+        assert found[0].source == "tiny (tiny-1)"
+        with pytest.raises(PrefillRefused, match="has a vote or a suggestion already"):
+            begin(cast, endpoint, stories)
+
+    def test_cells_with_a_vote_and_suggestions_that_are_there_stay(self, cast, endpoint, make_story, seat, cast_vote):
+        story = make_story()
+        row, other = Proposition.objects.gold_of(story)
+        seats = seat(story)
+        cast_vote(seats[0], row, "order", "0")
+        cast_vote(seats[1], other, "context", "Neutral")
+        cast_vote(
+            seats[1], other, "context", "", at=timezone.now() + timedelta(seconds=1)
+        )  # withdrawn is still touched
+        now = timezone.now()
+        Suggestion.objects.create(
+            proposition=row, dimension="context", label="Temporal", source="before", created_at=now
+        )
+        begin(cast, endpoint, [story])
+        Drain().run()
+        labels = Suggestion.objects.labels()
+        assert len(labels) == 2 * CELLS - 2
+        assert (row.pk, "order") not in labels and (other.pk, "context") not in labels
+        assert Suggestion.objects.get(proposition=row, dimension="context").source == "before"
+
+    def test_a_refusal_and_nonsense_are_unusable_and_cost_that_story_alone(self, cast, endpoint, make_story):
+        stories = [make_story(1, text="Say NO"), make_story(2, text="Say NONSENSE"), make_story(3, text="plain")]
+        endpoint.options = {
+            "script": [
+                {"when": "Say NO\n", "stop": "refusal", "text": "I will not."},
+                {"when": "NONSENSE", "text": "blah"},
+            ]
+        }
+        endpoint.save()
+        made = begin(cast, endpoint, stories)
+        Drain().run()
+        states = dict(Item.objects.filter(job=made.job).values_list("key", "problem"))
+        assert states[stories[0].uid] == "The model refused to answer."
+        assert states[stories[1].uid] == "The answer holds no JSON object with rows."
+        assert Suggestion.objects.filter(proposition__table__story=stories[2]).count() == 2 * CELLS
+        assert Suggestion.objects.count() == 2 * CELLS
+
+    def test_baselines_suggest_without_a_model(self, cast, make_story):
+        for number, name in enumerate(("majority", "random"), 1):
+            baseline = Endpoint.objects.create(name=name, provider="baseline", model=name)
+            EndpointPace.objects.create(endpoint=baseline)
+            begin(cast, baseline, [make_story(number)])
+        Drain().run()
+        counts = service._sample_counts(SCHEMA.version)
+        for one in Suggestion.objects.filter(source__startswith="majority"):
+            assert counts[one.dimension][one.label] == max(counts[one.dimension].values())
+        assert Suggestion.objects.count() == 4 * CELLS
+
+    def test_the_command_sees_a_round_through(self, cast, endpoint, make_story):
+        make_story(1), make_story(2)
+        out = io.StringIO()
+        call_command(
+            "prefill", "--project", "minds", "--endpoint", "tiny", "--wait", "--json", stdout=out, stderr=io.StringIO()
+        )
+        result = json.loads(out.getvalue())
+        assert result["items"] == {"done": 2, "failed": 0, "unusable": 0}
+        assert result["calls"] == {"made": 2, "reused": 0}
+        with pytest.raises(CommandError, match="There is no endpoint 'none'; there are: tiny"):
+            call_command("prefill", "--project", "minds", "--endpoint", "none")
+
+    def test_the_pages_estimate_start_and_show(self, cast, endpoint, make_story, client):
+        make_story(1), make_story(2, category="Hinting Task Test")
+        endpoint.price_output = Decimal(10)
+        endpoint.save()
+        client.force_login(cast.alice)
+        asked = {"endpoint": "tiny", "level": "3", "split": "", "category": "Hinting Task Test"}
+        page = client.post("/p/minds/prefill/", asked).content.decode()
+        assert "1 calls" in page and "14 cells" in page and "$0.0058" in page  # (400 + 2 × 90) tokens × $10 a million
+        address = client.post("/p/minds/prefill/", asked | {"start": "1"})["Location"]
+        Drain().run()
+        assert "finished" in client.get(address).content.decode()
+        assert client.get(f"{address}progress/").status_code == 200
+        assert Suggestion.objects.count() == 14
+        client.post("/p/minds/prefill/discard/")
+        assert Suggestion.objects.count() == 0
+
+
+# --- arms -------------------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def suggested(cast, make_story, seat):
+    """A story whose every cell has a suggestion (the second legal label), with its seats."""
+
+    def make(number=1, rows=None):
+        story = make_story(number, rows=rows or [("Ines", f"Belief {at}") for at in range(12)])
+        now = timezone.now()
+        Suggestion.objects.bulk_create(
+            Suggestion(proposition=row, dimension=one.key, label=one.values[1], source="tiny", created_at=now)
+            for row in Proposition.objects.gold_of(story)
+            for one in SCHEMA.dimensions
+        )
+        return story, seat(story)
+
+    return make
+
+
+def shares(cast, blind, reveal):
+    change_settings(
+        by=cast.alice, project=cast.project, changes={"blind_share": blind, "reveal_share": reveal}, now=timezone.now()
+    )
+
+
+def test_the_database_refuses_shares_above_a_hundred(cast):
+    with pytest.raises(IntegrityError):
+        Project.objects.filter(pk=cast.project.pk).update(blind_share=60, reveal_share=41)
+
+
+def test_a_draw_is_kept_when_the_shares_change(cast, suggested):
+    story, seats = suggested()
+    shares(cast, 50, 20)
+    rows = list(Proposition.objects.gold_of(story))
+    draw_for(seat=seats[0], now=timezone.now())
+    before = [arm_of(seats[0], row.uid, key) for row in rows for key in SCHEMA.keys]
+    assert set(before) == {Arm.SHOWN, Arm.BLIND, Arm.REVEAL}
+    shares(cast, 0, 0)
+    again = Assignment.objects.select_related("story__project").get(pk=seats[0].pk)
+    draw_for(seat=again, now=timezone.now())
+    assert [arm_of(again, row.uid, key) for row in rows for key in SCHEMA.keys] == before
+
+
+def test_nothing_betrays_a_blind_cell_and_a_reveal_waits_for_the_vote(cast, suggested, client):
+    story, seats = suggested()
+    shares(cast, 40, 30)
+    client.force_login(cast.bob)
+    page = client.get(f"/p/minds/work/{story.uid}/").content.decode()
+    seat = Assignment.objects.select_related("story__project").get(pk=seats[0].pk)
+    shown = {
+        (row.uid, key)
+        for row in Proposition.objects.gold_of(story)
+        for key in SCHEMA.keys
+        if arm_of(seat, row.uid, key) is Arm.SHOWN
+    }
+    assert page.count("data-suggested") == len(shown) < 12 * CELLS
+    row, revealed = next(
+        (row, key)
+        for row in Proposition.objects.gold_of(story)
+        for key in SCHEMA.keys
+        if arm_of(seat, row.uid, key) is Arm.REVEAL
+    )
+    first, second = SCHEMA[revealed].values[:2]
+    body = {
+        "changes": [
+            {
+                "proposition": row.uid, "dimension": revealed, "label": first, "changed_at": timezone.now().isoformat(),
+                "client_key": "k1", "saw": True,
+            }
+        ]
+    }  # fmt: skip
+    answer = client.post(f"/p/minds/work/{story.uid}/votes/", body, content_type="application/json").json()
+    assert answer["saved"][0]["revealed"] == [second, "tiny"]
+    vote = Vote.objects.get()
+    assert (vote.arm, vote.suggested) == ("reveal", "")  # the first vote cannot have seen it, whatever the browser says
+    body["changes"][0] |= {
+        "label": second,
+        "client_key": "k2",
+        "changed_at": timezone.now().isoformat(),
+        "accepted": True,
+    }
+    client.post(f"/p/minds/work/{story.uid}/votes/", body, content_type="application/json")
+    vote.refresh_from_db()
+    assert (vote.label, vote.suggested) == (second, second)
+    assert list(VoteEvent.objects.order_by("id").values_list("accepted", flat=True)) == [False, True]
+    assert client.get(f"/p/minds/work/{story.uid}/").content.decode().count("data-suggested") == len(shown) + 1
+
+
+@pytest.mark.parametrize(
+    ("arm", "saw", "suggestion"), [("shown", True, True), ("shown", False, False), ("blind", True, False)]
+)
+def test_a_vote_stores_its_arm_and_what_it_saw(cast, suggested, arm, saw, suggestion):
+    story, seats = suggested()
+    shares(cast, 100 if arm == "blind" else 0, 0)
+    draw_for(seat=seats[0], now=timezone.now())
+    row = Proposition.objects.gold_of(story).first()
+    second = SCHEMA["order"].values[1]
+    save_votes(
+        by=cast.bob, seat=seats[0], changes=[change(row, "order", second, saw=saw, accepted=saw)], now=timezone.now()
+    )
+    vote, event = Vote.objects.get(), VoteEvent.objects.get()
+    assert (vote.arm, vote.suggested) == (event.arm, event.suggested) == (arm, second if suggestion else "")
+    assert event.accepted == suggestion
+
+
+def test_an_import_carries_no_arm(cast, make_story, seat, cast_vote):
+    cast_vote(seat(make_story())[0], Proposition.objects.first(), "order", "0")
+    assert Vote.objects.get().arm == ""
+
+
+# --- the effect --------------------------------------------------------------------------------------------------------------
+def label_all(cast, seats, story, truth, noise, *, follows=()):
+    """Each annotator votes the truth, and another label with probability `noise`; those in `follows` take what they see."""
+    for seat in seats:
+        seat = Assignment.objects.select_related("story__project", "annotator").get(pk=seat.pk)
+        draw_for(seat=seat, now=timezone.now())
+        changes = []
+        for row in Proposition.objects.gold_of(story):
+            for one in SCHEMA.dimensions:
+                seen = arm_of(seat, row.uid, one.key) is Arm.SHOWN
+                label = truth[row.pk, one.key] if noise.random() > 0.2 else noise.choice(one.values)
+                if seen and seat.annotator.username in follows:
+                    label = one.values[1]
+                changes.append(change(row, one.key, label, saw=seen, duration_ms=noise.randrange(500, 4000)))
+        save_votes(by=seat.annotator, seat=seat, changes=changes, now=timezone.now())
+
+
+@pytest.mark.parametrize("follows", [("bob",), ()])
+def test_the_report_finds_the_effect_where_there_is_one_and_none_where_there_is_none(cast, suggested, follows):
+    noise = random.Random(7)
+    for number in range(1, 22):
+        story, seats = suggested(number, rows=[("Ines", f"Belief {at}") for at in range(6)])
+        truth = {
+            (row.pk, one.key): noise.choice(one.values)
+            for row in Proposition.objects.gold_of(story)
+            for one in SCHEMA.dimensions
+        }
+        label_all(cast, seats, story, truth, noise, follows=follows)
+    report = report_of(cast.project)
+    overall, people = report["votes"]["overall"], {row["annotator"]: row for row in report["votes"]["by_annotator"]}
+    assert overall["effect"] is bool(follows)
+    assert people["bob"]["effect"] is bool(follows)
+    assert people["bea"]["effect"] is people["ben"]["effect"] is False
+    low, high = overall["difference"]["interval"]
+    assert low < overall["difference"]["value"] < high
+    if follows:
+        assert people["bob"]["acceptance"]["value"] == 1.0
+    assert report["alternative_annotator"]["tested"] in (0, 3)
+    assert 0 < report["accuracy"]["blind_gold"]["value"] < 1
+
+
+def test_the_pages_and_the_command_show_the_effect(cast, suggested, client, make_story):
+    client.force_login(cast.esi)
+    assert "Nothing to compare yet" in client.get("/p/minds/prefill/effect/").content.decode()
+    noise = random.Random(7)
+    for number in range(1, 7):
+        story, seats = suggested(number)
+        truth = {
+            (row.pk, one.key): one.values[0] for row in Proposition.objects.gold_of(story) for one in SCHEMA.dimensions
+        }
+        label_all(cast, seats, story, truth, noise, follows=("bob", "bea"))
+    page = client.get("/p/minds/prefill/effect/").content.decode()
+    assert "Suggestions shift votes" in page
+    out = io.StringIO()
+    call_command("anchoring", "--project", "minds", stdout=out)
+    assert "bob" in out.getvalue() and "Overall" in out.getvalue()
