@@ -176,5 +176,8 @@ document.addEventListener("htmx:afterSettle", (event) => {
   $("todo").textContent = left;
   if (!left && cell.dataset.label) hint("Nothing is left to decide here. n opens the next story.");
 });
-show($(location.hash.slice(1)) ?? cells().find((cell) => cell.dataset.todo === "1") ?? cells()[0]);
-$("decisions").dataset.keys = "";
+// Not before htmx has read the page, which it does at this event too: a key before that would send a form without it.
+document.addEventListener("DOMContentLoaded", () => {
+  show($(location.hash.slice(1)) ?? cells().find((cell) => cell.dataset.todo === "1") ?? cells()[0]);
+  $("decisions").dataset.keys = "";
+});

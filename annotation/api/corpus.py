@@ -8,11 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access, story_of
-from annotation.api.description import SLUG, STORY, answers
-from annotation.api.fields import Strict, read_query
+from annotation.api.description import SLUG, STORY
 from annotation.api.requests import StoryFilter
 from annotation.api.shapes import ProjectDetailOut, ProjectOut, PropositionOut, StoryOut
 from annotation.models import Membership, Project, Proposition
+from workers.api.description import answers
+from workers.api.fields import Strict, read_query
 
 
 class Listing(GenericAPIView):

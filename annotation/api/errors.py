@@ -9,7 +9,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import JsonResponse
 from rest_framework.exceptions import ErrorDetail
 
-from annotation.api.refusals import TooLarge
+from workers.api.refusals import TooLarge
 
 logger = logging.getLogger(__name__)
 

@@ -14,14 +14,15 @@ from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, project_access, proposition_of
 from annotation.api.corpus import Listing
-from annotation.api.description import BODY, DIMENSION, PROPOSITION, SLUG, answers
-from annotation.api.fields import read_query
-from annotation.api.refusals import CannotBeDone, Conflict
+from annotation.api.description import DIMENSION, PROPOSITION, SLUG
 from annotation.api.requests import DecisionIn, GoldFilter, decision_schema
 from annotation.api.shapes import GoldOut, version_of
 from annotation.domain.schema import SCHEMAS
 from annotation.models import GoldLabel, Proposition, Role, TableKind, User, adjudication_queue, workload
 from annotation.services import adjudication
+from workers.api.description import BODY, answers
+from workers.api.fields import read_query
+from workers.api.refusals import CannotBeDone, Conflict
 
 _EXAMPLE = {"label": "False", "version": "5d41402abc4b2a76b971", "reason": "Ines saw it moved.", "error_tag": "slip"}
 

@@ -1,6 +1,21 @@
 from __future__ import annotations
 
+from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
+
+from workers.api.fields import Strict
+
+
+class StrictBody(OpenApiSerializerExtension):
+    """Unknown names are refused, and the description says so."""
+
+    target_class = Strict
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict:
+        return auto_schema._map_serializer(self.target, direction, bypass_extensions=True) | {
+            "additionalProperties": False
+        }
 
 
 class Described(AutoSchema):

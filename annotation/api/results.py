@@ -11,12 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, project_access
-from annotation.api.description import EXPORT_FORMAT, SLUG, answers
-from annotation.api.fields import read_query
+from annotation.api.description import EXPORT_FORMAT, SLUG
 from annotation.api.requests import ExportOptions, StoryFilter
 from annotation.api.shapes import AgreementOut
 from annotation.models import Role
 from annotation.services.gold_export import omnitom_lines, vote_lines
+from workers.api.description import answers
+from workers.api.fields import read_query
 
 
 class Agreement(GenericAPIView):

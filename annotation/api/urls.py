@@ -2,6 +2,7 @@ from django.urls import path, re_path, register_converter
 
 from annotation.api import corpus, docs, gold, results, voting
 from annotation.api.nowhere import Nothing
+from workers.api import urls as workers
 
 
 class Uid:
@@ -34,5 +35,6 @@ urlpatterns = [
     path(f"{PROJECT}gold/<uid:proposition>/<slug:dimension>/", gold.OneCell.as_view(), name="cell"),
     path(f"{PROJECT}agreement/", results.Agreement.as_view(), name="agreement"),
     path(f"{PROJECT}export/<slug:kind>/", results.Export.as_view(), name="export"),
+    *workers.urlpatterns,
     re_path("", Nothing.as_view(), name="nothing"),
 ]

@@ -9,14 +9,15 @@ from rest_framework.response import Response
 
 from annotation.access import project_access, seat_of
 from annotation.api.corpus import Listing
-from annotation.api.description import BODY, SLUG, STORY, answers
-from annotation.api.fields import Strict, read_query
-from annotation.api.refusals import CannotBeDone
+from annotation.api.description import SLUG, STORY
 from annotation.api.requests import ChangesIn, changes_schema
 from annotation.api.shapes import AssignmentOut, ChangesOut, VoteOut
 from annotation.domain.schema import SCHEMAS, cross_check
 from annotation.models import Vote, workload
 from annotation.services.votes import Change, Refused, Saved, save_votes
+from workers.api.description import BODY, answers
+from workers.api.fields import Strict, read_query
+from workers.api.refusals import CannotBeDone
 
 EARLIEST = 2000
 _EXAMPLE = {

@@ -107,7 +107,7 @@ def _object(raw: bytes | None) -> dict | None:
         place = f" (column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
         raise BadLine(f"The line is not JSON{place}; expected one JSON object.") from error
     if not isinstance(value, dict):
-        raise BadLine(f"The line holds a {type(value).__name__}; expected one JSON object.")
+        raise BadLine("The line is JSON, but no object; expected one JSON object.")
     if too_deep(value):
         raise BadLine("The JSON is nested too deeply.")
     if "\\u" in text:

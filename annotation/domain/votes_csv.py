@@ -43,15 +43,16 @@ def read_votes(handle: TextIO, file: str, schema: Schema) -> Iterator[VoteRow | 
         head = handle.readline(MAX_FIELD)
         delimiter = max(_DELIMITERS, key=head.count)  # spreadsheets of half of Europe save semicolons
         reader = csv.reader(chain([head], handle), delimiter=delimiter)
-        at = _columns(next(reader, []), file)
-        width = max(at[name] for name in REQUIRED) + 1
+        header = next(reader, [])
+        at = _columns(header, file)
+        widths = range(max(at[name] for name in REQUIRED) + 1, len(header) + 1)
         labels = {(one.key, value.lower()): value for one in schema.dimensions for value in one.values}
         for cells in reader:
             line = reader.line_num
             if not any(cells):
                 continue
             try:
-                yield _row(cells, at, width, line, labels, schema)
+                yield _row(cells, at, widths, line, labels, schema)
             except _Bad as error:
                 yield Problem(file, line, str(error))
     except csv.Error as error:
@@ -62,6 +63,8 @@ def read_votes(handle: TextIO, file: str, schema: Schema) -> Iterator[VoteRow | 
 
 def _columns(header: list[str], file: str) -> dict[str, int]:
     names = [name.strip().lstrip("\ufeff").lower() for name in header]
+    if twice := sorted({name for name in names if name and names.count(name) > 1}):
+        raise WrongColumns(f"{file}, line 1: the column {twice[0][:60]} occurs twice; expected each name once.")
     if missing := [name for name in REQUIRED if name not in names]:
         raise WrongColumns(f"{file}, line 1: the column {missing[0]} is missing; expected {', '.join(REQUIRED)}.")
     at = {name: names.index(name) for name in REQUIRED}
@@ -75,9 +78,11 @@ class _Bad(ValueError):
     pass
 
 
-def _row(cells: list[str], at: dict[str, int], width: int, line: int, labels: dict, schema: Schema) -> VoteRow:
-    if len(cells) < width:
-        raise _Bad(f"The line has {len(cells)} cells; expected at least {width}.")
+def _row(cells: list[str], at: dict[str, int], widths: range, line: int, labels: dict, schema: Schema) -> VoteRow:
+    if len(cells) not in widths:
+        few, many = widths[0], widths[-1]
+        expected = f"at least {few}" if len(cells) < few else f"at most {many}, as in the first line"
+        raise _Bad(f"The line has {len(cells)} cells; expected {expected}.")
     story, dimension, annotator = (
         cells[at["story_id"]].strip(),
         cells[at["dimension"]].strip(),

@@ -37,7 +37,7 @@ class SplitForm(forms.Form):
     name = forms.SlugField(max_length=40, initial="calibration", label="Name of the part set apart")
     rest = forms.SlugField(max_length=40, initial="main", label="Name of the rest")
     per_category = forms.IntegerField(min_value=1, max_value=10000, initial=3, label="Stories a category")
-    seed = forms.IntegerField(min_value=0, max_value=2**31, initial=1)
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=1)
 
 
 class ManyFiles(forms.ClearableFileInput):

@@ -5,6 +5,17 @@ from django.contrib.auth.forms import BaseUserCreationForm
 
 from annotation.models import Role, User
 
+# Embeddings, overrides and isolates, with what ends them: they turn the text around a name too (Unicode, annex 9).
+_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def refuse_bidi_controls(name: str) -> None:
+    """A validator of names. Raises ValidationError."""
+    if _BIDI & set(name):
+        raise forms.ValidationError(
+            "This name holds invisible characters that change the direction of text; type it without them."
+        )
+
 
 class InviteForm(forms.Form):
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
@@ -21,9 +32,23 @@ class SignUpForm(BaseUserCreationForm):
         fields = ("username", "display_name", "email")
         labels = {"display_name": "Name that others see"}
 
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["display_name"].validators.append(refuse_bidi_controls)
+
+    def clean_username(self) -> str:
+        name = self.cleaned_data["username"]
+        if not any(character.isalnum() for character in name):
+            raise forms.ValidationError("A user name needs a letter or a digit.")
+        return name
+
 
 class AccountForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ("display_name", "email")
         labels = {"display_name": "Name that others see"}
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["display_name"].validators.append(refuse_bidi_controls)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from django import forms
+from django.core.validators import MaxValueValidator, RegexValidator
 
 from annotation.domain.schema import SCHEMAS
+from annotation.forms.people import refuse_bidi_controls
 from annotation.models import Project
 
 CARD_FIELDS = {
@@ -16,6 +18,12 @@ CARD_FIELDS = {
     "intended_use": ("What it is meant for, and what it is not", ""),
 }
 
+MAX_SPEED_FLOOR_MS = 60_000
+LANGUAGE_TAG = RegexValidator(
+    r"\A[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z",
+    "A language is written as a short tag such as en, zh or pt-BR: 2 to 8 letters, digits and hyphens.",
+)
+
 
 class NewProjectForm(forms.ModelForm):
     class Meta:
@@ -23,6 +31,10 @@ class NewProjectForm(forms.ModelForm):
         fields = ("name", "slug", "description")
         labels = {"slug": "Short name"}
         help_texts = {"slug": "Small letters, digits and hyphens; it is part of every address."}
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].validators.append(refuse_bidi_controls)
 
 
 class SettingsForm(forms.ModelForm):
@@ -55,6 +67,13 @@ class SettingsForm(forms.ModelForm):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         schema = SCHEMAS[self.instance.schema_version]
+        self.fields["name"].validators.append(refuse_bidi_controls)
+        self.fields["language"].validators.append(LANGUAGE_TAG)
+        speed = self.fields["speed_floor_ms"]
+        speed.validators.append(
+            MaxValueValidator(MAX_SPEED_FLOOR_MS, f"At most {MAX_SPEED_FLOOR_MS} milliseconds: a minute.")
+        )
+        speed.widget.attrs["max"] = MAX_SPEED_FLOOR_MS
         self.fields["unanimity_dimensions"].choices = [(one.key, one.name) for one in schema.dimensions]
 
     def clean(self) -> dict:

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from django.db import DatabaseError, models, transaction
+from django.db import DatabaseError, IntegrityError, models, transaction
 
 from annotation.domain.archive_format import (
     MANIFEST,
@@ -40,7 +40,7 @@ def import_archive(*, by: User | None, source: BinaryIO, slug: str) -> dict[str,
     if not SLUG.fullmatch(slug) or len(slug) > 60:
         raise BadArchive(f"{slug[:60]!r} is no project name; expected letters, digits and hyphens.")
     if Project.objects.filter(slug=slug).exists():
-        raise BadArchive(f"There is a project {slug!r} already; choose another name.")
+        raise _taken(slug)
     try:
         with zipfile.ZipFile(source) as archive:
             manifest = _checked(archive)
@@ -50,6 +50,10 @@ def import_archive(*, by: User | None, source: BinaryIO, slug: str) -> dict[str,
         raise BadArchive("The file is no readable archive.") from error
     except DatabaseError as error:
         raise BadArchive(f"The archive contradicts itself: {str(error).splitlines()[0]}.") from error
+
+
+def _taken(slug: str) -> BadArchive:
+    return BadArchive(f"There is a project {slug!r} already; choose another name.")
 
 
 def _checked(archive: zipfile.ZipFile) -> dict[str, dict]:
@@ -160,7 +164,13 @@ class _Import:
         number, row = lines[0]
         names = [field.name for field in section.fields]
         values = self._values(section, number, row, names, [self._reader(field) for field in section.fields])
-        insert_rows(Project, ["slug", *names], [[self.slug, *values]])
+        try:
+            with transaction.atomic():
+                insert_rows(Project, ["slug", *names], [[self.slug, *values]])
+        except IntegrityError as error:
+            if Project.objects.filter(slug=self.slug).exists():  # made since the first look
+                raise _taken(self.slug) from error
+            raise
         self.project = Project.objects.get(slug=self.slug)
         return 1
 

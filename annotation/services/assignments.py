@@ -11,10 +11,11 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 
-from annotation.domain.assignment import Plan, plan
+from annotation.domain.assignment import Plan, PlanError, plan
 from annotation.models import Assignment, Project, Story, User, Vote, VoteEvent
 from annotation.services import audit
 from annotation.services.resolution import resolve_cells
+from annotation.services.splits import NO_SEED, SEEDS
 
 LIVE = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
 
@@ -28,7 +29,12 @@ class Assigned:
 
 
 def plan_seats(*, project: Project, stories: Collection[int], annotators: Collection[int], seed: int) -> Plan:
-    """The seats that a rule would add to these stories for these annotators, given the seats that there are."""
+    """The seats that a rule would add to these stories for these annotators, given the seats that there are.
+
+    Raises PlanError where the seed, the overlap or the annotators will not do.
+    """
+    if seed not in SEEDS:
+        raise PlanError(NO_SEED)
     weights = dict(
         Story.objects.filter(project=project, id__in=stories)
         .annotate(weight=Count("tables__propositions", filter=LIVE))

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Max
 
 from annotation.domain.corpus_files import MAX_PROPOSITIONS
 from annotation.domain.tables import TableRow
-from annotation.models import BeliefTable, Proposition, Remark, Story, TableKind, User
+from annotation.models import AuditEvent, BeliefTable, Proposition, Remark, Story, TableKind, User
 from annotation.services import audit
+
+AGAIN_AFTER = timedelta(seconds=10)
 
 
 class TooManyRows(ValueError):
     """One sentence for the person who added them."""
 
 
+class AddedAlready(ValueError):
+    """The same rows came twice within moments, as from a button that was pressed twice. One sentence."""
+
+
 @transaction.atomic
-def add_rows(*, by: User, story: Story, rows: Sequence[TableRow]) -> list[Proposition]:
-    """Appends rows to the gold table, which is made where there is none. Raises TooManyRows."""
+def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime) -> list[Proposition]:
+    """Appends rows to the gold table, which is made where there is none. Raises TooManyRows and AddedAlready.
+
+    A table may hold equal rows: they are refused only within moments of each other, by the same person.
+    """
     table, _ = BeliefTable.objects.select_for_update().get_or_create(story=story, kind=TableKind.GOLD)
+    if _added_just_now(by, story, table, rows, now):
+        what = "This row was" if len(rows) == 1 else "These rows were"
+        raise AddedAlready(
+            f"{what} added a moment ago. If the table needs the same again, "
+            f"wait {AGAIN_AFTER.seconds} seconds and add once more."
+        )
     held = table.propositions.filter(removed_at__isnull=True).count()
     if held + len(rows) > MAX_PROPOSITIONS:
         raise TooManyRows(f"The table would have {held + len(rows)} rows; expected at most {MAX_PROPOSITIONS}.")
@@ -37,10 +52,26 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow]) -> list[Propos
         )
         for at, row in enumerate(rows, 1)
     )
-    audit.record(
-        by=by, project=story.project, action="table.rows_added", target=f"story {story.number}", rows=len(made)
-    )
+    audit.record(by=by, project=story.project, action="table.rows_added", target=_target(story), rows=len(made))
     return made
+
+
+def _added_just_now(by: User, story: Story, table: BeliefTable, rows: Sequence[TableRow], now: datetime) -> bool:
+    """Whether `by` added as many rows within moments and the rows added since hold just these, one after the other."""
+    recent = AuditEvent.objects.filter(
+        project=story.project, action="table.rows_added", target=_target(story), at__gt=now - AGAIN_AFTER
+    )
+    batches = [(event.actor_id, event.details["rows"]) for event in recent]
+    if (by.pk, len(rows)) not in batches:
+        return False
+    newest = table.propositions.order_by("-position").values_list("actor", "belief", "order_text")
+    added = list(newest[: sum(count for _, count in batches)])[::-1]
+    wanted = [(row.actor, row.belief, row.order) for row in rows]
+    return any(added[at : at + len(wanted)] == wanted for at in range(len(added) - len(wanted) + 1))
+
+
+def _target(story: Story) -> str:
+    return f"story {story.number}"
 
 
 def has_history(proposition: Proposition) -> bool:
@@ -49,8 +80,17 @@ def has_history(proposition: Proposition) -> bool:
 
 
 @transaction.atomic
-def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: datetime) -> Proposition:
-    """Changes the text. With votes on it the old row is removed, keeping them, and a new one takes its place."""
+def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: datetime) -> Proposition | None:
+    """Changes the text. With votes on it the old row is removed, keeping them, and a new one takes its place.
+
+    None where the row had left the table by then: somebody was quicker.
+    """
+    BeliefTable.objects.select_for_update().get(pk=proposition.table_id)
+    # Votes lock their proposition, so none can arrive between the look at its history and the change.
+    rows = Proposition.objects.select_for_update(of=("self",)).select_related("table__story__project")
+    proposition = rows.get(pk=proposition.pk)
+    if proposition.removed_at is not None:
+        return None
     project = proposition.table.story.project
     before = {"actor": proposition.actor, "belief": proposition.belief}
     if (actor, belief) == (proposition.actor, proposition.belief):
@@ -76,7 +116,7 @@ def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: 
         by=by,
         project=project,
         action="proposition.reworded",
-        target=f"story {proposition.table.story.number}",
+        target=_target(proposition.table.story),
         before=before,
         after=after,
     )
@@ -91,7 +131,7 @@ def remove(*, by: User, proposition: Proposition, now: datetime) -> None:
             by=by,
             project=proposition.table.story.project,
             action="proposition.removed",
-            target=f"story {proposition.table.story.number}",
+            target=_target(proposition.table.story),
             actor=proposition.actor,
             belief=proposition.belief,
         )
@@ -121,7 +161,7 @@ def move(*, by: User, proposition: Proposition, up: bool) -> bool:
         by=by,
         project=story.project,
         action="proposition.moved",
-        target=f"story {story.number}",
+        target=_target(story),
         belief=proposition.belief[:200],
         up=up,
     )

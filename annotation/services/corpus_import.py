@@ -24,7 +24,7 @@ class ImportRefused(ValueError):
     """Nothing was imported; the message is one sentence."""
 
 
-class _DryRun(Exception):
+class _KeepNothing(Exception):
     pass
 
 
@@ -78,9 +78,11 @@ def import_corpus(
     language: str = "en",
     dry_run: bool = False,
     strict: bool = False,
+    admin: User | None = None,
     progress: Callable[[str], None] = lambda message: None,
 ) -> Imported:
-    """Imports each (name, opener) of `sources`. Creates the project where there is none.
+    """Imports each (name, opener) of `sources`. Creates the project where there is none and the sources hold a story;
+    its admin is `admin`, else `by`.
 
     A broken line is a problem in the result and stops nothing else; with `strict` it stops everything and nothing is
     kept. With `dry_run` nothing is kept either way. Raises ImportRefused.
@@ -88,27 +90,28 @@ def import_corpus(
     result = Imported(project_slug)
     try:
         with transaction.atomic():
-            project = _project(by, project_slug, language)
+            project, is_new = _project(by, project_slug, language, admin or by)
             for name, opener in sources:
                 with opener() as handle, transaction.atomic():
                     _import_file(by, project, handle, name, format, language, result, strict)
                 progress(f"{name}: {result.stories} stories so far")
-            if dry_run:
-                raise _DryRun
-    except _DryRun:
+            if dry_run or (is_new and not result.created):
+                raise _KeepNothing
+    except _KeepNothing:
         pass
     return result
 
 
-def _project(by: User | None, slug: str, language: str) -> Project:
+def _project(by: User | None, slug: str, language: str, admin: User | None) -> tuple[Project, bool]:
     if not SLUG.fullmatch(slug) or len(slug) > 60:
         raise ImportRefused(f"{slug[:60]!r} is no project name; expected letters, digits and hyphens.")
-    project, created = Project.objects.get_or_create(slug=slug, defaults={"name": slug, "language": language})
-    if created:
-        if by is not None:
-            Membership.objects.create(project=project, user=by, role=Role.ADMIN)
-        audit.record(by=by, project=project, action="project.created", target=slug)
-    return project
+    project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": slug, "language": language})
+    if is_new:
+        if admin is not None:
+            Membership.objects.create(project=project, user=admin, role=Role.ADMIN)
+        told = {"admin": admin.username} if admin is not None and admin != by else {}
+        audit.record(by=by, project=project, action="project.created", target=slug, **told)
+    return project, is_new
 
 
 def _import_file(by, project, handle, name, format, language, result: Imported, strict: bool) -> None:

@@ -16,6 +16,7 @@ from annotation.models import Project
 from annotation.services.dataset_card import Facts, card_of, facts_of
 from annotation.services.gold_export import VOTE_COLUMNS, omnitom_lines, omnitom_records, vote_lines
 
+FILES = ("gold.jsonl", "propositions.jsonl", "votes.csv", "croissant.json", "README.md")
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 _JSON_LINES, _CSV = "application/jsonlines", "text/csv"
 _INTEGERS = {"story_id", "occurrence", "position", "order", "duration_ms"}
@@ -23,12 +24,12 @@ _NUMBERS = {"agreement"}
 
 
 def write_croissant(project: Project, folder: Path, *, site_url: str, now: datetime) -> dict[str, int]:
-    """Writes gold.jsonl, propositions.jsonl, votes.csv, croissant.json and README.md into `folder`; returns counts.
+    """Writes FILES into `folder`, over files of the same names; returns counts.
 
     Raises ValueError where the description does not validate.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    gold, propositions, votes = (folder / name for name in ("gold.jsonl", "propositions.jsonl", "votes.csv"))
+    gold, propositions, votes, description, readme = (folder / name for name in FILES)
     stories = _write(gold, omnitom_lines(project))
     rows = _write(propositions, _proposition_lines(project))
     _write(votes, vote_lines(project, pseudonyms=True))
@@ -40,10 +41,9 @@ def write_croissant(project: Project, folder: Path, *, site_url: str, now: datet
         (votes, _CSV, "votes", [name for name in VOTE_COLUMNS if not name.endswith("_version")]),
     ]
     document = _metadata(facts, tables, site_url=site_url, now=now).to_json()
-    description = folder / "croissant.json"
     description.write_text(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
     _validate(description)
-    (folder / "README.md").write_text(card_of(facts), encoding="utf-8")
+    readme.write_text(card_of(facts), encoding="utf-8")
     return {"stories": stories, "propositions": rows}
 
 

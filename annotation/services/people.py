@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections import Counter, defaultdict
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import Count
 
-from annotation.models import Invitation, Membership, Project, Role, User
+from annotation.domain.schema import SCHEMAS
+from annotation.models import Assignment, Invitation, Membership, Project, Proposition, Role, User, Vote
 from annotation.services import audit
+from annotation.services.assignments import release
 
 
 class PeopleError(ValueError):
     """What was asked for cannot be done; the message is one sentence for the person who asked."""
+
+
+class NameTaken(PeopleError):
+    """The user name belongs to someone else by now."""
 
 
 def hash_token(token: str) -> str:
@@ -51,6 +60,17 @@ def open_invitation(*, token: str, now: datetime) -> Invitation:
     return found
 
 
+def sign_up(*, user: User, token: str, now: datetime) -> Membership:
+    """Saves the new account `user` and makes it a member: both or neither. Raises NameTaken and PeopleError."""
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                user.save()
+        except IntegrityError as error:  # someone else took the name after it was checked
+            raise NameTaken("A user with that username already exists.") from error
+        return accept_invitation(by=user, token=token, now=now)
+
+
 @transaction.atomic
 def accept_invitation(*, by: User, token: str, now: datetime) -> Membership:
     """Makes `by` a member. The invitation is claimed by one compare-and-swap update: two people cannot both use it."""
@@ -82,24 +102,67 @@ def revoke_invitation(*, by: User, invitation: Invitation, now: datetime) -> Non
 def change_role(*, by: User, membership: Membership, role: Role) -> None:
     """Raises PeopleError where the project would be left without an admin."""
     _keep_an_admin(membership, role)
-    before = membership.role
-    Membership.objects.filter(pk=membership.pk).update(role=role)
+    held = Membership.objects.select_for_update().filter(pk=membership.pk).first()
+    if held is None or held.role == role:
+        return
+    Membership.objects.filter(pk=held.pk).update(role=role)
     audit.record(
         by=by,
         project=membership.project,
         action="membership.changed",
         target=membership.user.username,
-        before=before,
+        before=held.role,
         after=role.value,
     )
 
 
 @transaction.atomic
-def remove_member(*, by: User, membership: Membership) -> None:
-    """Takes the membership away; votes and decisions stay, with their author."""
+def remove_member(*, by: User, membership: Membership, now: datetime, free_seats: bool = False) -> int:
+    """Takes the membership away; votes and decisions stay, with their author. Does nothing where it was gone already.
+
+    With `free_seats` the seats at unfinished stories are released, which withdraws the votes cast there. Returns how
+    many seats were released.
+    """
     _keep_an_admin(membership, None)
-    membership.delete()
-    audit.record(by=by, project=membership.project, action="membership.removed", target=membership.user.username)
+    deleted, _ = Membership.objects.filter(pk=membership.pk).delete()
+    if deleted:
+        audit.record(by=by, project=membership.project, action="membership.removed", target=membership.user.username)
+    if not deleted or not free_seats:
+        return 0
+    seats = seats_held(membership.project).get(membership.user_id, Seats()).unfinished
+    for seat in Assignment.objects.select_related("story__project", "annotator").filter(pk__in=seats):
+        release(by=by, seat=seat, now=now)
+    return len(seats)
+
+
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """How many seats a person holds, and which of them (ids) are at stories that they have not finished."""
+
+    held: int = 0
+    unfinished: tuple[int, ...] = ()
+
+
+def seats_held(project: Project) -> dict[int, Seats]:
+    """Annotator id → seats, in a constant number of statements. A story without a table counts as unfinished."""
+    dimensions = len(SCHEMAS[project.schema_version].dimensions)
+    live = Proposition.objects.live_gold().filter(table__story__project=project)
+    rows = dict(live.order_by().values_list("table__story").annotate(Count("id")))
+    votes = Vote.objects.cast().filter(proposition__in=live)
+    cast = Counter(
+        {
+            tuple(place): count
+            for *place, count in votes.order_by()
+            .values_list("annotator", "proposition__table__story")
+            .annotate(Count("id"))
+        }
+    )
+    seats: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    active = Assignment.objects.active().filter(story__project=project)
+    for pk, annotator, story in active.values_list("id", "annotator_id", "story_id"):
+        done = story in rows and cast[annotator, story] >= rows[story] * dimensions
+        seats[annotator].append((pk, done))
+    return {annotator: Seats(len(own), tuple(pk for pk, done in own if not done)) for annotator, own in seats.items()}
 
 
 def _keep_an_admin(membership: Membership, role: Role | None) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Exists, OuterRef, Q
 
-from annotation.models import Guideline, Membership, Project, Proposition, Role, User, Vote
+from annotation.domain.resolution import Outcome, resolve
+from annotation.domain.schema import SCHEMAS
+from annotation.models import GoldLabel, Guideline, Membership, Method, Project, Proposition, Role, User, Vote
 from annotation.services import audit
 from annotation.services.resolution import resolve_cells
 
@@ -14,9 +20,18 @@ RULES = ("overlap", "unanimity_dimensions")
 _BATCH = 500
 
 
+class SlugTaken(ValueError):
+    """One sentence for the person who chose the short name."""
+
+
 @transaction.atomic
 def create_project(*, by: User, slug: str, name: str, description: str = "") -> Project:
-    project = Project.objects.create(slug=slug, name=name, description=description)
+    """Makes a project with `by` as its admin. Raises SlugTaken."""
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(slug=slug, name=name, description=description)
+    except IntegrityError as error:  # someone else took it after it was checked
+        raise SlugTaken("Project with this Short name already exists.") from error
     Membership.objects.create(project=project, user=by, role=Role.ADMIN)
     audit.record(by=by, project=project, action="project.created", target=slug)
     return project
@@ -28,6 +43,7 @@ def change_settings(*, by: User, project: Project, changes: dict, now: datetime)
 
     Returns the names of the fields that changed.
     """
+    project.refresh_from_db(from_queryset=Project.objects.select_for_update(no_key=True))
     before = {name: getattr(project, name) for name, value in changes.items() if getattr(project, name) != value}
     if not before:
         return []
@@ -43,19 +59,79 @@ def change_settings(*, by: User, project: Project, changes: dict, now: datetime)
 
 def resolve_again(*, project: Project, now: datetime, by: User | None = None) -> None:
     """Applies the project's rule to all cells that have votes; adjudicated labels stand."""
-    ids = Proposition.objects.live_gold().filter(table__story__project=project).order_by("id")
-    for batch in _batches(list(ids.values_list("id", flat=True))):
+    for batch in _batches(project):
         cells = Vote.objects.filter(proposition_id__in=batch).values_list("proposition_id", "dimension").distinct()
         resolve_cells(project=project, cells=cells, now=now, by=by)
 
 
-def _batches(ids: list[int]):
+def _batches(project: Project) -> Iterator[list[int]]:
+    """The ids of all propositions in the gold tables, some hundreds at a time."""
+    rows = Proposition.objects.live_gold().filter(table__story__project=project).order_by("id")
+    ids = list(rows.values_list("id", flat=True))
     return (ids[at : at + _BATCH] for at in range(0, len(ids), _BATCH))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChange:
+    """How many cells a change of the rules would settle, send to an expert, and leave waiting for votes."""
+
+    settled: int
+    opened: int
+    waiting: int
+
+    @property
+    def cells(self) -> int:
+        return self.settled + self.opened + self.waiting
+
+
+def foresee(*, project: Project, changes: dict) -> RuleChange:
+    """What `change_settings` would do to gold. Writes nothing; asks the database nothing where no rule changes."""
+    overlap, demanding = (changes.get(name, getattr(project, name)) for name in RULES)
+    if (overlap, set(demanding)) == (project.overlap, set(project.unanimity_dimensions)):
+        return RuleChange(0, 0, 0)
+    found: Counter[Outcome] = Counter()
+    for batch in _batches(project):
+        held, votes = _standing(batch)
+        for cell, labels in votes.items():
+            after = resolve(labels, overlap=overlap, demand_unanimity=cell[1] in demanding).outcome
+            before = held.get(cell, Outcome.PENDING)
+            if before not in (Method.ADJUDICATED, after):
+                found[after] += 1
+    return RuleChange(found[Outcome.UNANIMOUS] + found[Outcome.MAJORITY], found[Outcome.OPEN], found[Outcome.PENDING])
+
+
+def _standing(propositions: list[int]) -> tuple[dict, dict]:
+    """Cell → method of its gold, and cell → labels of its standing votes."""
+    gold = GoldLabel.objects.filter(proposition__in=propositions)
+    held = {(pk, key): method for pk, key, method in gold.values_list("proposition_id", "dimension", "method")}
+    votes: dict[tuple[int, str], list[str]] = defaultdict(list)
+    cast = Vote.objects.cast().filter(proposition__in=propositions)
+    for pk, key, label in cast.values_list("proposition_id", "dimension", "label"):
+        votes[pk, key].append(label)
+    return held, votes
+
+
+def imported_cells(project: Project, *, voted_too: bool) -> dict[str, int]:
+    """Category → cells without gold that have the label of their imported record: an export writes those.
+
+    Without `voted_too` only the cells on which nobody has voted yet count. One statement.
+    """
+    counts = {}
+    for key in SCHEMAS[project.schema_version].keys:
+        own = {"proposition": OuterRef("pk"), "dimension": key}
+        wanted = Q(imported_labels__has_key=key) & ~Q(**{f"imported_labels__{key}": ""})
+        wanted &= ~Exists(GoldLabel.objects.filter(**own))
+        if not voted_too:
+            wanted &= ~Exists(Vote.objects.cast().filter(**own))
+        counts[f"in_{key}"] = Count("id", filter=wanted)
+    rows = Proposition.objects.live_gold().filter(table__story__project=project, imported_labels__isnull=False)
+    found = rows.order_by().values("table__story__category__name").annotate(**counts)
+    return {row["table__story__category__name"]: sum(row[name] for name in counts) for row in found}
 
 
 @transaction.atomic
 def write_guideline(*, by: User, project: Project, dimension: str, text: str) -> None:
-    held, _ = Guideline.objects.get_or_create(project=project, dimension=dimension)
+    held, _ = Guideline.objects.select_for_update().get_or_create(project=project, dimension=dimension)
     if held.text != text:
         audit.record(by=by, project=project, action="guideline.changed", target=dimension, before=held.text, after=text)
         held.text = text

@@ -16,6 +16,7 @@ from annotation.services.assignments import assign
 from annotation.services.corpus_import import import_corpus
 from annotation.services.splits import make_split
 from annotation.services.vote_import import import_votes
+from workers.services.endpoints import add_samples
 
 FOLDER = Path(__file__).resolve().parent.parent / "sample"
 SLUG = "sample"
@@ -67,6 +68,7 @@ def load_sample() -> Project:
         "Twenty-one short stories with belief tables, votes and decisions: a project to try things on."
     )
     project.save()
+    add_samples()
     for name, (_, role) in PEOPLE.items():
         Membership.objects.update_or_create(project=project, user=people[name], defaults={"role": role})
     # The gold that the stories ship with is for later use as examples: here people settle the labels.

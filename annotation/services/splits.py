@@ -10,6 +10,9 @@ from annotation.models import Project, Split, Story, User
 from annotation.services import audit
 from annotation.services.corpus_import import SLUG
 
+SEEDS = range(2**31)
+NO_SEED = f"The seed must be a whole number from 0 to {SEEDS[-1]}."
+
 
 @transaction.atomic
 def make_split(
@@ -18,10 +21,12 @@ def make_split(
     """Sets `per_category` stories a category apart as `name`, the others of those categories as `rest`.
 
     Returns how many stories each holds. Raises ValueError, with a sentence, where a category is too small or unknown,
-    or the names will not do.
+    or the names or the seed will not do.
     """
     if name == rest or not (SLUG.fullmatch(name) and SLUG.fullmatch(rest)) or max(len(name), len(rest)) > 40:
         raise ValueError("The names of the two parts must differ, and consist of letters, digits and hyphens.")
+    if seed not in SEEDS:
+        raise ValueError(NO_SEED)
     if per_category < 1:
         raise ValueError(f"{per_category} stories a category; expected at least 1.")
     rows = project.stories.select_related("category")

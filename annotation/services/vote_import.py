@@ -16,6 +16,7 @@ from annotation.domain.schema import SCHEMAS
 from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Assignment, GoldLabel, Membership, Project, Proposition, Role, User, Vote, VoteEvent
 from annotation.services import audit
+from annotation.services.accounts import Accounts
 from annotation.services.bulk_resolution import settle_fresh
 from annotation.services.resolution import Cell, resolve_cells
 from annotation.services.votes import MAX_CLOCK_LEAD
@@ -39,12 +40,13 @@ class _Held(NamedTuple):
 
 @dataclass(slots=True)
 class ImportedVotes:
-    """`votes` counts the rows that can be used, `created` new and changed votes."""
+    """`votes` counts the rows that can be used, `created` new and changed votes; `people` are the accounts made."""
 
     votes: int = 0
     created: int = 0
     unchanged: int = 0
     problems: list[Problem] = field(default_factory=list)
+    people: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict:
         return {
@@ -52,6 +54,7 @@ class ImportedVotes:
             "created": self.created,
             "unchanged": self.unchanged,
             "problems": [problem.as_dict() for problem in self.problems],
+            "people": self.people,
         }
 
 
@@ -103,14 +106,13 @@ class _State:
         )
         self.held: dict[VoteKey, _Held] = {row[:3]: _Held(*row[3:]) for row in votes.iterator(5000)}
         self.stored = set(self.held)
-        self.people: dict[str, int] = dict(User.objects.values_list("username", "id"))
+        self.accounts = Accounts()
         self.members = set(project.memberships.values_list("user_id", flat=True))
         self.seats: dict[int, dict[int, int]] = defaultdict(dict)
         active = Assignment.objects.active().filter(story__project=project)
         for story, annotator, slot in active.values_list("story_id", "annotator_id", "slot"):
             self.seats[story][annotator] = slot
-        self.new_people: list[str] = []
-        self.new_members: list[str] = []
+        self.new_members: list[int] = []
         self.new_seats: list[Assignment] = []
         self.changed: set[VoteKey] = set()
         self.events: list[tuple] = []
@@ -139,10 +141,9 @@ class _State:
         proposition, story = self._proposition(row)
         if row.created_at is not None and row.created_at > self.now + MAX_CLOCK_LEAD:
             raise _Refused(f"created_at is {row.created_at.isoformat()}; expected no time more than a day ahead.")
-        annotator = self._person(row.annotator)
-        self._take_seat(story, annotator, row)
-        cell = (proposition, row.dimension, annotator)
-        held = self.held.get(cell)
+        annotator = self._annotator(row.annotator)
+        slot = self._slot(story, annotator, row)
+        held = self.held.get((proposition, row.dimension, annotator))
         if held is not None:
             if held.label == row.label or (row.created_at is not None and row.created_at <= held.changed_at):
                 return False
@@ -150,14 +151,16 @@ class _State:
                 raise _Refused(
                     f"Line {held.line} gives {row.annotator}'s vote here as {held.label}; expected one vote."
                 )
+        if annotator is None:  # only now: a refused vote makes nobody
+            annotator = self.accounts.make(row.annotator)
+        cell = (proposition, row.dimension, annotator)
         key = self._key(cell, row)
         if held is not None and row.created_at is None and key in self.imported:
             return False
+        self._take_seat(story, annotator, slot)
         fresh = _Held(row.label, row.created_at or self.now, key, row.line)
         previous = held.label if held else ""
-        self.events.append(
-            (*_columns(cell, fresh), previous, "", self.now, True, _ORIGIN),
-        )
+        self.events.append((*_columns(cell, fresh), previous, "", self.now, True, _ORIGIN))
         self.held[cell] = fresh
         self.changed.add(cell)
         return True
@@ -186,28 +189,32 @@ class _State:
             self._imported = set(rows.values_list("client_key", flat=True))
         return self._imported
 
-    def _person(self, name: str) -> int:
-        if name not in self.people:
-            user = User(username=name, display_name=name[:80])
-            user.set_unusable_password()
-            user.save()
-            self.people[name] = user.pk
-            self.new_people.append(name)
-        return self.people[name]
+    def _annotator(self, name: str) -> int | None:
+        try:
+            return self.accounts.find(name)
+        except ValueError as error:
+            raise _Refused(f"annotator {error}") from error
 
-    def _take_seat(self, story: int, annotator: int, row: VoteRow) -> None:
+    def _slot(self, story: int, annotator: int | None, row: VoteRow) -> int:
+        """The annotator's slot, else the lowest free one."""
         seats, overlap = self.seats[story], self.project.overlap
         if annotator in seats:
-            return
+            return seats[annotator]
         slot = next((one for one in range(1, overlap + 1) if one not in seats.values()), None)
         if slot is None:
             raise _Refused(f"Story {row.story} has its {overlap} annotators already, without {row.annotator}.")
+        return slot
+
+    def _take_seat(self, story: int, annotator: int, slot: int) -> None:
+        if annotator in self.seats[story]:
+            return
+        overlap = self.project.overlap
         self.new_seats.append(Assignment(story_id=story, annotator_id=annotator, slot=slot, overlap=overlap))
-        seats[annotator] = slot
+        self.seats[story][annotator] = slot
         if annotator not in self.members:
             Membership.objects.create(project=self.project, user_id=annotator, role=Role.ANNOTATOR)
             self.members.add(annotator)
-            self.new_members.append(row.annotator)
+            self.new_members.append(annotator)
 
     def write(self, by: User | None, result: ImportedVotes) -> None:
         for seat in self.new_seats:
@@ -215,7 +222,9 @@ class _State:
         Assignment.objects.bulk_create(self.new_seats, batch_size=500)
         self._write_votes()
         self._write_gold(by)
-        if result.created or self.new_seats:
+        result.people = self.accounts.made
+        if result.created:
+            names = {pk: name for name, pk in self.accounts.ids.items()}
             audit.record(
                 by=by,
                 project=self.project,
@@ -224,8 +233,8 @@ class _State:
                 votes=result.created,
                 problems=len(result.problems),
                 seats=len(self.new_seats),
-                members=self.new_members,
-                accounts=self.new_people,
+                members=[names[one] for one in self.new_members],
+                accounts=self.accounts.made,
             )
 
     def _write_votes(self) -> None:

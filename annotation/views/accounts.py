@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 from rest_framework.authtoken.models import Token
 
 from annotation.forms.people import AccountForm, SignUpForm
-from annotation.services.people import PeopleError, accept_invitation, open_invitation
+from annotation.services.people import NameTaken, PeopleError, accept_invitation, open_invitation, sign_up
 
 
 def account(request: HttpRequest) -> HttpResponse:
@@ -40,14 +40,16 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     try:
         found = open_invitation(token=token, now=now)
         form = SignUpForm(request.POST or None, initial={"email": found.email})
-        if request.method == "POST" and (request.user.is_authenticated or form.is_valid()):
-            user = request.user
-            if not user.is_authenticated:
-                user = form.save()
-            accept_invitation(by=user, token=token, now=now)
-            if not request.user.is_authenticated:
-                login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        if request.method == "POST" and request.user.is_authenticated:
+            accept_invitation(by=request.user, token=token, now=now)
             return redirect("annotation:project", found.project.slug)
+        if request.method == "POST" and form.is_valid():
+            user = form.save(commit=False)
+            sign_up(user=user, token=token, now=now)
+            login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+            return redirect("annotation:project", found.project.slug)
+    except NameTaken as error:
+        form.add_error("username", str(error))
     except PeopleError as error:
         return render(request, "annotation/accounts/invitation.html", {"problem": str(error)}, status=410)
     return render(request, "annotation/accounts/invitation.html", {"invitation": found, "form": form})

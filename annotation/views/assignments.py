@@ -37,6 +37,7 @@ def assignments(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page.get_page(request.GET.get("page")),
         "form": form,
         "preview": preview,
+        "members": set(access.project.memberships.values_list("user_id", flat=True)),
         "query": urlencode({name: value for name, value in filters.data.items() if value and name != "page"}),
         "chosen": {story.uid for story in form.cleaned_data.get("stories", [])}
         if form.is_bound and form.is_valid()

@@ -20,6 +20,19 @@ _LIVE = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
 _SORTS = {"number": "number", "category": "category__name", "split": "split__name", "rows": "rows"}
 
 
+EXCERPT = 60
+
+
+def cut_at_word(text: str, width: int) -> str:
+    """The beginning of `text` on one line, at most `width` characters with the ellipsis; a longer word is cut."""
+    line = " ".join(text.split())
+    if len(line) <= width:
+        return line
+    words = line[: width - 1].rpartition(" ")[0]
+    # Chinese and Japanese have no spaces to cut at.
+    return (words if len(words) > width // 2 else line[: width - 2]) + " …"
+
+
 def stories(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     split_form, chosen_form = SplitForm(), None
@@ -95,6 +108,7 @@ def _with_progress(access: ProjectAccess, page) -> list[dict]:
     return [
         {
             "story": story,
+            "begins": cut_at_word(story.begins, EXCERPT),
             "count": counts[story.pk],
             "cells": counts[story.pk] * dimensions,
             "settled": settled.get(story.pk, 0),

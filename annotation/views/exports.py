@@ -18,6 +18,7 @@ from annotation.models import Role
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from annotation.services.gold_export import omnitom_lines, unsettled_cells, vote_lines
+from annotation.services.projects import imported_cells
 
 
 def export(request: HttpRequest, slug: str) -> HttpResponse:
@@ -26,7 +27,11 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, access: ProjectAccess, form: ArchiveForm) -> HttpResponse:
-    context = {"unsettled": unsettled_cells(access.project), "form": form}
+    context = {
+        "unsettled": unsettled_cells(access.project),
+        "imported": sum(imported_cells(access.project, voted_too=True).values()),
+        "form": form,
+    }
     return render(request, "annotation/exports/export.html", access.context | context)
 
 

@@ -3,13 +3,14 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from annotation.access import project_access
 from annotation.forms.people import InviteForm, RoleForm
-from annotation.models import Role
+from annotation.models import Membership, Role
 from annotation.services import people as service
 
 
@@ -26,8 +27,10 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
         )
         link = request.build_absolute_uri(reverse("invitation", args=[token]))
         form = InviteForm()
+    seats = service.seats_held(access.project)
+    members = access.project.memberships.select_related("user")
     context = {
-        "members": access.project.memberships.select_related("user"),
+        "members": [{"membership": row, "seats": seats.get(row.user_id, service.Seats())} for row in members],
         "invitations": access.project.invitations.select_related("created_by", "accepted_by")[:50],
         "form": form,
         "link": link,
@@ -44,12 +47,23 @@ def change_role(request: HttpRequest, slug: str, membership: int) -> HttpRespons
     form = RoleForm(request.POST)
     try:
         if "remove" in request.POST:
-            service.remove_member(by=request.user, membership=row)
+            _remove(request, row)
         elif form.is_valid():
             service.change_role(by=request.user, membership=row, role=Role(form.cleaned_data["role"]))
     except service.PeopleError as error:
         messages.error(request, str(error))
     return redirect("annotation:people", slug)
+
+
+def _remove(request: HttpRequest, row: Membership) -> None:
+    freed = service.remove_member(
+        by=request.user, membership=row, now=timezone.now(), free_seats="free_seats" in request.POST
+    )
+    if freed:
+        messages.success(
+            request,
+            f"{row.user.shown_name} is no longer a member; {freed} seat{pluralize(freed)} can be assigned anew.",
+        )
 
 
 @require_POST

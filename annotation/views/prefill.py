@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -15,9 +16,9 @@ from annotation.models import Prefill, Role, Story, Suggestion
 from annotation.services import prefill as service
 from annotation.services.anchoring import report_of
 from annotation.views.charts import interval_chart
-from workers.models import ItemState
 from workers.services.jobs import progress_of
 from workers.services.steering import steer
+from workers.views import live
 
 
 @require_http_methods(["GET", "POST"])
@@ -59,32 +60,40 @@ def _stories(access: ProjectAccess, chosen: dict) -> list[Story]:
 
 
 def _prefill(access: ProjectAccess, uid: str) -> Prefill:
-    return get_object_or_404(Prefill.objects.select_related("job", "endpoint"), project=access.project, uid=uid)
+    return get_object_or_404(
+        Prefill.objects.select_related("job", "endpoint", "project", "created_by"), project=access.project, uid=uid
+    )
 
 
 @require_GET
 def prefill(request: HttpRequest, slug: str, round: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     held = _prefill(access, round)
-    failed = list(
-        held.job.items.filter(state__in=[ItemState.FAILED, ItemState.UNUSABLE]).select_related("call", "endpoint")[:100]
-    )
-    numbers = dict(Story.objects.filter(uid__in=[item.key for item in failed]).values_list("uid", "number"))
-    for item in failed:
-        item.shown = f"Story {numbers[item.key]}" if item.key in numbers else item.key
-    context = {"prefill": held, "failed": failed, **_progress(access, held)}
+    context = {"prefill": held, "page": _items(request, held), **_progress(access, held)}
     return render(request, "annotation/prefill/prefill.html", access.context | context)
 
 
 @require_GET
 def progress(request: HttpRequest, slug: str, round: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    return render(request, "workers/_progress.html", _progress(access, _prefill(access, round)))
+    held = _prefill(access, round)
+    return live.progress_response(request, access.context | _progress(access, held), lambda: _items(request, held))
 
 
 def _progress(access: ProjectAccess, held: Prefill) -> dict:
-    url = reverse("annotation:prefill_progress", args=[access.project.slug, held.uid])
-    return {"job": held.job, "progress": progress_of(held.job), "progress_url": url}
+    return live.progress_context(held.job, reverse("annotation:prefill", args=[access.project.slug, held.uid]))
+
+
+def _items(request: HttpRequest, held: Prefill) -> Page:
+    """A page of items, each with the number and the page of its story."""
+    page = live.items_page(request, held.job)
+    uids = [item.key for item in page.object_list]
+    numbers = dict(Story.objects.filter(project=held.project_id, uid__in=uids).values_list("uid", "number"))
+    for item in page.object_list:
+        if item.key in numbers:
+            item.shown = f"Story {numbers[item.key]}"
+            item.href = reverse("annotation:story", args=[held.project.slug, item.key])
+    return page
 
 
 @require_POST
@@ -113,11 +122,9 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
         rows += [{"name": row["dimension"], **row} for row in report["votes"]["by_dimension"]]
         charts = [
             interval_chart(
-                "Agreement with the suggestion: shown minus blind", _points(rows, "difference"), percent=True
+                "How far suggestions shift votes: shown minus blind", _points(rows, "difference"), percent=True
             ),
-            interval_chart(
-                "Agreement with the suggestion, when it is shown", _points(rows, "acceptance"), percent=True
-            ),
+            interval_chart("How often a shown suggestion is chosen", _points(rows, "acceptance"), percent=True),
         ]
     context = {"report": report, "rows": rows, "charts": charts, **(_tables(report, rows) if rows else {})}
     return render(request, "annotation/prefill/anchoring.html", access.context | context)
@@ -153,17 +160,16 @@ def _row(row: dict) -> dict:
 
 
 def _shown(one: dict, *, signed: bool = False, milliseconds: bool = False) -> dict:
-    """An estimate with its value and interval as text."""
+    """An estimate with its value and interval as text: per cent, percentage points where `signed`, or seconds."""
     if one["value"] is None:
         return one
+    scale, unit = (0.001, "\u202fs") if milliseconds else (100, "\u202fpoints") if signed else (100, "\u202f%")
 
     def text(value: float) -> str:
-        if milliseconds:
-            return f"{value / 1000:.1f} s"
-        return f"{value:+.1%}" if signed else f"{value:.1%}"
+        return f"{value * scale:{'+' if signed else ''}.1f}".replace("-", "\N{MINUS SIGN}")
 
-    interval = f"{text(one['interval'][0])} to {text(one['interval'][1])}" if one["interval"] else ""
-    return one | {"shown": text(one["value"]), "interval_shown": interval}
+    interval = f"{text(one['interval'][0])} to {text(one['interval'][1])}{unit}" if one["interval"] else ""
+    return one | {"shown": text(one["value"]) + unit, "interval_shown": interval}
 
 
 def _points(rows: list[dict], name: str) -> list[dict]:

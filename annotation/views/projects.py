@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+from copy import copy
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -35,8 +36,12 @@ def new_project(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied("Only the site admin makes projects.")
     form = NewProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        project = service.create_project(by=request.user, **form.cleaned_data)
-        return redirect("annotation:project", project.slug)
+        try:
+            project = service.create_project(by=request.user, **form.cleaned_data)
+        except service.SlugTaken as error:
+            form.add_error("slug", str(error))
+        else:
+            return redirect("annotation:project", project.slug)
     return render(request, "annotation/projects/new.html", {"form": form})
 
 
@@ -45,10 +50,13 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
     if not access.at_least(Role.EXPERT):
         return redirect("annotation:work", slug)
     dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
+    imported = service.imported_cells(access.project, voted_too=False)
     context = {
         "progress": progress.of_project(access.project, dimensions),
+        "imported": sum(imported.values()),
         "categories": [
-            {**row, "cells": row["proposition_count"] * dimensions} for row in progress.by_category(access.project)
+            {**row, "cells": row["proposition_count"] * dimensions, "imported": imported.get(row["name"], 0)}
+            for row in progress.by_category(access.project)
         ],
         "annotators": progress.of_annotators(access.project, dimensions),
     }
@@ -58,16 +66,31 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
 def settings(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     is_card = "card" in request.POST
-    form = SettingsForm(request.POST if request.method == "POST" and not is_card else None, instance=access.project)
+    # A model form writes into its instance; the page around it shows the project as it is saved.
+    form = SettingsForm(
+        request.POST if request.method == "POST" and not is_card else None, instance=copy(access.project)
+    )
+    foreseen = None
     card = CardForm(request.POST if is_card else None, initial=access.project.dataset_card)
     chosen = card if is_card else form
     if request.method == "POST" and chosen.is_valid():
         changes = {"dataset_card": card.cleaned_data} if is_card else form.cleaned_data
-        fresh = Project.objects.get(pk=access.project.pk)
-        changed = service.change_settings(by=request.user, project=fresh, changes=changes, now=timezone.now())
-        messages.success(request, "Saved." if changed else "Nothing had changed.")
-        return redirect("annotation:settings", slug)
-    return render(request, "annotation/projects/settings.html", access.context | {"form": form, "card": card})
+        foreseen = service.foresee(project=access.project, changes=changes)
+        if not foreseen.cells or request.POST.get("foreseen") == _seal(changes, foreseen):
+            changed = service.change_settings(
+                by=request.user, project=access.project, changes=changes, now=timezone.now()
+            )
+            messages.success(request, "Saved." if changed else "Nothing had changed.")
+            return redirect("annotation:settings", slug)
+    context = {"form": form, "card": card, "foreseen": foreseen}
+    context["seal"] = _seal(form.cleaned_data, foreseen) if foreseen else ""
+    return render(request, "annotation/projects/settings.html", access.context | context)
+
+
+def _seal(changes: dict, foreseen: service.RuleChange) -> str:
+    """What was shown before the second press; where votes or the form have changed since, it is shown again."""
+    demanding = ",".join(sorted(changes.get("unanimity_dimensions", ())))
+    return f"{changes.get('overlap')} {demanding} {foreseen.settled} {foreseen.opened} {foreseen.waiting}"
 
 
 def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
@@ -118,6 +141,8 @@ def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
         return _audit_csv(rows, slug)
     page = Paginator(rows, 50).get_page(request.GET.get("page"))
     actions = access.project.audit_events.order_by("action").values_list("action", flat=True).distinct()
+    for event in page:
+        event.shown = {name: value for name, value in event.details.items() if value not in (None, "", [], {})}
     context = {"page": page, "actions": actions, "action": action, "who": who}
     context["query"] = urlencode({name: value for name, value in (("action", action), ("who", who)) if value})
     return render(request, "annotation/projects/audit.html", access.context | context)

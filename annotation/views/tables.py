@@ -39,8 +39,8 @@ def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: Ro
     chosen = form.cleaned_data
     rows = chosen["rows"] if form is many else [TableRow(chosen["actor"], chosen["belief"], chosen["order"])]
     try:
-        made = belief_tables.add_rows(by=request.user, story=story, rows=rows)
-    except belief_tables.TooManyRows as error:
+        made = belief_tables.add_rows(by=request.user, story=story, rows=rows, now=timezone.now())
+    except (belief_tables.TooManyRows, belief_tables.AddedAlready) as error:
         form.add_error(None, str(error))
         return False
     messages.success(request, f"{len(made)} row{'s were' if len(made) > 1 else ' was'} added.")
@@ -65,7 +65,8 @@ def proposition_edit(request: HttpRequest, slug: str, proposition: str) -> HttpR
         return redirect("annotation:table_edit", slug, story.uid)
     if request.method == "POST" and form.is_valid():
         texts = {name: form.cleaned_data[name] for name in ("actor", "belief")}
-        belief_tables.reword(by=request.user, proposition=row, **texts, now=timezone.now())
+        if belief_tables.reword(by=request.user, proposition=row, **texts, now=timezone.now()) is None:
+            messages.info(request, "The row was changed a moment ago; this is the table as it stands.")
         return redirect("annotation:table_edit", slug, story.uid)
     context = {"form": form, "proposition": row, "story": story, "has_history": has_history}
     return render(request, "annotation/corpus/proposition_edit.html", access.context | context)

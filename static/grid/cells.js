@@ -26,7 +26,7 @@ export function paint(cell) {
   cell.title = said;
   const mark = cell.querySelector(".cell-suggestion") ?? cell.insertBefore(document.createElement("span"), cell.querySelector(".cell-state"));
   mark.className = "cell-suggestion";
-  mark.textContent = open ? "suggested" : label === suggested ? "" : `model: ${suggested}`;
+  mark.textContent = open ? "model" : label === suggested ? "" : `model ${suggested}`;
 }
 
 export function reveal(cell, [label, source]) {

@@ -53,6 +53,7 @@ function saved(change, row, isLast) {
   if (!cell || !isLast) return;
   if (row.revealed && !cell.dataset.suggested) {
     reveal(cell, row.revealed);
+    if (cell === active) press();
     if (row.revealed[0] !== row.label) announce(`The model suggests ${row.revealed[0]} in ${dimensionName(cell)} of ${rowName(cell.parentElement)}.`);
   }
   if (row.label !== change.label) announce(`A later change of yours stands in ${dimensionName(cell)} of ${rowName(cell.parentElement)}: ${row.label || "no label"}.`);
@@ -149,9 +150,16 @@ function activate(cell, focus = true) {
 }
 
 function press() {
-  for (const option of options.get(active.dataset.dimension).querySelectorAll(".option")) {
-    option.setAttribute("aria-pressed", String(option.dataset.value === active.dataset.label));
+  const { dimension, label, suggested, source } = active.dataset;
+  const place = options.get(dimension);
+  for (const option of place.querySelectorAll(".option")) {
+    option.setAttribute("aria-pressed", String(option.dataset.value === label));
+    option.toggleAttribute("data-suggested", option.dataset.value === suggested);
   }
+  const line = place.querySelector(".options-suggestion");
+  line.hidden = !suggested;
+  if (suggested) line.firstElementChild.textContent = `${source} suggests ${suggested}`;
+  line.lastElementChild.hidden = label === suggested;
 }
 
 const limit = (value, count) => Math.max(0, Math.min(count - 1, value));

@@ -114,6 +114,19 @@ def test_the_page_shows_pictures_and_its_parts(voted, cast, client):
     assert client.get(reverse("annotation:agreement_opinions", args=["minds"])).status_code == 200
 
 
+def test_the_page_says_where_votes_are_missing(voted, cast, client, make_story, seat, cast_vote):
+    client.force_login(cast.esi)
+    page = client.get(reverse("annotation:agreement", args=["minds"]))
+    assert page.context["waiting"] is None  # every cell that has a vote has three
+    story = make_story(3)
+    cast_vote(seat(story)[0], Proposition.objects.gold_of(story).first(), "order", "0")
+    content = client.get(reverse("annotation:agreement", args=["minds"])).content.decode()
+    # stories 1 and 2 have votes on two dimensions of seven, on two propositions each; story 3 one vote on one
+    assert "Cells wait for votes in 5 propositions of 3 stories" in content
+    query = {"category": "Category 1"}
+    assert client.get(reverse("annotation:agreement", args=["minds"]), query).context["waiting"] is None
+
+
 def test_an_empty_project_says_what_to_do(cast, client):
     client.force_login(cast.esi)
     assert (

@@ -28,7 +28,7 @@ from annotation.models import (
     Vote,
     VoteEvent,
 )
-from annotation.services import audit
+from annotation.services import archive_import, audit
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from annotation.services.votes import undo_last
@@ -195,6 +195,21 @@ def test_a_changed_archive_is_refused_with_one_sentence_and_leaves_nothing(full_
 def test_a_name_that_is_taken_is_refused(full_project):
     with pytest.raises(BadArchive, match="already"):
         import_archive(by=None, source=packed(full_project), slug="minds")
+
+
+def test_a_name_that_is_taken_while_the_archive_is_read_is_refused(full_project, monkeypatch):
+    """The other project appears after the first look, as if someone else had been quicker."""
+    looked = archive_import._checked
+
+    def slow(archive):
+        Project.objects.create(slug="copy", name="Someone else's")
+        return looked(archive)
+
+    monkeypatch.setattr(archive_import, "_checked", slow)
+    with pytest.raises(BadArchive, match=r"^There is a project 'copy' already; choose another name\.$"):
+        import_archive(by=None, source=packed(full_project), slug="copy")
+    assert Project.objects.get(slug="copy").name == "Someone else's"
+    assert not Project.objects.get(slug="copy").memberships.exists()
 
 
 def test_the_commands_write_and_read_a_file(full_project, tmp_path, capsys):

@@ -1,13 +1,26 @@
 from __future__ import annotations
 
+import json
 import threading
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connections, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Assignment, AuditEvent, GoldLabel, Membership, Proposition, Role, User, Vote, VoteEvent
+from annotation.models import (
+    Assignment,
+    AuditEvent,
+    GoldLabel,
+    Membership,
+    Proposition,
+    Role,
+    Split,
+    User,
+    Vote,
+    VoteEvent,
+)
 from annotation.services.assignments import assign, plan_seats, release
 
 
@@ -59,6 +72,36 @@ def test_a_released_annotator_can_no_longer_save(cast, make_story, seat, client)
     release(by=cast.alice, seat=seats[0], now=timezone.now())
     client.force_login(cast.bob)
     assert client.get(reverse("annotation:grid", args=["minds", story.uid])).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--split=nope"], "minds has no split 'nope'; it has: main."),
+        (["--category=Nope"], "minds has no category 'Nope'; it has: False Belief Task."),
+        (["--seed=-1"], "The seed must be a whole number from 0 to 2147483647."),
+        ([f"--seed={2**63}"], "The seed must be a whole number from 0 to 2147483647."),
+        (["--annotators=bob,dora"], "dora: no member of minds has this name."),
+        (["--annotators=,"], "Choose at least one annotator."),
+    ],
+)
+def test_the_command_refuses_with_a_sentence(cast, make_story, options, sentence):
+    make_story(split=Split.objects.create(project=cast.project, name="main"))
+    with pytest.raises(CommandError) as caught:
+        call_command("assign", "--project=minds", "--annotators=bob,bea,ben", *options)
+    assert str(caught.value) == sentence
+    assert not Assignment.objects.exists()
+
+
+def test_the_command_assigns_what_it_is_told(cast, make_story, capsys):
+    make_story(1, split=Split.objects.create(project=cast.project, name="main"))
+    make_story(2, category="Hinting")
+    call_command("assign", "--project=minds", "--annotators=bob,bea", "--split=main", f"--seed={2**31 - 1}", "--json")
+    told = {"project": "minds", "seats": 2, "short": 1, "seed": 2**31 - 1}
+    assert json.loads(capsys.readouterr().out) == told
+    call_command("assign", "--project=minds", "--annotators=ben", "--split=main")
+    assert capsys.readouterr().out == "1 seat made; 0 stories short of annotators.\n"
+    assert set(Assignment.objects.values_list("story__number", flat=True)) == {1}
 
 
 def test_the_page_previews_and_then_assigns(cast, make_story, client):

@@ -6,7 +6,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.models import AuditEvent, BeliefTable, Project, Proposition, Story
+from annotation.models import AuditEvent, BeliefTable, Membership, Project, Proposition, Story, User
 from annotation.services.corpus_import import ImportRefused, import_corpus
 
 KEPT = {
@@ -98,7 +98,7 @@ def test_the_command_says_what_the_contract_says(db, tmp_path, capsys):
     path.write_text(json.dumps(RECORD) + "\n[]\n", encoding="utf-8")
     call_command("import_corpus", "omnitom", str(path), project="minds", json=True)
     told = json.loads(capsys.readouterr().out)
-    message = "The line holds a list; expected one JSON object."
+    message = "The line is JSON, but no object; expected one JSON object."
     assert told == {
         "project": "minds",
         "stories": 1,
@@ -110,6 +110,78 @@ def test_the_command_says_what_the_contract_says(db, tmp_path, capsys):
     }
 
 
+@pytest.fixture
+def records(tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_text(json.dumps(RECORD) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[]\n{\n", "Nothing was imported: 2 problems, the first in {}, line 1: The line is JSON, but no object"),
+        ("{\n", "Nothing was imported: 1 problem, the first in {}, line 1: The line is not JSON"),
+        ("", "Nothing was imported: 1 problem, the first in {}, line 1: The file is empty"),
+        ("{\n" * 1002, "Nothing was imported: more than 1000 problems, the first in {}, line 1"),
+        ("\n", "Nothing was imported: the input holds no story."),
+    ],
+)
+def test_an_import_that_brings_nothing_fails_and_leaves_no_project(db, records, text, expected):
+    records.write_text(text, encoding="utf-8")
+    for options in ([], ["--dry-run"]):
+        with pytest.raises(CommandError) as caught:
+            call_command("import_corpus", "omnitom", str(records), "--project=mistyped", *options)
+        assert str(caught.value).startswith(expected.format(records))
+        assert not Project.objects.exists()
+        assert not AuditEvent.objects.exists()
+
+
+def test_the_problems_are_told_in_json_before_the_end_with_1(db, records, capsys):
+    records.write_text("[]\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="1 problem, the first"):
+        call_command("import_corpus", "omnitom", str(records), project="minds", json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert (told["stories"], [one["line"] for one in told["problems"]]) == (0, [1])
+
+
+def test_an_import_that_brings_nothing_leaves_a_project_that_was_there(db, records, capsys):
+    call_command("import_corpus", "omnitom", str(records), project="minds")
+    assert capsys.readouterr().out.startswith("1 story: 1 created, 0 unchanged; 1 proposition.")
+    call_command("import_corpus", "omnitom", str(records), project="minds")  # unchanged is no failure
+    records.write_text("[]\n", encoding="utf-8")
+    with pytest.raises(CommandError):
+        call_command("import_corpus", "omnitom", str(records), project="minds")
+    assert Project.objects.get().stories.count() == 1
+
+
+def admins() -> list[str]:
+    return list(Membership.objects.filter(role="admin").values_list("user__username", flat=True))
+
+
+def test_a_new_project_gets_the_admin_that_is_named(db, records, capsys):
+    User.objects.create_superuser("root")
+    User.objects.create_user("ada")
+    call_command("import_corpus", "omnitom", str(records), project="minds", admin="ada")
+    assert admins() == ["ada"]
+    assert AuditEvent.objects.get(action="project.created").details == {"admin": "ada"}
+    call_command("import_corpus", "omnitom", str(records), project="minds", admin="root")
+    assert admins() == ["ada"]
+    assert "exists already" in capsys.readouterr().err
+    with pytest.raises(CommandError, match="There is nobody called 'bruno'"):
+        call_command("import_corpus", "omnitom", str(records), project="other", admin="bruno")
+    assert not Project.objects.filter(slug="other").exists()
+
+
+@pytest.mark.parametrize(("site_admins", "expected"), [([], []), (["root"], ["root"]), (["root", "ruth"], [])])
+def test_else_the_only_site_admin_becomes_it(db, records, capsys, site_admins, expected):
+    for name in site_admins:
+        User.objects.create_superuser(name)
+    call_command("import_corpus", "omnitom", str(records), project="minds")
+    assert admins() == expected
+    assert ("add_member gives it one" in capsys.readouterr().err) is not bool(expected)
+
+
 @pytest.mark.parametrize(("path", "expected"), [("missing.jsonl", "no file"), (".", "holds no")])
 def test_a_path_without_files_is_one_sentence(db, tmp_path, path, expected):
     with pytest.raises(CommandError, match=expected):
@@ -119,6 +191,16 @@ def test_a_path_without_files_is_one_sentence(db, tmp_path, path, expected):
 def test_a_bad_project_name_is_one_sentence(db):
     with pytest.raises(ImportRefused, match="no project name"):
         import_corpus(by=None, project_slug="a/b", format="omnitom", sources=[])
+
+
+@pytest.mark.parametrize("seed", [-1, 2**31, 2**63, 10**400])
+def test_a_seed_that_no_column_holds_is_one_sentence(db, records, seed):
+    call_command("import_corpus", "omnitom", str(records), project="minds")
+    options = ["--project=minds", "--per-category=1"]
+    with pytest.raises(CommandError, match=r"^The seed must be a whole number from 0 to 2147483647\.$"):
+        call_command("make_split", *options, f"--seed={seed}")
+    call_command("make_split", *options, "--seed=2147483647")
+    assert Project.objects.get().splits.get(name="calibration").seed == 2**31 - 1
 
 
 def test_the_whole_of_tombench(db, shared):

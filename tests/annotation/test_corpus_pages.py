@@ -9,9 +9,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import AuditEvent, Project, Proposition, Split, Story, Vote
+from annotation.services import belief_tables
 from annotation.services.belief_tables import move
+from annotation.views.corpus import cut_at_word
 
 RECORD = {"story_id": 5, "story_category": "C", "story": "<script>alert(1)</script> hides the key.", "beliefs": []}
 
@@ -165,6 +168,62 @@ def test_a_row_with_votes_is_reworded_only_when_confirmed_and_keeps_them(admin, 
     old.refresh_from_db()
     assert old.removed_at is not None and old.belief == "One" and old.votes.count() == 1
     assert [row.belief for row in Proposition.objects.gold_of(story)] == ["Uno", "Two"]
+
+
+@pytest.mark.parametrize("voted", [True, False])
+def test_rewording_twice_at_once_makes_one_new_row(admin, cast, make_story, seat, cast_vote, monkeypatch, voted):
+    story = make_story(rows=[("Ines", "One"), ("Ines", "Two")])
+    old = Proposition.objects.gold_of(story).first()
+    if voted:
+        cast_vote(seat(story)[0], old, "order", "1")
+    words = {"actor": "Ines", "belief": "Uno"}
+    reword = belief_tables.reword
+
+    def slower(**asked):
+        reword(**asked)  # the other request of a button that was pressed twice comes first
+        return reword(**asked)
+
+    monkeypatch.setattr(belief_tables, "reword", slower)
+    page = admin.post(url("proposition_edit", old.uid), {**words, "confirmed": "1"}, follow=True)
+    assert page.status_code == 200 and ("as it stands" in page.content.decode()) == voted
+    assert [row.belief for row in Proposition.objects.gold_of(story)] == ["Uno", "Two"]
+    assert AuditEvent.objects.filter(action="proposition.reworded").count() == 1
+
+
+def test_a_row_that_is_sent_twice_is_added_once_and_equal_rows_stay_possible(admin, cast, make_story):
+    story = make_story(rows=[("Ines", "One")])
+    address, row = url("table_edit", story.uid), {"actor": "Tomas", "belief": "Two", "order": "1"}
+    pages = [admin.post(address, row) for _ in range(5)]
+    assert [page.status_code for page in pages] == [302, 200, 200, 200, 200]
+    assert "added a moment ago" in pages[1].content.decode()
+    many = {"rows": "Tomas\tThree\nTomas\tThree"}  # equal rows in one paste are meant
+    assert [admin.post(address, many).status_code for _ in range(2)] == [302, 200]
+    held = Proposition.objects.gold_of(story)
+    assert [one.belief for one in held] == ["One", "Two", "Three", "Three"]
+    rows = [belief_tables.TableRow("Tomas", "Two", "1")]
+    belief_tables.add_rows(by=cast.esi, story=story, rows=rows, now=timezone.now())  # somebody else means it
+    later = timezone.now() + belief_tables.AGAIN_AFTER
+    belief_tables.add_rows(by=cast.alice, story=story, rows=rows, now=later)
+    assert [one.belief for one in held.all()] == ["One", "Two", "Three", "Three", "Two", "Two"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Ines puts\nthe key away.", "Ines puts the key away."),
+        ("Ines puts the key into the bag.", "Ines puts the …"),  # 18 would end within “key”
+        ("伊内斯把钥匙放进了包里然后她离开了房间去花园里玩。", "伊内斯把钥匙放进了包里然后她离开 …"),
+    ],
+)
+def test_an_excerpt_is_one_line_and_ends_with_a_word(text, shown):
+    width = 40 if "\n" in text else 18
+    assert cut_at_word(text, width) == shown and len(shown) <= width
+
+
+def test_text_of_people_chooses_its_own_direction(admin, make_story):
+    story = make_story(text="وضعت إيناس المفتاح في الحقيبة.", rows=[("إيناس", "المفتاح في الحقيبة")])
+    for name, parts in (("story", 3), ("table_edit", 3)):
+        assert admin.get(url(name, story.uid)).content.decode().count('dir="auto"') >= parts
 
 
 def test_moving_skips_rows_that_were_taken_out(cast, make_story):

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import AppendOnly, AuditEvent, Invitation, Membership, Role, User
+from annotation.models import AppendOnly, Assignment, AuditEvent, Invitation, Membership, Proposition, Role, User, Vote
 from annotation.services import audit, people
 
 PASSWORD = "a-long-and-odd-password"
@@ -74,7 +74,7 @@ def test_a_project_keeps_an_admin(cast, client):
     with pytest.raises(people.PeopleError, match="needs an admin"):
         people.change_role(by=cast.alice, membership=membership, role=Role.EXPERT)
     with pytest.raises(people.PeopleError, match="needs an admin"):
-        people.remove_member(by=cast.alice, membership=membership)
+        people.remove_member(by=cast.alice, membership=membership, now=timezone.now())
     client.force_login(cast.alice)
     page = client.post(reverse("annotation:change_role", args=["minds", membership.pk]), {"remove": "1"}, follow=True)
     assert "needs an admin" in page.content.decode()
@@ -119,3 +119,108 @@ def test_an_api_token_is_shown_once(cast, client):
     assert token in shown and token not in client.get(reverse("account")).content.decode()
     client.post(reverse("api_token"), {"remove": "1"})
     assert not Token.objects.exists()
+
+
+ANSWERS = {"username": "nadia", "display_name": "Nadia", "email": "", "password1": PASSWORD, "password2": PASSWORD}
+
+
+def test_a_name_that_is_taken_between_the_check_and_the_write_is_an_error_of_the_form(invited, client, monkeypatch):
+    _, token = invited
+    save = User.save
+
+    def slower(user, *args, **kwargs) -> None:
+        monkeypatch.setattr(User, "save", save)
+        User.objects.create_user("nadia")  # the other request of a button that was pressed twice
+        save(user, *args, **kwargs)
+
+    monkeypatch.setattr(User, "save", slower)
+    page = client.post(reverse("invitation", args=[token]), ANSWERS)
+    assert page.status_code == 200 and "A user with that username already exists." in page.content.decode()
+    assert Invitation.objects.get().accepted_at is None
+
+
+def test_an_invitation_that_is_used_meanwhile_leaves_no_account_behind(invited, cast, client, monkeypatch):
+    invitation, token = invited
+    people.accept_invitation(by=cast.charlie, token=token, now=timezone.now())
+    monkeypatch.setattr("annotation.views.accounts.open_invitation", lambda **_: invitation)  # it looked open
+    page = client.post(reverse("invitation", args=[token]), ANSWERS)
+    assert page.status_code == 410 and "used already" in page.content.decode()
+    assert not User.objects.filter(username="nadia").exists()
+
+
+@pytest.mark.parametrize("name", [".", "..", "@+"])
+def test_a_user_name_needs_a_letter_or_a_digit(invited, client, name):
+    _, token = invited
+    page = client.post(reverse("invitation", args=[token]), {**ANSWERS, "username": name}).content.decode()
+    assert "needs a letter or a digit" in page and not User.objects.filter(username=name).exists()
+
+
+@pytest.mark.parametrize("control", ["\u202a", "\u202e", "\u2066", "\u2069"])
+def test_a_shown_name_without_invisible_turns(invited, cast, client, control):
+    _, token = invited
+    name = f"Nadia{control}nimda"
+    page = client.post(reverse("invitation", args=[token]), {**ANSWERS, "display_name": name}).content.decode()
+    assert "direction of text" in page
+    client.force_login(cast.bob)
+    assert "direction of text" in client.post(reverse("account"), {"display_name": name}).content.decode()
+    client.post(reverse("account"), {"display_name": "نادية"})  # right-to-left letters are no control characters
+    assert User.objects.get(username="bob").display_name == "نادية"
+
+
+def test_removing_and_changing_are_recorded_once(cast):
+    membership = Membership.objects.get(user=cast.bob)
+    for _ in range(3):
+        people.change_role(by=cast.alice, membership=membership, role=Role.EXPERT)
+    for _ in range(4):
+        people.remove_member(
+            by=cast.alice,
+            membership=Membership(pk=membership.pk, project=cast.project, user=cast.bob),
+            now=timezone.now(),
+        )
+    actions = AuditEvent.objects.values_list("action", flat=True)
+    assert sorted(actions) == ["membership.changed", "membership.removed"]
+
+
+@pytest.fixture
+def half_done(cast, make_story, seat, cast_vote):
+    """Bob has finished story 1 (one proposition, seven dimensions), begun story 2 and not begun story 3."""
+    finished, begun = make_story(1, rows=[("world", "One")]), make_story(2)
+    legal = {"order": "0", "truth_status": "True"}
+    from annotation.domain.schema import SCHEMA
+
+    for story in (finished, begun, make_story(3)):
+        seat(story)
+    mine = Assignment.objects.filter(annotator=cast.bob)
+    one = Proposition.objects.gold_of(finished).get()
+    for dimension in SCHEMA.dimensions:
+        cast_vote(mine.get(story=finished), one, dimension.key, legal.get(dimension.key, dimension.values[0]))
+    cast_vote(mine.get(story=begun), Proposition.objects.gold_of(begun).first(), "order", "1")
+    return mine
+
+
+def test_the_page_says_how_many_seats_a_member_holds(half_done, cast, client):
+    held = people.seats_held(cast.project)
+    assert (held[cast.bob.pk].held, len(held[cast.bob.pk].unfinished)) == (3, 2)
+    client.force_login(cast.alice)
+    page = client.get(reverse("annotation:people", args=["minds"])).content.decode()
+    assert "3 stories are assigned" in page and "Release 2 unfinished seats" in page
+
+
+@pytest.mark.parametrize(("ticked", "seats", "votes"), [({"free_seats": "1"}, 1, 7), ({}, 3, 8)])
+def test_removing_releases_unfinished_seats_where_asked(half_done, cast, client, ticked, seats, votes):
+    client.force_login(cast.alice)
+    membership = Membership.objects.get(user=cast.bob)
+    client.post(reverse("annotation:change_role", args=["minds", membership.pk]), {"remove": "1", **ticked})
+    assert not Membership.objects.filter(user=cast.bob).exists()
+    # finished: 7 votes on 1 seat; begun: 1 vote
+    assert half_done.active().count() == seats and Vote.objects.cast().filter(annotator=cast.bob).count() == votes
+    page = client.get(reverse("annotation:assignments", args=["minds"])).content.decode()
+    assert page.count("</bdi>: no longer a member") == seats
+
+
+def test_the_statements_of_the_page_do_not_grow(cast, make_story, seat, client, django_assert_max_num_queries):
+    for number in range(1, 9):
+        seat(make_story(number))
+    client.force_login(cast.alice)
+    with django_assert_max_num_queries(12):
+        client.get(reverse("annotation:people", args=["minds"]))

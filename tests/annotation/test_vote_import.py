@@ -22,6 +22,7 @@ from annotation.models import (
     Vote,
     VoteEvent,
 )
+from annotation.services.assignments import release
 from annotation.services.vote_import import import_votes
 from annotation.services.votes import Change, save_votes
 
@@ -47,7 +48,8 @@ def row(annotator="ada", label="1", actor="Ines", belief="The key is in the bag"
 
 def test_people_seats_votes_and_gold_are_made(cast, story):
     result = run(cast.project, row("ada"), row("bruno"), row("chidi", "2"))
-    assert result.as_dict() == {"votes": 3, "created": 3, "unchanged": 0, "problems": []}
+    people = ["ada", "bruno", "chidi"]
+    assert result.as_dict() == {"votes": 3, "created": 3, "unchanged": 0, "problems": [], "people": people}
     ada = User.objects.get(username="ada")
     assert not ada.has_usable_password()
     assert Membership.objects.get(user=ada).role == "annotator"
@@ -117,6 +119,68 @@ def test_a_row_that_cannot_be_used_is_a_problem_and_stops_nothing(cast, story, b
     (problem,) = result.problems
     assert (problem.file, problem.line) == ("votes.csv", 5)
     assert expected in problem.message
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        row("dora"),  # the three seats are taken
+        row("dora", belief="No such thing"),
+        row("dora", "9"),
+        row("dora", dimension="colour"),
+        "99," + row("dora")[2:],
+    ],
+)
+def test_a_refused_vote_makes_neither_account_nor_member_nor_seat(cast, story, bad):
+    held = User.objects.count()
+    result = run(cast.project, row("ada"), row("bruno"), row("chidi"), bad)
+    assert (len(result.problems), result.people) == (1, ["ada", "bruno", "chidi"])
+    assert User.objects.count() == held + 3
+    assert not User.objects.filter(username="dora").exists()
+    assert Assignment.objects.count() == 3
+    assert AuditEvent.objects.get(action="votes.imported").details["accounts"] == ["ada", "bruno", "chidi"]
+
+
+def test_a_refused_or_older_vote_gives_someone_known_neither_membership_nor_seat(cast, story):
+    User.objects.create_user("dora")
+    assert run(cast.project, row("ada"), row("bruno"), row("chidi"), row("dora")).created == 3
+    assert not Membership.objects.filter(user__username="dora").exists()
+    seat = Assignment.objects.get(annotator__username="ada")
+    release(by=cast.alice, seat=seat, now=NOW + timedelta(hours=1))
+    # 08:00 is before the release of 13:00, so the row changes nothing and ada's seat stays released.
+    older = run(cast.project, row("ada", "2") + ",2026-10-20T08:00:00Z", head=HEAD + ",created_at")
+    assert (older.created, older.unchanged) == (0, 1)
+    assert Assignment.objects.active().count() == 2
+
+
+def test_a_name_in_another_case_is_the_same_person(cast, story):
+    result = run(cast.project, row("BOB"), row("Dora"), row("dora", dimension="context", label="Neutral"))
+    assert (result.created, result.people, result.problems) == (3, ["Dora"], [])
+    assert Vote.objects.get(annotator=cast.bob).label == "1"
+    assert Vote.objects.filter(annotator__username="Dora").count() == 2
+
+
+def test_a_name_that_two_accounts_share_is_asked_about_unless_spelt_as_one(cast, story):
+    User.objects.create_user("Bob")
+    result = run(cast.project, row("bob"), row("Bob", "2"), row("BOB", "3"))
+    assert result.created == 2
+    (problem,) = result.problems
+    assert (problem.line, "'BOB' could be Bob or bob" in problem.message) == (4, True)
+
+
+@pytest.mark.parametrize("name", ["Ada Lovelace", ".", "..", "a/b", "<ada>", "x" * 151])
+def test_a_name_that_no_account_may_have_is_a_problem_of_its_line(cast, story, name):
+    held = User.objects.count()
+    result = run(cast.project, row(name), row("ada"))
+    (problem,) = result.problems
+    assert (problem.line, problem.message.startswith("annotator ")) == (2, True)
+    assert User.objects.count() == held + 1
+
+
+def test_an_account_with_an_odd_name_is_found_all_the_same(cast, story):
+    User.objects.create_user("Ada Lovelace")  # an archive or the site admin may have made it
+    assert run(cast.project, row("ada lovelace")).as_dict()["people"] == []
+    assert Vote.objects.get().annotator.username == "Ada Lovelace"
 
 
 def test_a_time_far_ahead_is_a_problem(cast, story):
@@ -198,3 +262,32 @@ def test_the_command_says_what_the_contract_says(cast, story, tmp_path, capsys):
     with pytest.raises(CommandError, match="UTF-8"):
         call_command("import_votes", str(path), project="minds")
     assert Vote.objects.get().changed_at <= timezone.now()
+
+
+def test_the_command_fails_where_no_vote_could_be_used(cast, story, tmp_path, capsys):
+    path = tmp_path / "votes.csv"
+    path.write_text(f"{HEAD}\n{row(dimension='colour')}\n{row(belief='No such thing')}\n", encoding="utf-8")
+    sentence = f"Nothing was imported: 2 problems, the first in {path}, line 2: dimension is 'colour'"
+    with pytest.raises(CommandError) as caught:
+        call_command("import_votes", str(path), project="minds", json=True)
+    assert str(caught.value).startswith(sentence)
+    told = json.loads(capsys.readouterr().out)
+    assert [one["line"] for one in told["problems"]] == [2, 3]
+    assert (told["created"], told["unchanged"], told["people"]) == (0, 0, [])
+    assert caught.value.returncode == 1
+
+
+def test_the_command_names_new_accounts_and_an_unchanged_vote_is_no_failure(cast, story, tmp_path, capsys):
+    path = tmp_path / "votes.csv"
+    path.write_text(f"{HEAD}\n{row('dora')}\n", encoding="utf-8")
+    call_command("import_votes", str(path), project="minds")
+    assert capsys.readouterr().out == "1 vote: 1 created, 0 unchanged.\nnew accounts: dora\n"
+    call_command("import_votes", str(path), project="minds")
+    assert capsys.readouterr().out == "1 vote: 0 created, 1 unchanged.\n"
+
+
+@pytest.mark.parametrize(("name", "expected"), [("missing.csv", "There is no file"), ("", "is a folder")])
+def test_a_file_that_is_none_is_one_sentence(cast, tmp_path, name, expected):
+    for command in ("import_votes", "import_archive"):
+        with pytest.raises(CommandError, match=expected):
+            call_command(command, str(tmp_path / name), project="minds")

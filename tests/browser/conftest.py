@@ -27,8 +27,10 @@ ARGUMENTS = [
 SERIOUS = {"serious", "critical"}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator:
+    """One Chromium for this folder. It ends with the folder: while it runs, its event loop is this thread's own, and
+    no test of asynchronous code could start another."""
     if not os.path.exists(CHROMIUM):
         pytest.skip("Chromium is not installed; set CHROMIUM to its path")
     from playwright.sync_api import sync_playwright

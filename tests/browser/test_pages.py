@@ -78,3 +78,70 @@ def test_releasing_a_seat_asks_first_and_withdraws_its_votes(page, login, cast, 
     page.wait_for_selector("text=1 votes were withdrawn")
     assert Assignment.objects.active().count() == 2
     assert not Vote.objects.cast().exists()
+
+
+def test_removing_a_member_with_seats_offers_to_release_them(
+    page, login, cast, make_story, seat, cast_vote, assert_accessible
+):
+    story = make_story()
+    seats = seat(story)
+    cast_vote(seats[0], story.tables.get().propositions.first(), "order", "0")
+    login(page, cast.alice)
+    page.goto("/p/minds/people/")
+    page.locator("tr", has_text="bob").get_by_role("button", name="Remove").press("Enter")
+    dialog = page.get_by_role("dialog")
+    assert "1 story is assigned to this person, 1 of them not finished" in dialog.inner_text()
+    assert_accessible(page)
+    assert dialog.get_by_role("checkbox").is_checked()
+    dialog.get_by_role("button", name="Remove", exact=True).press("Enter")
+    page.wait_for_selector("text=1 seat can be assigned anew")
+    assert Assignment.objects.active().count() == 2 and not Vote.objects.cast().exists()
+
+
+def test_a_change_of_rules_is_shown_before_it_is_saved(
+    page, login, cast, make_story, seat, cast_vote, assert_accessible
+):
+    story = make_story()
+    for at, one in enumerate(seat(story)):
+        cast_vote(one, story.tables.get().propositions.first(), "order", "1" if at else "0")
+    login(page, cast.alice)
+    page.goto("/p/minds/settings/")
+    page.get_by_label("Order").check()
+    page.get_by_role("button", name="Save", exact=True).press("Enter")
+    page.wait_for_selector("text=1 would be open for adjudication")
+    assert_accessible(page)
+    page.get_by_role("button", name="Save and change 1 cell").press("Enter")
+    page.wait_for_selector("text=Saved.")
+    cast.project.refresh_from_db()
+    assert cast.project.unanimity_dimensions == ["order"]
+
+
+@pytest.mark.parametrize("name", ["W" * 120, "ن" * 120])
+def test_no_page_scrolls_sideways_for_a_long_name(page, login, cast, make_story, seat, name):
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    cast.project.name, cast.project.description = name, name * 5
+    cast.project.save()
+    cast.bob.display_name = name[:80]
+    cast.bob.save()
+    for number in (1, 2):
+        story = make_story(number, category=name, text=name * 4, rows=[(name, name * 5)])
+    seat(story)
+    login(page, cast.alice)
+    addresses = [address.format(slug="minds") for address in ADMIN_PAGES]
+    for address in [*addresses, f"/p/minds/stories/{story.uid}/", f"/p/minds/stories/{story.uid}/table/"]:
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280, address
+    page.goto("/")
+    assert page.evaluate("[...document.querySelectorAll('.card')].every(c => c.scrollWidth <= c.clientWidth + 2)")
+
+
+def test_right_to_left_text_begins_at_the_right(page, login, cast, make_story):
+    story = make_story(text="وضعت إيناس المفتاح في الحقيبة.", rows=[("إيناس", "المفتاح في الحقيبة.")])
+    login(page, cast.alice)
+    page.goto(f"/p/minds/stories/{story.uid}/")
+    for place in (".story-text", "tbody td"):
+        style = page.locator(place).first.evaluate(
+            "e => [getComputedStyle(e).direction, getComputedStyle(e).textAlign]"
+        )
+        assert style == ["rtl", "start"]

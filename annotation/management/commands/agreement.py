@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from annotation.domain.schema import SCHEMA
+from annotation.management.commands._importing import counted
+from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
-from annotation.models import Category, Split
 
 _WIDTHS = (8, 8, 9, 18, 8, 8, 8)
 
@@ -19,17 +20,13 @@ class Command(JsonCommand):
         from annotation.services.agreement import agreement_report  # the statistics libraries take a second to load
 
         project, split, category = self.project(options["project"]), options["split"], options["category"]
-        for name, model in ((split, Split), (category, Category)):
-            if name and not model.objects.filter(project=project, name=name).exists():
-                known = ", ".join(model.objects.filter(project=project).values_list("name", flat=True)) or "none"
-                raise ValueError(f"{project.slug} has no {model._meta.verbose_name} {name!r}; it has: {known}.")
+        check_scope(project, split=split, category=category)
         return agreement_report(project=project, split=split, category=category)
 
     def say(self, report: dict) -> None:
-        self.stdout.write(
-            f"{report['stories']} stories, {report['propositions']} propositions, {report['annotators']} annotators; "
-            f"{report['incomplete']} cells wait for votes"
-        )
+        stories, waiting = counted(report["stories"], "story", "stories"), counted(report["incomplete"], "cell")
+        propositions, annotators = (counted(report[f"{noun}s"], noun) for noun in ("proposition", "annotator"))
+        self.stdout.write(f"{stories}, {propositions}, {annotators}; without all votes: {waiting}")
         self.stdout.write(
             f"{'':18}{'cells':>8}{'agree':>8}{'strict':>9}{'95 % interval':>18}{'kappa':>8}{'alpha':>8}{'AC1':>8}"
         )

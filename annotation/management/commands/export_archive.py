@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 from django.utils import timezone
 
+from annotation.management.commands._output import file_output
 from annotation.management.json_command import JsonCommand
 from annotation.services.archive_export import export_archive
 
@@ -13,15 +12,10 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--output", required=True, type=Path, metavar="FILE.zip")
+        parser.add_argument("--output", required=True, metavar="FILE.zip")
 
     def work(self, **options) -> dict:
-        project, path = self.project(options["project"]), options["output"]
-        partial = path.with_name(path.name + ".partial")
-        try:
-            with partial.open("wb") as target:
-                rows = export_archive(project=project, target=target, now=timezone.now())
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
-        return {"project": project.slug, "path": str(path), "rows": rows}
+        project = self.project(options["project"])
+        with file_output(options["output"], mode="wb") as target:
+            rows = export_archive(project=project, target=target, now=timezone.now())
+        return {"project": project.slug, "path": str(options["output"]), "rows": rows}

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 from django.conf import settings
 from django.utils import timezone
 
+from annotation.management.commands._importing import counted
+from annotation.management.commands._output import file_output, folder_output
 from annotation.management.json_command import JsonCommand
 from annotation.models import Proposition, TableKind
-from annotation.services.croissant import write_croissant
+from annotation.services.croissant import FILES, write_croissant
 from annotation.services.gold_export import line_of, omnitom_records, unsettled_cells, vote_lines
 
 
@@ -17,14 +17,15 @@ class Command(JsonCommand):
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--format", required=True, choices=["omnitom", "long-csv", "croissant"])
-        parser.add_argument("--output", required=True, type=Path, metavar="PATH")
+        parser.add_argument("--output", required=True, metavar="PATH")
         parser.add_argument("--complete-only", action="store_true", help="leave out stories with an unsettled cell")
         parser.add_argument("--pseudonyms", action="store_true", help="long-csv: people are named A1, A2 …")
 
     def work(self, **options) -> dict:
         project, path = self.project(options["project"]), options["output"]
         if options["format"] == "croissant":
-            counts = write_croissant(project, path, site_url=settings.SITE_URL, now=timezone.now())
+            with folder_output(path, names=FILES, mark="croissant.json") as folder:
+                counts = write_croissant(project, folder, site_url=settings.SITE_URL, now=timezone.now())
         elif options["format"] == "omnitom":
             counts = {"stories": 0, "propositions": 0}
             _write(path, _counted(omnitom_records(project, complete_only=options["complete_only"]), counts))
@@ -35,7 +36,7 @@ class Command(JsonCommand):
                 "propositions": Proposition.objects.live_gold().filter(table__story__project=project).count(),
             }
         if missing := unsettled_cells(project):
-            self.note(f"{missing} cells have no settled label yet.")
+            self.note(f"{counted(missing, 'cell')} without a settled label.")
         return {"format": options["format"], "path": str(path), **counts}
 
 
@@ -46,12 +47,6 @@ def _counted(records, counts: dict[str, int]):
         yield line_of(record)
 
 
-def _write(path: Path, lines) -> None:
-    """Writes beside the target and moves it there: an export that fails leaves no half file."""
-    partial = path.with_name(path.name + ".partial")
-    try:
-        with partial.open("w", encoding="utf-8", newline="") as handle:
-            handle.writelines(lines)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+def _write(output: str, lines) -> None:
+    with file_output(output, mode="w", encoding="utf-8", newline="") as handle:
+        handle.writelines(lines)

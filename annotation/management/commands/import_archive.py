@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from annotation.management.commands._importing import check_readable
 from annotation.management.json_command import JsonCommand
 from annotation.services.archive_import import import_archive
 
@@ -14,6 +15,6 @@ class Command(JsonCommand):
         parser.add_argument("--project", required=True, metavar="SLUG", help="the new project's name")
 
     def work(self, **options) -> dict:
-        with options["file"].open("rb") as source:
+        with check_readable(options["file"]).open("rb") as source:
             rows = import_archive(by=None, source=source, slug=options["project"])
         return {"project": options["project"], "rows": rows}

@@ -3,17 +3,19 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from annotation.management.json_command import JsonCommand
+from annotation.management.commands._importing import ImportCommand, counted
+from annotation.models import Project, Role, User
 from annotation.services.corpus_import import FORMATS, files_of, import_corpus
 
 
-class Command(JsonCommand):
+class Command(ImportCommand):
     help = "Imports stories (and gold tables, where the format has them). Importing a file again changes nothing."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("format", choices=sorted(FORMATS))
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
         parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--admin", metavar="USERNAME", help="of a new project (default: the only site admin)")
         parser.add_argument("--language", choices=["en", "zh"], default="en")
         parser.add_argument("--dry-run", action="store_true", help="read and check, keep nothing")
         parser.add_argument("--strict", action="store_true", help="stop at the first broken line, keep nothing")
@@ -28,16 +30,34 @@ class Command(JsonCommand):
             language=options["language"],
             dry_run=options["dry_run"],
             strict=options["strict"],
+            admin=self._admin(options["admin"], options["project"]),
             progress=self.note if options["verbosity"] > 1 else lambda message: None,
         )
-        return result.as_dict()
+        if not (result.stories or result.problems):
+            raise ValueError("Nothing was imported: the input holds no story.")
+        orphans = Project.objects.filter(slug=options["project"]).exclude(memberships__role=Role.ADMIN)
+        if result.created and orphans.exists():
+            self.note(f"{options['project']} has no admin but the site admins; add_member gives it one.")
+        return self.judged(result.as_dict(), taken=result.stories)
+
+    def _admin(self, name: str | None, slug: str) -> User | None:
+        if name is None:
+            site_admins = User.objects.filter(is_superuser=True, is_active=True)[:2]
+            return site_admins[0] if len(site_admins) == 1 else None
+        person = User.objects.filter(username=name).first()
+        if person is None:
+            raise ValueError(f"There is nobody called {name!r}.")
+        is_new = not Project.objects.filter(slug=slug).exists()
+        if not is_new and not person.memberships.filter(project__slug=slug, role=Role.ADMIN).exists():
+            self.note(f"{slug} exists already, so --admin changes nothing; use add_member.")
+        return person
 
     def say(self, result: dict) -> None:
-        self.stdout.write(
-            f"{result['stories']} stories: {result['created']} created, {result['unchanged']} unchanged; "
-            f"{result['propositions']} propositions."
+        stories, propositions = (
+            counted(result["stories"], "story", "stories"),
+            counted(result["propositions"], "proposition"),
         )
+        self.stdout.write(f"{stories}: {result['created']} created, {result['unchanged']} unchanged; {propositions}.")
         for category, count in result["by_category"].items():
             self.stdout.write(f"  {category}: {count}")
-        for problem in result["problems"]:
-            self.note(f"{problem['file']}, line {problem['line']}: {problem['message']}")
+        self.say_problems(result)

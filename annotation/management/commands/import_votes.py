@@ -4,11 +4,11 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotation.management.json_command import JsonCommand
+from annotation.management.commands._importing import ImportCommand, check_readable, counted
 from annotation.services.vote_import import import_votes
 
 
-class Command(JsonCommand):
+class Command(ImportCommand):
     help = "Imports votes from a CSV file: story_id,actor,belief,dimension,annotator,label[,occurrence][,created_at]."
 
     def add_arguments(self, parser) -> None:
@@ -17,7 +17,7 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         project = self.project(options["project"])
-        with options["file"].open(encoding="utf-8-sig", newline="") as handle:
+        with check_readable(options["file"]).open(encoding="utf-8-sig", newline="") as handle:
             result = import_votes(
                 by=None,
                 project=project,
@@ -26,9 +26,11 @@ class Command(JsonCommand):
                 now=timezone.now(),
                 progress=lambda done: self.note(f"{done} rows read") if options["verbosity"] > 1 else None,
             )
-        return result.as_dict()
+        return self.judged(result.as_dict(), taken=result.created + result.unchanged)
 
     def say(self, result: dict) -> None:
-        self.stdout.write(f"{result['votes']} votes: {result['created']} created, {result['unchanged']} unchanged.")
-        for problem in result["problems"]:
-            self.note(f"{problem['file']}, line {problem['line']}: {problem['message']}")
+        votes = counted(result["votes"], "vote")
+        self.stdout.write(f"{votes}: {result['created']} created, {result['unchanged']} unchanged.")
+        if result["people"]:
+            self.stdout.write(f"new accounts: {', '.join(result['people'])}")
+        self.say_problems(result)

@@ -5,6 +5,7 @@ import time
 from django.utils import timezone
 
 from annotation.domain.labelling import LEVELS
+from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.services.prefill import start_prefill
 from workers.management.bar import JobBar
@@ -31,6 +32,7 @@ class Command(JsonCommand):
         if endpoint is None:
             known = ", ".join(Endpoint.objects.values_list("name", flat=True)) or "none"
             raise ValueError(f"There is no endpoint {options['endpoint']!r}; there are: {known}.")
+        check_scope(project, split=options["split"], category=options["category"])
         stories = project.stories.in_split(options["split"]).in_category(options["category"])
         chosen = list(stories.select_related("project", "category").order_by("number")[: options["limit"]])
         made = start_prefill(

@@ -45,7 +45,7 @@ def test_a_byte_order_mark_and_blank_lines_are_no_problem():
     ("raw", "expected"),
     [
         ("{", "not JSON"),
-        ("[1]", "holds a list"),
+        ("[1]", "but no object"),
         ("[" * 100_000, "too deeply"),
         ('{"a":' * 60 + "1" + "}" * 60, "too deeply"),
         ('{"story_id": 1, "story_id": 2}', "story_id occurs twice"),

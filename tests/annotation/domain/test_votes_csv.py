@@ -61,6 +61,7 @@ def test_defused_formulas_are_restored():
         ("1,Ines,B,order,,1", "annotator is empty"),
         ("1,Ines,B,order,ada,9", "label is '9'; expected one of 0, 1, 2, 3"),
         ("1,Ines", "2 cells; expected at least 6"),
+        ("1,Ines,B,order,ada,1,1", "7 cells; expected at most 6, as in the first line"),
     ],
 )
 def test_a_bad_row_is_a_problem_with_its_line(cells, expected):
@@ -75,6 +76,19 @@ def test_a_bad_row_is_a_problem_with_its_line(cells, expected):
 def test_a_bad_time_is_a_problem(moment):
     (problem,) = read(f"{HEAD},created_at\n1,Ines,B,order,ada,1,{moment}\n")
     assert "created_at" in problem.message
+
+
+def test_a_row_may_leave_out_what_is_optional():
+    (row,) = read(f"{HEAD},occurrence,note\n1,Ines,B,order,ada,1\n")
+    assert row.occurrence == 1
+
+
+@pytest.mark.parametrize("head", [HEAD + ",Label ", HEAD + ",note,note"])
+def test_a_column_twice_is_one_sentence(head):
+    name = head.rsplit(",", 1)[1].strip().lower()
+    with pytest.raises(WrongColumns, match=rf"^votes\.csv, line 1: the column {name} occurs twice"):
+        read(f"{head}\n1,Ines,B,order,ada,1,2\n")
+    assert len(read(f"{HEAD},,\n1,Ines,B,order,ada,1,,\n")) == 1  # columns without a name are a spreadsheet's habit
 
 
 def test_missing_columns_and_other_encodings_are_one_sentence():

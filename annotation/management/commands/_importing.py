@@ -1,0 +1,54 @@
+"""What the commands that read files share: an input that is refused as a whole ends with 1, after it was told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.core.management.base import CommandError
+
+from annotation.domain.corpus_files import MAX_LISTED_PROBLEMS
+from annotation.management.json_command import JsonCommand
+
+
+class ImportCommand(JsonCommand):
+    refusal = ""
+
+    def handle(self, *args, **options) -> None:
+        self.refusal = ""
+        super().handle(*args, **options)
+        if self.refusal:
+            raise CommandError(self.refusal)
+
+    def judged(self, result: dict, *, taken: int) -> dict:
+        """The result as it is; where nothing was `taken`, the command will end with its first problem."""
+        if not taken and (problems := result["problems"]):
+            first, count = problems[0], len(problems)
+            # A file's further problems are one line that only counts them.
+            told = (
+                f"more than {MAX_LISTED_PROBLEMS} problems"
+                if count > MAX_LISTED_PROBLEMS
+                else counted(count, "problem")
+            )
+            self.refusal = (
+                f"Nothing was imported: {told}, the first in {first['file']}, line {first['line']}: {first['message']}"
+            )
+        return result
+
+    def say_problems(self, result: dict) -> None:
+        for problem in result["problems"]:
+            self.note(f"{problem['file']}, line {problem['line']}: {problem['message']}")
+
+
+def counted(count: int, noun: str, several: str = "") -> str:
+    return f"{count} {noun if count == 1 else several or noun + 's'}"
+
+
+def check_readable(path: Path) -> Path:
+    """Raises ValueError where there is no such file."""
+    if path == Path():
+        raise ValueError("The file has no name.")
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; expected a file.")
+    if not path.exists():
+        raise ValueError(f"There is no file {path}.")
+    return path

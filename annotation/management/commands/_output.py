@@ -1,0 +1,86 @@
+"""Where a command may write: never over what it did not make."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+
+@contextmanager
+def file_output(told: str, **how: Any) -> Iterator[IO]:
+    """Opens the file (`how` goes to `open`) beside its place and moves it there: a failure leaves no half file.
+
+    Raises ValueError where `told` is empty, a folder or a device, or cannot be written.
+    """
+    path = _named(told, "file")
+    try:
+        _check_file(path)
+        partial = path.with_name(path.name + ".partial")
+        try:
+            with partial.open(**how) as handle:
+                yield handle
+            partial.replace(path)
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+@contextmanager
+def folder_output(told: str, *, names: Collection[str], mark: str) -> Iterator[Path]:
+    """A new folder whose files move to `told` in the end; a failure leaves what was there before.
+
+    `told` may hold nothing but files of `names`, with `mark` among them: an earlier output. Raises ValueError otherwise.
+    """
+    folder, made = _named(told, "folder"), False
+    try:
+        _check_folder(folder, names, mark)
+        made = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".partial-", dir=folder) as inside:
+            yield Path(inside)
+            for one in sorted(Path(inside).iterdir()):
+                one.replace(folder / one.name)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    finally:
+        if made:
+            with suppress(OSError):  # it stays where it holds something
+                folder.rmdir()
+
+
+def _named(told: str, kind: str) -> Path:
+    if not str(told).strip():
+        raise ValueError(f"--output is empty; expected the path of a {kind}.")
+    return Path(told)
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; expected the path of a file.")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is a device or a pipe; expected the path of a file.")
+    if not path.parent.is_dir():
+        raise ValueError(f"There is no folder {path.parent} to write {path.name} into.")
+
+
+def _check_folder(folder: Path, names: Collection[str], mark: str) -> None:
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is no folder; expected the path of a folder.")
+    held = sorted(folder.iterdir())
+    strange = [one.name for one in held if one.name not in names or one.is_dir()]
+    if strange or (held and folder / mark not in held):
+        which = strange[0] if strange else held[0].name
+        raise ValueError(
+            f"The folder {folder} holds {which}, which is of no earlier export; expected a new or an empty folder."
+        )
+
+
+def _unwritable(path: Path, error: OSError) -> ValueError:
+    return ValueError(f"{path} cannot be written: {error.strerror or error}.")

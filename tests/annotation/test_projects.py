@@ -1,0 +1,173 @@
+"""The overview, new projects, and settings with the step that asks before gold changes."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.domain.schema import SCHEMA
+from annotation.models import AuditEvent, GoldLabel, Project, Proposition
+from annotation.services import audit
+from annotation.services import projects as service
+
+
+def url(name: str) -> str:
+    return reverse(f"annotation:{name}", args=["minds"])
+
+
+@pytest.fixture
+def admin(cast, client):
+    client.force_login(cast.alice)
+    return client
+
+
+FORM = {
+    "name": "Minds", "description": "", "language": "en", "overlap": "3", "speed_floor_ms": "700", "blind_share": "20",
+    "reveal_share": "0", "arms_seed": "1",
+}  # fmt: skip
+
+
+def test_a_short_name_that_is_taken_between_the_check_and_the_write_is_an_error_of_the_form(admin, cast, monkeypatch):
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    create = service.create_project
+
+    def slower(**asked):
+        Project.objects.create(slug=asked["slug"], name="The other request")
+        return create(**asked)
+
+    monkeypatch.setattr(service, "create_project", slower)
+    page = admin.post(reverse("annotation:new_project"), {"name": "Tales", "slug": "tales"})
+    assert page.status_code == 200 and "already exists" in page.content.decode()
+    assert Project.objects.get(slug="tales").name == "The other request"
+
+
+def test_two_projects_of_one_name_are_told_apart_on_the_start_page(admin, cast):
+    other = Project.objects.create(slug="minds-2", name="Minds")
+    other.memberships.create(user=cast.alice, role="admin")
+    page = admin.get(reverse("annotation:home")).content.decode()
+    assert ">minds</p>" in page and ">minds-2</p>" in page
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("language", "e", "short tag"),
+        ("language", "en-", "short tag"),
+        ("language", "<b>", "short tag"),
+        ("speed_floor_ms", "60001", "a minute"),
+        ("name", "Minds\u202eafter", "direction of text"),
+    ],
+)
+def test_settings_refuse_with_a_sentence(admin, field, value, sentence):
+    page = admin.post(url("settings"), {**FORM, field: value})
+    assert page.status_code == 200 and sentence in page.content.decode()
+    assert not AuditEvent.objects.filter(action="project.changed").exists()
+
+
+@pytest.mark.parametrize("language", ["zh", "pt-BR", "zh-Hans"])
+def test_settings_take_a_language_tag(admin, language):
+    assert admin.post(url("settings"), {**FORM, "language": language}).status_code == 302
+    assert Project.objects.get().language == language
+
+
+@pytest.fixture
+def voted(make_story, seat, cast_vote):
+    """Of two propositions the first has three equal votes on `order`, the second two against one; on `truth_status` the
+    first has two votes, which agree."""
+    story = make_story()
+    seats, (first, second) = seat(story), Proposition.objects.gold_of(story)
+    for at, one in enumerate(seats):
+        cast_vote(one, first, "order", "0")
+        cast_vote(one, second, "order", "2" if at == 2 else "1")
+        if at < 2:
+            cast_vote(one, first, "truth_status", "True")
+    return story
+
+
+@pytest.mark.parametrize(
+    ("changes", "settled", "opened", "waiting"),
+    [
+        ({"overlap": 3}, 0, 0, 0),
+        ({"overlap": 2}, 1, 0, 0),  # the two equal votes on truth_status are enough
+        ({"overlap": 4}, 0, 0, 2),  # both cells of `order` want a fourth vote
+        ({"unanimity_dimensions": ["order"]}, 0, 1, 0),  # two against one
+        ({"overlap": 2, "unanimity_dimensions": ["order", "truth_status"]}, 1, 1, 0),
+    ],
+)
+def test_what_is_foreseen_is_what_happens(voted, cast, changes, settled, opened, waiting):
+    foreseen = service.foresee(project=cast.project, changes=changes)
+    assert foreseen == service.RuleChange(settled, opened, waiting)
+    before = dict(GoldLabel.objects.values_list("proposition__belief", "method"))
+    cells = set(GoldLabel.objects.values_list("proposition", "dimension", "method"))
+    service.change_settings(by=cast.alice, project=cast.project, changes=changes, now=timezone.now())
+    after = set(GoldLabel.objects.values_list("proposition", "dimension", "method"))
+    assert len({cell[:2] for cell in cells ^ after}) == foreseen.cells, before
+
+
+def test_adjudicated_cells_are_not_foreseen(voted, cast):
+    held = GoldLabel.objects.get(method="majority")
+    held.method, held.decided_by = "adjudicated", cast.esi
+    held.save()
+    assert service.foresee(project=cast.project, changes={"unanimity_dimensions": ["order"]}).cells == 0
+
+
+def test_a_change_of_rules_is_saved_with_the_second_press(voted, admin, cast):
+    form = {**FORM, "unanimity_dimensions": ["order"]}
+    page = admin.post(url("settings"), form)
+    assert "Save and change 1 cell<" in page.content.decode() and "1 would be open" in page.content.decode()
+    assert Project.objects.get().unanimity_dimensions == []
+    seal = {"foreseen": page.context["seal"]}
+    other = admin.post(url("settings"), {**FORM, "overlap": "2", **seal})  # the seal is of another change
+    assert other.status_code == 200 and Project.objects.get().overlap == 3
+    assert admin.post(url("settings"), {**form, **seal}).status_code == 302
+    assert Project.objects.get().unanimity_dimensions == ["order"]
+    assert GoldLabel.objects.open().count() == 1
+
+
+def test_other_settings_are_saved_at_once_and_look_at_no_vote(voted, admin):
+    with CaptureQueriesContext(connection) as queries:
+        assert admin.post(url("settings"), {**FORM, "name": "Other minds"}).status_code == 302
+    assert not any("annotation_vote" in query["sql"] for query in queries)
+
+
+def test_imported_labels_are_shown_beside_settled_ones(admin, cast, make_story, seat, cast_vote):
+    story = make_story()
+    first, second = Proposition.objects.gold_of(story)
+    labels = {key: "x" for key in SCHEMA.keys}
+    Proposition.objects.filter(pk=first.pk).update(imported_labels=labels)
+    Proposition.objects.filter(pk=second.pk).update(imported_labels={**labels, "order": ""})
+    bob, bea, ben = seat(story)
+    size = len(SCHEMA.keys)
+    assert service.imported_cells(cast.project, voted_too=False) == {"False Belief Task": 2 * size - 1}
+    cast_vote(bob, first, "order", "0")  # one vote: no longer untouched, but the export still has the imported label
+    assert service.imported_cells(cast.project, voted_too=False) == {"False Belief Task": 2 * size - 2}
+    assert service.imported_cells(cast.project, voted_too=True) == {"False Belief Task": 2 * size - 1}
+    page = admin.get(url("project")).content.decode()
+    assert f"{2 * size - 2} imported</span>" in page
+    for one in (bea, ben):
+        cast_vote(one, first, "order", "0")
+    assert service.imported_cells(cast.project, voted_too=True) == {"False Belief Task": 2 * size - 2}
+    assert f"{2 * size - 2} labels are the imported ones" in admin.get(url("export")).content.decode()
+
+
+def test_the_audit_page_leaves_out_what_is_empty(admin, cast):
+    audit.record(by=cast.alice, project=cast.project, action="a.b", seed=None, members=[], text="", count=0, off=False)
+    page = admin.get(url("audit")).content.decode()
+    assert "seed:" not in page and "members:" not in page and "count: " in page and "off: " in page
+
+
+def test_a_guideline_that_did_not_change_is_not_recorded(cast):
+    for _ in range(3):
+        service.write_guideline(by=cast.alice, project=cast.project, dimension="order", text="Count minds.")
+    assert AuditEvent.objects.filter(action="guideline.changed").count() == 1
+
+
+def test_settings_are_compared_with_what_is_saved_by_then(cast):
+    stale = Project.objects.get()
+    for project in (cast.project, stale):
+        service.change_settings(by=cast.alice, project=project, changes={"name": "New"}, now=timezone.now())
+    assert AuditEvent.objects.filter(action="project.changed").count() == 1
