@@ -7,4 +7,4 @@ COPY --chown=credence Makefile pyproject.toml requirements*.txt ./
 RUN make setup PYTHON=python3
 COPY --chown=credence . .
 EXPOSE 8000
-CMD ["make", "serve", "HOST=0.0.0.0", "PYTHON=python3", "SAMPLE=0"]
+CMD ["make", "prepared-web", "HOST=0.0.0.0", "PYTHON=python3", "SAMPLE=0"]

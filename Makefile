@@ -10,17 +10,36 @@ SAMPLE ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 export CREDENCE_VAR = $(VAR)
+export HOST PORT WORKERS THREADS
 
-.PHONY: serve test setup dev-setup lock lint check clean-venv
+.PHONY: prepare serve prepared-web web worker engine-worker test setup dev-setup lock lint check clean-venv
 
-serve: setup
+prepare: setup
 	@$(BIN)/python manage.py check --fail-level ERROR
 	@$(BIN)/python manage.py migrate --noinput -v 0
 	@$(BIN)/python manage.py collectstatic --noinput -v 0
 	@if [ "$(SAMPLE)" = 1 ]; then $(BIN)/python manage.py load_sample --once; fi
+
+serve: prepare
+	@$(BIN)/python -c "import socket; socket.create_server(('$(HOST)', $(PORT))).close()" 2>/dev/null \
+		|| { echo "Port $(PORT) of $(HOST) is in use; choose another: make serve PORT=8001" >&2; exit 1; }
 	@echo "Credence is at http://$(HOST):$(PORT)/ (stop with Ctrl+C)"
+	@exec $(BIN)/supervisord -c config/supervisord.conf
+
+# What a container runs beside a worker of its own.
+prepared-web: prepare web
+
+# The two processes of `make serve`, for those who keep them alive otherwise.
+web:
 	@exec $(BIN)/gunicorn config.wsgi --bind $(HOST):$(PORT) --workers $(WORKERS) --threads $(THREADS) \
 		--preload --timeout 120 --graceful-timeout 10 --log-level warning --no-control-socket
+worker:
+	@exec $(BIN)/celery --quiet -A config worker --pool threads --concurrency 4 -Q calls -n "calls-$$$$@%h" \
+		--without-gossip --without-mingle --loglevel WARNING
+# One a GPU, for the endpoint that it holds: make engine-worker ENDPOINT=name
+engine-worker:
+	@exec $(BIN)/celery --quiet -A config worker --pool solo -Q "engine-$(ENDPOINT)" -n "$(ENDPOINT)@%h" \
+		--without-gossip --without-mingle --loglevel WARNING
 
 test: dev-setup
 	@bash tests/run.sh

@@ -24,6 +24,10 @@ log = logging.getLogger(__name__)
 @worker_ready.connect
 def _start_sweeping(**_) -> None:
     """Every worker looks around by itself: no separate scheduler has to be kept alive, and no broker has to be up."""
+    from workers import tasks
+
+    for sentence in tasks.announce():
+        print(sentence, flush=True)
     threading.Thread(target=_sweep_for_ever, name="sweep", daemon=True).start()
 
 

@@ -37,6 +37,8 @@ INSTALLED_APPS = [
     "config.apps.ConfigConfig",
     "workers.apps.WorkersConfig",
     "annotation.apps.AnnotationConfig",
+    "judge.apps.JudgeConfig",
+    "benchmark.apps.BenchmarkConfig",
 ]
 
 MIDDLEWARE = [
@@ -89,7 +91,7 @@ def _database() -> dict:
             "timeout": 20,
             "transaction_mode": "IMMEDIATE",
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; "
-            "PRAGMA mmap_size=268435456; PRAGMA cache_size=-65536;",
+            "PRAGMA mmap_size=268435456; PRAGMA cache_size=-8192;",
         }
         # In a file, not in memory: threads of a test then meet the locks that they meet in production.
         database["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
@@ -108,9 +110,9 @@ CACHES = {
 }
 
 # --- workers (docs/models.md) ------------------------------------------------------------------------------------------
-CELERY_BROKER_URL = environment.text("BROKER_URL", REDIS_URL or "files://")
+CELERY_BROKER_URL = environment.text("BROKER_URL", REDIS_URL or "files://localhost")
 _BROKER_DIR = VAR_DIR / "broker"
-if CELERY_BROKER_URL == "files://":
+if CELERY_BROKER_URL.startswith("files://"):
     for folder in ("messages", "control"):
         (_BROKER_DIR / folder).mkdir(parents=True, exist_ok=True)
     CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -121,7 +123,12 @@ if CELERY_BROKER_URL == "files://":
     }
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 else:
-    CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2, "socket_timeout": 10}
+    # kombu's own intervals keep whoever rings waiting for 6 s while the broker is away.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "socket_connect_timeout": 2,
+        "socket_timeout": 10,
+        "max_retries": 1,
+    } | dict.fromkeys(("interval_start", "interval_step", "interval_max"), 0.2)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "calls"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -234,7 +241,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Credence API",
-    "DESCRIPTION": "Projects, stories, propositions, votes, gold labels and agreement.",
+    "DESCRIPTION": "Projects, stories, propositions, votes, gold labels, agreement and models.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "TAGS": [
@@ -242,6 +249,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "labelling", "description": "Your own assignments and votes."},
         {"name": "gold", "description": "Settled labels with their lineage, and decisions. Experts and admins."},
         {"name": "results", "description": "Agreement (experts, admins) and export (admins)."},
+        {"name": "models", "description": "Models that can be asked. The site admin."},
     ],
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],

@@ -9,13 +9,14 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
 View = Callable[..., HttpResponse]
+ONLY_SITE_ADMIN = "Only the site admin sees models, calls and workers."
 
 
 def site_admin(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         if not request.user.is_superuser:
-            raise PermissionDenied("Only the site admin sees models, calls and workers.")
+            raise PermissionDenied(ONLY_SITE_ADMIN)
         return view(request, *args, **kwargs)
 
     return guarded

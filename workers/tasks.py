@@ -87,6 +87,16 @@ def look_around() -> None:
         connections.close_all()
 
 
+def announce() -> list[str]:
+    """What a worker says when it starts: for each engine that it is to hold, whether the GPU can."""
+    from workers.backends.gpu import fits
+
+    names = [name.removeprefix("engine-") for name in consumed_queues() if name.startswith("engine-")]
+    known = {endpoint.name: endpoint for endpoint in Endpoint.objects.filter(name__in=names)}
+    connections.close_all()
+    return [fits(known[name].spec) if name in known else f"There is no endpoint {name!r}." for name in names]
+
+
 def consumed_queues() -> set[str]:
     return set(current_app.amqp.queues.consume_from)
 

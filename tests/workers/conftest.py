@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from workers.backends.contract import Message, Request
-from workers.models import Endpoint, EndpointPace, ItemState
+from workers.models import Call, Endpoint, EndpointPace, ItemState
 from workers.services import jobs, purposes
 from workers.services.drain import Drain
 from workers.services.purposes import Received
@@ -83,3 +87,54 @@ def drain():
         Drain(**options).run()
 
     return work
+
+
+@pytest.fixture
+def make_call(make_endpoint):
+    """An answered call of the ledger, without a job: `make_call(answer="yes")`."""
+    count = itertools.count(1)
+
+    def make(endpoint=None, *, body=None, **fields):
+        number = next(count)
+        held = endpoint or Endpoint.objects.filter(name="tiny-1").first() or make_endpoint(name="tiny-1")
+        asked = body or {"messages": [{"role": "user", "content": f"Who knows {number}?"}]}
+        fields = {"state": "answered", "answer": f"Answer {number}", "finished_at": timezone.now(), **fields}
+        return Call.objects.create(
+            key=f"{number:064d}", endpoint=held, provider=held.provider, model=held.model, body=json.dumps(asked),
+            planned_at=timezone.now(), **fields,
+        )  # fmt: skip
+
+    return make
+
+
+@pytest.fixture
+def admin(cast, client):
+    """A browser in which the site admin is logged in."""
+    cast.charlie.is_superuser = True
+    cast.charlie.save()
+    client.force_login(cast.charlie)
+    return client
+
+
+@pytest.fixture
+def page(admin):
+    """The text of a page: `page("workers:call", uid)`; keywords are its query."""
+
+    def read(name: str, *args, **query) -> str:
+        response = admin.get(reverse(name, args=args), query)
+        assert response.status_code == 200
+        return response.content.decode()
+
+    return read
+
+
+@pytest.fixture
+def statements(admin):
+    """How many statements a page takes: `statements("workers:ledger")`."""
+
+    def count(name: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert admin.get(reverse(name)).status_code == 200
+        return len(captured)
+
+    return count

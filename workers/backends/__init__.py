@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 
-from workers.backends.contract import Backend, EngineBackend, Spec
+from workers.backends.contract import Backend, BatchBackend, EngineBackend, Spec
 
 PROVIDERS = {
     "openai": "OpenAI, or a server that speaks its protocol",
@@ -22,7 +23,6 @@ _CLASSES = {
     "baseline": ("baseline", "BaselineBackend"),
     "scripted": ("scripted", "ScriptedBackend"),
 }
-_BATCHES = {"openai": ("openai_batches", "OpenAIBatches"), "anthropic": ("anthropic_batches", "AnthropicBatches")}
 ENGINES = {"vllm-engine"}
 """Providers whose model lives in the worker's own process."""
 
@@ -33,9 +33,11 @@ def make(spec: Spec) -> Backend | EngineBackend:
     return getattr(import_module(f"workers.backends.{module}"), name)(spec)
 
 
-def make_batches(spec: Spec, backend: Backend):
-    """The batch form of `backend`, or None where its provider has none."""
-    if spec.provider not in _BATCHES:
-        return None
-    module, name = _BATCHES[spec.provider]
-    return getattr(import_module(f"workers.backends.{module}"), name)(backend.client)
+def make_batches(spec: Spec, backend: Backend, *, others: Sequence[str] = ()) -> BatchBackend | None:
+    """The batch form of `backend`, or None where its provider has none. `others`: ids of the provider's batches that are known,
+    so that a search for a lost one passes them by."""
+    if spec.provider == "openai":
+        return import_module("workers.backends.openai_batches").OpenAIBatches(backend.client)
+    if spec.provider == "anthropic":
+        return import_module("workers.backends.anthropic_batches").AnthropicBatches(backend.client, others=others)
+    return None

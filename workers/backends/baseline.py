@@ -33,7 +33,11 @@ from workers.backends.errors import Rejected
 MODELS = {"majority": "label", "random": "label", "omniscient": "extract", "lexical-judge": "judge"}
 WORLD = "world"
 THRESHOLD = 0.55
-_SENTENCE = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bMrs\.)(?<=[.!?…])[\"'”’)]*\s+|\n+")
+_CLOSING = r"[\"'”’)]"
+_SENTENCE = re.compile(
+    r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bMrs\.)(?<=[.!?…])\s+"
+    rf"|(?<=[.!?…]{_CLOSING})\s+|(?<=[.!?…]{_CLOSING}{_CLOSING})\s+|\n+"
+)
 _NAME = re.compile(r"(?<![.!?…\"'“‘\n] )(?<!^)(?<![\"“‘])\b(?:(?:Mr|Mrs|Ms|Dr)\. )?[A-Z][a-zà-ÿ]+\b")
 
 
@@ -41,6 +45,9 @@ class BaselineBackend:
     def __init__(self, spec: Spec) -> None:
         if spec.model not in MODELS:
             raise Rejected(f"There is no baseline {spec.model!r}; there are {', '.join(MODELS)}.")
+        threshold = spec.options.get("threshold", THRESHOLD)
+        if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1:
+            raise Rejected(f"The option threshold is {threshold!r}; a number from 0 to 1 is expected.")
         self.spec = spec
 
     def body(self, request: Request) -> Body:
@@ -130,7 +137,8 @@ def judged(predictions: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], 
 def align(
     predictions: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], *, threshold: float = THRESHOLD
 ) -> list[tuple[int, int]]:
-    """(prediction, gold) indices of the assignment with the greatest total similarity within each actor (Hungarian method).
+    """(prediction, gold) indices of the assignment with the greatest total similarity within each actor (Hungarian method),
+    of pairs at or above `threshold`.
 
     Similarity is the mean of token-set and plain ratio, 0 to 1, case-insensitive.
     """
@@ -144,7 +152,8 @@ def align(
             continue
         texts = [predictions[at][1].lower() for at in left], [gold[at][1].lower() for at in right]
         close = sum(process.cdist(*texts, scorer=scorer) for scorer in (fuzz.token_set_ratio, fuzz.ratio)) / 200
+        close[close < threshold] = 0  # else two weak pairs could outweigh a good one, and none would count
         for one, other in zip(*linear_sum_assignment(close, maximize=True), strict=True):
-            if close[one, other] >= threshold:
+            if close[one, other] >= max(threshold, 1e-9):
                 found.append((left[one], right[other]))
     return sorted(found)

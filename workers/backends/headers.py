@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -46,9 +47,10 @@ def request_limits(headers: Mapping[str, str]) -> tuple[float | None, float | No
 
 def _number(text: str | None) -> float | None:
     try:
-        return float(text) if text is not None else None
+        number = float(text) if text is not None else None
     except ValueError:
         return None
+    return number if number is not None and math.isfinite(number) else None
 
 
 def seconds(text: str | None, *, now: datetime | None = None) -> float | None:
@@ -58,7 +60,7 @@ def seconds(text: str | None, *, now: datetime | None = None) -> float | None:
     if parts := _DURATION.findall(text):
         return sum(float(number) * _SECONDS[unit] for number, unit in parts)
     if (number := _number(text)) is not None:
-        return number
+        return max(0.0, number)
     try:
         return max(0.0, (datetime.fromisoformat(text) - (now or datetime.now(UTC))).total_seconds())
     except (ValueError, TypeError):

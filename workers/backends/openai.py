@@ -27,6 +27,7 @@ from workers.backends.errors import (
 )
 from workers.backends.headers import kept, retry_after
 
+_NEVER_LEFT = {"ClientConnectorError", "ConnectionTimeoutError", "PoolTimeout", "UnsupportedProtocol", "InvalidURL"}
 _STOPS = {"stop": Stop.END, "length": Stop.LENGTH, "content_filter": Stop.REFUSAL}
 
 
@@ -153,13 +154,20 @@ def translate(error: Exception) -> BackendError:
 
 
 def of_connection(error: Exception) -> BackendError:
-    cause = error.__cause__ or error
-    # By name: the packages bring HTTP clients of their own.
-    if type(cause).__name__ in {"ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol"}:
-        return Unreachable(f"No connection: {cause}".rstrip(": ") + ".")
-    if type(cause).__name__ == "DecodingError":
-        return Unreadable(f"The answer could not be decoded: {cause}")
-    return Lost(f"The connection broke before the answer was whole ({type(cause).__name__}).")
+    """Whether the request can have left. By class names, because the packages bring HTTP clients of their own, and those report
+    a connection that broke in the middle as one that was never made."""
+    chain: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in chain:
+        chain.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    names = {base.__name__ for one in chain for base in type(one).__mro__}
+    told = str(chain[-1]) or type(chain[-1]).__name__
+    if names & _NEVER_LEFT:
+        return Unreachable(f"No connection: {told}".rstrip(".") + ".")
+    if "DecodingError" in names:
+        return Unreadable(f"The answer could not be decoded: {told}")
+    return Lost(f"The connection broke before the answer was whole ({told.rstrip('.')}).")
 
 
 def of_status(status: int, message: str, headers: Mapping[str, str]) -> BackendError:

@@ -37,6 +37,8 @@ class ScriptedBackend:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self.rules = rules_of(spec.options.get("script", []))
+        if not _is_number(spec.options.get("delay", 0)):
+            raise errors.Rejected("The option delay is a number of seconds.")
         self.asked = 0
         self._used: dict[int, int] = {}
         self._lock = threading.Lock()
@@ -82,6 +84,8 @@ class ScriptedBackend:
 
     def _answer(self, body: Body) -> str:
         if name := self.spec.options.get("function"):
+            if name not in FUNCTIONS:
+                raise errors.Rejected(f"No app registered the function {name!r}.")
             return FUNCTIONS[name](body)
         if "default" in self.spec.options:
             return str(self.spec.options["default"])
@@ -104,11 +108,35 @@ def rules_of(script: list | str) -> list[dict]:
             script = json.loads(Path(script).read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise errors.Rejected(f"The script {script} could not be read: {error}.") from error
-    for at, rule in enumerate(script if isinstance(script, list) else [None], 1):
-        if not isinstance(rule, dict) or rule.get("fail") not in {None, *FAILURES}:
-            known = ", ".join(FAILURES)
-            raise errors.Rejected(f"Rule {at} of the script is not an object whose `fail`, if any, is one of {known}.")
+    if not isinstance(script, list):
+        raise errors.Rejected("A script is a list of rules.")
+    for at, rule in enumerate(script, 1):
+        if not isinstance(rule, dict):
+            raise errors.Rejected(f"Rule {at} of the script is not an object.")
+        for name, value in rule.items():
+            if name not in _RULE or not _RULE[name][0](value):
+                expected = _RULE[name][1] if name in _RULE else f"no part of a rule; there are {', '.join(_RULE)}"
+                raise errors.Rejected(f"Rule {at} of the script: {name} is {expected}.")
     return script
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+_RULE: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "when": (_is_text, "a text"),
+    "text": (_is_text, "a text"),
+    "stop": (lambda value: value in [*Stop], f"one of {', '.join(Stop)}"),
+    "delay": (_is_number, "a number of seconds"),
+    "fail": (lambda value: value in [*FAILURES], f"one of {', '.join(FAILURES)}"),
+    "times": (_is_number, "a number"),
+    "retry_after": (_is_number, "a number of seconds"),
+}
 
 
 def instance(schema: Mapping[str, Any], digest: str, root: Mapping[str, Any] | None = None) -> Any:

@@ -85,6 +85,8 @@ class VllmEngine:
 
     def complete_many(self, bodies: Sequence[Body]) -> list[Completion | Exception]:
         """Rejected for the bodies that can never be answered, Overloaded for all where the engine broke; it then loads anew."""
+        if not bodies:
+            return []
         try:
             self.engine = self.engine or self._load(self.spec)
             tokenizer = self.engine.get_tokenizer()
@@ -120,12 +122,9 @@ class VllmEngine:
                 f"The model's chat template cannot take these messages ({type(error).__name__}: {_line(error)})."
             )
         room = self.engine.max_model_len
-        if tokens + body["max_tokens"] <= room:
+        if tokens < room:  # as vLLM's server does: an answer that meets the end of the context stops there
             return None
-        return Rejected(
-            f"The prompt has {tokens:,} tokens and the answer may have {body['max_tokens']:,}: together more than the "
-            f"{room:,} that the engine takes (max_model_len)."
-        )
+        return Rejected(f"The prompt has {tokens:,} tokens; with the answer the engine takes {room:,} (max_model_len).")
 
     def _ask(self, bodies: Sequence[Body]) -> list[Completion | BackendError]:
         """One list to the engine; where it refuses one of them, such as a schema it cannot enforce, the halves apart."""

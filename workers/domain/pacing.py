@@ -1,45 +1,91 @@
 """The rate of one endpoint, shared by the whole fleet: a leaky bucket whose rate adapts to what the provider refuses.
 
-Calls get start times one interval apart. A refusal (429) of a call that was sent after the last change lowers the rate: to
-just under what was accepted, where the rate stood long enough to know that, else by a third. Then it rises: quickly up to just under the
-last refusal, slowly beyond. Known limits (the endpoint's settings, the provider's headers) cap it.
+Calls get start times one interval apart. The rate begins low and doubles quickly until the first refusal (429). A refusal says that
+the provider's own bucket is empty; so between two of them the provider let through exactly what it refills, and the calls
+that it accepted in between, divided by the time, are its limit. The rate goes just under that and probes upward slowly. Until there
+is such an estimate it is halved. Known limits (the endpoint's settings, the provider's headers) cap it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-START, FLOOR = 150.0, 0.5
-"""Calls a second: where an endpoint without a known limit begins, and where no refusal brings it below."""
-HORIZON = 0.1
+START, FLOOR, TOP = 30.0, 0.5, 10_000.0
+"""Calls a second: where an endpoint begins, and where no refusal and no success brings it beyond."""
+DOUBLING = 0.25
+"""Seconds in which the rate doubles before the first refusal."""
+HORIZON = 0.06
 """Seconds ahead that start times are given out: what is given out cannot be slowed any more."""
-CUT, UNDER, TRUSTED = 0.7, 0.96, 2.0
-QUICK, SLOW, LIMIT_SHARE = 1.25, 1.01, 0.98
-ALL_REFUSED = 8
-"""Refusals in a row, with nothing accepted between them, after which the whole endpoint pauses."""
+BEHIND = 0.15
+"""Seconds of lateness of the fleet that are made up for by sending closer together."""
+UNDER, PROBE = 0.98, 0.005
+"""The share of an estimated limit that is used; a first step upward."""
+SETTLED = 1.5
+"""Seconds between two refusals from which on they give an estimate."""
+FILLED = 5.0
+"""Seconds after which what the provider's bucket held before weighs little in an estimate."""
+EVEN = 0.9
+"""A mean rate below this share of the newest one says that the rate rose meanwhile."""
+FIRST = 0.5
+"""The part of the speed of the last second that is kept after a first refusal: the bucket's content came with it."""
+CUTS, DEEPEST = (0.85, 0.7, 0.5), 8
+"""Factors after refusals that follow each other too fast for an estimate; the deepest such cut, as a part of the ceiling."""
+REST = 0.4
+"""Seconds without a start after a refusal: what was given out before is still arriving at an empty bucket."""
+GROWTH = 1.25
+"""The factor a second by which the rate rises while its limit is not estimated."""
+CONFIRMED = 0.8
+"""The share of all calls that must have been answered before the rate doubles once more."""
+PATIENCE = 15.0
+"""Seconds without a refusal after which the steps upward grow."""
+LIMIT_SHARE = 0.98
+"""The share of a limit in the headers that is used."""
+ALL_REFUSED, SILENCE = 8, 2.0
+"""So many refusals in a row, with nothing accepted for so many seconds: then the whole endpoint pauses."""
 
 
 @dataclass(slots=True)
 class Pace:
-    """Times are seconds since the epoch. `rate` in calls a second; `token_rate` in tokens a second, 0 for no limit."""
+    """Times are seconds since the epoch. `rate` in calls a second; `token_rate` in tokens a second, 0 for no limit.
+
+    `speed` is how fast start times were asked for of late, in calls a second (a mean that forgets within a second).
+    `booked` counts start times ever given out, and is the position of the last of them; `denied` counts refusals. The
+    estimate runs from the call at position `mark_booked`, which started at `mark_at`; `filled` says that the provider's bucket
+    may have held something then.
+    """
 
     rate: float = START
     next_at: float = 0.0
     ceiling: float = 0.0
     changed_at: float = 0.0
     raised_at: float = 0.0
+    bound_at: float = 0.0
+    demanded_at: float = 0.0
+    speed: float = 0.0
+    booked: int = 0
+    denied: int = 0
+    answered: int = 0
+    lowered_booked: int = 0
+    mark_booked: int = 0
+    mark_denied: int = 0
+    mark_at: float = 0.0
+    filled: bool = True
+    estimated: bool = False
+    cuts: int = 0
     header_rate: float = 0.0
     tokens_next_at: float = 0.0
     blocked_until: float = 0.0
     reason: str = ""
     refused_in_a_row: int = 0
-    accepted: list[list[float]] = field(default_factory=list)
+    accepted_at: float = 0.0
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> Pace:
-        return cls(**state)
+        known = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in state.items() if name in known})
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -48,18 +94,22 @@ class Pace:
         """How many calls may be given a start within the horizon. `most`: the endpoint's own limit in calls a second, 0 for none."""
         if now < self.blocked_until:
             return 0
-        ahead = max(0.0, self.next_at - now)
+        ahead = max(self.next_at - now, -BEHIND)
         return max(0, int((HORIZON - ahead) * self._rate(most) + 1)) if ahead < HORIZON else 0
 
     def start_times(self, tokens: Sequence[int], *, now: float, most: float, token_rate: float) -> list[float]:
         """A start for each call, in order, and books them. `tokens`: how many each is expected to use."""
+        self._note_demand(len(tokens), now)
+        if not self.ceiling:
+            self._grow(now)
         starts = []
         for count in tokens:
-            start = max(now, self.next_at, self.tokens_next_at if token_rate else 0.0)
+            start = max(now - BEHIND, self.next_at, self.tokens_next_at if token_rate else 0.0)
             self.next_at = start + 1.0 / self._rate(most)
             if token_rate:
                 self.tokens_next_at = max(start, self.tokens_next_at) + count / token_rate
-            starts.append(start)
+            starts.append(max(now, start))
+        self.booked += len(starts)
         return starts
 
     def correct_tokens(self, excess: int, token_rate: float) -> None:
@@ -74,33 +124,73 @@ class Pace:
         if left is not None and left <= 0 and reset:
             self._block(now + min(reset, 60.0), "the provider's headers say that the minute's requests are used up")
 
-    def succeeded(self, count: int, *, now: float, most: float) -> None:
-        self.refused_in_a_row = 0
-        self._note(count, now)
-        if now - self.raised_at < 1.0:
+    def succeeded(self, count: int, *, now: float) -> None:
+        self.refused_in_a_row, self.accepted_at = 0, now
+        self.answered += count
+        if not self.ceiling or now - self.raised_at < 1.0 or now - self.bound_at > 1.0:
             return
         self.raised_at = now
-        if self.ceiling and self.rate * QUICK > self.ceiling * LIMIT_SHARE:
-            if now - self.changed_at > TRUSTED:
-                self.rate = max(self.rate * SLOW, min(self.rate * QUICK, self.ceiling * LIMIT_SHARE))
+        near = self.ceiling * UNDER
+        bolder = min(10.0, 1.0 + max(0.0, now - self.changed_at - PATIENCE) / 5)  # the longer nothing is refused
+        if self.rate >= near * UNDER:
+            self.rate *= 1 + PROBE * bolder
         else:
-            self.rate *= QUICK if self.ceiling else 2.0
-        self.rate = min(self.rate, self._limit(most) or 10_000.0)
+            self.rate = (self.rate + near) / 2 if self.estimated else min(near, self.rate * GROWTH)
+        self.ceiling = max(self.ceiling, self.rate)
 
-    def refused(self, *, sent_at: float, now: float, pause: float, most: float) -> None:
-        """A 429 for a call sent at `sent_at`; `pause` is how long that call itself will wait."""
+    def refused(self, *, position: int, started: float, now: float, pause: float) -> None:
+        """A 429 for the call at `position`, which started at `started`; `pause` is how long that call itself will wait."""
         self.refused_in_a_row += 1
-        if self.refused_in_a_row >= ALL_REFUSED:
+        self.denied += 1
+        if self.refused_in_a_row >= ALL_REFUSED and now - self.accepted_at > SILENCE:
             self._block(now + pause, f"the last {self.refused_in_a_row} calls were all refused")
-        if sent_at < self.changed_at:
-            return  # it was on its way when the rate was lowered
-        known = self._accepted_rate(now)
-        stood = now - self.changed_at > TRUSTED and known > 0
-        rate = self._rate(most)
-        self.ceiling = min(rate, known) if stood else rate * CUT
-        self.rate = max(FLOOR, min(rate, known) * UNDER if stood else rate * CUT)
+        grace = REST if self.estimated else 0.0
+        if position > self.lowered_booked and started > self.changed_at + grace:
+            self._lower(
+                position, started, now
+            )  # others had their start time before, or met the bucket that those had emptied
+        if position > self.mark_booked:
+            self.mark_booked, self.mark_denied, self.mark_at = position, self.denied, started
+            self.filled = False
+
+    def _lower(self, position: int, started: float, now: float) -> None:
+        lasted = started - self.mark_at
+        accepted = position - self.mark_booked - (self.denied - self.mark_denied)
+        known = max(FLOOR, accepted) / lasted if lasted >= SETTLED else self.speed
+        if known < self.rate * EVEN:
+            known = math.sqrt(known * self.rate)  # the limit lies between the mean and what the rate is now
+        known = min(self.rate, max(FLOOR, known))
+        if lasted >= SETTLED and (not self.filled or lasted > FILLED):
+            self.ceiling, self.estimated, self.cuts = known, not self.filled, 0
+            self.rate = known * UNDER
+        elif self.filled:
+            self.ceiling, self.estimated, self.cuts = self.rate, False, 0
+            self.rate = known * FIRST
+        else:
+            self.rate = max(self.rate * CUTS[min(self.cuts, len(CUTS) - 1)], self.ceiling / DEEPEST)
+            self.estimated, self.cuts = False, self.cuts + 1
+        self.rate = max(FLOOR, self.rate)
         self.changed_at = self.raised_at = now
-        self.next_at = max(self.next_at, now + 1.0 / self.rate)
+        self.lowered_booked = self.booked
+        self.next_at = max(self.next_at, now + max(REST, 1.0 / self.rate))
+
+    def _note_demand(self, count: int, now: float) -> None:
+        """Where something else than the rate held the calls back, the provider's bucket filled: an estimate begins anew."""
+        self.speed = self.speed * math.exp(self.demanded_at - now) + count
+        self.demanded_at = now
+        if now - self.bound_at > 1.0:
+            self.mark_booked, self.mark_denied, self.mark_at, self.filled = self.booked, self.denied, now, True
+        if self.next_at > now - HORIZON or not self.booked:
+            self.bound_at = now
+
+    def _grow(self, now: float) -> None:
+        """By time, as the first answers may take long; once there are some, not beyond what they confirm."""
+        if not self.raised_at or self.bound_at < now:
+            self.raised_at = now  # the first calls, or something else than the rate held them back
+            return
+        steps = int((now - self.raised_at) / DOUBLING)
+        if steps and (not self.answered or self.answered >= self.booked * CONFIRMED):
+            self.rate, self.raised_at = min(TOP, self.rate * 2 ** min(steps, 1 if self.answered else steps)), now
 
     def _block(self, until: float, reason: str) -> None:
         if until > self.blocked_until:
@@ -113,17 +203,3 @@ class Pace:
     def _rate(self, most: float) -> float:
         limit = self._limit(most)
         return max(FLOOR / 10, min(self.rate, limit) if limit else self.rate)
-
-    def _note(self, count: int, now: float) -> None:
-        second = float(int(now))
-        if self.accepted and self.accepted[-1][0] == second:
-            self.accepted[-1][1] += count
-        else:
-            self.accepted.append([second, float(count)])
-        self.accepted = [one for one in self.accepted if one[0] > second - 6]
-
-    def _accepted_rate(self, now: float) -> float:
-        """Accepted calls a second over the whole seconds since the last change, at most five."""
-        since = max(self.changed_at + 1, float(int(now)) - 5)
-        whole = [count for second, count in self.accepted if since <= second < int(now)]
-        return sum(whole) / len(whole) if whole else 0.0

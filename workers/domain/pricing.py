@@ -10,6 +10,7 @@ from workers.backends.contract import Usage
 MILLION = Decimal(1_000_000)
 CHARACTERS_A_TOKEN = 3
 """A cautious estimate, a third above what English text has, for budgets that must hold before a call is made."""
+MOST_CHARACTERS_A_TOKEN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,14 @@ class Prices:
 
     def at_most(self, characters: int, max_tokens: int, *, batch: bool = False) -> Decimal:
         """What a call can cost at most, before it is made."""
-        dearest = max(self.input, self.cache_write)
+        dearest = max(self.input, self.cached, self.cache_write)
         total = (estimated_tokens(characters) * dearest + max_tokens * self.output) / MILLION
         return total * self.batch if batch else total
+
+
+def fewest_tokens(characters: int) -> int:
+    """What a text of so many characters takes at the least, for saying that something cannot fit."""
+    return characters // MOST_CHARACTERS_A_TOKEN
 
 
 def estimated_tokens(characters: int) -> int:

@@ -36,13 +36,16 @@ class Endpoint(models.Model):
     revision = models.CharField(
         max_length=100, blank=True, help_text="A commit or version of the weights, where there is one."
     )
-    base_url = models.URLField(max_length=300, blank=True, help_text="Empty for the provider's own address.")
+    base_url = models.CharField(max_length=300, blank=True, help_text="Empty for the provider's own address.")
     api_key_env = models.CharField(
         "key variable",
         max_length=100,
         blank=True,
         validators=[
-            RegexValidator(r"\A[A-Za-z_][A-Za-z0-9_]*\Z", "A name of an environment variable, not the key itself.")
+            RegexValidator(
+                r"\A[A-Z_][A-Z0-9_]*\Z",  # capitals only: the keys of several providers look like a name in small letters
+                "The name of an environment variable is expected, in capitals, never the key itself.",
+            )
         ],
         help_text="The name of the environment variable that holds the key where the worker runs. Never the key.",
     )

@@ -88,7 +88,8 @@ class BatchRunner:
         endpoint = await self._database(lambda: batch.endpoint)
         backend = backends.make(endpoint.spec)
         try:
-            client = backends.make_batches(endpoint.spec, backend)
+            others = await self._database(known_ids, endpoint)
+            client = backends.make_batches(endpoint.spec, backend, others=others)
             pause = float(endpoint.options.get("batch_poll_seconds", POLL))
             while not self.drain.stop.is_set():
                 try:
@@ -185,6 +186,10 @@ def intend(batch: Batch) -> list[tuple[str, dict]]:
     return [(entry.custom_id, json.loads(entry.call.body)) for entry in entries]
 
 
+def known_ids(endpoint: Endpoint) -> list[str]:
+    return list(Batch.objects.filter(endpoint=endpoint).exclude(provider_id="").values_list("provider_id", flat=True))
+
+
 def submitted(batch: Batch, provider_id: str) -> None:
     batch.provider_id, batch.state = provider_id, BatchState.RUNNING
     batch.save(update_fields=["provider_id", "state"])
@@ -219,7 +224,7 @@ def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:
     outcomes = [
         Outcome(
             Claimed(
-                item=items[call.pk].pk, job=batch.job_id, call=call.pk, uid=call.uid, body="", start=now, tokens=0,
+                item=items[call.pk].pk, job=batch.job_id, call=call.pk, uid=call.uid, body="", start=now, tokens=0, position=0,
                 tries=call.tries + 1, unknowns=call.unknowns, reserved_cost=call.reserved_cost, sent_at=now,
             ),
             result,

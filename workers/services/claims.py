@@ -3,6 +3,7 @@ in flight, when each starts, what the budget allows, and who makes a call that s
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -37,7 +38,8 @@ LOOK_AGAIN = timedelta(seconds=0.5)
 
 @dataclass(slots=True)
 class Claimed:
-    """A call that this worker makes now. `start` in seconds since the epoch; `tokens` were booked for it."""
+    """A call that this worker makes now. `start` in seconds since the epoch; `tokens` were booked for it; `position` among
+    all starts that its endpoint gave out."""
 
     item: int
     job: int
@@ -46,6 +48,7 @@ class Claimed:
     body: str
     start: float
     tokens: int
+    position: int
     tries: int
     unknowns: int
     reserved_cost: Decimal
@@ -80,10 +83,14 @@ def claim(
         if paced:
             free = min(free, pace.room(now=now.timestamp(), most=endpoint.most))
         haul = Haul()
+        if free <= 0:
+            return haul
         chosen: list[Item] = []
         for job in _jobs(only):
-            wanted = max(0, free - len(chosen))
-            items = _ready(job, endpoint, backend, max(wanted, 1), now)
+            wanted = free - len(chosen)
+            if not wanted:
+                break
+            items = _ready(job, endpoint, backend, wanted, now)
             taken = {item.call_id for item in chosen}
             chosen += _sort_out(items, endpoint, taken, wanted, now, haul)
         if chosen:
@@ -104,12 +111,12 @@ def _ready(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: date
     waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now).order_by(
         "id"
     )
-    planned = waiting.filter(call__isnull=False).select_related("call")
+    planned = waiting.filter(call__isnull=False).select_related("call").defer("call__reasoning", "problem")
     items = list(planned[:count])
     if len(items) < count:
         unplanned = list(waiting.filter(call__isnull=True).select_related("job")[:AHEAD])
         if unplanned and plan(items=unplanned, endpoint=endpoint, backend=backend, now=now):
-            items = list(planned[: max(count, AHEAD)])
+            items = list(planned[:count])
     for item in items:
         item.job = job
     return items
@@ -176,9 +183,10 @@ def _reserve(items: list[Item], worker: Worker, endpoint: Endpoint, pace: Pace, 
         items = [item for item in items if item.call_id in mine]
     Item.objects.filter(pk__in=[item.pk for item in items]).update(state=ItemState.CLAIMED, worker=worker)
     tokens = [estimated_tokens(len(item.call.body)) for item in items]
+    first = pace.booked + 1
     starts = pace.start_times(tokens, now=now.timestamp(), most=endpoint.most, token_rate=endpoint.token_rate)
     claimed = []
-    for item, start, count in zip(items, starts, tokens, strict=True):
+    for position, item, start, count in zip(itertools.count(first), items, starts, tokens, strict=False):
         call = item.call
         again = call.state == CallState.FAILED  # somebody asks anew for what failed before: a new count
         claimed.append(
@@ -190,6 +198,7 @@ def _reserve(items: list[Item], worker: Worker, endpoint: Endpoint, pace: Pace, 
                 body=call.body,
                 start=start,
                 tokens=count,
+                position=position,
                 tries=0 if again else call.tries,
                 unknowns=0 if again else call.unknowns,
                 reserved_cost=call.reserved_cost,

@@ -39,7 +39,7 @@ ROOM = 512
 """Calls in flight in one process."""
 HEARTBEAT, LOOK, IDLE = 2.0, 0.5, 0.25
 """Seconds between heartbeats, between looks for new endpoints, and between turns that wait for something."""
-GATHER = 0.02
+GATHER = 0.01
 """Seconds in which outcomes gather for one turn while many calls are in flight."""
 
 
@@ -82,6 +82,7 @@ class Drain:
     async def _run(self) -> None:
         self.database = ThreadPoolExecutor(1, "ledger")
         self.awake = asyncio.Event()
+        self.loop = asyncio.get_running_loop()
         self.worker = await self.in_database(self._enter)
         self.batches = BatchRunner(self)
         try:
@@ -153,13 +154,12 @@ class Drain:
 
     async def in_database(self, work: Callable, *arguments: Any) -> Any:
         """Runs `work` in the thread that owns the connection; waits for a database that is away, and loses nothing."""
-        loop = asyncio.get_running_loop()
         while True:
             try:
-                return await loop.run_in_executor(self.database, work, *arguments)
+                return await self.loop.run_in_executor(self.database, work, *arguments)
             except (OperationalError, InterfaceError) as error:
                 log.warning("The database is away (%s); trying again.", str(error).splitlines()[0])
-                await loop.run_in_executor(self.database, connection.close)
+                await self.loop.run_in_executor(self.database, lambda: connection.close())  # the thread's own
                 await asyncio.sleep(1)
 
     def _enter(self) -> Worker:
@@ -208,10 +208,9 @@ class Drain:
         dropped = [one for one, _ in due if one.call not in ready]
         if dropped:
             release(dropped, worker=self.worker, now=timezone.now())
-        loops = list(due)
+        told = [(mine, one.call in ready) for one, mine in due]
         due.clear()
-        for one, mine in loops:
-            mine.get_loop().call_soon_threadsafe(_resolve, mine, one.call in ready)
+        self.loop.call_soon_threadsafe(_resolve, told)
 
     def _look(self) -> None:
         """Opens a line for each endpoint that has something to do; settings that changed meanwhile count from here on."""
@@ -267,9 +266,10 @@ class Drain:
         return min(one for one in (soonest, waits) if one is not None) if (soonest, waits) != (None, None) else None
 
 
-def _resolve(mine: asyncio.Future, value: bool) -> None:
-    if not mine.done():
-        mine.set_result(value)
+def _resolve(told: list[tuple[asyncio.Future, bool]]) -> None:
+    for mine, value in told:
+        if not mine.done():
+            mine.set_result(value)
 
 
 async def _ask(line: _Line, one: Claimed):

@@ -8,7 +8,7 @@ import os
 import socket
 import threading
 import time
-from typing import ClassVar
+from datetime import timedelta
 
 from django.db import connections
 from django.utils import timezone
@@ -25,10 +25,19 @@ GROUP, HEARTBEAT = 512, 2.0
 """Calls in one group; seconds between heartbeats, which go on while the engine is busy."""
 
 
+_loaded: dict[tuple, EngineBackend] = {}
+
+
+def loaded_engine(endpoint: Endpoint) -> EngineBackend:
+    """The engine of an endpoint, loaded once a process. Raises a BackendError where it cannot be."""
+    key = (endpoint.pk, endpoint.model, endpoint.revision, json.dumps(endpoint.options, sort_keys=True))
+    if key not in _loaded:
+        _loaded[key] = backends.make(endpoint.spec)
+    return _loaded[key]
+
+
 class EngineDrain:
     """Works for one endpoint until nothing is left. The engine stays loaded between runs of one process."""
-
-    _loaded: ClassVar[dict[tuple, EngineBackend]] = {}
 
     def __init__(
         self, endpoint: Endpoint, backend: EngineBackend, *, stop: threading.Event, only: int | None = None
@@ -37,22 +46,16 @@ class EngineDrain:
 
     @classmethod
     def of(cls, name: str, *, stop: threading.Event, only: int | None = None) -> EngineDrain:
-        """Loads the engine of the endpoint `name`, once a process. Raises where there is none of this name."""
+        """Loads the engine of the endpoint `name`; where it cannot be loaded, the jobs that wait for it are paused and say why."""
         endpoint = Endpoint.objects.get(name=name)
-        return cls(endpoint, cls._engine(endpoint), stop=stop, only=only)
-
-    @classmethod
-    def _engine(cls, endpoint: Endpoint) -> EngineBackend | None:
-        key = (endpoint.pk, endpoint.model, endpoint.revision, json.dumps(endpoint.options, sort_keys=True))
-        if key not in cls._loaded:
-            try:
-                cls._loaded[key] = backends.make(endpoint.spec)
-            except BackendError as error:
-                waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING)
-                jobs = Job.objects.filter(state=JobState.RUNNING, items__in=waiting)
-                jobs.update(state=JobState.PAUSED, note=f"{endpoint.name}: {error}"[:300])
-                return None
-        return cls._loaded[key]
+        try:
+            backend = loaded_engine(endpoint)
+        except BackendError as error:
+            waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING)
+            jobs = Job.objects.filter(state=JobState.RUNNING, items__in=waiting)
+            jobs.update(state=JobState.PAUSED, note=f"{endpoint.name}: {error}"[:300])
+            backend = None
+        return cls(endpoint, backend, stop=stop, only=only)
 
     def run(self) -> None:
         if self.backend is None:
@@ -65,12 +68,18 @@ class EngineDrain:
         heart = threading.Thread(target=self._beat, args=[ended], daemon=True)
         heart.start()
         try:
-            while not self.stop.is_set() and self._group():
+            while self.backend is not None and not self.stop.is_set() and self._group():
                 pass
         finally:
             ended.set()
             heart.join()
-            Worker.objects.filter(pk=self.worker.pk, state=WorkerState.LIVE).update(state=WorkerState.GONE)
+            self._leave()
+
+    def _leave(self) -> None:
+        """What it still holds, because a turn failed, is for the sweep to find."""
+        holds = Item.objects.filter(worker=self.worker, state=ItemState.CLAIMED).exists()
+        left = {"heartbeat_at": timezone.now() - timedelta(days=1)} if holds else {"state": WorkerState.GONE}
+        Worker.objects.filter(pk=self.worker.pk, state=WorkerState.LIVE).update(**left)
 
     def _group(self) -> bool:
         """Claims, asks and writes down one group. False where nothing could be claimed."""
@@ -98,7 +107,8 @@ class EngineDrain:
             return self.backend.complete_many([json.loads(one.body) for one in ready])
         except Exception as error:  # the engine died: nobody was paid, so all may be asked again
             log.exception("The engine of %s failed.", self.endpoint.name)
-            self._loaded.clear()
+            _loaded.clear()
+            self.backend = None  # the next run loads it anew
             return [Overloaded(f"The engine failed ({type(error).__name__}); the worker's log says more.")] * len(ready)
 
     def _beat(self, ended: threading.Event) -> None:

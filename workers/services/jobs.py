@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -89,8 +89,7 @@ def cancel_job(*, job: Job, now: datetime) -> bool:
 
 @transaction.atomic
 def retry_failed(*, job: Job, now: datetime) -> int:
-    """Failed and unusable items wait again. A failed or unknown call gets a new count of attempts; answers are asked anew only
-    where they were unusable and the purpose draws another sample."""
+    """Failed items wait again, and their failed or unknown calls get a new count of attempts. Unusable answers are answers."""
     failed = Item.objects.filter(job=job, state=ItemState.FAILED)
     calls = Call.objects.filter(items__in=failed, state__in=[CallState.FAILED, CallState.UNKNOWN])
     Call.objects.filter(pk__in=list(calls.values_list("pk", flat=True))).update(
@@ -136,12 +135,18 @@ RECENT = timedelta(seconds=30)
 
 
 def progress_of(job: Job, *, now: datetime | None = None) -> Progress:
-    """Two queries, whatever the size of the job."""
+    return progress_of_all([job], now=now)[job.pk]
+
+
+def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict[int, Progress]:
+    """By job id. Two queries, however many the jobs and their items."""
     now = now or timezone.now()
-    items = Item.objects.filter(job=job)
-    counts = items.counts()
+    items = Item.objects.filter(job__in=jobs).order_by()
+    counts: dict[int, dict[str, int]] = {job.pk: dict.fromkeys(ItemState.values, 0) for job in jobs}
+    for job, state, count in items.values_list("job", "state").annotate(Count("id")):
+        counts[job][state] = count
     asked = Q(made=True)
-    sums = items.aggregate(
+    sums = items.values("job").annotate(
         total_cost=Sum("cost"),
         calls=Count("pk", filter=asked),
         input=Sum("call__input_tokens", filter=asked),
@@ -149,6 +154,14 @@ def progress_of(job: Job, *, now: datetime | None = None) -> Progress:
         unknown=Count("pk", filter=Q(call__state=CallState.UNKNOWN)),
         recent=Count("pk", filter=Q(finished_at__gte=now - RECENT)),
     )
+    held = {row["job"]: row for row in sums}
+    return {job.pk: _progress(job, counts[job.pk], held.get(job.pk, _NOTHING), now) for job in jobs}
+
+
+_NOTHING = {"total_cost": None, "calls": 0, "input": None, "output": None, "unknown": 0, "recent": 0}
+
+
+def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now: datetime) -> Progress:
     done, unusable = counts[ItemState.DONE], counts[ItemState.UNUSABLE]
     open_ = counts[ItemState.WAITING] + counts[ItemState.CLAIMED] + counts[ItemState.BATCHED]
     span = min(RECENT.total_seconds(), max(1.0, (now - job.created_at).total_seconds()))
@@ -181,6 +194,7 @@ __all__ = [
     "end_jobs",
     "pause_job",
     "progress_of",
+    "progress_of_all",
     "resume_job",
     "retry_failed",
     "start_job",

@@ -10,6 +10,7 @@ from datetime import datetime
 from workers.backends.contract import Backend, Request
 from workers.backends.errors import BackendError
 from workers.domain.ledger_key import call_key, canonical
+from workers.domain.pricing import fewest_tokens
 from workers.models import Call, CallState, Endpoint, Item, ItemState
 from workers.models.bulk import update_rows
 from workers.models.opaque import new_uid
@@ -37,6 +38,9 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
         except BackendError as error:
             problems[item.pk] = str(error)
             continue
+        if problem := _too_long(endpoint, body, request):
+            problems[item.pk] = problem
+            continue
         call = _call(endpoint, item, request, body, now)
         keys[item.pk] = call.key
         rows.setdefault(call.key, call)
@@ -60,8 +64,20 @@ def _asked(items: Sequence[Item]):
             requests = purpose_of(name).ask(group)
         except LookupError as error:
             requests = dict.fromkeys((item.pk for item in group), str(error))
+        except Exception:
+            log.exception("The purpose %s could not ask.", name)
+            told = "The question could not be made; the worker's log says why."
+            requests = dict.fromkeys((item.pk for item in group), told)
         for item in group:
             yield item, requests.get(item.pk, "There is nothing to ask for this item any more.")
+
+
+def _too_long(endpoint: Endpoint, body: dict, request: Request) -> str:
+    """A sentence where question and answer cannot fit into the endpoint's context, counted in its favour."""
+    needed = fewest_tokens(len(canonical(body))) + request.max_tokens
+    if not endpoint.context_tokens or needed <= endpoint.context_tokens:
+        return ""
+    return f"Question and answer take at least {needed:,} tokens; the context of {endpoint.name} holds {endpoint.context_tokens:,}."
 
 
 def _call(endpoint: Endpoint, item: Item, request: Request, body: dict, now: datetime) -> Call:

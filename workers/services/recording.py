@@ -191,11 +191,12 @@ def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> No
     newest = max(outcomes, key=lambda one: one.finished_at).result.headers
     if newest:
         pace.learn(*request_limits(newest), now=at)
-    for one in sorted((one for one in outcomes if isinstance(one.result, Throttled)), key=lambda one: one.finished_at):
+    refused = [one for one in outcomes if isinstance(one.result, Throttled)]
+    for one in sorted(refused, key=lambda one: one.claimed.position):
         pause = min(one.result.retry_after or 1.0, endpoint.retry_after_cap)
-        pace.refused(sent_at=one.claimed.sent_at, now=at, pause=pause, most=endpoint.most)
+        pace.refused(position=one.claimed.position, started=one.claimed.start, now=at, pause=pause)
     if good:
-        pace.succeeded(len(good), now=at, most=endpoint.most)
+        pace.succeeded(len(good), now=at)
     row.state = pace.as_json()
     row.save(update_fields=["state"])
 

@@ -19,19 +19,23 @@ PATIENCE = 3.0
 """Seconds in which a worker that runs should have taken up the job."""
 
 
-def see_through(*, job: Job, on_look: Callable[[], None] = lambda: None) -> Job:
-    """Returns when the job is finished, paused or cancelled. Works it off in this process where no worker takes it up."""
+def see_through(*, job: Job, on_look: Callable[[], None] = lambda: None, stop: threading.Event | None = None) -> Job:
+    """Returns when the job is finished, paused or cancelled. Works it off in this process where no worker takes it up.
+
+    Once `stop` is set it claims nothing more, and returns when what this process has in flight has come to its end.
+    """
+    stop = stop or threading.Event()
     began = time.monotonic()
     while True:
         job.refresh_from_db()
         on_look()
-        if job.state != JobState.RUNNING:
+        if job.state != JobState.RUNNING or stop.is_set():
             return job
         sweep(now=timezone.now())
         if not _somebody_works(job) and time.monotonic() - began > PATIENCE * bool(_live()):
-            _work(job, on_look)
-        else:
-            time.sleep(0.2)
+            _work(job, on_look, stop)
+        if Item.objects.filter(job=job).still_open().exists():
+            stop.wait(0.2)  # also where this process has just worked: what is left waits for its time
 
 
 def _live() -> bool:
@@ -44,12 +48,12 @@ def _somebody_works(job: Job) -> bool:
     return held.exists()
 
 
-def _work(job: Job, on_look: Callable[[], None]) -> None:
+def _work(job: Job, on_look: Callable[[], None], stop: threading.Event) -> None:
     from workers.services.engine_drain import EngineDrain
 
     for name, provider in set(job.items.values_list("endpoint__name", "endpoint__provider")):
         if provider in backends.ENGINES:
-            EngineDrain.of(name, stop=threading.Event(), only=job.pk).run()
+            EngineDrain.of(name, stop=stop, only=job.pk).run()
     # The bar reads the database, which an event loop must not wait for: a thread of its own draws it.
     done = threading.Event()
 
@@ -60,7 +64,7 @@ def _work(job: Job, on_look: Callable[[], None]) -> None:
     drawer = threading.Thread(target=draw, daemon=True)
     drawer.start()
     try:
-        Drain(only=job.pk).run()
+        Drain(only=job.pk, stop=stop).run()
     finally:
         done.set()
         drawer.join(5)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from decimal import Decimal
+from typing import Any
+
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q, Sum
@@ -9,10 +12,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from workers.access import site_admin
-from workers.forms.endpoints import EndpointForm
+from workers.backends import PROVIDERS
+from workers.forms.endpoints import EndpointForm, plain, providers
 from workers.models import Endpoint
 from workers.services.endpoints import DEFAULTS, save_endpoint
 from workers.tasks import ask_to_try
+
+TRY_SECONDS = 90
+"""So long a try is waited for; the message to the workers expires then, too."""
 
 
 @site_admin
@@ -21,26 +28,56 @@ def endpoints(request: HttpRequest) -> HttpResponse:
     rows = Endpoint.objects.annotate(
         made=Count("calls", filter=Q(calls__state__in=["answered", "truncated", "refused"])), spent=Sum("calls__cost")
     )
-    return render(request, "workers/endpoints.html", {"rows": rows})
+    shown = [
+        {"endpoint": row, "input": _dollars(row.price_input), "output": _dollars(row.price_output), **_tried(row)}
+        for row in rows
+    ]
+    return render(request, "workers/endpoints.html", {"rows": shown})
+
+
+def _dollars(price: Decimal) -> str:
+    """At least two decimals, as many as the price has; empty for nothing."""
+    if not price:
+        return ""
+    return f"{price:.2f}" if price == round(price, 2) else plain(price)
 
 
 @site_admin
 def endpoint(request: HttpRequest, name: str = "") -> HttpResponse:
-    """A new endpoint, or `name` to be changed."""
-    held = get_object_or_404(Endpoint, name=name) if name else None
-    provider = request.GET.get("provider", "")
-    initial = {} if held else {"provider": provider or None, **DEFAULTS.get(provider, {})}
-    form = EndpointForm(request.POST or None, instance=held, initial=initial)
+    """`name` to be changed, or a new one: then the provider comes first, because it decides what else is to be said."""
+    if name:
+        held = get_object_or_404(Endpoint, name=name)
+        return _edit(request, held.provider, held)
+    provider = request.GET.get("provider") or request.POST.get("provider", "")
+    if provider not in PROVIDERS:
+        return render(request, "workers/providers.html", {"providers": providers()})
+    return _edit(request, provider, None)
+
+
+def _edit(request: HttpRequest, provider: str, held: Endpoint | None) -> HttpResponse:
+    initial = {} if held else DEFAULTS.get(provider, {})
+    form = EndpointForm(request.POST or None, instance=held, initial=initial, provider=provider)
     if request.method == "POST" and form.is_valid():
+        values = ({} if held else {**initial, "provider": provider}) | form.cleaned_data
         try:
             fresh = Endpoint.objects.get(pk=held.pk) if held else None  # the form has written into its own instance
-            saved = save_endpoint(by=request.user.get_username(), values=form.cleaned_data, endpoint=fresh)
+            saved = save_endpoint(by=request.user.get_username(), values=values, endpoint=fresh)
         except ValidationError as error:
-            form.add_error(None, error)
+            _add_errors(form, error)
         else:
             messages.success(request, f"{saved.name} is saved.")
             return redirect("workers:endpoint", saved.name)
-    return render(request, "workers/endpoint.html", {"form": form, "endpoint": held})
+    context = {"form": form, "provider": PROVIDERS[provider]}
+    if held:
+        held.refresh_from_db()
+        context |= {"endpoint": held, **_tried(held)}
+    return render(request, "workers/endpoint.html", context)
+
+
+def _add_errors(form: EndpointForm, error: ValidationError) -> None:
+    """Beside the fields that the form shows, the others above it."""
+    for name, sentences in error.message_dict.items():
+        form.add_error(name if name in form.fields else None, sentences)
 
 
 @site_admin
@@ -48,8 +85,11 @@ def endpoint(request: HttpRequest, name: str = "") -> HttpResponse:
 def try_it(request: HttpRequest, name: str) -> HttpResponse:
     """Asks a worker to make one short call; the page looks until it has come back."""
     held = get_object_or_404(Endpoint, name=name)
-    Endpoint.objects.filter(pk=held.pk).update(tried_at=timezone.now(), tried={})
-    heard = ask_to_try(held)
+    heard = True
+    if not _tried(held)["waiting"]:
+        held.tried_at, held.tried = timezone.now(), {}
+        Endpoint.objects.filter(pk=held.pk).update(tried_at=held.tried_at, tried={})
+        heard = ask_to_try(held)
     context = {"endpoint": held, "waiting": heard, "unheard": not heard}
     return render(request, "workers/_tried.html", context)
 
@@ -58,7 +98,11 @@ def try_it(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def tried(request: HttpRequest, name: str) -> HttpResponse:
     held = get_object_or_404(Endpoint, name=name)
-    waiting = bool(held.tried_at) and not held.tried
-    long_since = waiting and (timezone.now() - held.tried_at).total_seconds() > 90
-    context = {"endpoint": held, "waiting": waiting and not long_since, "unheard": long_since}
-    return render(request, "workers/_tried.html", context)
+    return render(request, "workers/_tried.html", {"endpoint": held, **_tried(held)})
+
+
+def _tried(held: Endpoint) -> dict[str, Any]:
+    """`waiting` for an answer to the last try, or `unheard` because none came in time."""
+    open_ = bool(held.tried_at) and not held.tried
+    late = open_ and (timezone.now() - held.tried_at).total_seconds() > TRY_SECONDS
+    return {"waiting": open_ and not late, "unheard": late}

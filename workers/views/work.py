@@ -1,9 +1,12 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from collections import defaultdict
+from datetime import datetime, timedelta
 
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
@@ -11,6 +14,11 @@ from workers.access import site_admin
 from workers.models import EndpointPace, Item, ItemState, Job, JobState, Worker, WorkerState
 from workers.services import jobs as service
 from workers.services.steering import steer
+from workers.views import live
+
+RECENT = timedelta(hours=1)
+GONE_SHOWN = 5
+OPEN_JOBS = [JobState.RUNNING, JobState.PAUSED]
 
 
 @site_admin
@@ -29,27 +37,50 @@ def work_state(request: HttpRequest) -> HttpResponse:
 
 def _state() -> dict:
     now = timezone.now()
-    recent = now - timedelta(hours=1)
-    workers = Worker.objects.filter(state=WorkerState.LIVE) | Worker.objects.filter(heartbeat_at__gte=recent)
-    running = list(Job.objects.filter(state__in=[JobState.RUNNING, JobState.PAUSED]).order_by("-id")[:20])
-    ended = list(Job.objects.exclude(state__in=[JobState.RUNNING, JobState.PAUSED]).order_by("-id")[:20])
-    in_flight = Item.objects.filter(state=ItemState.CLAIMED)
+    jobs = {"running": _jobs(OPEN_JOBS), "ended": _jobs([JobState.FINISHED, JobState.CANCELLED])}
+    progress = service.progress_of_all([one for rows in jobs.values() for one in rows], now=now)
+    workers = _workers(now)
     return {
-        "now": now,
-        "workers": workers.order_by("-heartbeat_at")[:30],
-        "running": [{"job": job, "progress": service.progress_of(job, now=now)} for job in running],
-        "ended": [{"job": job, "progress": service.progress_of(job, now=now)} for job in ended],
-        "paces": [_pace(row, in_flight, now) for row in EndpointPace.objects.select_related("endpoint")],
-        "busy": any(job.state == JobState.RUNNING for job in running),
+        **{name: [{"job": one, "progress": progress[one.pk]} for one in rows] for name, rows in jobs.items()},
+        "workers": workers,
+        "paces": _paces(now),
+        "busy": any(one.state == JobState.RUNNING for one in jobs["running"])
+        or any(one.state == WorkerState.LIVE for one in workers),
     }
 
 
-def _pace(row: EndpointPace, in_flight, now) -> dict:
+def _jobs(states: list[JobState]) -> list[Job]:
+    return list(Job.objects.filter(state__in=states).order_by("-id")[:20])
+
+
+def _workers(now: datetime) -> list[Worker]:
+    """Those at work, and the last that were."""
+    live_ones = Worker.objects.filter(state=WorkerState.LIVE).order_by("started_at")
+    gone = Worker.objects.exclude(state=WorkerState.LIVE).filter(heartbeat_at__gte=now - RECENT)
+    return [*live_ones[:100], *gone.order_by("-heartbeat_at")[:GONE_SHOWN]]
+
+
+def _paces(now: datetime) -> list[dict]:
+    """Endpoints in use: with items that are open, or asked within the last hour."""
+    counts: dict[int, dict[str, int]] = defaultdict(dict)
+    open_ = Item.objects.filter(job__state__in=OPEN_JOBS).still_open().order_by()
+    for endpoint, state, count in open_.values_list("endpoint", "state").annotate(Count("id")):
+        counts[endpoint][state] = count
+    rows = EndpointPace.objects.select_related("endpoint").order_by("endpoint__name")
+    since = (now - RECENT).timestamp()
+    return [
+        _pace(row, counts[row.endpoint_id].get(ItemState.CLAIMED, 0), now)
+        for row in rows
+        if row.endpoint_id in counts or max(row.state.get("accepted_at", 0), row.state.get("changed_at", 0)) > since
+    ]
+
+
+def _pace(row: EndpointPace, in_flight: int, now: datetime) -> dict:
     state = row.state
     blocked = max(0.0, state.get("blocked_until", 0) - now.timestamp())
     return {
         "endpoint": row.endpoint,
-        "in_flight": in_flight.filter(endpoint=row.endpoint_id).count(),
+        "in_flight": in_flight,
         "rate": state.get("rate"),
         "found": state.get("ceiling"),
         "blocked": blocked,
@@ -61,18 +92,18 @@ def _pace(row: EndpointPace, in_flight, now) -> dict:
 @require_GET
 def job(request: HttpRequest, uid: str) -> HttpResponse:
     held = get_object_or_404(Job, uid=uid)
-    failed = held.items.filter(state__in=[ItemState.FAILED, ItemState.UNUSABLE]).select_related("call", "endpoint")[
-        :100
-    ]
-    context = {"job": held, "progress": service.progress_of(held), "failed": failed}
-    return render(request, "workers/job.html", context)
+    return render(request, "workers/job.html", _live(held) | {"page": live.items_page(request, held)})
 
 
 @site_admin
 @require_GET
 def job_progress(request: HttpRequest, uid: str) -> HttpResponse:
     held = get_object_or_404(Job, uid=uid)
-    return render(request, "workers/_progress.html", {"job": held, "progress": service.progress_of(held)})
+    return live.progress_response(request, _live(held), lambda: live.items_page(request, held))
+
+
+def _live(held: Job) -> dict:
+    return live.progress_context(held, reverse("workers:job", args=[held.uid]))
 
 
 @site_admin

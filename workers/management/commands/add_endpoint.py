@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from argparse import ArgumentTypeError
 
 from workers.backends import PROVIDERS
 from workers.management.json_command import JsonCommand
@@ -12,23 +13,29 @@ _NUMBERS = {
     "repeat_unknown": int, "retry_after_cap": int, "context_tokens": int, "price_input": str, "price_cached": str,
     "price_cache_write": str, "price_output": str, "price_batch": str,
 }  # fmt: skip
+_PLAIN = ("name", "provider", "model", "revision", "base_url", "api_key_env", "family", "options")
 _SWITCHES = ("sets_temperature", "json_schema", "batches")
 
 
+def _json(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"JSON is expected, such as '{{\"seed\": 1}}': {error}") from error
+
+
 class Command(JsonCommand):
-    help = "Registers a model that can be asked; with --update changes one that is there."
+    help = "Registers a model that can be asked; with --update changes what is given of one that is there."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("name", metavar="NAME")
         parser.add_argument("--provider", required=True, choices=list(PROVIDERS))
         parser.add_argument("--model", required=True)
-        parser.add_argument("--revision", default="")
-        parser.add_argument("--base-url", default="", metavar="URL")
-        parser.add_argument(
-            "--api-key-env", default="", metavar="VAR", help="the name of the variable that holds the key"
-        )
-        parser.add_argument("--family", default="")
-        parser.add_argument("--options", type=json.loads, default={}, metavar="JSON")
+        parser.add_argument("--revision")
+        parser.add_argument("--base-url", metavar="URL")
+        parser.add_argument("--api-key-env", metavar="VAR", help="the name of the variable that holds the key")
+        parser.add_argument("--family")
+        parser.add_argument("--options", type=_json, metavar="JSON")
         for name, kind in _NUMBERS.items():
             parser.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar="N")
         for name in _SWITCHES:
@@ -39,9 +46,8 @@ class Command(JsonCommand):
         held = Endpoint.objects.filter(name=options["name"]).first()
         if held and not options["update"]:
             raise ValueError(f"There is an endpoint {options['name']!r} already; add --update to change it.")
-        plain = ("name", "provider", "model", "revision", "base_url", "api_key_env", "family", "options")
-        values = ({} if held else dict(DEFAULTS.get(options["provider"], {}))) | {name: options[name] for name in plain}
-        values |= {name: options[name] for name in _NUMBERS if options[name] is not None}
+        values = {} if held else dict(DEFAULTS.get(options["provider"], {}))
+        values |= {name: options[name] for name in (*_PLAIN, *_NUMBERS) if options[name] is not None}
         values |= {name: options[name] == "yes" for name in _SWITCHES if options[name]}
         endpoint = save_endpoint(by="", values=values, endpoint=held)
         return {"endpoint": endpoint.name}

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import signal
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from workers.management.bar import JobBar
 from workers.management.json_command import JsonCommand
@@ -10,22 +14,55 @@ from workers.services.jobs import progress_of
 from workers.services.waiting import see_through
 
 
+@contextmanager
+def draining(tell: Callable[[str], None]) -> Iterator[threading.Event]:
+    """An event that the first SIGTERM or SIGINT sets; the second has its usual effect."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    usual = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
+
+    def restore() -> None:
+        for one, handler in usual.items():
+            signal.signal(one, handler)
+
+    def asked(*_: object) -> None:
+        stop.set()
+        restore()
+        tell("Ending: waiting for the answers that are on their way.")
+
+    for one in usual:
+        signal.signal(one, asked)
+    try:
+        yield stop
+    finally:
+        restore()
+
+
 class Command(JsonCommand):
-    help = "Works off what waits, in this process, without a broker; with --job sees one job through and shows a bar."
+    help = (
+        "Works off what waits, in this process, without a broker; with --job sees one job through and shows a bar. Asked to end "
+        "(Ctrl-C, SIGTERM), it claims nothing more and waits for the answers that are on their way; asked again, it ends at once."
+    )
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--job", metavar="ID")
 
     def work(self, **options) -> dict:
+        with draining(self.note) as stop:
+            return self._work(options, stop)
+
+    def _work(self, options: dict, stop: threading.Event) -> dict:
         if not options["job"]:
-            Drain().run()
+            Drain(stop=stop).run()
             return {"open jobs": Job.objects.filter(state="running").count()}
         job = Job.objects.filter(uid=options["job"]).first()
         if job is None:
             raise ValueError(f"There is no job {options['job']!r}.")
         bar = JobBar(job, time.monotonic)
         try:
-            see_through(job=job, on_look=bar.refresh)
+            see_through(job=job, on_look=bar.refresh, stop=stop)
         finally:
             bar.close()
         done = progress_of(job)

@@ -1,0 +1,155 @@
+"""Models over the API: the site admin's, checked as on the page, and never with a key."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from workers.models import Endpoint, EndpointPace
+
+LIST = "/api/v1/endpoints/"
+PLAIN = {"name": "small", "provider": "openai", "model": "small-1"}
+
+
+@pytest.fixture
+def admin(cast, api):
+    cast.charlie.is_superuser = True
+    cast.charlie.save()
+    return api(cast.charlie)
+
+
+@pytest.fixture
+def register(admin):
+    def make(**more):
+        return admin.post(LIST, PLAIN | more, format="json")
+
+    return make
+
+
+def _refused(response, status: int) -> dict[str, list[str]]:
+    assert response.status_code == status
+    assert Endpoint.objects.count() == 0
+    return response.json()["error"]["fields"]
+
+
+def test_registering_answers_with_what_was_saved(register, admin):
+    response = register(base_url="http://gpu-box:8000/v1", price_input="0.15", api_key_env="GPU_KEY", options={"a": 1})
+    assert response.status_code == 201
+    body = response.json()
+    assert (body["name"], body["price_input"], body["api_key_env"]) == ("small", "0.150000", "GPU_KEY")
+    assert (body["options"], body["created_by"], body["tried_at"]) == ({"a": 1}, "charlie", None)
+    assert admin.get(f"{LIST}small/").json() == body
+    assert EndpointPace.objects.filter(endpoint__name="small").exists()
+
+
+def test_what_is_left_out_is_as_on_a_new_page(register):
+    # anthropic: no temperature, batches; the limits are the model's own
+    body = register(provider="anthropic").json()
+    assert (body["sets_temperature"], body["batches"], body["max_concurrency"]) == (False, True, 16)
+
+
+@pytest.mark.parametrize("name", ["bob", "esi", "alice"])
+def test_only_the_site_admin(cast, api, name):
+    Endpoint.objects.create(**PLAIN)
+    client = api(getattr(cast, name))
+    asked = [client.get(LIST), client.get(f"{LIST}small/"), client.get(f"{LIST}other/")]
+    for response in [*asked, client.post(LIST, PLAIN | {"name": "two"}, format="json")]:
+        assert response.status_code == 403
+        assert response.json()["error"]["message"] == "Only the site admin sees models, calls and workers."
+    assert Endpoint.objects.count() == 1
+
+
+def test_without_a_log_in(client, db):
+    assert client.get(LIST).status_code == 401
+    assert client.post(LIST, PLAIN, content_type="application/json").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("api_key_env", "sk-proj-a1B2c3D4"),
+        ("api_key_env", "hf_a1B2c3D4"),
+        ("base_url", "ftp://models.example/"),
+        ("base_url", "file:///etc/passwd"),
+        ("price_input", "-1"),
+        ("price_input", 0.15),
+        ("price_batch", "NaN"),
+        ("max_concurrency", 0),
+        ("max_attempts", 2**15),
+        ("name", "two words"),
+        ("model", ""),
+        ("model", "a\x00b"),
+        ("options", []),
+        ("api_key", "sk-proj-a1B2c3D4"),
+    ],
+)
+def test_what_is_not_as_described_is_400_at_its_field(register, field, value):
+    response = register(**{field: value})
+    sentences = _refused(response, 400)[field]
+    assert all(one.endswith(".") for one in sentences)
+    assert "a1B2c3D4" not in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("base_url", "http://user:secret@models.example/v1"),
+        ("base_url", "http://169.254.169.254/latest/"),
+        ("base_url", "http://models.example:99999/"),
+        ("options", {"a": "\x00"}),
+        ("options", {"a": "\ud800"}),
+    ],
+)
+def test_what_is_refused_is_422_at_its_field(admin, field, value):
+    body = json.dumps(PLAIN | {field: value})
+    (sentence,) = _refused(admin.post(LIST, body, content_type="application/json"), 422)[field]
+    assert sentence.endswith(".") and "secret" not in sentence
+
+
+def test_each_wrong_field_gets_its_sentence(register, settings):
+    settings.ENDPOINT_HOSTS = ["models.example"]
+    fields = _refused(register(provider="baseline", model="nonsense", base_url="http://other.example/"), 422)
+    assert fields == {
+        "base_url": ["This site allows only models.example (ENDPOINT_HOSTS)."],
+        "model": ["There is no baseline 'nonsense'; there are majority, random, omniscient, lexical-judge."],
+    }
+
+
+def test_a_name_that_is_taken(register):
+    assert register().status_code == 201
+    response = register(model="another")
+    assert response.status_code == 422
+    assert response.json()["error"]["fields"] == {"name": ["Endpoint with this Name already exists."]}
+    assert Endpoint.objects.get().model == "small-1"
+
+
+def test_the_list_is_paged_by_name_in_few_statements(admin):
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            assert admin.get(LIST).status_code == 200
+        return len(captured)
+
+    Endpoint.objects.create(**PLAIN)
+    few = statements()
+    for at in range(10):
+        Endpoint.objects.create(**PLAIN | {"name": f"m{at}"})
+    assert statements() == few <= 4
+    page = admin.get(LIST, {"page_size": 2}).json()
+    assert (page["count"], [row["name"] for row in page["results"]]) == (11, ["m0", "m1"])
+    assert admin.get(LIST, {"provder": "openai"}).status_code == 400
+
+
+def test_no_answer_holds_a_key(register, admin, monkeypatch):
+    monkeypatch.setenv("SMALL_KEY", "sk-very-secret")
+    answers = [register(api_key_env="SMALL_KEY"), admin.get(LIST), admin.get(f"{LIST}small/")]
+    assert all("SMALL_KEY" in one.content.decode() for one in answers)
+    assert not any("sk-very-secret" in one.content.decode() for one in answers)
+
+
+def test_there_is_no_changing_and_no_removing(admin):
+    Endpoint.objects.create(**PLAIN)
+    for method in (admin.put, admin.patch, admin.delete):
+        assert method(f"{LIST}small/", {}, format="json").status_code == 405

@@ -1,0 +1,437 @@
+"""The pages of models, calls and pre-filling in real Chromium: empty and full, light and dark, by keyboard alone, live."""
+
+from __future__ import annotations
+
+import random
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+
+import pytest
+from celery import current_app
+from django.db import connections
+from django.utils import timezone
+
+from annotation.domain.anchoring.arms import Arm
+from annotation.domain.schema import SCHEMA
+from annotation.models import Assignment, Project, Proposition, Suggestion, Vote, VoteEvent
+from annotation.services.arms import arm_of, draw_for
+from annotation.services.prefill import start_prefill
+from annotation.services.votes import Change, save_votes
+from tests.browser.waiting import wait_until
+from workers.models import Call, Endpoint, EndpointPace, Job
+from workers.services.drain import Drain
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SITE_PAGES = ["/models/", "/models/new/", "/models/ledger/", "/models/ledger/?text=nothing", "/models/work/"]
+SITE_PAGES += [f"/models/spending/?by={by}" for by in ("endpoint", "day", "purpose")]
+PROVIDERS = ["openai", "anthropic", "vllm", "vllm-engine", "baseline", "scripted"]
+PROJECT_PAGES = ["/p/minds/prefill/", "/p/minds/prefill/effect/"]
+LONG = "an-endpoint-with-a-name-of-sixty-letters-that-has-to-wrap-ok"
+
+
+@pytest.fixture
+def admin(cast, login, page):
+    """Alice, who runs the project and the site, on a light page."""
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    login(page, cast.alice)
+    return page
+
+
+@pytest.fixture
+def make_endpoint(db):
+    def make(name, **fields):
+        made = Endpoint.objects.create(name=name, **{"provider": "scripted", "model": "tiny-1", **fields})
+        EndpointPace.objects.create(endpoint=made)
+        return made
+
+    return make
+
+
+def begin(cast, endpoint, stories, **fields):
+    fields = {"level": 3, "now": timezone.now(), **fields}
+    return start_prefill(by=cast.alice, project=cast.project, endpoint=endpoint, stories=stories, **fields)
+
+
+def worker(stop: threading.Event) -> threading.Thread:
+    """Beside the page, whose event loop is this thread's own."""
+
+    def run() -> None:
+        try:
+            Drain(stop=stop).run()
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+@contextmanager
+def working() -> Iterator[None]:
+    """A worker, as another process would be; it ends when nothing is left or the block is over."""
+    stop = threading.Event()
+    thread = worker(stop)
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(30)
+
+
+def work_off() -> None:
+    worker(threading.Event()).join(30)
+
+
+@pytest.fixture
+def answered_at_once():
+    """Tasks run where they are sent: no broker, the same code."""
+    current_app.conf.task_always_eager = True
+    yield
+    current_app.conf.task_always_eager = False
+
+
+FOCUSED = """(() => { const at = document.activeElement; if (!at) return "";
+  const label = at.labels?.[0]?.innerText ?? ""; return (at.getAttribute("aria-label") ?? (label || at.innerText || "")).trim(); })()"""
+
+
+def tab_to(page, name: str) -> None:
+    """Presses Tab until what has the focus is called `name`."""
+    for _ in range(90):
+        page.keyboard.press("Tab")
+        if page.evaluate(FOCUSED).startswith(name):
+            return
+    raise AssertionError(f"no Tab reaches {name!r}")
+
+
+def press(page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+# --- accessible, empty and full ----------------------------------------------------------------------------------------------
+def test_empty_pages_are_accessible_and_say_what_to_do(admin, assert_accessible):
+    for address in SITE_PAGES + PROJECT_PAGES:
+        admin.goto(address)
+        assert_accessible(admin)
+    for address, words in (
+        ("/models/", "Register one to pre-fill labels"),
+        ("/models/ledger/", "Pre-filling and benchmark runs make calls"),
+        ("/models/ledger/?text=nothing", "Fewer conditions find more"),
+        ("/models/spending/", "No call has been answered yet"),
+        ("/models/work/", "Manage → Pre-filling"),
+        ("/p/minds/prefill/", "Register one first"),
+        ("/p/minds/prefill/effect/", "No model has suggested labels here"),
+    ):
+        admin.goto(address)
+        assert words in admin.inner_text("main"), address
+        assert admin.locator("main .empty a.button").count() == 1, f"{address} leads somewhere"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_form_of_each_provider_is_accessible_and_fits(admin, assert_accessible, provider):
+    admin.goto(f"/models/new/?provider={provider}")
+    assert_accessible(admin)
+    assert admin.evaluate("document.documentElement.scrollWidth") == 1280
+    asks_for_a_key = admin.get_by_label("Key variable").count() == 1
+    assert asks_for_a_key is (provider in ("openai", "anthropic", "vllm"))
+
+
+@pytest.fixture
+def full(cast, make_story, seat, make_endpoint):
+    """Two rounds: one with every kind of end, one still waiting; and votes of all arms on the first story's cells."""
+    cast.project.name = "المشروع " + "W" * 40
+    cast.project.blind_share, cast.project.reveal_share = 40, 20
+    cast.project.save()
+    script = [
+        {"when": "Say NO\n", "stop": "refusal", "text": "لن أجيب."},
+        {"when": "NONSENSE", "text": "blah"},
+        {"when": "BREAK", "fail": "rejected"},
+        {"when": "VANISH", "fail": "lost", "times": 1},
+    ]
+    prices = {"price_input": Decimal("0.15"), "price_output": Decimal(10)}
+    model = make_endpoint(LONG, model="organisation/" + "m" * 90, options={"script": script}, max_attempts=2, **prices)
+    rows = [("إيناس", "المفتاح في الحقيبة"), *(("Ines", f"Belief {at}") for at in range(8))]
+    texts = ["plain", "Say NO", "Say NONSENSE", "Say BREAK", "Say VANISH"]
+    stories = [make_story(number, text=text, rows=rows) for number, text in enumerate(texts, 1)]
+    made = begin(cast, model, stories, budget=Decimal(5))
+    work_off()
+    noise = random.Random(1)
+    for one in seat(stories[0]):
+        label_somehow(one, noise)
+    waiting = begin(cast, make_endpoint("waiting"), [make_story(9, text="later")])
+    return {"round": made, "waiting": waiting}
+
+
+def label_somehow(seat, noise) -> None:
+    draw_for(seat=seat, now=timezone.now())
+    seat = Assignment.objects.select_related("story__project", "annotator").get(pk=seat.pk)
+    changes = []
+    for row in Proposition.objects.gold_of(seat.story):
+        for one in SCHEMA.dimensions:
+            seen = arm_of(seat, row.uid, one.key) is Arm.SHOWN
+            label, key = noise.choice(one.values), uuid.uuid4().hex
+            changes.append(Change(row.uid, one.key, label, timezone.now(), key, saw=seen, duration_ms=1500))
+    save_votes(by=seat.annotator, seat=seat, changes=changes, now=timezone.now())
+
+
+def test_full_pages_are_accessible_and_nothing_scrolls_sideways(admin, assert_accessible, full):
+    states = {call.state: call.uid for call in Call.objects.all()}
+    assert set(states) == {"answered", "refused", "failed"}
+    rounds = [one.uid for one in full.values()]
+    addresses = SITE_PAGES + PROJECT_PAGES + ["/models/ledger/?state=lost", f"/models/endpoint/{LONG}/"]
+    addresses += [f"/models/ledger/{uid}/" for uid in states.values()]
+    addresses += [f"/p/minds/prefill/{uid}/" for uid in rounds] + [
+        f"/models/jobs/{one.uid}/" for one in Job.objects.all()
+    ]
+    for address in addresses:
+        admin.goto(address)
+        assert_accessible(admin)
+        assert admin.evaluate("document.documentElement.scrollWidth") <= 1280, address
+    admin.goto("/models/ledger/?state=lost")
+    assert admin.locator("tbody tr").count() == 1, "the call whose first answer was lost"
+    admin.goto("/p/minds/prefill/effect/")
+    assert "points" in admin.inner_text("table >> nth=0")
+
+
+def test_the_rates_list_only_models_in_use(admin, full, make_endpoint):
+    make_endpoint("idle")
+    admin.goto("/models/work/")
+    rates = admin.locator("section:has(#rates-title)").inner_text()
+    assert LONG in rates and "waiting" in rates and "idle" not in rates
+
+
+def test_what_people_and_models_wrote_finds_its_own_direction(admin, full):
+    refused = Call.objects.get(state="refused")
+    admin.goto(f"/models/ledger/{refused.uid}/")
+    assert admin.locator("pre[aria-label=Answer]").evaluate("e => getComputedStyle(e).direction") == "rtl"
+    admin.goto("/p/minds/prefill/")
+    assert admin.locator(".topbar-project > a").evaluate("e => getComputedStyle(e).direction") == "rtl"
+
+
+# --- by keyboard alone -------------------------------------------------------------------------------------------------------
+def test_a_model_is_registered_and_tried_by_keyboard_alone(admin, answered_at_once):
+    admin.goto("/models/")
+    tab_to(admin, "Register a model")
+    press(admin, "Enter")
+    admin.wait_for_url("**/models/new/")
+    tab_to(admin, "Scripted answers")
+    press(admin, "Enter")
+    admin.wait_for_url("**provider=scripted")
+    for label, text in (("Name", "dry-run"), ("Model", "script-1"), ("Input", "2.5"), ("Output", "10")):
+        tab_to(admin, label)
+        press(admin, "Control+a")
+        admin.keyboard.type(text)
+    press(admin, "Enter")
+    admin.wait_for_url("**/models/endpoint/dry-run/")
+    made = Endpoint.objects.get()
+    assert (made.provider, made.model, made.price_output, made.max_concurrency) == ("scripted", "script-1", 10, 64)
+    tab_to(admin, "Try one call")
+    press(admin, "Enter")
+    admin.wait_for_selector("#tried .badge-done")
+    assert "A scripted answer." in admin.inner_text("#tried")
+    assert admin.evaluate(FOCUSED) == "Try one call", "the focus stays where it was"
+    assert not Call.objects.exists(), "a try is no work, so it is not in the ledger"
+
+
+def test_a_form_with_mistakes_says_so_beside_the_fields_and_keeps_what_was_typed(admin, assert_accessible):
+    admin.goto("/models/new/?provider=openai")
+    admin.fill("[name=name]", "gate")
+    admin.fill("[name=model]", "m")
+    admin.fill("[name=base_url]", "http://someone:secret@example.org/v1")
+    admin.get_by_role("button", name="Register").press("Enter")
+    error = admin.locator(".field:has([name=base_url]) .field-error")
+    assert "without a user" in error.inner_text()
+    assert admin.input_value("[name=name]") == "gate"
+    assert_accessible(admin)
+    assert not Endpoint.objects.exists()
+
+
+def test_a_model_whose_key_is_missing_says_which_variable(admin, answered_at_once, make_endpoint, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    make_endpoint("remote", provider="openai", api_key_env="NO_SUCH_KEY")
+    admin.goto("/models/endpoint/remote/")
+    admin.get_by_role("button", name="Try one call").press("Enter")
+    admin.wait_for_selector("#tried .badge-failed")
+    assert "NO_SUCH_KEY is not set" in admin.inner_text("#tried")
+    admin.goto("/models/")
+    assert admin.locator("tbody .badge-failed").inner_text() == "fails"
+
+
+def test_a_round_is_started_watched_and_opened_down_to_its_answer(admin, cast, make_story, make_endpoint):
+    make_endpoint("dry-run", options={"delay": 0.5}, max_concurrency=2)
+    for number in range(1, 7):
+        make_story(number)
+    admin.goto("/p/minds/prefill/")
+    tab_to(admin, "Estimate")
+    press(admin, "Enter")
+    admin.wait_for_selector("text=6 calls")
+    tab_to(admin, "Start")
+    press(admin, "Enter")
+    admin.wait_for_selector("#job-progress .badge-saving")
+    assert "0 / 6" in admin.inner_text("#job-progress")
+    tab_to(admin, "Pause")
+    with working():  # six calls, two at a time, half a second each: about one and a half seconds
+        admin.wait_for_selector("#job-progress .badge-done", timeout=20000)
+    assert "6 / 6" in admin.inner_text("#job-progress")
+    admin.wait_for_selector("#job-actions:not(:has(button))", state="attached")  # nothing is left to pause or cancel
+    assert admin.locator("#job-items tbody tr").count() == 6
+    assert admin.get_attribute("#job-progress", "hx-get") is None, "an ended job is not asked for any more"
+    tab_to(admin, "Call of Story 6")
+    press(admin, "Enter")
+    admin.wait_for_url("**/models/ledger/*/")
+    shown = admin.inner_text("main")
+    assert "Tomas moves it to the drawer" in shown and '"truth_status"' in shown
+    assert Suggestion.objects.count() == 6 * 2 * len(SCHEMA.keys)
+
+
+def test_a_job_is_paused_and_resumed_and_the_page_follows(admin, cast, make_story, make_endpoint):
+    made = begin(cast, make_endpoint("dry-run"), [make_story(1), make_story(2)])
+    admin.goto(f"/models/jobs/{made.job.uid}/")
+    tab_to(admin, "Pause")
+    press(admin, "Enter")
+    admin.wait_for_selector("#job-progress .badge-open")
+    assert admin.get_attribute("#job-progress", "hx-get") is None, "nothing moves, nothing is asked"
+    work_off()
+    assert not Call.objects.exists(), "a paused job makes no call"
+    tab_to(admin, "Resume")
+    press(admin, "Enter")
+    admin.wait_for_selector("#job-progress .badge-saving")
+    with working():
+        admin.wait_for_selector("#job-progress .badge-done")
+    assert Call.objects.count() == 2
+
+
+def test_the_work_page_follows_a_job_and_then_stands_still(admin, cast, make_story, make_endpoint):
+    begin(cast, make_endpoint("dry-run", options={"delay": 0.5}), [make_story(1)])
+    admin.goto("/models/work/")
+    assert "running" in admin.inner_text("section:has(#running-title)")
+    with working():
+        admin.wait_for_selector("section:has(#ended-title) .badge-done", timeout=20000)
+    wait_until(admin, "!document.getElementById('work').hasAttribute('hx-get')")
+    assert "Nothing is running" in admin.inner_text("#work")
+
+
+# --- the grid with suggestions -----------------------------------------------------------------------------------------------
+@pytest.fixture
+def grid(page, login, cast, make_story, seat):
+    """Bob's grid on a story whose every cell has a suggestion, the second legal label; half are shown, the rest blind or revealed."""
+    Project.objects.filter(pk=cast.project.pk).update(blind_share=30, reveal_share=20, speed_floor_ms=0)
+    story = make_story(1, rows=[("Ines", f"Belief {at}") for at in range(12)])
+    for at, row in enumerate(Proposition.objects.gold_of(story)):  # arms are drawn by uid: the same in every run
+        Proposition.objects.filter(pk=row.pk).update(uid=f"{at:010d}")
+    now = timezone.now()
+    Suggestion.objects.bulk_create(
+        Suggestion(proposition=row, dimension=one.key, label=one.values[1], source="tiny (tiny-1)", created_at=now)
+        for row in Proposition.objects.gold_of(story)
+        for one in SCHEMA.dimensions
+    )
+    seat(story)
+    login(page, cast.bob)
+    page.goto(f"/p/minds/work/{story.uid}/")
+    page.wait_for_selector("html[data-grid-ready]", state="attached")
+    return page
+
+
+def arms(cast) -> dict[tuple[str, str], Arm]:
+    held = Assignment.objects.select_related("story__project").get(annotator=cast.bob)
+    rows = Proposition.objects.gold_of(held.story)
+    return {(row.uid, key): arm_of(held, row.uid, key) for row in rows for key in SCHEMA.keys}
+
+
+def place_of(arm: Arm, cast) -> tuple[str, str]:
+    return next(place for place, one in arms(cast).items() if one is arm)
+
+
+def cell(page, place):
+    return page.locator(f'tr[data-proposition="{place[0]}"] td[data-dimension="{place[1]}"]')
+
+
+def wait_saved(page) -> None:
+    wait_until(page, "document.getElementById('save-state').textContent === 'all saved'")
+    wait_until(page, "!Object.keys(localStorage).some((name) => name.startsWith('credence:votes'))")
+
+
+def test_space_accepts_one_suggestion_and_names_its_model(grid, cast, assert_accessible):
+    place = place_of(Arm.SHOWN, cast)
+    second = SCHEMA[place[1]].values[1]
+    cell(grid, place).click()
+    assert cell(grid, place).inner_text().split("\n")[-1] == "model"
+    said = grid.locator(".options[data-active] .options-suggestion").inner_text()
+    assert said.startswith(f"tiny (tiny-1) suggests {second}") and said.endswith("takes it")
+    assert_accessible(grid)
+    press(grid, "Space")
+    wait_saved(grid)
+    event = VoteEvent.objects.get()
+    assert (event.label, event.arm, event.suggested, event.accepted) == (second, "shown", second, True)
+
+
+def test_one_key_accepts_a_row_and_leaves_blind_cells_open(grid, cast):
+    wanted = {place for place, arm in arms(cast).items() if arm is Arm.SHOWN and place[0] == "0000000000"}
+    assert 0 < len(wanted) < len(SCHEMA.keys)
+    press(grid, "a")
+    wait_saved(grid)
+    votes = Vote.objects.cast().select_related("proposition")
+    assert {(vote.proposition.uid, vote.dimension) for vote in votes} == wanted
+    assert all(VoteEvent.objects.values_list("accepted", flat=True))
+    press(grid, "Control+z")
+    wait_until(grid, "document.getElementById('announce').textContent.startsWith('Undone')")
+    wait_saved(grid)
+    assert Vote.objects.cast().count() == len(wanted) - 1, "each is taken back by itself"
+
+
+def test_nothing_is_accepted_silently(grid, cast):
+    """Moving over cells, Enter, looking at guidelines and leaving the page make no vote."""
+    press(grid, *["Enter"] * 20, "ArrowDown", "End", "n", "g", "Escape", "Tab")
+    grid.goto("/p/minds/work/")
+    assert not VoteEvent.objects.exists()
+    assert "0 / 84" in grid.inner_text("main")
+
+
+def test_a_vote_of_ones_own_beside_a_suggestion_is_kept_as_such(grid, cast):
+    place = place_of(Arm.SHOWN, cast)
+    first, second = SCHEMA[place[1]].values[:2]
+    cell(grid, place).click()
+    grid.locator(f'.options[data-active] .option[data-value="{first}"]').click()
+    wait_saved(grid)
+    event = VoteEvent.objects.get()
+    assert (event.label, event.suggested, event.accepted) == (first, second, False)
+    assert f"model {second}" in cell(grid, place).inner_text()
+
+
+def test_a_blind_cell_shows_nothing(grid, cast):
+    for place, arm in arms(cast).items():
+        if arm is not Arm.SHOWN:
+            assert cell(grid, place).get_attribute("data-suggested") is None
+            assert cell(grid, place).inner_text().strip() == "–"
+    place = place_of(Arm.BLIND, cast)
+    cell(grid, place).click()
+    assert grid.locator(".options[data-active] .options-suggestion").is_hidden()
+    assert grid.locator(".options[data-active] [data-suggested]").count() == 0
+    press(grid, "Space")
+    assert not grid.evaluate("document.querySelector('[data-state]')"), "there is nothing to take"
+    grid.locator(".options[data-active] .option").first.click()
+    wait_saved(grid)
+    assert (Vote.objects.get().arm, Vote.objects.get().suggested) == ("blind", "")
+    assert cell(grid, place).get_attribute("data-suggested") is None, "also after the vote"
+
+
+def test_a_reveal_comes_after_the_vote_and_may_change_it(grid, cast):
+    place = place_of(Arm.REVEAL, cast)
+    first, second = SCHEMA[place[1]].values[:2]
+    cell(grid, place).click()
+    grid.locator(f'.options[data-active] .option[data-value="{first}"]').click()
+    wait_saved(grid)
+    wait_until(
+        grid, f'document.querySelector(\'tr[data-proposition="{place[0]}"] [data-suggested="{second}"]\') !== null'
+    )
+    assert f"The model suggests {second}" in grid.inner_text("#announce")
+    cell(grid, place).click()
+    press(grid, "Space")
+    wait_saved(grid)
+    events = VoteEvent.objects.order_by("id").values_list("label", "suggested", "accepted", "arm")
+    assert list(events) == [(first, "", False, "reveal"), (second, second, True, "reveal")]

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workers.backends.contract import Usage
+from workers.domain.pricing import Prices, estimated_tokens
+
+PRICES = Prices(Decimal(2), Decimal("0.5"), Decimal("2.5"), Decimal(10))
+DOLLARS = st.decimals(0, 1000, places=6)
+COUNTS = st.integers(0, 100_000)
+
+
+def test_cached_tokens_are_part_of_the_input_and_not_billed_twice():
+    # 1,000 in: 500 plain at 2, 400 cached at 0.5, 100 written at 2.5; 200 out at 10, of which 50 reasoned
+    # (1000 + 200 + 250 + 2000) / 1,000,000
+    usage = Usage(input=1000, cached=400, cache_write=100, output=200, reasoning=50)
+    assert PRICES.cost(usage) == Decimal("0.00345")
+    assert PRICES.cost(usage, batch=True) == Decimal("0.001725")
+
+
+def test_more_cached_than_input_is_no_credit():
+    # 30 cached at 0.5; the plain part would be 10 − 30
+    assert PRICES.cost(Usage(input=10, cached=30)) == Decimal("0.000015")
+
+
+def test_the_most_that_a_call_can_cost():
+    # 10 characters are ⌈10/3⌉ = 4 tokens at the dearest input price, 2.5; 100 out at 10: (10 + 1000) / 1,000,000
+    assert PRICES.at_most(10, 100) == Decimal("0.00101")
+    assert PRICES.at_most(10, 100, batch=True) == Decimal("0.000505")
+
+
+def test_characters_round_up_to_tokens():
+    assert [estimated_tokens(one) for one in (0, 1, 3, 4)] == [0, 1, 1, 2]
+
+
+@given(prices=st.tuples(DOLLARS, DOLLARS, DOLLARS, DOLLARS), tokens=st.tuples(COUNTS, COUNTS, COUNTS), out=COUNTS)
+def test_no_call_costs_more_than_was_booked(prices, tokens, out):
+    plain, cached, written = tokens
+    usage = Usage(input=plain + cached + written, cached=cached, cache_write=written, output=out)
+    booked = Prices(*prices).at_most(3 * usage.input, out)
+    assert Prices(*prices).cost(usage) <= booked

@@ -1,0 +1,45 @@
+"""Real processes beside a test, on its own database, that know the purpose of the tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parents[2]
+_PRELUDE = """
+import sys
+import django
+django.setup()
+from tests.workers.conftest import Trial
+from workers.services.purposes import register
+register("trial", Trial())
+"""
+MANAGE = "from django.core.management import call_command; call_command(*sys.argv[1:])"
+CELERY = "from config.celery import app; app.worker_main(sys.argv[1:])"
+
+
+def database_url() -> str:
+    """The database of the running test, as DATABASE_URL says it."""
+    held = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{held['NAME']}"
+    return f"postgres://{held['USER']}:{held['PASSWORD']}@{held['HOST']}:{held['PORT']}/{held['NAME']}"
+
+
+def start_process(script: str, *arguments: str, folder: Path, **environment: str) -> subprocess.Popen:
+    """Starts `script` with the test's database; its files lie in `folder`. The caller ends it."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "BROKER_URL")}
+    settings = {"DJANGO_SETTINGS_MODULE": "config.settings", "CREDENCE_VAR": str(folder), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", _PRELUDE + script, *arguments]
+    return subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=kept | settings | {"DATABASE_URL": database_url()} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

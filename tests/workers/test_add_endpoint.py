@@ -1,0 +1,180 @@
+"""The command that registers models; what it refuses, the page and the API refuse too."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from workers.backends import PROVIDERS
+from workers.models import Endpoint, EndpointPace
+from workers.services.endpoints import add_samples
+
+pytestmark = pytest.mark.django_db
+MODELS = {"baseline": "lexical-judge"}
+
+
+def add(name: str = "small", *options: str, provider: str = "openai", model: str = "small-1") -> None:
+    call_command("add_endpoint", name, f"--provider={provider}", f"--model={model}", *options)
+
+
+def refused(*options: str, **more: str) -> str:
+    with pytest.raises(CommandError) as caught:
+        add("small", *options, **more)
+    assert not Endpoint.objects.filter(model="small-1").exists()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("provider", list(PROVIDERS))
+def test_every_provider_can_be_registered(provider, capsys):
+    add("one", "--json", provider=provider, model=MODELS.get(provider, "m"))
+    assert json.loads(capsys.readouterr().out) == {"endpoint": "one"}
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.provider, endpoint.active, endpoint.spec.provider) == (provider, True, provider)
+    assert EndpointPace.objects.filter(endpoint=endpoint).exists()
+
+
+def test_where_providers_differ_they_have_their_own_defaults():
+    for provider in ("openai", "anthropic", "vllm-engine"):
+        add(provider, provider=provider)
+    rows = Endpoint.objects.order_by("name").values_list("name", "sets_temperature", "batches", "max_concurrency")
+    assert list(rows) == [("anthropic", False, True, 16), ("openai", True, True, 16), ("vllm-engine", True, False, 512)]
+
+
+def test_everything_can_be_said():
+    add(
+        "box", "--base-url=http://gpu-box:8000/v1", "--api-key-env=BOX_KEY", "--family=Tiny", "--revision=main",
+        '--options={"reasoning_effort": "low"}', "--price-input=0.15", "--price-cached=0.075", "--price-output=0.6",
+        "--price-batch=0.5", "--max-concurrency=64", "--requests-per-minute=500", "--timeout-seconds=30",
+        "--sets-temperature=no", "--json-schema=yes", "--batches=no", "--context-tokens=8192",
+    )  # fmt: skip
+    made = Endpoint.objects.get()
+    assert (made.base_url, made.api_key_env, made.family, made.revision) == (
+        "http://gpu-box:8000/v1", "BOX_KEY", "Tiny", "main",
+    )  # fmt: skip
+    assert (made.options, made.sets_temperature, made.batches) == ({"reasoning_effort": "low"}, False, False)
+    assert (made.price_input, made.price_cached, made.price_output) == (
+        Decimal("0.15"), Decimal("0.075"), Decimal("0.6"),
+    )  # fmt: skip
+    assert (made.most, made.timeout_seconds, made.context_tokens) == (500 / 60, 30, 8192)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc/passwd",
+        "ftp://models.example/",
+        "javascript:alert(1)",
+        "models.example",
+        "http://",
+        "http://models.example:99999/",
+        "http://[::1",
+        "http://a b/",
+        "http://models.example/\nx",
+    ],
+)
+def test_an_address_that_is_no_web_address(url):
+    assert refused(f"--base-url={url}") == "base_url: An address that begins with http:// or https:// is expected."
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["169.254.169.254", "2852039166", "0xa9fea9fe", "[fe80::1]", "[::ffff:169.254.169.254]"],
+)
+def test_an_address_where_clouds_keep_their_secrets(host):
+    assert refused(f"--base-url=http://{host}/") == "base_url: A link-local address is no model server."
+
+
+@pytest.mark.parametrize("url", ["http://me:hunter2@a.example/", "http://a.example/?key=hunter2", "http://@a.example/"])
+def test_an_address_with_a_secret_in_it(url):
+    told = refused(f"--base-url={url}")
+    assert told.startswith("base_url: An address without a user, password or query") and "hunter2" not in told
+
+
+def test_only_the_hosts_of_the_allow_list(settings):
+    settings.ENDPOINT_HOSTS = ["models.example", "127.0.0.1:8000"]
+    told = "base_url: This site allows only models.example, 127.0.0.1:8000 (ENDPOINT_HOSTS)."
+    for url in ("http://other.example/", "http://127.0.0.1:8001/", "http://models.example.evil.example/"):
+        assert refused(f"--base-url={url}") == told
+    add("a", "--base-url=https://models.example/v1")
+    add("b", "--base-url=http://127.0.0.1:8000/v1")
+    add("c")  # the provider's own address
+
+
+@pytest.mark.parametrize("key", ["sk-proj-a1B2c3D4", "gsk_a1B2c3D4", "hf_a1B2c3D4", "$OPENAI_API_KEY", "KEY\n"])
+def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(key, capsys):
+    told = refused(f"--api-key-env={key}")
+    assert told == ("api_key_env: The name of an environment variable is expected, in capitals, never the key itself.")
+    assert "a1B2c3D4" not in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize(
+    ("option", "field"),
+    [
+        ("--price-input=-1", "price_input"),
+        ("--price-cached=-0.5", "price_cached"),
+        ("--price-output=-1", "price_output"),
+        ("--price-batch=-1", "price_batch"),
+        ("--price-input=NaN", "price_input"),
+        ("--price-input=cheap", "price_input"),
+        ("--max-concurrency=0", "max_concurrency"),
+        ("--timeout-seconds=0", "timeout_seconds"),
+        ("--max-attempts=-1", "max_attempts"),
+    ],
+)
+def test_numbers_that_cannot_be(option, field):
+    assert refused(option).startswith(f"{field}: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "provider", "told"),
+    [
+        ("[1]", "openai", "options: A JSON object is expected."),
+        ("{", "openai", "JSON is expected, such as"),
+        ('{"a": NaN}', "openai", "options: NaN and Infinity are no JSON."),
+        ('{"a": 1e999}', "openai", "options: NaN and Infinity are no JSON."),
+        ('{"a": "\\u0000"}', "openai", "options: NUL characters and halves of surrogate pairs cannot be stored."),
+        ('{"script": [{"fail": []}]}', "scripted", "options: Rule 1 of the script: fail is one of"),
+        ('{"gpus": 2}', "vllm-engine", "options: There is no option 'gpus'"),
+    ],
+)
+def test_options_that_cannot_work(options, provider, told):
+    assert told in refused(f"--options={options}", provider=provider)
+
+
+def test_every_wrong_field_is_named_at_once():
+    told = refused("--base-url=ftp://a.example/", "--api-key-env=sk-1", "--price-input=-1")
+    assert [one.split(":")[0] for one in told.split("; ")] == ["api_key_env", "price_input", "base_url"]
+
+
+def test_a_name_can_be_taken_once():
+    add("small", model="first")
+    assert refused() == "There is an endpoint 'small' already; add --update to change it."
+    assert Endpoint.objects.get().model == "first"
+
+
+def test_an_update_changes_what_is_given_and_leaves_the_rest():
+    add("small", "--base-url=http://gpu-box/v1", "--api-key-env=KEY", "--options={}", "--price-input=1", "--batches=no")
+    add("small", "--update", "--price-input=2")
+    held = Endpoint.objects.get()
+    assert (held.base_url, held.api_key_env, held.price_input, held.batches) == (
+        "http://gpu-box/v1", "KEY", 2, False,
+    )  # fmt: skip
+
+
+def test_an_endpoint_that_has_answered_keeps_its_model(make_call):
+    call = make_call()
+    with pytest.raises(CommandError, match="has answered already"):
+        add(call.endpoint.name, "--update", provider="scripted", model="another")
+    add(call.endpoint.name, "--update", "--max-concurrency=3", provider="scripted", model="tiny")
+    assert Endpoint.objects.get().max_concurrency == 3
+
+
+def test_the_samples_need_nothing_and_are_made_once():
+    add_samples()
+    add_samples()
+    names = list(Endpoint.objects.values_list("name", flat=True))
+    assert names == ["lexical-judge", "majority", "omniscient", "random", "scripted"]

@@ -1,0 +1,298 @@
+"""The batch forms of both providers, with their own packages, against the local model server."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.servers import ModelServer
+from workers.backends import anthropic, anthropic_batches, openai, openai_batches
+from workers.backends.contract import BatchStatus, Completion, Message, Request, Spec, Stop, Usage
+from workers.backends.errors import Lost, Overloaded, Rejected, Unreachable, Unreadable
+
+UID = "abcdefghijkm"
+
+
+@dataclass
+class Provider:
+    package: Any
+    module: Any
+    batches: type
+    path: str
+    stem: str
+
+    def spec(self, url: str) -> Spec:
+        return Spec(provider=self.stem, model="local", base_url=url + self.path, sets_temperature=False)
+
+    def bodies(self, prompts: list[str], uid: str = UID) -> list[tuple[str, dict]]:
+        requests = [Request((Message("system", "Answer."), Message("user", one)), max_tokens=50) for one in prompts]
+        return [(f"{uid}-{at}", self.package.body_of(self.spec("http://"), one)) for at, one in enumerate(requests)]
+
+    def run(self, server: ModelServer, work: Callable[[Any], Awaitable[Any]], **options: Any) -> Any:
+        async def inside() -> Any:
+            async with self.package.client_of(self.spec(server.url)) as client:
+                return await work(self.batches(client, **options))
+
+        return asyncio.run(inside())
+
+
+OPENAI = Provider(openai, openai_batches, openai_batches.OpenAIBatches, "/v1", "openai")
+ANTHROPIC = Provider(anthropic, anthropic_batches, anthropic_batches.AnthropicBatches, "", "anthropic")
+both = pytest.mark.parametrize("provider", [OPENAI, ANTHROPIC], ids=lambda one: one.stem)
+
+
+@pytest.fixture
+def server(tmp_path):
+    with ModelServer(folder=tmp_path, batch_delay=0.1) as running:
+        yield running
+
+
+async def until_ended(batches, batch_id: str) -> BatchStatus:
+    async with asyncio.timeout(10):
+        while not (status := await batches.status(batch_id)).ended:
+            await asyncio.sleep(0.02)
+    return status
+
+
+async def all_results(batches, batch_id: str) -> dict[str, Any]:
+    pairs = [pair async for pair in batches.results(batch_id)]
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)
+
+
+def answers(provider: Provider, server: ModelServer, prompts: list[str]) -> tuple[BatchStatus, list[Any]]:
+    """Submits, waits, reads; results in the order of the prompts."""
+
+    async def work(batches):
+        batch_id = await batches.submit(UID, provider.bodies(prompts))
+        return await until_ended(batches, batch_id), await all_results(batches, batch_id)
+
+    status, found = provider.run(server, work)
+    return status, [found[f"{UID}-{at}"] for at in range(len(prompts))]
+
+
+@both
+def test_every_answer_comes_back_under_its_custom_id(server, provider):
+    prompts = [f"story {at}" for at in range(30)]
+    status, results = answers(provider, server, prompts)
+    assert status == BatchStatus(ended=True, done=30)
+    assert [one.text for one in results] == prompts  # the server says the last message back
+    # "Answer.\nstory 0" has 15 characters, "story 0" has 7; the server counts characters // 4 + 1
+    assert results[0].usage == Usage(input=4, output=2)
+    assert (results[0].stop, results[0].model) == (Stop.END, "local")
+    assert sorted(one["custom_id"] for one in server.paid()) == sorted(f"{UID}-{at}" for at in range(30))
+
+
+@both
+def test_what_goes_wrong_in_one_request_stays_there(server, provider):
+    modes = ["error-400", "refusal", "half-json", "overloaded", "invalid-utf8"]
+    server.control(rules=[{"when": f"MAGIC-{one}", "mode": one} for one in modes])
+    status, results = answers(provider, server, ["a", *(f"MAGIC-{one}" for one in modes), "b"])
+    # two of seven ended with a status that is no 200
+    assert status == BatchStatus(ended=True, done=5, failed=2)
+    kinds = [Completion, Rejected, Completion, Unreadable, Overloaded, Unreadable, Completion]
+    assert [type(one) for one in results] == kinds
+    assert (results[1].status, results[2].stop, results[4].status) == (400, Stop.REFUSAL, 529)
+    assert "as the rule says" in str(results[1])  # the provider's own words
+
+
+@both
+def test_the_server_is_killed_and_started_again_in_the_middle(server, provider):
+    server.control(batch_delay=0.5)
+
+    async def work(batches):
+        batch_id = await batches.submit(UID, provider.bodies(["one", "two"]))
+        assert not (await batches.status(batch_id)).ended
+        server.kill()
+        for asked in (batches.status(batch_id), batches.find(UID)):
+            with pytest.raises(Unreachable):
+                await asked
+        server.restart()
+        await until_ended(batches, batch_id)
+        return await all_results(batches, batch_id), await all_results(batches, batch_id)
+
+    first, again = provider.run(server, work)
+    assert {name: one.text for name, one in first.items()} == {f"{UID}-0": "one", f"{UID}-1": "two"}
+    assert first == again
+    assert len(server.paid()) == 2
+
+
+@both
+def test_a_batch_whose_id_was_never_heard_is_found(server, provider):
+    server.control(batch_reply="cut", batch_delay=0.4)
+
+    async def work(batches):
+        with pytest.raises(Lost):
+            await batches.submit(UID, provider.bodies(["one"]))
+        if provider is ANTHROPIC:
+            # The batch runs and cannot be told from another's: no None, which would say that it is safe to submit again.
+            with pytest.raises(Lost, match="have not ended: 1"):
+                await batches.find(UID)
+            await asyncio.sleep(0.5)
+        assert await batches.find("mkjihgfedcba") is None
+        batch_id = await batches.find(UID)
+        await until_ended(batches, batch_id)
+        return await all_results(batches, batch_id)
+
+    assert provider.run(server, work)[f"{UID}-0"].text == "one"
+    assert len(server.paid()) == 1
+
+
+@both
+def test_find_looks_beyond_the_first_page(server, provider, monkeypatch):
+    monkeypatch.setattr(provider.module, "PAGE", 2)
+    uids = [f"uid{at}uid{at}uid{at}" for at in range(5)]
+
+    async def work(batches):
+        made = [await batches.submit(uid, provider.bodies(["one"], uid)) for uid in uids]
+        for batch_id in made:
+            await until_ended(batches, batch_id)
+        assert [await batches.find(uid) for uid in uids] == made
+        assert await batches.find(UID) is None
+
+    provider.run(server, work)
+
+
+def test_a_running_batch_of_somebody_else_does_not_hold_up_a_search(server):
+    server.control(batch_delay=60)
+
+    bodies = ANTHROPIC.bodies(["one"], "otherotherot")
+    other = ANTHROPIC.run(server, lambda batches: batches.submit("otherotherot", bodies))
+    with pytest.raises(Lost):
+        ANTHROPIC.run(server, lambda batches: batches.find(UID))
+    assert ANTHROPIC.run(server, lambda batches: batches.find(UID), others=[other]) is None
+
+
+@both
+def test_a_batch_that_expired_half_way_keeps_what_was_paid(server, provider):
+    server.control(batch_end="expired")
+    status, results = answers(provider, server, ["a", "b", "c", "d"])
+    assert status == BatchStatus(ended=True, done=2, failed=2)
+    assert [type(one) for one in results] == [Completion, Completion, Overloaded, Overloaded]
+    assert len(server.paid()) == 2
+
+
+@both
+def test_requests_of_a_cancelled_batch_are_not_sent_again(server, provider):
+    server.control(batch_delay=60)
+
+    async def work(batches):
+        batch_id = await batches.submit(UID, provider.bodies(["a"]))
+        await (batches.client.batches if provider is OPENAI else batches.client.messages.batches).cancel(batch_id)
+        assert (await until_ended(batches, batch_id)).failed == 1
+        return await all_results(batches, batch_id)
+
+    assert type(provider.run(server, work)[f"{UID}-0"]) is Rejected
+    assert server.paid() == []
+
+
+def test_a_failed_batch_says_why(server):
+    async def work(batches):
+        return await until_ended(batches, await batches.submit(UID, OPENAI.bodies(["a"]) * 2))
+
+    assert OPENAI.run(server, work) == BatchStatus(ended=True, problem="two requests have the same custom_id")
+
+
+@both
+def test_limits_are_named_before_anything_is_sent(server, provider, monkeypatch):
+    most = {"openai": 50_000, "anthropic": 100_000}[provider.stem]
+    many = provider.bodies(["a"]) * (most + 1)
+    with pytest.raises(Rejected, match=f"at most {most:,} requests"):
+        provider.run(server, lambda batches: batches.submit(UID, many))
+    monkeypatch.setattr(provider.module, "MAX_BYTES", 2_000_000)
+    with pytest.raises(Rejected, match="at most 2 MB"):
+        provider.run(server, lambda batches: batches.submit(UID, provider.bodies(["x" * 1_000_000] * 2)))
+    assert list(server.log.with_suffix(".batches").iterdir()) == []
+
+
+@both
+def test_results_that_break_off_say_so_after_those_that_came(server, provider):
+    server.control(rules=[{"when": "story", "mode": "huge"}])  # 5 MB each: more than the buffers on the way hold
+
+    async def work(batches):
+        batch_id = await batches.submit(UID, provider.bodies([f"story {at}" for at in range(6)]))
+        await until_ended(batches, batch_id)
+        came = []
+        with pytest.raises(Unreachable, match="broke off"):
+            async for custom_id, _ in batches.results(batch_id):
+                came.append(custom_id)
+                server.kill()
+        return came
+
+    assert 1 <= len(provider.run(server, work)) < 6
+
+
+@both
+def test_a_provider_that_says_nothing_is_not_waited_for(server, provider):
+    async def work(batches):
+        batch_id = await batches.submit(UID, provider.bodies(["a"]))
+        os.kill(server.pid, signal.SIGSTOP)
+        async with asyncio.timeout(3):
+            with pytest.raises(Unreachable):
+                await batches.status(batch_id)
+
+    provider.run(server, work, timeout=0.3)
+
+
+@both
+def test_the_packages_own_field_for_more_fields_is_resolved(server, provider):
+    body = {"model": "local", "max_tokens": 5, "messages": [{"role": "user", "content": "ä"}]}
+
+    async def work(batches):
+        await until_ended(batches, await batches.submit(UID, [(f"{UID}-0", body | {"extra_body": {"top_k": 3}})]))
+
+    provider.run(server, work)
+    canonical = '{"max_tokens":5,"messages":[{"content":"ä","role":"user"}],"model":"local","top_k":3}'
+    assert [one["sha"] for one in server.paid()] == [hashlib.sha256(canonical.encode()).hexdigest()]
+
+
+def test_half_a_character_and_foreign_custom_ids_are_refused_here(server):
+    broken = [(f"{UID}-0", {"model": "local", "messages": [{"role": "user", "content": "\ud83d"}]})]
+    with pytest.raises(Rejected, match="half a character"):
+        ANTHROPIC.run(server, lambda batches: batches.submit(UID, broken))
+    with pytest.raises(Rejected, match="does not start with"):
+        ANTHROPIC.run(server, lambda batches: batches.submit(UID, ANTHROPIC.bodies(["a"], "otherotherot")))
+
+
+BROKEN = [
+    (b'{"custom_id": "u-1", "response": {"status_code": 200', "u-1"),
+    (b'{"custom_id": "u-1", "response": null, "error": null}', "u-1"),
+    (b'{"custom_id": "u-1", "response": {"status_code": 200, "body": {"choices": []}}}', "u-1"),
+    (b'{"custom_id": "u-1", "response": {"status_code": 200, "body": []}}', "u-1"),
+    # an answer that quotes another request's id: the quotes inside it are escaped
+    (b'{"response": {"body": "\\"custom_id\\": \\"u-2\\"", "custom_id": "u-1", \xff', "u-1"),
+    (b"[" * 100_000, ""),
+]
+
+
+@pytest.mark.parametrize(("line", "custom_id"), BROKEN)
+def test_a_broken_line_is_unreadable_for_that_one(line, custom_id):
+    found, error = openai_batches.read_line(line, openai_batches._result)
+    assert (found, type(error)) == (custom_id, Unreadable)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=8), st.integers(1, 9), st.booleans())
+def test_lines_are_the_same_however_they_arrive(texts, size, ended):
+    # each line is a JSON text, so that only its end can be a line break; U+2028 and U+0085 stay inside
+    lines = [json.dumps(text, ensure_ascii=False).encode() for text in [*texts, "\u2028\x85"]]
+    whole = b"\n".join(lines) + (b"\n" if ended else b"")
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for at in range(0, len(whole), size):
+            yield whole[at : at + size]
+
+    async def check() -> None:
+        assert [line async for line in openai_batches.split_lines(pieces())] == lines
+
+    asyncio.run(check())

@@ -1,0 +1,257 @@
+"""Work for a model that this very process holds: the backend is the real one, its engine is scripted."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import OperationalError
+from django.utils import timezone
+
+from tests.workers.test_vllm_engine import SCHEMA, ScriptedEngine
+from workers.backends.contract import Message, Request
+from workers.backends.vllm_engine import NOT_INSTALLED
+from workers.models import Attempt, Call, Item, JobState, Worker, WorkerState
+from workers.services import engine_drain
+from workers.services.engine_drain import EngineDrain
+from workers.services.sweeping import sweep
+from workers.services.waiting import see_through
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Engine(ScriptedEngine):
+    """Keeps the sampling parameters too; `dead` times it breaks, `pause` seconds it takes for a list."""
+
+    dead, pause = 0, 0.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.params_seen: list[dict] = []
+
+    def chat(self, messages, sampling_params, use_tqdm):
+        time.sleep(self.pause)
+        self.params_seen += sampling_params
+        outputs = super().chat(messages, sampling_params, use_tqdm)
+        if self.dead:
+            self.dead -= 1
+            raise OSError("CUDA error: out of memory")
+        return outputs
+
+
+class Garage:
+    """Every engine that was loaded, in order."""
+
+    def __init__(self) -> None:
+        self.loaded: list[Engine] = []
+        self.engine = Engine()
+
+    def load(self, spec) -> Engine:
+        self.loaded.append(self.engine)
+        return self.engine
+
+
+@pytest.fixture
+def garage(monkeypatch):
+    made = Garage()
+    monkeypatch.setattr("workers.backends.vllm_engine.load_vllm", made.load)
+    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(engine_drain, "_loaded", {})
+    return made
+
+
+@pytest.fixture
+def endpoint(make_endpoint):
+    return make_endpoint("vllm-engine", name="gpu", max_concurrency=8)
+
+
+def run(endpoint, **options) -> EngineDrain:
+    drain = EngineDrain.of(endpoint.name, stop=options.pop("stop", threading.Event()), **options)
+    drain.run()
+    return drain
+
+
+def states(job) -> dict[str, int]:
+    return {state: count for state, count in Item.objects.filter(job=job).counts().items() if count}
+
+
+def test_work_is_done_in_groups_by_one_engine(garage, endpoint, start, trial):
+    job = start(endpoint, [f"q{at}" for at in range(20)])
+    run(endpoint)
+    # 20 at 8 in flight: 8 + 8 + 4
+    assert [len(one) for one in garage.engine.lists] == [8, 8, 4]
+    assert trial.answers == {f"q{at}": f"Q{at}" for at in range(20)}
+    job.refresh_from_db()
+    assert (job.state, states(job)) == (JobState.FINISHED, {"done": 20})
+    run(endpoint)
+    assert len(garage.loaded) == 1
+    assert set(Worker.objects.values_list("kind", "state")) == {("gpu", WorkerState.GONE)}
+
+
+def test_an_answer_in_the_ledger(garage, endpoint, start):
+    endpoint.price_output = Decimal(3)
+    endpoint.save()
+    start(endpoint, ["who knows"])
+    run(endpoint)
+    call = Call.objects.get()
+    assert (call.state, call.answer, call.stop, call.answered_by) == ("answered", "WHO KNOWS", "end", "tiny")
+    # the scripted engine counts 7 tokens in, 4 of them cached, and a token a word out: 2 · $3 / 1,000,000
+    assert (call.input_tokens, call.cached_tokens, call.output_tokens) == (7, 4, 2)
+    assert call.cost == Decimal("0.000006")
+    attempt = Attempt.objects.get()
+    assert (attempt.outcome, attempt.number, attempt.worker.kind) == ("answered", 1, "gpu")
+
+
+def test_a_schema_reaches_the_engine_where_the_endpoint_has_structured_output(garage, endpoint, start, trial):
+    trial.request = lambda item: Request((Message("user", item.key),), max_tokens=9, schema=SCHEMA)
+    start(endpoint, ["held"])
+    run(endpoint)
+    assert garage.engine.params_seen[0]["schema"] == SCHEMA == Call.objects.get().request["schema"]
+    endpoint.json_schema = False
+    endpoint.save()
+    engine_drain._loaded.clear()
+    start(endpoint, ["free"])
+    run(endpoint)
+    assert "schema" not in garage.engine.params_seen[1]
+
+
+def test_questions_that_cannot_be_answered_fail_alone(garage, endpoint, start, trial):
+    trial.request = lambda item: Request(
+        (Message("user", "x " * 60 if item.key == "long" else item.key),), max_tokens=9
+    )
+    job = start(endpoint, ["a", "long", "b"])
+    run(endpoint)
+    # 60 words against 50 tokens
+    assert states(job) == {"done": 2, "failed": 1}
+    assert "60 tokens" in Item.objects.get(state="failed").problem
+
+
+def test_cut_answers_are_kept(garage, endpoint, start):
+    garage.engine.finish_reason = "length"
+    job = start(endpoint, ["a"])
+    run(endpoint)
+    assert (states(job), Call.objects.get().state) == ({"unusable": 1}, "truncated")
+
+
+def test_what_the_ledger_has_is_not_asked_again(garage, endpoint, start):
+    start(endpoint, ["a", "b"])
+    run(endpoint)
+    job = start(endpoint, ["a", "b", "c"])
+    run(endpoint)
+    assert garage.engine.lists == [["a", "b"], ["c"]]
+    assert states(job) == {"done": 3}
+
+
+def test_a_dead_engine_is_loaded_anew_and_everything_asked_again(garage, endpoint, start):
+    garage.engine.dead = 1
+    job = start(endpoint, ["a", "b"])
+    run(endpoint)
+    time.sleep(0.05)
+    run(endpoint)
+    assert states(job) == {"done": 2}
+    assert (len(garage.loaded), garage.engine.closed) == (2, 1)
+    # nobody was paid: the outcome is known
+    outcomes = Attempt.objects.order_by("call", "number").values_list("outcome", flat=True)
+    assert list(outcomes) == ["overloaded", "answered"] * 2
+
+
+def test_an_engine_that_always_dies_costs_its_items_and_ends(garage, endpoint, start):
+    endpoint.max_attempts = 2
+    endpoint.save()
+    garage.engine.dead = 99
+    job = start(endpoint, ["a"])
+    see_through(job=job)
+    job.refresh_from_db()
+    assert (job.state, states(job)) == (JobState.FINISHED, {"failed": 1})
+    told = Item.objects.get().problem
+    assert told.startswith("The engine failed (OSError: CUDA error: out of memory)") and "Given up after 2" in told
+
+
+def test_seeing_a_job_through_waits_between_tries(garage, endpoint, start, monkeypatch):
+    # 1 s until the second attempt, looked for every 0.2 s; without the wait there were hundreds of rows
+    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 1.0)
+    garage.engine.dead = 1
+    job = start(endpoint, ["a"])
+    see_through(job=job)
+    assert states(job) == {"done": 1}
+    assert Worker.objects.count() <= 20
+
+
+class Broken:
+    """A backend that breaks in a way that it does not know itself."""
+
+    def __init__(self, backend) -> None:
+        self.body, self.asked = backend.body, 0
+
+    def complete_many(self, bodies):
+        self.asked += 1
+        raise MemoryError
+
+
+def test_a_backend_that_breaks_is_left_at_once_and_loaded_anew(garage, endpoint, start):
+    job = start(endpoint, [f"q{at}" for at in range(20)])
+    broken = Broken(engine_drain.loaded_engine(endpoint))
+    drain = EngineDrain(endpoint, broken, stop=threading.Event())
+    drain.run()
+    assert broken.asked == 1
+    assert set(Attempt.objects.values_list("outcome", flat=True)) == {"overloaded"}
+    time.sleep(0.05)
+    run(endpoint)
+    assert states(job) == {"done": 20} and len(garage.loaded) == 2
+
+
+def test_an_engine_that_cannot_be_loaded_pauses_the_job_and_says_why(endpoint, start, monkeypatch):
+    monkeypatch.setattr(engine_drain, "_loaded", {})
+    monkeypatch.setattr("builtins.__import__", _without_vllm(__import__))
+    job = start(endpoint, ["a"])
+    run(endpoint)
+    job.refresh_from_db()
+    assert (job.state, job.note) == (JobState.PAUSED, f"gpu: {NOT_INSTALLED}")
+    assert not Worker.objects.exists()
+
+
+def _without_vllm(usual):
+    def load(name, *rest, **more):
+        if name == "vllm":
+            raise ImportError(name)
+        return usual(name, *rest, **more)
+
+    return load
+
+
+def test_what_could_not_be_written_down_is_found_by_the_sweep(garage, endpoint, start, monkeypatch):
+    job = start(endpoint, ["a"])
+    with monkeypatch.context() as broken:
+        broken.setattr(engine_drain, "record", _away)
+        with pytest.raises(OperationalError):
+            run(endpoint)
+    assert states(job) == {"claimed": 1}
+    assert sweep(now=timezone.now()) == 1
+    run(endpoint)
+    assert states(job) == {"done": 1}
+
+
+def _away(*args, **kwargs):
+    raise OperationalError("the database is away")
+
+
+def test_the_heart_beats_while_the_engine_is_busy(garage, endpoint, start, monkeypatch):
+    monkeypatch.setattr(engine_drain, "HEARTBEAT", 0.05)
+    garage.engine.pause = 0.4
+    start(endpoint, ["a"])
+    run(endpoint)
+    worker = Worker.objects.get()
+    assert worker.heartbeat_at - worker.started_at > timedelta(seconds=0.2)
+
+
+def test_stopping_and_keeping_to_one_job(garage, endpoint, start):
+    first, second = start(endpoint, ["a"]), start(endpoint, ["b"])
+    stopped = threading.Event()
+    stopped.set()
+    run(endpoint, stop=stopped)
+    assert garage.engine.lists == []
+    run(endpoint, only=second.pk)
+    assert (states(first), states(second)) == ({"waiting": 1}, {"done": 1})

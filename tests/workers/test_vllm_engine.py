@@ -1,0 +1,343 @@
+"""vLLM in the process: against a scripted engine always, against the real one where VLLM_PYTHON names a Python that has vLLM."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from workers.backends import gpu, vllm_engine
+from workers.backends.contract import Completion, Message, Request, Spec, Stop
+from workers.backends.errors import Overloaded, Rejected
+from workers.backends.gpu import GIB, Gpu, Memory, memory_needed, verdict
+from workers.backends.vllm_engine import VllmEngine
+from workers.domain.ledger_key import canonical
+
+ROOT = Path(__file__).parents[2]
+VLLM_PYTHON = os.environ.get("VLLM_PYTHON", "")
+SCHEMA = {"type": "object", "properties": {"truth": {"enum": ["True", "False"]}}, "required": ["truth"]}
+
+
+class RefusedError(Exception):
+    pass
+
+
+class ScriptedEngine:
+    """Answers with the last message in capitals; a word is a token. `crash` in a message breaks it, schema {} is refused."""
+
+    max_model_len, refusals = 50, (RefusedError,)
+
+    def __init__(self) -> None:
+        self.lists: list[list[str]] = []
+        self.closed = 0
+        self.finish_reason = "stop"
+
+    def params(self, body):
+        if body["temperature"] < 0:
+            raise RefusedError("temperature must not be negative")
+        return body
+
+    def chat(self, messages, sampling_params, use_tqdm):
+        asked = [one[-1]["content"] for one in messages]
+        assert use_tqdm is False and [one["messages"] for one in sampling_params] == messages
+        self.lists.append(asked)
+        if any("crash" in one for one in asked):
+            raise OSError("CUDA error: out of memory")
+        if any(one.get("schema") == {} for one in sampling_params):
+            raise RefusedError("a schema without a type")
+        return [self._output(at, text) for at, text in enumerate(asked)]
+
+    def _output(self, at, text):
+        answer = SimpleNamespace(text=text.upper(), token_ids=text.split(), finish_reason=self.finish_reason)
+        return SimpleNamespace(request_id=at, prompt_token_ids=[0] * 7, num_cached_tokens=4, outputs=[answer])
+
+    def get_tokenizer(self):
+        return self
+
+    def apply_chat_template(self, messages, **how):
+        assert how == {"add_generation_prompt": True, "tokenize": True, "return_dict": False}
+        if not messages:
+            raise ValueError("an empty conversation")
+        return [word for one in messages for word in one["content"].split()]
+
+    def split(self, text, token_ids):
+        reasoning, mark, answer = text.rpartition("</THINK>")
+        return reasoning, answer, token_ids.index("</think>") + 1 if mark else 0
+
+    def close(self):
+        self.closed += 1
+
+
+@pytest.fixture
+def engine():
+    return VllmEngine(Spec("vllm-engine", "tiny"), load=lambda spec: ScriptedEngine())
+
+
+def asked(engine, *texts, **fields):
+    fields = {"max_tokens": 10, **fields}
+    return [engine.body(Request((Message("user", text),), **fields)) for text in texts]
+
+
+def test_the_body_says_all_that_shapes_an_answer(engine):
+    request = Request((Message("system", "s"), Message("user", "u")), max_tokens=5, seed=3, schema=SCHEMA, sample=2)
+    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
+    common = {"model": "tiny", "messages": messages, "max_tokens": 5, "temperature": 0.0, "seed": 3}
+    assert engine.body(request) == common | {"schema": SCHEMA}
+    assert canonical(engine.body(request)) == canonical(engine.body(request))
+    options = {"dtype": "float16", "quantization": "fp8", "gpu_memory_utilization": 0.5}
+    other = VllmEngine(Spec("vllm-engine", "tiny", json_schema=False, options=options), load=lambda spec: None)
+    assert other.body(request) == common | {"engine": {"dtype": "float16", "quantization": "fp8"}}
+
+
+def test_one_list_with_equal_beginnings_together_and_answers_in_the_order_of_the_questions(engine):
+    texts = ["b two", "a two", "b one", "a one"]
+    answers = engine.complete_many(asked(engine, *texts))
+    assert engine.engine.lists == [["a one", "a two", "b one", "b two"]]
+    assert [one.text for one in answers] == [text.upper() for text in texts]
+    assert engine.complete_many([]) == []
+
+
+def test_equal_questions_keep_their_order(engine):
+    bodies = [body | {"seed": at} for at, body in enumerate(asked(engine, "b", "a", "a", "a"))]
+    seeds = []
+    engine.engine.params = lambda body: seeds.append(body["seed"]) or body
+    engine.complete_many(bodies)
+    assert seeds == [1, 2, 3, 0]
+
+
+def test_an_answer_becomes_a_completion(engine):
+    (one,) = engine.complete_many(asked(engine, "let me see </think> yes it is"))
+    assert (one.text, one.reasoning, one.stop, one.model) == (" YES IT IS", "LET ME SEE ", Stop.END, "tiny")
+    # seven words, of which the first four end with the mark
+    assert (one.usage.input, one.usage.cached, one.usage.output, one.usage.reasoning) == (7, 4, 7, 4)
+
+
+@pytest.mark.parametrize(("reason", "expected"), [("length", Stop.LENGTH), ("abort", Overloaded), (None, Overloaded)])
+def test_how_an_answer_ends(engine, reason, expected):
+    engine.engine.finish_reason = reason
+    (one,) = engine.complete_many(asked(engine, "a"))
+    assert one.stop == expected if isinstance(one, Completion) else type(one) is expected
+
+
+def test_a_prompt_that_is_too_long_fails_alone(engine):
+    # 50 tokens in all, one of them for an answer: 49 words fit, 50 do not, however long the answer may be
+    answers = engine.complete_many(asked(engine, "a", "x " * 50, "x " * 49, "b"))
+    assert [type(one) for one in answers] == [Completion, Rejected, Completion, Completion]
+    assert str(answers[1]) == "The prompt has 50 tokens; with the answer the engine takes 50 (max_model_len)."
+    assert sum(len(one) for one in engine.engine.lists) == 3
+
+
+def test_a_conversation_without_a_template_fails_alone(engine):
+    odd = asked(engine, "a")[0] | {"messages": []}
+    answers = engine.complete_many([odd, *asked(engine, "b")])
+    assert isinstance(answers[0], Rejected) and "an empty conversation" in str(answers[0])
+    assert answers[1].text == "B"
+
+
+@pytest.mark.parametrize("odd", [{"schema": {}}, {"temperature": -1.0}])
+@pytest.mark.parametrize("at", [0, 3, 7])
+def test_what_the_engine_refuses_fails_alone(engine, odd, at):
+    bodies = asked(engine, *"abcdefgh")
+    bodies[at] |= odd
+    answers = engine.complete_many(bodies)
+    assert [type(one) for one in answers] == [Rejected if one == at else Completion for one in range(8)]
+    assert [one.text for one in answers if isinstance(one, Completion)] == [
+        text for text in "ABCDEFGH" if text != "ABCDEFGH"[at]
+    ]
+
+
+def test_a_broken_engine_fails_all_and_is_loaded_anew():
+    loads = []
+    engine = VllmEngine(Spec("vllm-engine", "tiny"), load=lambda spec: loads.append(ScriptedEngine()) or loads[-1])
+    answers = engine.complete_many(asked(engine, "a", "crash", "b"))
+    assert [type(one) for one in answers] == [Overloaded] * 3
+    assert "OSError: CUDA error: out of memory" in str(answers[0])
+    assert (len(loads), loads[0].closed) == (1, 1)
+    assert engine.complete_many(asked(engine, "a"))[0].text == "A"
+    assert len(loads) == 2
+
+
+def test_an_engine_that_loses_answers_fails_all(engine):
+    engine.engine._output, engine.engine.chat = None, lambda *args, **how: []
+    assert [type(one) for one in engine.complete_many(asked(engine, "a", "b"))] == [Overloaded] * 2
+
+
+def test_close_gives_the_model_back_once(engine):
+    scripted = engine.engine
+    engine.close()
+    engine.close()
+    assert scripted.closed == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"dtypes": "float16"}, "There is no option 'dtypes'"),
+        ({"tensor_parallel_size": True}, "tensor_parallel_size wants int, not True"),
+        ({"enforce_eager": "yes"}, "enforce_eager wants bool, not 'yes'"),
+    ],
+)
+def test_options_that_cannot_work_are_refused(options, sentence):
+    with pytest.raises(Rejected, match=sentence):
+        VllmEngine(Spec("vllm-engine", "tiny", options=options), load=lambda spec: ScriptedEngine())
+
+
+def test_without_vllm_one_sentence_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vllm", None)
+    monkeypatch.setenv("VLLM_WORKER_MULTIPROC_METHOD", "fork")
+    with pytest.raises(Rejected, match="uv pip install 'vllm"):
+        VllmEngine(Spec("vllm-engine", "tiny"))
+    assert os.environ["VLLM_WORKER_MULTIPROC_METHOD"] == "spawn"
+
+
+def test_a_model_that_cannot_be_loaded_is_refused_with_the_reason(monkeypatch):
+    def fail(**settings):
+        raise RuntimeError("no such\nmodel")
+
+    monkeypatch.setitem(sys.modules, "vllm", SimpleNamespace(LLM=fail))
+    with pytest.raises(Rejected, match=r"\(RuntimeError: no such model\)\. The files of nowhere/tiny are not on this"):
+        VllmEngine(Spec("vllm-engine", "nowhere/tiny"))
+
+
+def test_the_models_own_sampling_settings_are_never_taken():
+    spec = Spec("vllm-engine", "tiny", revision="abc", options={"dtype": "float16", "max_model_len": 99})
+    assert vllm_engine.settings_of(spec) == {
+        "model": "tiny",
+        "revision": "abc",
+        "dtype": "float16",
+        "max_model_len": 99,
+        "generation_config": "vllm",
+        "structured_outputs_config": {"backend": "guidance"},
+    }
+
+
+CONFIG = {
+    "dtype": "bfloat16",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+    "max_position_embeddings": 8192,
+}
+"""The shapes of a model of eight thousand million parameters, of two bytes each in the files."""
+WEIGHTS = 16_060_522_496
+
+
+def test_memory_by_hand():
+    memory = memory_needed(CONFIG, WEIGHTS)
+    assert memory.weights == WEIGHTS
+    # a token keeps key and value of 8 heads of 4096 / 32 = 128 numbers in 32 layers: 2·32·8·128·2 bytes = 128 KiB; 8192 of them
+    assert memory.kv_cache == 128 * 1024 * 8192 == GIB
+    # 8192 tokens · (4·4096 + 3·14336) · 2 bytes = 973,078,528; logits 2·256·128256·4 = 262,668,288
+    assert memory.activations == 973_078_528 + 262_668_288
+    assert memory.total == WEIGHTS + GIB + 1_235_746_816 + GIB
+
+
+def test_memory_of_two_gpus_and_of_a_shorter_context():
+    memory = memory_needed(CONFIG, WEIGHTS, tensor_parallel_size=2, max_model_len=4096)
+    # half the weights, half the heads, half the length; the residual stream stays whole: 8192·(16384 + 3·7168)·2 + logits
+    assert (memory.weights, memory.kv_cache) == (WEIGHTS // 2, GIB // 4)
+    assert memory.activations == 8192 * 37888 * 2 + 262_668_288
+    # sixteen GPUs share eight heads: each keeps one whole
+    assert memory_needed(CONFIG, WEIGHTS, tensor_parallel_size=16).kv_cache == GIB // 8
+
+
+@pytest.mark.parametrize(
+    ("config", "dtype", "quantization", "weights"),
+    [
+        # four bytes in the files, two in memory, unless four are asked for
+        ({"dtype": "float32"}, "auto", None, WEIGHTS / 2),
+        ({"dtype": "float32"}, "float32", None, WEIGHTS),
+        ({"dtype": None, "torch_dtype": "float16"}, "float32", None, WEIGHTS * 2),
+        # quantised in the files: what lies there is loaded
+        ({"quantization_config": {"quant_method": "awq"}}, "auto", "awq", WEIGHTS),
+        # embeddings 2·128256·4096 = 1,050,673,152 of 8,030,261,248 parameters keep two bytes, 6,979,588,096 get one
+        ({}, "auto", "fp8", 2 * 1_050_673_152 + 6_979_588_096),
+        # … or 4.5 bits: 9/16 byte
+        ({}, "auto", "bitsandbytes", 2 * 1_050_673_152 + 6_979_588_096 * 9 / 16),
+    ],
+)
+def test_weights_in_memory_by_hand(config, dtype, quantization, weights):
+    assert memory_needed(CONFIG | config, WEIGHTS, dtype, quantization=quantization).weights == weights
+
+
+def test_latent_attention_keeps_one_vector_a_layer():
+    # 32 layers · (512 + 64) numbers · 2 bytes · 8192 tokens, whole on every GPU
+    config = CONFIG | {"kv_lora_rank": 512, "qk_rope_head_dim": 64}
+    assert memory_needed(config, WEIGHTS, tensor_parallel_size=4).kv_cache == 32 * 576 * 2 * 8192
+
+
+@pytest.mark.parametrize(
+    ("gpus", "wanted", "sentence"),
+    [
+        ([], 1, "wants 1 GPU, and no GPU is visible"),
+        ([Gpu(80 * GIB, 80 * GIB)], 2, "wants 2 GPUs, and only 1 GPU is visible"),
+        ([Gpu(80 * GIB, 80 * GIB)], 1, "needs about 20.0 GiB on each GPU (16.0 of them weights) of the 72.0 GiB"),
+        # 0.9 · 20 = 18 < 20
+        ([Gpu(20 * GIB, 20 * GIB)], 1, "more than the 18.0 GiB that the engine may take of GPU 0: it does not fit"),
+        # 0.9 · 80 = 72 are taken at once, 30 are free
+        ([Gpu(80 * GIB, 80 * GIB), Gpu(30 * GIB, 80 * GIB)], 2, "GPU 1 has only 30.0 GiB free of the 72.0 GiB"),
+    ],
+)
+def test_the_verdict_is_one_sentence(gpus, wanted, sentence):
+    memory = Memory(weights=16 * GIB, kv_cache=2 * GIB, activations=GIB, overhead=GIB)
+    said = verdict(memory, gpus, wanted=wanted, utilization=0.9)
+    assert sentence in said and said.endswith(".")
+
+
+def test_the_size_of_the_files(tmp_path, monkeypatch):
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
+    assert gpu.read_model(str(tmp_path)) is None
+    (tmp_path / "pytorch_model.bin").write_bytes(b"x" * 7)
+    assert gpu.read_model(str(tmp_path)) == (CONFIG, 7)
+    for name, size in [("consolidated.safetensors", 30), ("model-1.safetensors", 10), ("model-2.safetensors", 20)]:
+        (tmp_path / name).write_bytes(b"x" * size)
+    assert gpu.read_model(str(tmp_path)) == (CONFIG, 30)
+    (tmp_path / "model.safetensors.index.json").write_text('{"metadata": {"total_size": 16060522496}}')
+    assert gpu.read_model(str(tmp_path)) == (CONFIG, WEIGHTS)
+    monkeypatch.setattr(gpu, "visible_gpus", lambda: [Gpu(24 * GIB, 24 * GIB)])
+    # weights 14.96 + cache 1 + activations 1.15 + overhead 1 = 18.1 of 0.92 · 24 = 22.1
+    assert gpu.fits(Spec("vllm-engine", str(tmp_path))) == (
+        "The model needs about 18.1 GiB on each GPU (15.0 of them weights) of the 22.1 GiB that the engine may take: it fits."
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("vllm")
+@pytest.mark.skipif(not VLLM_PYTHON, reason="set VLLM_PYTHON to a Python that has vLLM")
+def test_the_real_engine(tmp_path):
+    defaults = {"VLLM_TARGET_DEVICE": "cpu", "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1"}
+    ran = subprocess.run(
+        [VLLM_PYTHON, "-m", "tests.workers.tiny_model", str(tmp_path), "--drive"],
+        cwd=ROOT,
+        env=defaults | os.environ,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    report = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith('{"load_seconds"')))
+    print({name: report[name] for name in ("load_seconds", "tokens_a_second")})
+    for one in report["answers"]:
+        if one["stop"] == "end":
+            said = json.loads(one["text"])
+            assert said["truth"] in ("True", "False", "Unknown") and 1 <= said["sure"] <= 7 and len(said["why"]) <= 40
+    assert sum(one["stop"] == "end" for one in report["answers"]) >= 32
+    # every question has its own length: the lengths tell whether the answers came back in the questions' order
+    assert len(set(report["prompt_tokens"])) > 32
+    assert [one["input"] for one in report["answers"]] == report["prompt_tokens"]
+    assert [one.split(":")[0] for one in report["odd"]] == [
+        "Completion",
+        "Rejected",
+        "Rejected",
+        "Rejected",
+        "Completion",
+    ]
+    assert min(report["tokens_a_second"].values()) > 0

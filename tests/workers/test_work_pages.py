@@ -1,0 +1,161 @@
+"""Work and jobs: what is shown, what the buttons do, and who may press them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+from django.urls import get_resolver, reverse
+from django.utils import timezone
+
+from workers.models import EndpointPace, Item, ItemState, JobState, Worker, WorkerState
+
+pytestmark = pytest.mark.django_db
+TITLE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def press(admin):
+    """Presses a button of a job: `press(job, "pause")`; the answer leads back to its page."""
+
+    def post(job, action: str) -> None:
+        response = admin.post(reverse("workers:job_action", args=[job.uid, action]))
+        assert (response.status_code, response["Location"]) == (302, reverse("workers:job", args=[job.uid]))
+        job.refresh_from_db()
+
+    return post
+
+
+def _set(job, **states: str) -> None:
+    for key, state in states.items():
+        Item.objects.filter(job=job, key=key).update(state=state, finished_at=timezone.now())
+
+
+def _buttons(text: str) -> set[str]:
+    return {one for one in ("pause", "resume", "retry", "cancel") if f"/{one}/" in text}
+
+
+def test_a_job_is_paused_resumed_and_cancelled(page, press, make_endpoint, start):
+    job = start(make_endpoint(), ["a", "b"])
+    assert _buttons(page("workers:job", job.uid)) == {"pause", "cancel"}
+    press(job, "pause")
+    assert (job.state, _buttons(page("workers:job", job.uid))) == (JobState.PAUSED, {"resume", "cancel"})
+    press(job, "resume")
+    assert job.state == JobState.RUNNING
+    press(job, "cancel")
+    assert (job.state, job.finished_at is not None) == (JobState.CANCELLED, True)
+    assert Item.objects.filter(job=job, state=ItemState.CANCELLED).count() == 2
+    assert _buttons(page("workers:job", job.uid)) == set()
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "cancel", "retry"])
+def test_a_button_of_an_ended_job_changes_nothing(press, make_endpoint, start, action):
+    job = start(make_endpoint(), ["a"])
+    _set(job, a="done")
+    type(job).objects.filter(pk=job.pk).update(state=JobState.FINISHED)
+    press(job, action)
+    assert job.state == JobState.FINISHED and Item.objects.get().state == "done"
+
+
+def test_failed_items_are_asked_again_and_no_others(page, press, make_endpoint, start):
+    job = start(make_endpoint(), ["good", "bad", "odd"])
+    _set(job, good="done", bad="failed", odd="unusable")
+    Item.objects.filter(key="bad").update(problem="Busy. Given up after 6 attempts.")
+    type(job).objects.filter(pk=job.pk).update(state=JobState.FINISHED)
+    text = page("workers:job", job.uid)
+    assert _buttons(text) == {"retry"} and "Given up after 6 attempts." in text
+    press(job, "retry")
+    assert job.state == JobState.RUNNING
+    assert dict(Item.objects.values_list("key", "state")) == {"good": "done", "bad": "waiting", "odd": "unusable"}
+    assert Item.objects.get(key="bad").problem == ""
+
+
+def test_a_button_that_there_is_not(admin, make_endpoint, start):
+    job = start(make_endpoint(), ["a"])
+    assert admin.post(reverse("workers:job_action", args=[job.uid, "explode"])).status_code == 404
+    assert admin.post(reverse("workers:job_action", args=["nowhere", "pause"])).status_code == 404
+    assert admin.get(reverse("workers:job_action", args=[job.uid, "pause"])).status_code == 405
+    job.refresh_from_db()
+    assert job.state == JobState.RUNNING
+
+
+def test_progress_asks_for_itself_while_something_moves(admin, make_endpoint, start):
+    job = start(make_endpoint(), ["a", "b"], budget=Decimal(5))
+    _set(job, a="done")
+    address = reverse("workers:job_progress", args=[job.uid])
+    moving = admin.get(address).content.decode()
+    assert "hx-get" in moving and "<html" not in moving and "of at most $5.00" in moving
+    _set(job, b="done")
+    type(job).objects.filter(pk=job.pk).update(state=JobState.FINISHED)
+    assert "hx-get" not in admin.get(address).content.decode()
+
+
+def test_why_a_job_is_paused_is_said(page, make_endpoint, start):
+    job = start(make_endpoint(), ["a"])
+    note = "The next call could exceed the budget of $3.00; $2.9 are spent."
+    type(job).objects.filter(pk=job.pk).update(state=JobState.PAUSED, note=note)
+    assert note in page("workers:job", job.uid) and note in page("workers:work")
+
+
+def test_titles_and_problems_are_text(page, make_endpoint, start):
+    job = start(make_endpoint(), [TITLE])
+    type(job).objects.filter(pk=job.pk).update(title=TITLE, note=TITLE)
+    Item.objects.update(state="failed", problem=TITLE)
+    for text in (page("workers:job", job.uid), page("workers:work"), page("workers:work_state")):
+        assert TITLE not in text and "&lt;script&gt;alert(1)" in text
+
+
+def test_the_work_page_shows_workers_and_rates(page, make_endpoint, start):
+    now = timezone.now()
+    Worker.objects.create(host="busy-host", pid=1, started_at=now, heartbeat_at=now)
+    Worker.objects.create(host="lost-host", pid=2, started_at=now, heartbeat_at=now, state=WorkerState.LOST)
+    long_ago = now - timedelta(hours=2)
+    Worker.objects.create(host="old-host", pid=3, started_at=long_ago, heartbeat_at=long_ago, state=WorkerState.GONE)
+    endpoint = make_endpoint(name="slow")
+    start(endpoint, ["a"])
+    state = {"rate": 4.25, "ceiling": 5.0, "blocked_until": now.timestamp() + 40, "reason": "429 from the provider"}
+    EndpointPace.objects.filter(endpoint=endpoint).update(state=state)
+    text = page("workers:work")
+    assert "busy-host" in text and "lost-host" in text and "old-host" not in text
+    assert "slow" in text and "429 from the provider" in text
+
+
+def test_the_work_page_is_read_in_few_statements(statements, make_endpoint, start):
+    start(make_endpoint(), ["a"])
+    few = statements("workers:work")
+    for _ in range(12):
+        job = start(make_endpoint(), ["a", "b"])
+        type(start(make_endpoint(), ["c"])).objects.filter(pk=job.pk).update(state=JobState.FINISHED)
+    assert statements("workers:work") == few <= 12
+
+
+def test_a_job_is_read_in_few_statements(admin, make_endpoint, make_call, start, django_assert_max_num_queries):
+    job = start(make_endpoint(), [f"q{at}" for at in range(60)])
+    Item.objects.filter(job=job).update(state="failed", finished_at=timezone.now(), call=make_call())
+    with django_assert_max_num_queries(10):
+        admin.get(reverse("workers:job", args=[job.uid]))
+
+
+def _addresses(call, job) -> dict[str, str]:
+    values = {"uid": call.uid, "name": call.endpoint.name, "action": "pause"}
+    found = {}
+    for one in get_resolver("workers.urls").url_patterns:
+        kwargs = {name: values[name] for name in one.pattern.converters}
+        kwargs |= {"uid": job.uid} if one.name.startswith("job") else {}
+        found[one.name] = reverse(f"workers:{one.name}", kwargs=kwargs)
+    return found
+
+
+@pytest.mark.parametrize("name", ["alice", "bob", "esi", "charlie"])
+def test_nobody_but_the_site_admin_opens_any_of_it(cast, make_call, make_endpoint, start, name):
+    addresses = _addresses(make_call(answer="secret answer"), start(make_endpoint(), ["a"]))
+    assert len(addresses) == 13
+    client = Client()
+    client.force_login(getattr(cast, name))
+    for address in addresses.values():
+        for response in (client.get(address), client.post(address)):
+            assert response.status_code in (403, 405), address
+            assert "secret answer" not in response.content.decode()
+    assert not Item.objects.exclude(state="waiting").exists()

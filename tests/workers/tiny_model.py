@@ -1,0 +1,147 @@
+"""A language model of two layers with random weights: real files, made on the spot, for tests without a network or a GPU.
+
+`python -m tests.workers.tiny_model FOLDER` writes it, and with `--drive` also asks the real VllmEngine 64 questions and prints what came
+of them as one line of JSON. Needs what an environment with vLLM has: torch, transformers and tokenizers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+
+VOCABULARY, LENGTH = 512, 2048
+"""Tokens in the vocabulary; the longest sequence in tokens."""
+BEGIN, END, PAD = "<s>", "</s>", "<pad>"
+TEMPLATE = (
+    "{{ '<s>' }}{% for message in messages %}{{ message['role'] + ': ' + message['content'] + '\\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ 'assistant: ' }}{% endif %}"
+)
+_TEXT = (
+    "Sally puts the marble into the basket and goes out.",
+    "Anne takes the marble out of the basket and puts it into the box.",
+    "Sally comes back. Sally believes that the marble is in the basket.",
+    'user: system: assistant: {"truth": "True", "knowledge": "False", "score": 3}',
+)
+
+
+def write_tiny_model(folder: Path) -> Path:
+    """Writes config, weights and tokenizer into `folder`, the same bytes each time; returns the folder."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    tokenizer = _tokenizer()
+    torch.manual_seed(7)
+    config = LlamaConfig(
+        vocab_size=VOCABULARY,
+        hidden_size=128,
+        intermediate_size=256,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=LENGTH,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        tie_word_embeddings=False,
+    )
+    LlamaForCausalLM(config).to(torch.bfloat16).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def _tokenizer():
+    """Byte-level, so that every text can be written; filled up to the vocabulary's size with unused tokens."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY,
+        special_tokens=[PAD, BEGIN, END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(_TEXT, trainer)
+    tokenizer.add_tokens([f"<unused{at}>" for at in range(VOCABULARY - tokenizer.get_vocab_size())])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token=BEGIN, eos_token=END, pad_token=PAD, chat_template=TEMPLATE
+    )
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "truth": {"enum": ["True", "False", "Unknown"]},
+        "sure": {"type": "integer", "minimum": 1, "maximum": 7},
+        "why": {"type": "string", "maxLength": 40},
+    },
+    "required": ["truth", "sure", "why"],
+    "additionalProperties": False,
+}
+QUESTIONS, ROUNDS = 64, 5
+
+
+def drive(folder: Path) -> dict:
+    """Asks through VllmEngine and through the bare LLM.chat in turn, each from an empty prefix cache.
+
+    `tokens_a_second` are medians over ROUNDS of output tokens; `answers` are the last round's; `odd` is what became of three
+    bodies that cannot be asked among two that can.
+    """
+    from workers.backends.contract import Message, Request, Spec
+    from workers.backends.vllm_engine import VllmEngine, count_tokens
+
+    started = time.perf_counter()
+    engine = VllmEngine(Spec("vllm-engine", str(folder), options={"enforce_eager": True, "seed": 1}))
+    loaded = time.perf_counter() - started
+    rubric = Message("system", "You label what people believe. " * 20)
+    questions = [
+        Message("user", f"Row {at}: Sally believes that the marble is in the basket.{' x' * at}")
+        for at in range(QUESTIONS)
+    ]
+    bodies = [engine.body(Request((rubric, one), max_tokens=120, temperature=1.0, schema=SCHEMA)) for one in questions]
+
+    def bare() -> int:
+        params = [engine.engine.params(body) for body in bodies]
+        outputs = engine.engine.chat([body["messages"] for body in bodies], params, use_tqdm=False)
+        return sum(len(one.outputs[0].token_ids) for one in outputs)
+
+    bare()  # the first call compiles the grammar
+    rates = {"engine": [], "bare": []}
+    for _ in range(ROUNDS):
+        answers, seconds = _timed(engine, lambda: engine.complete_many(bodies))
+        rates["engine"].append(sum(one.usage.output for one in answers) / seconds)
+        tokens, seconds = _timed(engine, bare)
+        rates["bare"].append(tokens / seconds)
+    first, last = bodies[0], bodies[1] | {"max_tokens": LENGTH}  # that much room is not left, and need not be
+    long = [{"role": "user", "content": "x " * LENGTH}]
+    odd = [first, first | {"messages": long}, first | {"schema": {"type": "nonsense"}}, first | {"messages": []}, last]
+    report = {
+        "load_seconds": round(loaded, 1),
+        "tokens_a_second": {name: round(statistics.median(one)) for name, one in rates.items()},
+        "prompt_tokens": [count_tokens(engine.engine.get_tokenizer(), body["messages"]) for body in bodies],
+        "answers": [{"text": one.text, "stop": one.stop, "input": one.usage.input} for one in answers],
+        "odd": [f"{type(one).__name__}: {one}" for one in engine.complete_many(odd)],
+    }
+    engine.close()
+    return report
+
+
+def _timed(engine, ask) -> tuple:
+    engine.engine._llm.reset_prefix_cache()
+    started = time.perf_counter()
+    return ask(), time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--drive", action="store_true")
+    asked = parser.parse_args()
+    write_tiny_model(asked.folder)
+    if asked.drive:
+        print(json.dumps(drive(asked.folder)))

@@ -1,0 +1,59 @@
+"""What the OpenAPI description says of every operation of every app: the errors and their one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse, inline_serializer
+from rest_framework import serializers
+
+ERROR = inline_serializer(
+    "Error",
+    {
+        "error": inline_serializer(
+            "ErrorBody",
+            {
+                "status": serializers.IntegerField(),
+                "message": serializers.CharField(help_text="One sentence."),
+                "fields": serializers.DictField(
+                    child=serializers.ListField(child=serializers.CharField()),
+                    help_text="Field name → sentences; empty where no field is at fault.",
+                ),
+            },
+        )
+    },
+)
+_WHY = {
+    400: ("The request is not as described here.", FIELDS := "The request holds fields that are not as expected."),
+    401: ("No valid token and no session.", "Authentication credentials were not provided."),
+    403: ("Your role in the project is too low.", "This needs the role expert in Minds."),
+    404: ("It is not there, or not yours to see.", "There is no such project, or you are not a member of it."),
+    406: ("The Accept header leaves no way to answer.", "Could not satisfy the request Accept header."),
+    409: (
+        "The cell changed since you saw it.",
+        "Meanwhile Esi decided this cell: True, on 5 October 2026 at 09:30 UTC.",
+    ),
+    413: ("More than 256 kB.", "The request is larger than 256 kB."),
+    415: ("The body is not application/json.", 'Unsupported media type "text/plain" in request.'),
+    422: ("Well-formed, and refused by the project's rules.", "The votes of this cell are not all in yet."),
+}
+BODY = (400, 413, 415, 422)
+READ = (401, 404, 406)
+
+
+def answers(
+    success, *errors: int, status: int = 200, why: Mapping[int, tuple[str, str]] | None = None
+) -> dict[int, object]:
+    """The responses of an operation: `success` for `status`, and each error in the one shape with an example.
+
+    `why` gives a code another (description, message) than an operation on a project has.
+    """
+    told = _WHY | dict(why or {})
+    return {status: success} | {code: _error(code, *told[code]) for code in sorted({*READ, *errors})}
+
+
+def _error(code: int, why: str, message: str) -> OpenApiResponse:
+    fields = {"label": ["'7' is no label of order; expected one of 0, 1, 2, 3."]} if message == FIELDS else {}
+    value = {"error": {"status": code, "message": message, "fields": fields}}
+    example = OpenApiExample(f"{code}", value=value, response_only=True, status_codes=[str(code)])
+    return OpenApiResponse(ERROR, description=why, examples=[example])

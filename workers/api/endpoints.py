@@ -1,0 +1,96 @@
+"""The models that can be asked. Only the site admin."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.permissions import BasePermission, IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from workers.access import ONLY_SITE_ADMIN
+from workers.api.description import BODY, answers
+from workers.api.fields import Strict, read_query
+from workers.api.refusals import CannotBeDone
+from workers.api.requests import NAME, EndpointIn
+from workers.api.shapes import EndpointOut
+from workers.models import Endpoint
+from workers.services.endpoints import DEFAULTS, save_endpoint
+
+_NAME = OpenApiParameter(
+    "name", {"type": "string", "pattern": NAME}, OpenApiParameter.PATH, description="Name of the endpoint."
+)
+_WHY = {
+    403: ("You are not the site admin.", ONLY_SITE_ADMIN),
+    404: ("It is not there.", "No Endpoint matches the given query."),
+    422: ("Well-formed, and refused; `fields` says why.", "The request holds fields that are not as expected."),
+}
+_EXAMPLE = {
+    "name": "small",
+    "provider": "openai",
+    "model": "small-1",
+    "base_url": "http://models.example:8000/v1",
+    "api_key_env": "MODELS_KEY",
+    "price_input": "0.15",
+    "price_output": "0.60",
+}
+
+
+class SiteAdmin(BasePermission):
+    message = ONLY_SITE_ADMIN
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        return request.user.is_superuser
+
+
+class SiteView(GenericAPIView):
+    permission_classes = (IsAuthenticated, SiteAdmin)
+
+
+class Endpoints(SiteView):
+    @extend_schema(
+        operation_id="endpoints_list",
+        tags=["models"],
+        responses=answers(EndpointOut(many=True), 400, 403, why=_WHY),
+    )
+    def get(self, request: Request) -> Response:
+        """The registered models by name, with their prices and limits."""
+        read_query(request, Strict)
+        page = self.paginate_queryset(Endpoint.objects.order_by("name"))
+        return self.get_paginated_response(EndpointOut(page, many=True).data)
+
+    @extend_schema(
+        operation_id="endpoints_register",
+        tags=["models"],
+        request=EndpointIn,
+        examples=[OpenApiExample("A model", value=_EXAMPLE, request_only=True)],
+        responses=answers(EndpointOut, 403, *BODY, status=201, why=_WHY),
+    )
+    def post(self, request: Request) -> Response:
+        """Registers a model, as the page and the command `add_endpoint` do.
+
+        What is left out is as on a new page for this provider. 422 where the name is taken, the address is not allowed or
+        the options cannot work: a sentence for each field.
+        """
+        form = EndpointIn(data=request.data)
+        form.is_valid(raise_exception=True)
+        values = DEFAULTS.get(form.validated_data["provider"], {}) | form.validated_data
+        try:
+            made = save_endpoint(by=request.user.get_username(), values=values)
+        except ValidationError as refusal:
+            raise CannotBeDone(refusal.message_dict) from refusal
+        return Response(EndpointOut(made).data, status=201)
+
+
+class OneEndpoint(SiteView):
+    @extend_schema(
+        operation_id="endpoints_read",
+        tags=["models"],
+        parameters=[_NAME],
+        responses=answers(EndpointOut, 403, why=_WHY),
+    )
+    def get(self, request: Request, name: str) -> Response:
+        """One model. Whether its key is there, only the worker knows."""
+        return Response(EndpointOut(get_object_or_404(Endpoint, name=name)).data)

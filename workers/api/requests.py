@@ -1,0 +1,91 @@
+"""What a request to register a model carries. What the values mean is checked where the page's form is checked too."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from workers.api.fields import Choice, Matching, Pattern, Strict, Truth, Whole
+from workers.backends import PROVIDERS
+
+NAME = r"^[-a-zA-Z0-9_]{1,60}$"
+VARIABLE = r"^[A-Z_][A-Z0-9_]*$"
+ADDRESS = r"^https?://[!-~]+$"
+LINE = r"^[^\u0000-\u001f\u007f]+$"
+PRICE, FACTOR = r"^[0-9]{1,6}(\.[0-9]{1,6})?$", r"^[0-9](\.[0-9]{1,3})?$"
+_NO_KEY = "The name of an environment variable is expected, in capitals, never the key itself."
+_NO_NUMBER = 'A number of US dollars as a string is expected, such as "0.15".'
+
+
+class Line(Matching):
+    def __init__(self, **options) -> None:
+        super().__init__(LINE, trim_whitespace=False, **options)
+
+
+class Price(Pattern):
+    """A decimal number as a string, so that nothing is rounded on its way."""
+
+    def __init__(self, pattern: str = PRICE, **options) -> None:
+        super().__init__(
+            pattern, trim_whitespace=False, required=False, error_messages={"invalid": _NO_NUMBER}, **options
+        )
+
+    def to_internal_value(self, data) -> Decimal:
+        return Decimal(super().to_internal_value(data))
+
+
+class Count(Whole):
+    def __init__(self, low: int = 0, high: int = 2**31 - 1, **options) -> None:
+        super().__init__(required=False, min_value=low, max_value=high, **options)
+
+
+@extend_schema_field({"type": "object", "additionalProperties": True})
+class Options(serializers.DictField):
+    pass
+
+
+class EndpointIn(Strict):
+    """A model to be registered; only name, provider and model are needed."""
+
+    name = Pattern(NAME, trim_whitespace=False, help_text="What tables and commands call it.")
+    provider = Choice(list(PROVIDERS.items()))
+    model = Line(max_length=200, help_text="The name that the provider knows the model by.")
+    revision = Line(max_length=100, required=False, allow_blank=True)
+    family = Line(max_length=60, required=False, allow_blank=True)
+    base_url = Pattern(
+        ADDRESS,
+        max_length=300,
+        trim_whitespace=False,
+        required=False,
+        allow_blank=True,
+        help_text="Empty for the provider's own address.",
+    )
+    api_key_env = Pattern(
+        VARIABLE,
+        max_length=100,
+        trim_whitespace=False,
+        required=False,
+        allow_blank=True,
+        error_messages={"invalid": _NO_KEY},
+        help_text="The name of the environment variable that holds the key where the worker runs. Never the key.",
+    )
+    options = Options(required=False, help_text="Settings of the provider's own.")
+    active = Truth(required=False)
+    sets_temperature = Truth(required=False)
+    json_schema = Truth(required=False)
+    batches = Truth(required=False)
+    context_tokens = Count()
+    price_input = Price(help_text="US dollars per million tokens.")
+    price_cached = Price()
+    price_cache_write = Price()
+    price_output = Price()
+    price_batch = Price(FACTOR, help_text="Factor on all prices in a batch.")
+    max_concurrency = Count(1)
+    requests_per_minute = Count()
+    tokens_per_minute = Count()
+    timeout_seconds = Count(1)
+    max_attempts = Count(1, 2**15 - 1)
+    repeat_unknown = Count(0, 2**15 - 1)
+    retry_after_cap = Count()

@@ -1,0 +1,10 @@
+"""Mounted by the one root of the API."""
+
+from django.urls import path
+
+from workers.api import endpoints
+
+urlpatterns = [
+    path("v1/endpoints/", endpoints.Endpoints.as_view(), name="endpoints"),
+    path("v1/endpoints/<slug:name>/", endpoints.OneEndpoint.as_view(), name="endpoint"),
+]
