@@ -1,0 +1,172 @@
+"""The repaired reading: the same answers, with failures as missing data instead of zeros.
+
+A story whose answer cannot be read is left out of the estimate and named; bounds beside the estimate say what it would
+be if every such story were worth 0, or 1. Intervals are percentile intervals of a bootstrap over stories, as the
+propositions of one story are not independent. A figure that is not defined is None, with a `reason`.
+
+- Gold: propositions without an actor or a belief, which nobody was shown, do not count; a gold label outside its closed
+  set makes its cell undefined. A story without gold propositions has no figures and is not unusable either.
+- Stage 1: a story counts where its answer holds a proposition and the judge gave every row of both tables a count.
+- Stage 2: a story counts where its answer holds at least one row of a gold proposition. Rows and labels that it leaves
+  out there, and labels outside the closed set, are wrong: the model was asked for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.domain.anchoring.estimates import RESAMPLES
+from annotation.domain.schema import SCHEMA
+from benchmark.domain.omnitom.estimating import StoryScore, report
+from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.domain.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, f1
+from benchmark.domain.omnitom.official import Texts
+from benchmark.domain.omnitom.readings.extraction import read_extraction
+from benchmark.domain.omnitom.readings.judgement import read_counts
+from benchmark.domain.omnitom.readings.labels import read_labels
+from benchmark.domain.omnitom.readings.values import repaired
+from benchmark.domain.omnitom.records import Record
+from benchmark.domain.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+
+NO_ANSWER = "no answer"
+UNREADABLE = "no usable row"
+NO_JUDGEMENT = "no judgement"
+PARTLY_JUDGED = "rows without a judgement"
+
+
+def stage1_result(record: Record, texts: Mapping[str, str]) -> Stage1Result:
+    """The counts of the propositions that a person would read, on both sides."""
+    gold = record.shown
+    predicted = read_extraction(texts.get("extract", ""))
+    counts = read_counts(texts.get("judge", ""), predicted, gold)
+    if not gold:
+        unusable = NO_GOLD
+    elif "extract" not in texts:
+        unusable = NO_ANSWER
+    elif not predicted:
+        unusable = UNREADABLE
+    elif set(counts[0] + counts[1]) == {None}:
+        unusable = NO_JUDGEMENT
+    else:
+        unusable = PARTLY_JUDGED if None in counts[0] + counts[1] else ""
+    orders = tuple(repaired("order", row.order) for row in gold)
+    return Stage1Result(record.story_id, record.category, tuple(counts[0]), tuple(counts[1]), orders, unusable)
+
+
+def stage2_result(record: Record, texts: Mapping[str, str]) -> Stage2Result:
+    """The labels that a person would read for each gold proposition; gold labels are repaired in the same way."""
+    gold = record.shown
+    predicted = read_labels(texts.get("label", ""), gold)
+    if not gold:
+        unusable = NO_GOLD
+    elif "label" not in texts:
+        unusable = NO_ANSWER
+    else:
+        unusable = "" if any(row is not None for row in predicted) else UNREADABLE
+    labels = tuple(tuple(map(repaired, DIMENSIONS, row.labels)) for row in gold)
+    return Stage2Result(record.story_id, record.category, labels, tuple(predicted), unusable)
+
+
+def stage1_score(result: Stage1Result) -> StoryScore:
+    """Precision, recall and F1, with rows that nobody judged as unmatched (worst) and as matched (best)."""
+    if not result.gold_counts:
+        undefined = dict.fromkeys(STAGE1_SHARES)
+        return StoryScore(result.category, undefined, undefined, result.unusable)
+    worst, best = _stage1(result, unjudged=0), _stage1(result, unjudged=1)
+    return StoryScore(result.category, worst, best, result.unusable)
+
+
+def _stage1(result: Stage1Result, *, unjudged: int) -> dict[str, float]:
+    def matched(counts: Sequence[int | None]) -> float:
+        if not counts:  # nothing could be read, so anything may have been said
+            return float(unjudged)
+        return sum((unjudged if count is None else count) > 0 for count in counts) / len(counts)
+
+    precision, recall = matched(result.pred_counts), matched(result.gold_counts)
+    return {"precision": precision, "recall": recall, "f1": f1(precision, recall)}
+
+
+def stage2_score(result: Stage2Result) -> StoryScore:
+    """Accuracy of each dimension over the cells whose gold label is legal, and their mean."""
+    worst, best = [_stage2(result, whole if result.unusable else None) for whole in (0.0, 1.0)]
+    return StoryScore(result.category, worst, best, result.unusable)
+
+
+def _stage2(result: Stage2Result, whole: float | None = None) -> dict[str, float | None]:
+    accuracies = [_accuracy(result, at, whole) for at in range(len(DIMENSIONS))]
+    known = [one for one in accuracies if one is not None]
+    return dict(zip(STAGE2_SHARES, [sum(known) / len(known) if known else None, *accuracies], strict=True))
+
+
+def _accuracy(result: Stage2Result, at: int, whole: float | None) -> float | None:
+    cells = [
+        predicted is not None and predicted[at] == gold[at]
+        for gold, predicted in zip(result.gold, result.predicted, strict=True)
+        if SCHEMA.is_legal(DIMENSIONS[at], gold[at])
+    ]
+    if not cells:
+        return None
+    return sum(cells) / len(cells) if whole is None else whole
+
+
+def score_repaired(
+    records: Sequence[Record], texts: Texts, *, seed: int = 1, resamples: int = RESAMPLES
+) -> dict[str, Any]:
+    """{"stage1", "stage2"}: the shape of the official figures, as numbers, with what is uncertain beside them.
+
+    A row of `overall` and `by_category` has `stories` (usable ones), the figures, `interval` and `bounds` of each as
+    [low, high], `unusable` (how many stories) and, where there are any, `unusable_reasons`. Rows of `stories` have the
+    figures, or None with a `reason` and bounds. A stage that no story has an answer for is None, with its reason in
+    `reason`.
+    """
+    rules = {"seed": seed, "resamples": resamples}
+    out: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    held = {stage for record in records for stage in texts.get(record.story_id, ())}
+    for stage, needed, result, reported in _PLAN:
+        if lacking := [name for name in needed if name not in held]:
+            out[stage], reasons[stage] = None, f"No story has an answer for {lacking[0]}."
+        else:
+            out[stage] = reported([result(record, texts.get(record.story_id, {})) for record in records], **rules)
+    return {**out, "reason": reasons} if reasons else out
+
+
+def stage1_report(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """{overall, by_category, stories, method, seed, resamples}; `overall` also has `f1_category_mean`."""
+    scores = [stage1_score(one) for one in results]
+    head = report(scores, STAGE1_SHARES, mean_of_categories="f1", seed=seed, resamples=resamples)
+    return _whole(head, results, scores, [_stage1_counts(one) for one in results])
+
+
+def stage2_report(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """{overall, by_category, stories, method, seed, resamples}."""
+    scores = [stage2_score(one) for one in results]
+    head = report(scores, STAGE2_SHARES, seed=seed, resamples=resamples)
+    counts = [{"pairs": len(one.gold), "matched_pairs": one.paired} for one in results]
+    return _whole(head, results, scores, counts)
+
+
+def _stage1_counts(result: Stage1Result) -> dict[str, int]:
+    totals = {"pred_total": len(result.pred_counts), "gt_total": len(result.gold_counts)}
+    return totals | {"pred_matched": result.pred_matched, "gt_matched": result.gold_matched}
+
+
+def _whole(head: dict[str, Any], results, scores: Sequence[StoryScore], counts: Sequence[dict[str, int]]) -> dict:
+    stories = [_story(*one) for one in zip(results, scores, counts, strict=True)]
+    return {"overall": head.pop("overall"), "by_category": head.pop("by_category"), "stories": stories, **head}
+
+
+def _story(result: Stage1Result | Stage2Result, score: StoryScore, counts: Mapping[str, int]) -> dict[str, Any]:
+    row = {"story_id": result.story_id, "story_category": result.category, **counts}
+    if not result.unusable:
+        return {**row, **score.worst, "unusable": False}
+    row |= {**dict.fromkeys(score.worst), "unusable": score.defined, "reason": result.unusable}
+    bounds = {name: [low, score.best[name]] for name, low in score.worst.items() if low is not None}
+    return {**row, "bounds": bounds} if bounds else row
+
+
+_PLAN = (
+    ("stage1", ("extract", "judge"), stage1_result, stage1_report),
+    ("stage2", ("label",), stage2_result, stage2_report),
+)

@@ -1,0 +1,53 @@
+"""What one story's answers came to, in either reading: the material of every metric and analysis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmark.domain.omnitom.labels import Labels
+
+NO_GOLD = "no gold propositions"
+"""Why a story without gold rows has no estimate: not the answer's fault, so it is not counted as unusable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage1Result:
+    """Match counts of the predicted rows and of the gold rows, in table order; None where nobody judged the row.
+
+    `gold_orders` are the gold rows' orders. `unusable` says why the story has no estimate, empty where it has one; the
+    official reading never sets it and counts such a story 0.
+    """
+
+    story_id: int
+    category: str
+    pred_counts: tuple[int | None, ...]
+    gold_counts: tuple[int | None, ...]
+    gold_orders: tuple[str, ...]
+    unusable: str = ""
+
+    @property
+    def pred_matched(self) -> int:
+        return _matched(self.pred_counts)
+
+    @property
+    def gold_matched(self) -> int:
+        return _matched(self.gold_counts)
+
+
+def _matched(counts: tuple[int | None, ...]) -> int:
+    return sum(count is not None and count > 0 for count in counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage2Result:
+    """Gold labels of each gold row, and what was predicted for it: None without a row, "" without a label."""
+
+    story_id: int
+    category: str
+    gold: tuple[Labels, ...]
+    predicted: tuple[Labels | None, ...]
+    unusable: str = ""
+
+    @property
+    def paired(self) -> int:
+        return sum(labels is not None for labels in self.predicted)

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from annotation.domain.corpus_files import MAX_LINE_BYTES, lines_of
+from benchmark.domain.omnitom.pipe_tables import extraction_rows, label_rows
+from benchmark.domain.omnitom.records import BadRecord, json_of
+from benchmark.domain.suites import BadAnswers
+from judge.domain.alignment import align
+from judge.domain.tables import JudgedRow, read_judgement
+from workers.management.json_command import JsonCommand
+
+Rows = list[tuple[str, str]]
+
+
+class Command(JsonCommand):
+    help = "Prints, line by line, what official parsing makes of raw model texts."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("kind", choices=["extract", "label", "judge"])
+        parser.add_argument("file", type=Path, metavar="FILE.jsonl", help="""each line {"id", "text"}""")
+        for side, rows in (("pred", "predicted"), ("gold", "gold")):
+            told = f"judge: JSON [[actor, belief], …] of the {rows} rows, or an object of such lists by id"
+            parser.add_argument(f"--{side}", type=Path, metavar="FILE", help=told)
+
+    def handle(self, *args, **options) -> None:
+        # A line a text is this command's output with --json and without.
+        super().handle(*args, **{**options, "json": False})
+
+    def work(self, **options) -> list[dict]:
+        path, sides = options["file"], [options["pred"], options["gold"]]
+        if options["kind"] != "judge" and any(sides):
+            raise ValueError("--pred and --gold are for judge.")
+        for one in filter(None, [path, *sides]):
+            if not one.is_file():
+                raise ValueError(f"There is no file {one}.")
+        parse = _parser(options["kind"], [_given(one) if one else None for one in sides])
+        with path.open("rb") as handle:
+            return [_parsed(raw, parse, f"{path}, line {number}: ") for number, raw in lines_of(handle)]
+
+    def say(self, result: list[dict]) -> None:
+        for line in filter(None, result):
+            self.stdout.write(json.dumps(line))
+
+
+def _parsed(raw: bytes | None, parse: Callable[[Any, str], dict], where: str) -> dict | None:
+    try:
+        if raw is None:
+            raise BadRecord(f"the line is longer than {MAX_LINE_BYTES // 1024 // 1024} MB.")
+        value = json_of(raw)
+        if value is None:
+            return None
+        if not isinstance(value, dict) or "id" not in value or not isinstance(value.get("text"), str):
+            raise BadRecord('expected an object with "id" and "text".')
+        return {"id": value["id"], **parse(value["id"], value["text"])}
+    except ValueError as error:
+        raise ValueError(f"{where}{error}") from error
+
+
+def _parser(kind: str, given: Sequence[Callable[[Any], Rows] | None]) -> Callable[[Any, str], dict]:
+    if kind == "extract":
+        return lambda _, text: {"rows": extraction_rows(text)}
+    if kind == "label":
+        return lambda _, text: {"rows": [row.cells() for row in label_rows(text)]}
+
+    def judge(story: Any, text: str) -> dict:
+        found = read_judgement(text)
+        pred, gold = (
+            _counted(rows(story), judged) if rows else [row.keyed() for row in judged]
+            for rows, judged in zip(given, (found.predictions, found.gold), strict=True)
+        )
+        return {"pred": pred, "gold": gold}
+
+    return judge
+
+
+def _counted(rows: Rows, judged: Sequence[JudgedRow]) -> list[list]:
+    return [[*row, count] for row, count in zip(rows, align(rows, judged), strict=True)]
+
+
+def _given(path: Path) -> Callable[[Any], Rows]:
+    """The rows of a file by id: one list for every text, or a list for each id."""
+    try:
+        value = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise BadAnswers(f"{path}, line {error.lineno}: this is not JSON ({error.msg}).") from error
+    except (ValueError, RecursionError) as error:
+        raise BadAnswers(f"{path} cannot be read as JSON in UTF-8.") from error
+    if isinstance(value, Mapping):
+        by_id = {name: _rows(rows, path) for name, rows in value.items()}
+        return lambda story: _of(by_id, str(story), path)
+    rows = _rows(value, path)
+    return lambda story: rows
+
+
+def _of(by_id: Mapping[str, Rows], story: str, path: Path) -> Rows:
+    if story not in by_id:
+        raise BadAnswers(f"{path} has no rows for the id {story[:60]!r}.")
+    return by_id[story]
+
+
+def _rows(value: Any, path: Path) -> Rows:
+    wrong = not isinstance(value, list) or not all(
+        isinstance(row, list) and len(row) >= 2 and all(isinstance(cell, str) for cell in row[:2]) for row in value
+    )
+    if wrong:
+        raise BadAnswers(f"{path}: expected a list of [actor, belief].")
+    return [(row[0], row[1]) for row in value]

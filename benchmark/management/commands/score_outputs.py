@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmark.domain.suites import SUITES, Option
+from workers.management.json_command import JsonCommand
+
+
+class Command(JsonCommand):
+    help = "Scores answers that were made elsewhere, in the official and in the repaired reading."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("suite", choices=sorted(SUITES))
+        parser.add_argument("--data", required=True, type=Path, metavar="PATH", help="what the suite's importer takes")
+        parser.add_argument("--answers", required=True, type=Path, metavar="FILE", help="JSON: answers by id")
+        for option in _options():
+            parser.add_argument(
+                f"--{option.name.replace('_', '-')}",
+                type=type(option.default),
+                choices=option.choices,
+                help=option.help,
+            )
+
+    def work(self, **options) -> dict:
+        suite = SUITES[options["suite"]]
+        own = {option.name: option.default for option in suite.options}
+        given = {one.name: options[one.name] for one in _options() if options.get(one.name) is not None}
+        if foreign := sorted(given.keys() - own.keys()):
+            raise ValueError(f"{suite.name} has no option --{foreign[0].replace('_', '-')}.")
+        for path in (options["data"], options["answers"]):
+            if not path.exists():
+                raise ValueError(f"There is no file {path}.")
+        if options["answers"].is_dir():
+            raise ValueError(f"{options['answers']} is a folder; expected a file.")
+        return suite.score(options["data"], options["answers"], **own | given)
+
+    def say(self, result: dict) -> None:
+        for reading, stages in result.items():
+            for stage, why in stages.get("reason", {}).items():
+                self.note(f"{reading}, {stage}: {why}")
+            for stage in (name for name, found in stages.items() if name != "reason" and found):
+                for name, value in stages[stage]["overall"].items():
+                    if isinstance(value, str | int | float):
+                        self.stdout.write(f"{reading:10}{stage:8}{name:24}{_short(value):>12}")
+
+
+def _options() -> list[Option]:
+    """The options of all suites, one of a name that several have."""
+    return list({option.name: option for suite in SUITES.values() for option in suite.options}.values())
+
+
+def _short(value: str | int | float) -> str:
+    return f"{value:.6f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,158 @@
+"""The judge's two CSV tables: as they are written for it, and as official scoring reads them back.
+
+Source: specification "OmniToM scoring", section 4. Every oddity of the released parser is kept, because a published
+figure contains it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import NamedTuple
+
+from judge.domain.text import key, match_count, normalise_space
+
+MAX_FIELD = 131_072
+"""Characters that Python's csv module takes in one field; beyond that the released code ends with a traceback."""
+
+_PREDICTION = re.compile(r"predictions?\b")
+_GOLD = re.compile(r"(?:ground\s*truth|gt)\b")
+
+
+class OversizedField(ValueError):
+    """A cell that the released code cannot read: its run ends there, without any figure."""
+
+
+class JudgedRow(NamedTuple):
+    """One row of a judge's table, texts space-normalised."""
+
+    actor: str
+    belief: str
+    count: int
+
+    def keyed(self) -> JudgedRow:
+        """The row as alignment compares it."""
+        return JudgedRow(key(self.actor), key(self.belief), self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Both tables of a judge's text, in its order."""
+
+    predictions: tuple[JudgedRow, ...]
+    gold: tuple[JudgedRow, ...]
+
+
+def _written(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def belief_csv(rows: Iterable[tuple[str, str]]) -> str:
+    """A table of (actor, belief) as the judge is shown it: header `Actor,Belief`, LF, texts as given."""
+    return _written(("Actor", "Belief"), rows)
+
+
+def judged_csv(rows: Iterable[tuple[str, str, int]]) -> str:
+    """A table as the judge is asked to answer it: header `Actor,Belief,MatchCount`, LF."""
+    return _written(("Actor", "Belief", "MatchCount"), rows)
+
+
+def predictions_csv(rows: Iterable[tuple[str, str]]) -> str:
+    """Predicted rows (actor, belief) for the judge: space-normalised, none left out."""
+    return belief_csv((normalise_space(actor), normalise_space(belief)) for actor, belief in rows)
+
+
+def gold_csv(rows: Iterable[tuple[str, str]]) -> str:
+    """Gold rows (actor, belief) for the judge: trimmed outside only, without those that lack an actor or a belief."""
+    trimmed = ((actor.strip(), belief.strip()) for actor, belief in rows)
+    return belief_csv((actor, belief) for actor, belief in trimmed if actor and belief)
+
+
+def is_prediction_heading(line: str) -> bool:
+    return _PREDICTION.match(_heading(line)) is not None
+
+
+def is_gold_heading(line: str) -> bool:
+    return _GOLD.match(_heading(line)) is not None
+
+
+def _heading(line: str) -> str:
+    return normalise_space(line).lower().strip("*").strip(":")
+
+
+def read_judgement(text: str) -> Judgement:
+    """Both tables of a judge's text; a section that is not found has no rows. Raises OversizedField."""
+    lines = text.splitlines()
+    kinds = [(is_prediction_heading(line), is_gold_heading(line)) for line in lines]
+    predictions, gold = (_rows(_section(lines, kinds, side)) for side in (0, 1))
+    return Judgement(tuple(predictions), tuple(gold))
+
+
+def _section(lines: Sequence[str], kinds: Sequence[tuple[bool, bool]], side: int) -> Sequence[str]:
+    """The lines after the first heading of that side, up to the next heading of either side."""
+    start = next((at for at, kind in enumerate(kinds) if kind[side]), None)
+    if start is None:
+        return ()
+    end = next((at for at in range(start + 1, len(lines)) if any(kinds[at])), len(lines))
+    return lines[start + 1 : end]
+
+
+def _table_lines(section: Sequence[str]) -> list[str]:
+    """From the header on the lines with a comma, until the first without one that follows such a line."""
+    found: list[str] = []
+    started = False
+    for line in filter(None, (line.strip() for line in section)):
+        lowered = line.lower()
+        started = started or ("actor" in lowered and "matchcount" in lowered)
+        if started and "," in line:
+            found.append(line)
+        elif found:
+            break
+    return found
+
+
+def _rows(section: Sequence[str]) -> Iterator[JudgedRow]:
+    rows = _csv_rows("\n".join(_table_lines(section)))
+    header = next(rows, None)
+    for cells in rows:
+        row = dict(zip(header, chain(cells, repeat("")), strict=False))
+        yield JudgedRow(
+            normalise_space(_column(row, "Actor", "actor")),
+            normalise_space(_column(row, "Belief", "belief")),
+            match_count(_column(row, "MatchCount", "matchcount")),
+        )
+
+
+def _column(row: dict[str, str], name: str, otherwise: str) -> str:
+    return row[name] if name in row else row.get(otherwise, "")
+
+
+def _csv_rows(text: str) -> Iterator[list[str]]:
+    reader = csv.reader(io.StringIO(text))
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:  # the only one left: lines were split at every line end before
+            raise OversizedField(_TOO_LONG) from error
+        if cells is None:
+            return
+        check_fields(cells)
+        if cells:
+            yield cells
+
+
+_TOO_LONG = f"The text holds a CSV field of more than {MAX_FIELD:,} characters, at which official scoring aborts."
+
+
+def check_fields(cells: Iterable[str]) -> None:
+    """Raises OversizedField where a cell is longer than the released code can read back."""
+    if any(len(cell) > MAX_FIELD for cell in cells):
+        raise OversizedField(_TOO_LONG)

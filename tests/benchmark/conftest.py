@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmark.domain.omnitom.records import read_records, record_of
+
+
+@pytest.fixture(scope="session")
+def omnitom(shared):
+    """Reads one file of inputs with the figures that the released OmniToM code gave: `omnitom("unit_labels")`."""
+    return lambda name: json.loads((shared / "vectors" / "omnitom" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def omnitom_run(shared, omnitom):
+    """Records, raw texts by story and expected figures of an end-to-end case: `omnitom_run("e2e_perfect")`."""
+
+    def read(name: str):
+        case = omnitom(name)
+        path = shared / "vectors" / "omnitom" / case["records_file"]
+        with path.open("rb") as handle:
+            records = read_records(handle, path.name)
+        texts = {int(story): stages for story, stages in case.get("raw_outputs", {}).items()}
+        return records, texts, case["expected"]
+
+    return read
+
+
+LABELS = {
+    "order": "1",
+    "truth_status": "True",
+    "knowledge_access": "Private",
+    "representation": "Implicit",
+    "content_type": "Epistemic",
+    "mental_source": "Inference",
+    "context": "Neutral",
+}
+
+
+@pytest.fixture
+def make_record():
+    """Makes a record: `make_record(7, ("Ines", "The key is here"), …)`, labels alike, changed by `labels`."""
+
+    def make(story_id: int, *rows, category: str = "False Belief Task", **labels):
+        beliefs = [{"actor": actor, "belief": belief, "labels": LABELS | labels} for actor, belief in rows]
+        return record_of({"story_id": story_id, "story_category": category, "story": "A story.", "beliefs": beliefs})
+
+    return make

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+RECORD = {
+    "story_id": 7,
+    "story_category": "Hinting",
+    "story": "It rains.",
+    "beliefs": [{"actor": "Ines", "belief": "It rains", "labels": {"order": "1"}}],
+}
+
+
+def run(*arguments) -> str:
+    out = StringIO()
+    call_command(*map(str, arguments), stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def lines(*arguments) -> list[dict]:
+    return [json.loads(line) for line in run(*arguments).splitlines()]
+
+
+def refused(*arguments) -> str:
+    out = StringIO()
+    with pytest.raises(CommandError) as caught:
+        call_command(*map(str, arguments), stdout=out, stderr=StringIO())
+    assert out.getvalue() == ""
+    sentence = str(caught.value)
+    assert "\n" not in sentence and "Errno" not in sentence
+    return sentence
+
+
+@pytest.fixture
+def write(tmp_path):
+    def make(name: str, value, *, as_lines: bool = False):
+        path = tmp_path / name
+        rows = value if as_lines else [value]
+        text = value if isinstance(value, str) else "\n".join(json.dumps(row) for row in rows)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize("kind", ["extract", "label"])
+def test_official_parsing_of_pipe_tables(omnitom, write, kind):
+    cases = omnitom("unit_pipe_tables")["cases"]
+    path = write("texts.jsonl", [{"id": at, "text": case["text"]} for at, case in enumerate(cases)], as_lines=True)
+    found = lines("parse_outputs", kind, path, "--json")
+    assert found == [{"id": at, "rows": case["expected"][f"{kind}_rows"]} for at, case in enumerate(cases)]
+
+
+def test_official_parsing_of_judge_texts(omnitom, write):
+    vectors = omnitom("unit_judge")
+    texts = [{"id": case["note"], "text": case["text"]} for case in vectors["cases"]]
+    path = write("texts.jsonl", texts, as_lines=True)
+    for line, case in zip(lines("parse_outputs", "judge", path), vectors["cases"], strict=True):
+        assert line == {
+            "id": case["note"], "pred": case["expected"]["parsed_pred"], "gold": case["expected"]["parsed_gt"],
+        }  # fmt: skip
+    pred, gold = (write(f"{side}.json", vectors["input_rows"][side]) for side in ("pred", "gt"))
+    aligned = lines("parse_outputs", "judge", path, "--pred", pred, "--gold", gold)
+    for line, case in zip(aligned, vectors["cases"], strict=True):
+        assert [row[:2] for row in line["pred"]] == vectors["input_rows"]["pred"]
+        assert [row[2] for row in line["pred"]] == case["expected"]["aligned_pred"]
+        assert [row[2] for row in line["gold"]] == case["expected"]["aligned_gt"]
+
+
+def test_rows_may_differ_from_text_to_text(write):
+    text = "GT\nActor,Belief,MatchCount\nInes,a,1\nBo,b,2"
+    path = write("texts.jsonl", [{"id": 1, "text": text}, {"id": "x", "text": text}], as_lines=True)
+    gold = write("gold.json", {"1": [["ines", "A"]], "x": [["Bo", "b"], ["Bo", "b"]]})
+    found = lines("parse_outputs", "judge", path, "--gold", gold)
+    assert [line["gold"] for line in found] == [[["ines", "A", 1]], [["Bo", "b", 2], ["Bo", "b", 0]]]
+    assert "no rows for the id '1'" in refused("parse_outputs", "judge", path, "--gold", write("g.json", {"x": []}))
+
+
+@pytest.mark.parametrize("name", ["e2e_perfect", "e2e_noisy_known"])
+def test_official_figures_of_whole_runs(omnitom, shared, write, name):
+    case = omnitom(name)
+    data = shared / "vectors" / "omnitom" / case["records_file"]
+    found = json.loads(
+        run("score_outputs", "omnitom", "--data", data, "--answers", write("a.json", case["raw_outputs"]), "--json")
+    )
+    for stage in ("stage1", "stage2"):
+        told, expected = found["official"][stage], case["expected"][stage]
+        told["overall"].pop("f1_category_mean", None)
+        assert told == {
+            **expected,
+            "overall": expected["overall"] if isinstance(expected["overall"], dict) else expected["overall"][0],
+        }
+        repaired = found["repaired"][stage]
+        assert repaired["overall"].keys() >= {*told["overall"], "interval", "bounds", "unusable"}
+        assert [row["story_id"] for row in repaired["stories"]] == [int(row["story_id"]) for row in told["stories"]]
+
+
+def test_a_selection_averages_only_the_selection(omnitom, shared, write):
+    case = omnitom("e2e_noisy_known")
+    data = shared / "vectors" / "omnitom" / case["records_file"]
+    answers = write("a.json", case["raw_outputs"])
+    command = ("score_outputs", "omnitom", "--data", data, "--answers", answers, "--json")
+    few = json.loads(run(*command, "--story-ids", "9013-9015", "--max-stories", 2, "--seed", 4))
+    assert [row["story_id"] for row in few["official"]["stage1"]["stories"]] == ["9013", "9014"]
+    assert few["repaired"]["stage1"]["seed"] == 4
+    some = {story: case["raw_outputs"][story] for story in ("9014", "9013")}
+    assert json.loads(run(*command[:5], write("b.json", some), "--json"))["official"] == few["official"]
+
+
+def test_people_are_told_the_figures_in_words(write):
+    data, text = (
+        write("r.jsonl", RECORD),
+        "Ines | It rains | 1 | True | Private | Implicit | Epistemic | Memory | Neutral",
+    )
+    answers = write("a.json", {"7": {"label": text}})
+    told = run("score_outputs", "omnitom", "--data", data, "--answers", answers)
+    assert "official  stage2  acc_order" in told
+    assert "stage1" not in told
+
+
+@pytest.mark.parametrize(
+    ("records", "answers", "told"),
+    [
+        ("{}\n", {"7": {}}, "r.jsonl, line 1: the field story_id"),
+        ("", {"7": {}}, "holds no record"),
+        (json.dumps(RECORD) + "\n\nx", {"7": {}}, "r.jsonl, line 3: the line is not JSON"),
+        (json.dumps(RECORD), '{\n"7": {},\n}', "a.json, line 3: this is not JSON"),
+        (json.dumps(RECORD), '{"7": {}, "7": {}}', "occurs twice"),
+        (json.dumps(RECORD), "[" * 100_000, "cannot be read as JSON"),
+        (json.dumps(RECORD), {"8": {}}, "answers story '8', which the records do not have"),
+        (json.dumps(RECORD), {"7": {"extract": 1}}, "story 7: expected an object of texts"),
+        (json.dumps(RECORD), {"7": {"labels": ""}}, "'labels' is no stage"),
+        (json.dumps(RECORD), {"7": {"judge": ""}}, "needs the extract answer"),
+        (json.dumps(RECORD), {"7": {}, "07": {}}, "answers story 7 twice"),
+        (json.dumps(RECORD), {}, "holds no answers"),
+    ],
+)
+def test_bad_input_is_one_sentence(write, records, answers, told):
+    data, answers = write("r.jsonl", records), write("a.json", answers)
+    assert told in refused("score_outputs", "omnitom", "--data", data, "--answers", answers, "--json")
+
+
+def test_missing_files_and_bad_selections_are_one_sentence(write, tmp_path):
+    data, answers = write("r.jsonl", RECORD), write("a.json", {"7": {"extract": "x"}})
+    command = ("score_outputs", "omnitom", "--data", data, "--answers")
+    assert "There is no file" in refused(*command, tmp_path / "none.json")
+    assert "is a folder" in refused(*command, tmp_path)
+    assert "No story is selected" in refused(*command, answers, "--story-ids", "9")
+    assert "is no story id" in refused(*command, answers, "--story-ids", "a-b")
+    assert "There is no file" in refused("parse_outputs", "extract", tmp_path / "none.jsonl")
+    assert "--pred and --gold are for judge" in refused("parse_outputs", "label", data, "--gold", answers)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"id": 1}', 'line 2: expected an object with "id" and "text"'),
+        ("nonsense", "line 2: the line is not JSON"),
+        (
+            json.dumps({"id": 1, "text": f"GT\nActor,Belief,MatchCount\n{'x' * 140_000},1"}),
+            "line 2: The text holds a CSV field of more than 131,072 characters",
+        ),
+    ],
+)
+def test_a_line_that_cannot_be_parsed_stops_before_any_output(write, text, told):
+    path = write("t.jsonl", json.dumps({"id": 0, "text": "GT"}) + "\n" + text)
+    assert told in refused("parse_outputs", "judge", path)
+
+
+def test_hostile_text_comes_through(write):
+    text = "<script>alert(1)</script> | \u202eשלום\x00 | 1\n\ud83d\ude00 | b | 0"
+    path = write("t.jsonl", json.dumps({"id": None, "text": text}))
+    assert lines("parse_outputs", "extract", path) == [
+        {"id": None, "rows": [["<script>alert(1)</script>", "\u202eשלום\x00", "1"], ["😀", "b", "0"]]}
+    ]
