@@ -1,4 +1,4 @@
-"""Reads the environment: four small functions that fail with a sentence.
+"""Reads the environment: small functions that fail with a sentence.
 
 A wrong value does not raise while settings load: it is collected in `problems`, the default is used, and
 `config.checks` reports it, so that `manage.py check` prints every problem at once.
@@ -7,6 +7,7 @@ A wrong value does not raise while settings load: it is collected in `problems`,
 from __future__ import annotations
 
 import os
+import tomllib
 from pathlib import Path
 
 problems: list[str] = []
@@ -71,3 +72,15 @@ def _make_key(path: Path) -> str:
     with os.fdopen(descriptor, "w") as handle:
         handle.write(key)
     return key
+
+
+def code_version(base: Path) -> str:
+    """The release, and the commit where the code lies in a checkout: what a run states as its code."""
+    release = tomllib.loads((base / "pyproject.toml").read_text())["project"]["version"]
+    head = base / ".git" / "HEAD"
+    if not head.is_file():
+        return release
+    named = head.read_text().strip()
+    reference = base / ".git" / named.removeprefix("ref: ")
+    commit = reference.read_text().strip() if named.startswith("ref: ") and reference.is_file() else named
+    return f"{release}+{commit[:12]}" if commit.isalnum() else release

@@ -13,6 +13,7 @@ VAR_DIR = Path(environment.text("CREDENCE_VAR", str(BASE_DIR / "var")))
 
 DEBUG = environment.boolean("DEBUG", False)
 SECRET_KEY = environment.secret_key(VAR_DIR)
+CREDENCE_VERSION = environment.text("CREDENCE_VERSION", environment.code_version(BASE_DIR))
 SITE_URL = environment.text("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
 ALLOWED_HOSTS = environment.listing("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS = environment.listing("CSRF_TRUSTED_ORIGINS")

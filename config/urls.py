@@ -7,4 +7,5 @@ urlpatterns = [
     path("", include("annotation.urls.accounts")),
     path("", include("annotation.urls")),
     path("", include("workers.urls")),
+    path("", include("benchmark.urls")),
 ]

@@ -5,9 +5,13 @@ The model's name chooses one: `majority` (the commonest label in `task.counts`),
 one-to-one assignment of propositions within an actor by text similarity).
 
 They read `Request.task`, never the messages:
-- label: `kind` "label", `rows` [{id, actor, belief}], `dimensions` {key: [labels]}, `counts` {key: {label: n}}
+- label: `kind` "label", `rows` [{id, actor, belief}], `dimensions` {key: [labels]}, `counts` {key: {label: n}}, for the form "text"
+  `columns` [key]
 - extract: `kind` "extract", `story`, `actors` (optional)
 - judge: `kind` "judge", `predictions` and `gold` [[actor, belief], …]
+
+`form` "text" and "structured" say how to answer, as benchmarks ask it: a pipe table, or rows with ids; without it labels come as
+{"rows": {id: labels}}, extractions as a pipe table and judgements as two CSV tables.
 
 Options: `threshold` of the lexical judge (0 to 1, default 0.55), `seed`.
 """
@@ -33,6 +37,10 @@ from workers.backends.errors import Rejected
 MODELS = {"majority": "label", "random": "label", "omniscient": "extract", "lexical-judge": "judge"}
 WORLD = "world"
 THRESHOLD = 0.55
+_EXTRACTED = ("Actor", "Belief", "Order")
+_LABELLED = (
+    *_EXTRACTED, "Truth-Status", "Knowledge-Access", "Representation", "Content Type", "Mental-Source", "Context",
+)  # fmt: skip
 _CLOSING = r"[\"'”’)]"
 _SENTENCE = re.compile(
     r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bMrs\.)(?<=[.!?…])\s+"
@@ -79,17 +87,36 @@ def answer(body: Body) -> str:
         case "random":
             return _labels(task, lambda key, values, row: _drawn(body, key, values, row))
         case "omniscient":
-            return omniscient(task["story"], task.get("actors"))
+            rows = omniscient_rows(task["story"], task.get("actors"))
+            return _json_rows(rows) if task.get("form") == "structured" else _pipe_table(_EXTRACTED, rows)
         case _:
-            return judged(task["predictions"], task["gold"], threshold=body["threshold"])
+            pairs = align(task["predictions"], task["gold"], threshold=body["threshold"])
+            written = _matches if task.get("form") == "structured" else _count_tables
+            return written(task["predictions"], task["gold"], pairs)
 
 
 def _labels(task: Mapping[str, Any], choose) -> str:
-    rows = {
-        str(row["id"]): {key: choose(key, values, row) for key, values in task["dimensions"].items()}
-        for row in task["rows"]
-    }
-    return json.dumps({"rows": rows}, ensure_ascii=False)
+    chosen = [
+        (row, {key: choose(key, values, row) for key, values in task["dimensions"].items()}) for row in task["rows"]
+    ]
+    match task.get("form"):
+        case "text":
+            columns = task["columns"]  # an object's keys come back sorted from the ledger
+            table = [(row["actor"], row["belief"], *(labels[key] for key in columns)) for row, labels in chosen]
+            return _pipe_table(_LABELLED, table)
+        case "structured":
+            return json.dumps({"rows": [{"id": row["id"], **labels} for row, labels in chosen]}, ensure_ascii=False)
+    return json.dumps({"rows": {str(row["id"]): labels for row, labels in chosen}}, ensure_ascii=False)
+
+
+def _pipe_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *([cell.replace("|", "/") for cell in row] for row in rows)]
+    return "\n".join(" | ".join(line) for line in lines)
+
+
+def _json_rows(rows: Sequence[Sequence[str]]) -> str:
+    told = [dict(zip(("actor", "belief", "order"), row, strict=True)) for row in rows]
+    return json.dumps({"rows": told}, ensure_ascii=False)
 
 
 def majority(counts: Mapping[str, int], values: Sequence[str]) -> str:
@@ -102,14 +129,13 @@ def _drawn(body: Body, key: str, values: Sequence[str], row: Mapping[str, Any]) 
     return random.Random(hashlib.sha256(parts.encode("utf-8", "replace")).digest()).choice(list(values))
 
 
-def omniscient(story: str, actors: Sequence[str] | None = None) -> str:
-    """A pipe table: each sentence of the story as a fact of the world, and as a belief of every actor."""
+def omniscient_rows(story: str, actors: Sequence[str] | None = None) -> list[tuple[str, str, str]]:
+    """(actor, belief, order): each sentence of the story as a fact of the world, and as a belief of every actor."""
     facts = [
         fact for fact in (" ".join(one.split()).rstrip(".").replace("|", "/") for one in _SENTENCE.split(story)) if fact
     ]
     people = list(actors) if actors else actors_in(story)
-    rows = [(WORLD, fact, "0") for fact in facts] + [(actor, fact, "1") for actor in people for fact in facts]
-    return "\n".join(["Actor | Belief | Order", "--- | --- | ---", *(" | ".join(row) for row in rows)])
+    return [(WORLD, fact, "0") for fact in facts] + [(actor, fact, "1") for actor in people for fact in facts]
 
 
 def actors_in(story: str) -> list[str]:
@@ -117,21 +143,26 @@ def actors_in(story: str) -> list[str]:
     return list(dict.fromkeys(_NAME.findall(story)))
 
 
-def judged(predictions: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], *, threshold: float = THRESHOLD) -> str:
-    """The judge's two CSV tables: MatchCount 1 for rows that the best one-to-one assignment pairs at or above `threshold`."""
-    pairs = align(predictions, gold, threshold=threshold)
-    matched = {at for at, _ in pairs}, {at for _, at in pairs}
+def _count_tables(predictions: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], pairs) -> str:
+    """The judge's two CSV tables, MatchCount 1 for the rows of a pair."""
     parts = []
-    for heading, rows, hits in (
-        ("Prediction Table:", predictions, matched[0]),
-        ("Ground Truth Table:", gold, matched[1]),
-    ):
+    for side, (heading, rows) in enumerate((("Prediction Table:", predictions), ("Ground Truth Table:", gold))):
+        hits = {pair[side] for pair in pairs}
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         writer.writerow(["Actor", "Belief", "MatchCount"])
         writer.writerows([*row[:2], int(at in hits)] for at, row in enumerate(rows))
         parts.append(f"{heading}\n{buffer.getvalue()}")
     return "\n".join(parts)
+
+
+def _matches(predictions: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], pairs) -> str:
+    """Ids of the matching rows on the other side, by row; ids count from 1."""
+    sides = {}
+    for side, (name, rows) in enumerate((("predictions", predictions), ("gold", gold))):
+        found = {pair[side]: pair[1 - side] + 1 for pair in pairs}
+        sides[name] = [{"id": at + 1, "matches": [found[at]] if at in found else []} for at in range(len(rows))]
+    return json.dumps(sides)
 
 
 def align(

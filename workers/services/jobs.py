@@ -38,16 +38,33 @@ def start_job(
     wanted = list(items)
     if not wanted:
         raise JobRefused("There is nothing to do: no item was chosen.")
-    for endpoint in {endpoint.pk: endpoint for endpoint, _, _ in wanted}.values():
+    endpoints = {endpoint.pk: endpoint for endpoint, _, _ in wanted}.values()
+    job = open_job(
+        by=by, purpose=purpose, title=title, endpoints=endpoints, params=params, budget=budget, batch=batch
+    )
+    add_items(job=job, items=wanted, now=now)
+    return job
+
+
+def open_job(
+    *,
+    by: str,
+    purpose: str,
+    title: str,
+    endpoints: Iterable[Endpoint],
+    params: Mapping[str, Any] | None = None,
+    budget: Decimal | None = None,
+    batch: bool = False,
+) -> Job:
+    """A running job without items, in the caller's transaction, which adds some: an empty job never ends. Raises JobRefused."""
+    for endpoint in endpoints:
         if not endpoint.active:
             raise JobRefused(f"The endpoint {endpoint.name} is switched off.")
         if batch and not endpoint.batches:
             raise JobRefused(f"The endpoint {endpoint.name} has no batch form.")
-    job = Job.objects.create(
+    return Job.objects.create(
         purpose=purpose, title=title, params=dict(params or {}), budget=budget, batch=batch, created_by=by
     )
-    add_items(job=job, items=wanted, now=now)
-    return job
 
 
 def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: datetime) -> None:
@@ -192,6 +209,7 @@ __all__ = [
     "add_items",
     "cancel_job",
     "end_jobs",
+    "open_job",
     "pause_job",
     "progress_of",
     "progress_of_all",

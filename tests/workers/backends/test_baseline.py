@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.backends.baseline import BaselineBackend, actors_in, align, judged, majority, omniscient
+from workers.backends.baseline import BaselineBackend, actors_in, align, majority, omniscient_rows
 from workers.backends.contract import Request, Spec, Stop
 from workers.backends.errors import Rejected
 
@@ -70,15 +70,19 @@ def test_a_random_label_does_not_depend_on_the_other_rows():
 def test_the_omniscient_reader_gives_every_fact_to_everybody():
     story = "Ines puts the key in the bag. Then Tomas moves it to the drawer."
     facts = ["Ines puts the key in the bag", "Then Tomas moves it to the drawer"]
-    rows = [line.split(" | ") for line in omniscient(story, ["Ines", "Tomas"]).splitlines()]
-    assert rows[:2] == [["Actor", "Belief", "Order"], ["---", "---", "---"]]
-    assert rows[2:4] == [["world", fact, "0"] for fact in facts]
-    assert rows[4:] == [[actor, fact, "1"] for actor in ("Ines", "Tomas") for fact in facts]
+    rows = [("world", fact, "0") for fact in facts]
+    rows += [(actor, fact, "1") for actor in ("Ines", "Tomas") for fact in facts]
+    assert omniscient_rows(story, ["Ines", "Tomas"]) == rows
+    task = {"kind": "extract", "story": story, "actors": ["Ines", "Tomas"]}
+    table = [tuple(line.split(" | ")) for line in ask("omniscient", task).text.splitlines()]
+    assert table == [("Actor", "Belief", "Order"), ("---", "---", "---"), *rows]
+    told = json.loads(ask("omniscient", task | {"form": "structured"}).text)["rows"]
+    assert [tuple(row.values()) for row in told] == rows
 
 
 def test_sentences_end_where_they_end():
-    facts = [line.split(" | ")[1] for line in omniscient('Mr. Bell asks "Why?" He goes|stays!\n\nEnd', []).splitlines()]
-    assert facts[2:5] == ['Mr. Bell asks "Why?"', "He goes/stays!", "End"]
+    facts = [fact for _, fact, _ in omniscient_rows('Mr. Bell asks "Why?" He goes|stays!\n\nEnd', [])]
+    assert facts[:3] == ['Mr. Bell asks "Why?"', "He goes/stays!", "End"]
 
 
 def test_actors_are_names_that_open_no_sentence():
@@ -132,12 +136,26 @@ def _close(one: str, other: str) -> float:
 
 def test_the_verdict_is_two_tables_with_match_counts():
     predictions, gold = [["Ines", 'the "key", here'], ["Tomas", "rain"]], [["Ines", 'the "key", here']]
-    text = judged(predictions, gold)
+    text = ask("lexical-judge", {"kind": "judge", "predictions": predictions, "gold": gold}).text
     first, second = text.removeprefix("Prediction Table:\n").split("\nGround Truth Table:\n")
     rows = [list(csv.reader(io.StringIO(part))) for part in (first, second)]
     assert rows[0] == [["Actor", "Belief", "MatchCount"], ["Ines", 'the "key", here', "1"], ["Tomas", "rain", "0"]]
     assert rows[1] == [["Actor", "Belief", "MatchCount"], ["Ines", 'the "key", here', "1"]]
-    assert ask("lexical-judge", {"kind": "judge", "predictions": predictions, "gold": gold}).text == text
+    task = {"kind": "judge", "form": "structured", "predictions": predictions, "gold": gold}
+    assert json.loads(ask("lexical-judge", task).text) == {
+        "predictions": [{"id": 1, "matches": [1]}, {"id": 2, "matches": []}],
+        "gold": [{"id": 1, "matches": [1]}],
+    }
+
+
+def test_labels_come_in_the_form_that_is_asked_for():
+    rows = ask("majority", LABEL | {"form": "structured"}).text
+    assert json.loads(rows)["rows"][0] == {"id": "p1", "truth": "False", "order": "0"}
+    lines = ask("majority", LABEL | {"form": "text", "columns": ["order", "truth"]}).text.splitlines()
+    assert (
+        lines[0].startswith("Actor | Belief | Order | Truth-Status")
+        and lines[2] == "Ines | It is in the bag | 0 | False"
+    )
 
 
 def test_a_baseline_ends_costs_nothing_and_names_itself():

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from annotation.management.json_command import JsonCommand
+from benchmark.services.datasets import freeze
+
+
+class Command(JsonCommand):
+    help = "Freezes a project's gold as a dataset version; equal gold is the same version."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--note", default="", help="What this version is for.")
+
+    def work(self, **options) -> dict:
+        dataset, fresh = freeze(by=None, project=self.project(options["project"]), note=options["note"][:200])
+        return {
+            "project": dataset.project.slug,
+            "version": dataset.version,
+            "new": fresh,
+            "digest": dataset.digest,
+            "stories": dataset.stories_count,
+            "propositions": dataset.propositions_count,
+            "left_out": dataset.left_out,
+            "methods": dataset.methods,
+        }

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from annotation.models import Project, Story
+from workers.models.opaque import OpaqueModel
+
+
+class Dataset(OpaqueModel):
+    """A version of a project's gold that can no longer change.
+
+    `digest` is the SHA-256 of its stories and labels with the schema version: equal gold is one version. `methods` counts cells by
+    how they were settled ("imported" where the record brought the label).
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="datasets")
+    version = models.PositiveIntegerField()
+    digest = models.CharField(max_length=64)
+    schema_version = models.CharField(max_length=20)
+    rule_version = models.CharField(max_length=20)
+    stories_count = models.PositiveIntegerField()
+    propositions_count = models.PositiveIntegerField()
+    left_out = models.PositiveIntegerField(
+        default=0, help_text="Stories with a table whose cells were not all settled."
+    )
+    methods = models.JSONField(default=dict)
+    note = models.CharField(max_length=200, blank=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "version"], name="one_dataset_a_version"),
+            models.UniqueConstraint(fields=["project", "digest"], name="one_dataset_a_content"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.project.name}, version {self.version}"
+
+
+class DatasetStoryQuerySet(models.QuerySet):
+    def selected(self, *, split: str = "", category: str = "", limit: int = 0) -> DatasetStoryQuerySet:
+        """In the order of the corpus; `limit` 0 takes all."""
+        chosen = self.filter(**({"split": split} if split else {}), **({"category": category} if category else {}))
+        return chosen.order_by("position")[:limit] if limit else chosen.order_by("position")
+
+
+class DatasetStory(models.Model):
+    """One story of a version. `beliefs` are its gold propositions in the record format, `methods` the way each label of
+    each was settled, `votes` {annotator's user name: [[label of each dimension] of each proposition]} of those who voted on
+    every cell."""
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="stories")
+    story = models.ForeignKey(Story, models.SET_NULL, null=True, related_name="+")
+    position = models.PositiveIntegerField()
+    number = models.BigIntegerField()
+    category = models.CharField(max_length=120)
+    split = models.CharField(max_length=40, blank=True)
+    text = models.TextField()
+    beliefs = models.JSONField()
+    methods = models.JSONField(default=list)
+    votes = models.JSONField(default=dict)
+    digest = models.CharField(max_length=64)
+
+    objects = DatasetStoryQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["dataset", "number"], name="one_dataset_story_a_number")]
+
+    def __str__(self) -> str:
+        return f"Story {self.number}"
+
+    @property
+    def record(self) -> dict:
+        """In the record format."""
+        return {"story_id": self.number, "story_category": self.category, "story": self.text, "beliefs": self.beliefs}

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models import Project
+from benchmark.models.dataset import Dataset, DatasetStory
+from workers.models import Call, Endpoint, Item, Job
+from workers.models.opaque import OpaqueModel
+
+
+class Stage(models.TextChoices):
+    EXTRACT = "extract", "Extraction"
+    JUDGE = "judge", "Judging"
+    LABEL = "label", "Labelling"
+
+
+class Form(models.TextChoices):
+    """The published protocol's tables, or rows held to a JSON schema. The two are never mixed in a table."""
+
+    TEXT = "text", "Free text"
+    STRUCTURED = "structured", "Structured output"
+
+
+class Run(OpaqueModel):
+    """Models × stages × stories of one frozen dataset, with everything that is needed to make it again.
+
+    `source` is the run whose extractions are judged anew, null where the run makes its own. `spec` states versions and settings at
+    the launch (see services/runs.py); `params` what was chosen.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="runs")
+    dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="runs")
+    suite = models.CharField(max_length=20)
+    title = models.CharField(max_length=200)
+    stages = models.JSONField()
+    form = models.CharField(max_length=12, choices=Form.choices, default=Form.TEXT)
+    level = models.PositiveSmallIntegerField()
+    prompt_set = models.CharField(max_length=60)
+    judge = models.ForeignKey(Endpoint, models.PROTECT, null=True, blank=True, related_name="+")
+    source = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="judged_anew")
+    params = models.JSONField(default=dict)
+    spec = models.JSONField(default=dict)
+    job = models.OneToOneField(Job, models.PROTECT, related_name="run")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(form__in=Form.values), name="run_form_known"),
+            models.CheckConstraint(condition=Q(level__gte=1, level__lte=4), name="run_level_1_to_4"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Entrant(models.Model):
+    """A model that takes part in a run. `name` and `spec` are what the endpoint was at the launch."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="entrants")
+    endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="+")
+    position = models.PositiveIntegerField()
+    name = models.CharField(max_length=200)
+    spec = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [models.UniqueConstraint(fields=["run", "endpoint"], name="one_entrant_an_endpoint")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RunItem(models.Model):
+    """One story at one stage for one model. `item` does the work, null where an earlier run's answer is taken over.
+
+    `official` and `repaired` are the two readings of the answer as domain results (counts, labels), null before it is there; `score` and
+    `repaired_score` the figure that tables sort by: F1 of judging, mean accuracy of labelling, 0 to 1. `unusable` says why
+    the repaired reading has no estimate.
+    """
+
+    entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="items")
+    story = models.ForeignKey(DatasetStory, models.PROTECT, related_name="+")
+    stage = models.CharField(max_length=10, choices=Stage.choices)
+    item = models.OneToOneField(Item, models.SET_NULL, null=True, blank=True, related_name="run_item")
+    call = models.ForeignKey(Call, models.PROTECT, null=True, blank=True, related_name="+")
+    official = models.JSONField(null=True, blank=True)
+    repaired = models.JSONField(null=True, blank=True)
+    score = models.FloatField(null=True, blank=True)
+    repaired_score = models.FloatField(null=True, blank=True)
+    unusable = models.CharField(max_length=120, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["entrant", "stage", "story"], name="one_run_item_a_place"),
+            models.CheckConstraint(condition=Q(stage__in=Stage.values), name="run_item_stage_known"),
+        ]
+
+
+class RunReport(models.Model):
+    """The figures of a run, computed once its items are in. `scored` is how many items they rest on: fewer than there are
+    now means that they are out of date."""
+
+    run = models.OneToOneField(Run, models.CASCADE, related_name="report")
+    scored = models.PositiveIntegerField()
+    figures = models.JSONField()
+    computed_at = models.DateTimeField()

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from django.db import models
+
+from annotation.models import Project, Role
+
+
+class Audience(models.TextChoices):
+    """The lowest role that sees results of models. Admins always do."""
+
+    ADMINS = "admin", "Admins only"
+    EXPERTS = "expert", "Admins and experts"
+    EVERYONE = "annotator", "Every member"
+
+    @property
+    def role(self) -> Role:
+        return Role(self.value)
+
+
+class ResultsVisibility(models.Model):
+    """Who of a project sees results of models, so that they bias nobody who still labels. Without a row: admins only."""
+
+    project = models.OneToOneField(Project, models.CASCADE, related_name="results_visibility")
+    audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.ADMINS)

@@ -1,0 +1,96 @@
+"""The results of a run's items as the domain wants them: one list a model and stage, in the order of the stories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from annotation.domain.schema import SCHEMAS
+from benchmark.domain.omnitom.item_readings import stage1_of, stage2_of
+from benchmark.domain.omnitom.records import Record, record_of
+from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
+from benchmark.models import Dataset, DatasetStory, Entrant, Run, RunItem, Stage
+
+NO_ANSWER = "no answer yet"
+
+
+@dataclass(slots=True)
+class Results:
+    """`official` are the readings of the answers that are there, `repaired` one of every story that was asked for. `asked` counts
+    the latter."""
+
+    name: str
+    kind: str
+    official1: list[Stage1Result] = field(default_factory=list)
+    repaired1: list[Stage1Result] = field(default_factory=list)
+    official2: list[Stage2Result] = field(default_factory=list)
+    repaired2: list[Stage2Result] = field(default_factory=list)
+
+
+def records_of(dataset: Dataset, stories: set[int] | None = None) -> dict[int, Record]:
+    """By dataset story id, in the order of the corpus."""
+    rows = DatasetStory.objects.filter(dataset=dataset).defer("votes", "methods")
+    return {row.pk: record_of(row.record) for row in rows if stories is None or row.pk in stories}
+
+
+def results_of(run: Run, records: Mapping[int, Record] | None = None) -> dict[int, Results]:
+    """By entrant id."""
+    records = records or records_of(run.dataset)
+    return {entrant.pk: _results(entrant, records) for entrant in run.entrants.select_related("endpoint")}
+
+
+def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:
+    kind = "baseline" if entrant.endpoint.provider == "baseline" else "model"
+    found = Results(entrant.name, kind)
+    rows = RunItem.objects.filter(entrant=entrant).exclude(stage=Stage.EXTRACT).order_by("story__position")
+    for story, stage, official, repaired, unusable in rows.values_list(
+        "story_id", "stage", "official", "repaired", "unusable"
+    ):
+        _take(found, records[story], stage, official, repaired, unusable)
+    if Stage.JUDGE in entrant.run.stages:
+        _unjudged(found, entrant, records)
+    return found
+
+
+def _take(found: Results, record: Record, stage: str, official, repaired, unusable: str) -> None:
+    read, officials, mended = (
+        (stage1_of, found.official1, found.repaired1)
+        if stage == Stage.JUDGE
+        else (stage2_of, found.official2, found.repaired2)
+    )
+    if official is not None:
+        officials.append(read(record, official, mended=False))
+    if repaired is None:
+        repaired, unusable = _nothing(record, stage), NO_ANSWER
+    mended.append(read(record, repaired, mended=True, unusable=unusable))
+
+
+def _nothing(record: Record, stage: str) -> dict:
+    rows = len(record.shown)
+    return {"pred": [], "gold": [None] * rows} if stage == Stage.JUDGE else {"predicted": [None] * rows}
+
+
+def _unjudged(found: Results, entrant: Entrant, records: Mapping[int, Record]) -> None:
+    """Stories whose extraction is not there: the judge was never asked about them."""
+    judged = RunItem.objects.filter(entrant=entrant, stage=Stage.JUDGE).values("story")
+    lacking = RunItem.objects.filter(entrant=entrant, stage=Stage.EXTRACT).exclude(story__in=judged)
+    for story in lacking.order_by("story__position").values_list("story_id", flat=True):
+        _take(found, records[story], Stage.JUDGE, None, None, "")
+
+
+def human_results(run: Run, records: Mapping[int, Record]) -> list[Results]:
+    """Each annotator who voted on every cell of a story of the run, scored as a model at labelling. Gold rests on these votes
+    among others, so an annotator's row flatters; it says so where it is shown."""
+    keys = SCHEMAS[run.dataset.schema_version].keys
+    asked = RunItem.objects.filter(entrant__run=run, stage=Stage.LABEL).values("story")
+    people: dict[str, Results] = {}
+    held = DatasetStory.objects.filter(dataset=run.dataset, pk__in=asked).exclude(votes={}).order_by("position")
+    for story, votes in held.values_list("pk", "votes"):
+        for name, rows in votes.items():
+            person = people.setdefault(name, Results(name, "person"))
+            predicted = {"predicted": [list(row) for row in rows]}
+            if len(rows) != len(records[story].shown) or len(rows[0]) != len(keys):
+                continue
+            person.official2.append(stage2_of(records[story], predicted, mended=False))
+            person.repaired2.append(stage2_of(records[story], predicted, mended=True))
+    return [person for _, person in sorted(people.items()) if person.official2]

@@ -1,0 +1,311 @@
+"""Launching runs, extending them, and judging an earlier run's extractions anew."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from annotation.models import User
+from annotation.services import audit
+from benchmark.domain.omnitom.prompting import BadPromptSet
+from benchmark.models import Dataset, DatasetStory, Entrant, Form, Run, RunItem, Stage
+from benchmark.services.asking import prompt_hashes
+from workers.backends.baseline import MODELS as BASELINES
+from workers.models import Endpoint, Item, ItemState, Job, JobState
+from workers.models.bulk import insert_rows, update_rows
+from workers.services.jobs import JobRefused, add_items, open_job
+
+SUITE = "omnitom"
+PURPOSE = "omnitom"
+PACKAGES = ("anthropic", "celery", "django", "matplotlib", "numpy", "openai", "rapidfuzz", "scipy", "vllm")
+
+
+class RunRefused(ValueError):
+    """Says in one sentence why it cannot be launched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is to be. `examples` and `shots` are in-context examples of extraction and labelling (level 4), and of the judge;
+    `limit` 0 takes every story; `max_tokens` of an answer; `budget` in US dollars, None for no cap."""
+
+    dataset: Dataset
+    endpoints: Sequence[Endpoint]
+    stages: Sequence[str]
+    judge: Endpoint | None = None
+    level: int = 3
+    form: str = Form.TEXT
+    prompt_set: str = "omnitom-1"
+    judge_level: int = 4
+    shots: int = 3
+    examples: int = 1
+    with_story: bool = True
+    split: str = ""
+    category: str = ""
+    limit: int = 0
+    max_tokens: int = 6000
+    seed: int = 1
+    budget: Decimal | None = None
+    batch: bool = False
+    source: Run | None = None
+    title: str = ""
+    chosen: Mapping[str, list[str]] = field(default_factory=dict)
+
+
+def stages_of(endpoint: Endpoint) -> tuple[str, ...]:
+    """What an endpoint can be asked for: a baseline does one thing, a model everything."""
+    if endpoint.provider == "baseline":
+        return (BASELINES.get(endpoint.model, ""),)
+    return tuple(Stage.values)
+
+
+def check(plan: Plan) -> list[DatasetStory]:
+    """The stories that the plan takes. Raises RunRefused with one sentence."""
+    unknown = [stage for stage in plan.stages if stage not in Stage.values]
+    if unknown or not plan.stages:
+        raise RunRefused(
+            f"The stages are {', '.join(plan.stages) or 'none'}; expected some of extract, judge and label."
+        )
+    if Stage.JUDGE in plan.stages and Stage.EXTRACT not in plan.stages and plan.source is None:
+        raise RunRefused(
+            "Judging needs extractions: choose extraction too, or a run whose extractions are judged anew."
+        )
+    if Stage.JUDGE in plan.stages and plan.judge is None:
+        raise RunRefused("Judging needs a judge: choose an endpoint, for instance the lexical judge.")
+    if plan.judge and Stage.JUDGE not in stages_of(plan.judge):
+        raise RunRefused(f"{plan.judge.name} is a baseline that cannot judge.")
+    if not plan.endpoints:
+        raise RunRefused("No model was chosen.")
+    if not 0 <= plan.shots <= 3:
+        raise RunRefused(f"The judge can have 0 to 3 examples, not {plan.shots}.")
+    for endpoint in plan.endpoints:
+        if not _own_stages(plan, endpoint):
+            able = stages_of(endpoint)[0]
+            raise RunRefused(
+                f"{endpoint.name} is a baseline that can only {able}; none of the chosen stages is for it."
+            )
+    if plan.form == Form.STRUCTURED:
+        _check_structured(plan)
+    try:
+        prompt_hashes(plan)
+    except BadPromptSet as error:
+        raise RunRefused(str(error)) from error
+    stories = list(plan.dataset.stories.selected(split=plan.split, category=plan.category, limit=plan.limit))
+    if not stories:
+        raise RunRefused("The choice of split and category leaves no story of this dataset.")
+    return stories
+
+
+def _check_structured(plan: Plan) -> None:
+    asked = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
+    unable = [one.name for one in asked if not one.json_schema and one.provider not in ("baseline", "scripted")]
+    if unable:
+        raise RunRefused(f"{', '.join(unable)} cannot hold its answers to a schema; choose free text.")
+
+
+def _own_stages(plan: Plan, endpoint: Endpoint) -> list[str]:
+    able = stages_of(endpoint)
+    own = [stage for stage in plan.stages if stage != Stage.JUDGE and stage in able]
+    judged_anew = plan.source is not None and plan.source.entrants.filter(endpoint=endpoint).exists()
+    return own or ([Stage.JUDGE] if judged_anew and Stage.JUDGE in plan.stages else [])
+
+
+def start_run(*, by: User | None, plan: Plan, now: datetime) -> Run:
+    """A run that works. Raises RunRefused; then nothing was made."""
+    stories = check(plan)
+    try:
+        with transaction.atomic():
+            return _start(by, plan, stories, now)
+    except JobRefused as error:
+        raise RunRefused(str(error)) from error
+
+
+def _start(by: User | None, plan: Plan, stories: Sequence[DatasetStory], now: datetime) -> Run:
+    project = plan.dataset.project
+    names = ", ".join(one.name for one in plan.endpoints[:3]) + (" …" if len(plan.endpoints) > 3 else "")
+    title = (plan.title or f"{names}: {', '.join(plan.stages)}")[:200]
+    asked = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
+    job = open_job(
+        by=by.username if by else "", purpose=PURPOSE, title=title, endpoints=asked,
+        params={"project": project.slug}, budget=plan.budget, batch=plan.batch,
+    )  # fmt: skip
+    run = Run.objects.create(
+        project=project, dataset=plan.dataset, suite=SUITE, title=title, stages=list(plan.stages), form=plan.form,
+        level=plan.level, prompt_set=plan.prompt_set, judge=plan.judge, source=plan.source, job=job, created_by=by,
+        params=_params(plan, stories), spec=_spec(plan),
+    )  # fmt: skip
+    _enter(run, plan, plan.endpoints, stories, now)
+    details = {"models": [one.name for one in plan.endpoints], "stages": list(plan.stages), "stories": len(stories)}
+    audit.record(by=by, project=project, action="run.started", target=run.uid, **details)
+    return run
+
+
+def _params(plan: Plan, stories: Sequence[DatasetStory]) -> dict[str, Any]:
+    names = (
+        "judge_level", "shots", "examples", "with_story", "split", "category", "limit", "max_tokens", "seed", "batch",
+    )  # fmt: skip
+    held = {name: getattr(plan, name) for name in names}
+    return held | {"stories": len(stories), "budget": str(plan.budget) if plan.budget is not None else None}
+
+
+def _spec(plan: Plan) -> dict[str, Any]:
+    """Everything that made the run besides what its rows say: versions, hashes, and the endpoints as they are now."""
+    return {
+        "dataset": {"version": plan.dataset.version, "digest": plan.dataset.digest},
+        "prompts": prompt_hashes(plan),
+        "judge": spec_of(plan.judge) if plan.judge else None,
+        "code": settings.CREDENCE_VERSION,
+        "python": platform.python_version(),
+        "packages": {name: found for name in PACKAGES if (found := _installed(name))},
+    }
+
+
+def spec_of(endpoint: Endpoint) -> dict[str, Any]:
+    """An endpoint's settings without its prices and limits. There is no key in it: endpoints hold none."""
+    fields = (
+        "name",
+        "provider",
+        "model",
+        "revision",
+        "base_url",
+        "family",
+        "options",
+        "sets_temperature",
+        "json_schema",
+    )
+    return {name: getattr(endpoint, name) for name in fields}
+
+
+def _installed(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _enter(run: Run, plan: Plan, endpoints: Iterable[Endpoint], stories: Sequence[DatasetStory], now: datetime) -> None:
+    start = run.entrants.count()
+    for position, endpoint in enumerate(endpoints, start):
+        entrant = Entrant.objects.create(
+            run=run, endpoint=endpoint, position=position, name=endpoint.name, spec=spec_of(endpoint)
+        )
+        _add_places(run, entrant, _own_stages(plan, endpoint), stories, now)
+
+
+def _add_places(run: Run, entrant: Entrant, own: Sequence[str], stories: Sequence[DatasetStory], now: datetime) -> None:
+    """Its rows and their items. Judging waits for the extraction (services/evaluating.py) or takes the source's."""
+    for stage in own:
+        if stage != Stage.JUDGE:
+            insert_rows(RunItem, _NEW, [(entrant.pk, story.pk, stage, "") for story in stories])
+    if run.source_id and Stage.JUDGE in run.stages:
+        _take_over(run, entrant, stories)
+    work = RunItem.objects.filter(entrant=entrant, item=None, call=None).order_by("id")
+    add_work(run=run, places=list(work.select_related("entrant__endpoint")), now=now)
+
+
+_NEW = ("entrant", "story", "stage", "unusable")
+
+
+def _take_over(run: Run, entrant: Entrant, stories: Sequence[DatasetStory]) -> None:
+    """The source's extractions become this run's, call by call; each gets a place for its new judgement."""
+    held = RunItem.objects.filter(
+        entrant__run=run.source_id, entrant__endpoint=entrant.endpoint_id, stage=Stage.EXTRACT, call__isnull=False
+    )
+    calls = dict(held.values_list("story_id", "call_id"))
+    mine = [story for story in stories if story.pk in calls]
+    fields = ("entrant", "story", "stage", "call", "unusable")
+    insert_rows(RunItem, fields, [(entrant.pk, one.pk, Stage.EXTRACT, calls[one.pk], "") for one in mine])
+    insert_rows(RunItem, _NEW, [(entrant.pk, one.pk, Stage.JUDGE, "") for one in mine])
+
+
+def add_work(*, run: Run, places: Sequence[RunItem], now: datetime) -> None:
+    """Items for places that have none, in the caller's transaction."""
+    if not places:
+        return
+    judge = run.judge
+    items = [
+        (judge if place.stage == Stage.JUDGE else place.entrant.endpoint, place.stage, str(place.pk))
+        for place in places
+    ]
+    add_items(job=run.job, items=items, now=now)
+    for endpoint, stage in {(one.pk, stage) for one, stage, _ in items}:
+        keys = [key for one, held, key in items if (one.pk, held) == (endpoint, stage)]
+        for at in range(0, len(keys), 500):
+            made = Item.objects.filter(job=run.job, endpoint=endpoint, stage=stage, key__in=keys[at : at + 500])
+            update_rows(RunItem, ["item"], [(pk, int(key)) for pk, key in made.values_list("pk", "key")])
+
+
+@transaction.atomic
+def extend_run(
+    *,
+    by: User | None,
+    run: Run,
+    endpoints: Sequence[Endpoint] = (),
+    stories: Sequence[DatasetStory] = (),
+    now: datetime,
+) -> int:
+    """More models, or more stories of its dataset; what is there stays. Returns how many places are new. Raises RunRefused."""
+    job = Job.objects.select_for_update().get(pk=run.job_id)
+    if job.state == JobState.CANCELLED:
+        raise RunRefused("The run was cancelled; run it again instead.")
+    plan = plan_of(run)
+    here = list(DatasetStory.objects.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("story")))
+    fresh = [story for story in stories if story.pk not in {one.pk for one in here}]
+    old = list(run.entrants.select_related("endpoint"))
+    added = [one for one in endpoints if one.pk not in {entrant.endpoint_id for entrant in old}]
+    for endpoint in added:
+        if not _own_stages(plan, endpoint):
+            raise RunRefused(f"{endpoint.name} can do none of the run's stages.")
+    before = RunItem.objects.filter(entrant__run=run).count()
+    Job.objects.filter(pk=job.pk, state=JobState.FINISHED).update(state=JobState.RUNNING, finished_at=None)
+    run.job.refresh_from_db()
+    for entrant in old if fresh else []:
+        _add_places(run, entrant, _own_stages(plan, entrant.endpoint), fresh, now)
+    _enter(run, plan, added, sorted([*here, *fresh], key=lambda one: one.position), now)
+    made = RunItem.objects.filter(entrant__run=run).count() - before
+    if not made:
+        Job.objects.filter(pk=job.pk).update(state=job.state, finished_at=job.finished_at)
+        raise RunRefused("These models and stories are all in the run already.")
+    run.params["stories"] = len(here) + len(fresh)
+    run.save(update_fields=["params"])
+    details = {"models": [one.name for one in added], "stories": len(fresh)}
+    audit.record(by=by, project=run.project, action="run.extended", target=run.uid, **details)
+    return made
+
+
+def plan_of(run: Run) -> Plan:
+    """What the run was launched with: to extend it, and to run it again."""
+    held = {name: run.params[name] for name in asdict(_BARE) if name in run.params and name not in ("budget", "limit")}
+    budget = run.params.get("budget")
+    return Plan(
+        dataset=run.dataset, endpoints=[one.endpoint for one in run.entrants.select_related("endpoint")],
+        stages=run.stages, judge=run.judge, level=run.level, form=run.form, prompt_set=run.prompt_set, source=run.source,
+        title=run.title, limit=run.params.get("limit", 0), budget=Decimal(budget) if budget else None, **held,
+    )  # fmt: skip
+
+
+_BARE = Plan(dataset=None, endpoints=(), stages=())  # type: ignore[arg-type]
+
+
+def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
+    """The same once more: what the ledger holds is not asked again."""
+    return start_run(by=by, plan=plan_of(run), now=now)
+
+
+def states_of(run: Run) -> dict[str, dict[str, int]]:
+    """Places by stage and item state; those whose answer was taken over count as done, those not begun as waiting."""
+    from django.db.models import Count
+
+    found: dict[str, dict[str, int]] = {stage: dict.fromkeys(ItemState.values, 0) for stage in run.stages}
+    rows = RunItem.objects.filter(entrant__run=run).order_by().values_list("stage", "item__state")
+    for stage, state, count in rows.annotate(Count("id")):
+        found.setdefault(stage, dict.fromkeys(ItemState.values, 0))[state or ItemState.DONE] += count
+    return found

@@ -1,0 +1,22 @@
+"""What a worker does besides calls: the figures of runs that have ended."""
+
+from __future__ import annotations
+
+from celery import shared_task
+from django.db import connections
+
+from benchmark.models import Run
+from benchmark.services import report_bell
+from benchmark.services.reports import report_of
+
+
+@shared_task(name="benchmark.report", ignore_result=True)
+def compute_report(job: int) -> None:
+    """May run twice: the figures of the same items are the same."""
+    run = Run.objects.filter(job=job).first()
+    if run is not None:
+        report_of(run)
+    connections.close_all()
+
+
+report_bell.connect(lambda job: compute_report.apply_async([job], queue="calls", retry=False, expires=600))

@@ -1,0 +1,3 @@
+"""Leaderboard, comparison, reports and downloads."""
+
+urlpatterns: list = []

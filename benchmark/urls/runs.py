@@ -1,0 +1,3 @@
+"""Datasets, launching, watching, and single items."""
+
+urlpatterns: list = []

@@ -1,0 +1,164 @@
+"""The shared pace against simulated providers: a token bucket that tells nothing but 429, met by workers that are late at random."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import random
+from dataclasses import dataclass, field
+
+import pytest
+
+from workers.domain.pacing import FLOOR, START, Pace
+
+
+@dataclass
+class Bucket:
+    """Refills `rate` tokens a second up to `burst`; `change` is (second, new rate)."""
+
+    rate: float
+    burst: float
+    change: tuple[float, float] = (float("inf"), 0.0)
+    tokens: float = field(init=False)
+    last: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.tokens = self.burst
+
+    def takes(self, now: float) -> bool:
+        rate = self.change[1] if now > self.change[0] else self.rate
+        self.tokens = min(self.burst, self.tokens + (now - self.last) * rate)
+        self.last = now
+        if self.tokens < 1:
+            return False
+        self.tokens -= 1
+        return True
+
+
+def simulated(bucket, *, calls, latency=0.2, workers=4, concurrency=64, late=(0.02, 0.1), seed=1):
+    """(accepted times, refusals): `workers` take turns of `late` seconds; a refused call waits a second."""
+    rnd, pace, count = random.Random(seed), Pace(), itertools.count()
+    todo, flying, refusals = calls, 0, 0
+    accepted, waiting = [], []
+    told = [[] for _ in range(workers)]
+    events = [(rnd.random() * 0.5, next(count), "turn", worker, None) for worker in range(workers)]
+    heapq.heapify(events)
+    while events and len(accepted) < calls:
+        now, _, kind, worker, what = heapq.heappop(events)
+        if kind == "turn":
+            outcomes, told[worker] = told[worker], []
+            for fine, position, started in sorted(outcomes, key=lambda one: one[1]):
+                flying -= 1
+                if not fine:
+                    pace.refused(position=position, started=started, now=now, pause=1.0)
+                    waiting.append(now + 1.0)
+            if good := sum(fine for fine, _, _ in outcomes):
+                pace.succeeded(good, now=now)
+            again = [at for at in waiting if at <= now]
+            free = min(todo + len(again), concurrency - flying, pace.room(now=now, most=0))
+            starts = pace.start_times([1] * free, now=now, most=0, token_rate=0) if free > 0 else []
+            for at, start in enumerate(starts):
+                if again:
+                    waiting.remove(again.pop())
+                else:
+                    todo -= 1
+                flying += 1
+                position = pace.booked - len(starts) + at + 1
+                sent = max(start, now) + rnd.uniform(*late)
+                heapq.heappush(events, (sent, next(count), "send", worker, (position, start)))
+            heapq.heappush(events, (now + 0.02 + rnd.uniform(*late), next(count), "turn", worker, None))
+        elif kind == "send":
+            fine = bucket.takes(now)
+            refusals += not fine
+            accepted += [now] * fine
+            wait = max(0.01, rnd.gauss(latency, latency / 4)) if fine else 0.005
+            heapq.heappush(events, (now + wait, next(count), "done", worker, (fine, *what)))
+        else:
+            told[worker].append(what)
+    return accepted, refusals
+
+
+@pytest.mark.parametrize(
+    ("bucket", "calls", "options"),
+    [
+        (Bucket(40, 20), 2400, {}),
+        (Bucket(40, 100), 3000, {}),
+        (Bucket(40, 20), 2400, {"late": (0.05, 0.3)}),
+        (Bucket(200, 50), 9000, {"concurrency": 200}),
+        (Bucket(40, 20), 2400, {"latency": 2.0, "concurrency": 200}),
+        (Bucket(5, 5), 900, {"latency": 4.0}),
+    ],
+    ids=["plain", "large bucket", "late workers", "fast", "slow answers", "small limit"],
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_hidden_limit_is_used_and_hardly_ever_exceeded(bucket, calls, options, seed):
+    bucket = Bucket(bucket.rate, bucket.burst)
+    accepted, refusals = simulated(bucket, calls=calls, seed=seed, **options)
+    # What the bucket held at first came besides the limit.
+    share = (len(accepted) - bucket.burst) / (accepted[-1] - accepted[0]) / bucket.rate
+    assert share > 0.85
+    assert refusals / (calls + refusals) < 0.03
+
+
+def test_a_limit_that_drops_is_found_again():
+    # 20 + 30 s × 40 = 1220 calls at the old limit; the other 1180 take 79 s at 15 a second.
+    accepted, refusals = simulated(Bucket(40, 20, change=(30.0, 15.0)), calls=2400)
+    assert accepted[-1] < (30 + 1180 / 15) * 1.15
+    assert refusals / 2400 < 0.03
+
+
+def test_where_nothing_is_refused_only_the_answers_set_the_speed():
+    # 6 at once with 0.2 s each and turns of 0.04 to 0.12 s: at most 30 a second, and more than half of that.
+    accepted, refusals = simulated(Bucket(10_000, 10_000), calls=600, concurrency=6)
+    assert refusals == 0 and 600 / accepted[-1] > 15
+
+
+def test_starts_are_an_interval_apart_and_stay_below_the_endpoints_own_limit():
+    pace = Pace()
+    starts = pace.start_times([1] * 4, now=100.0, most=2.0, token_rate=0)
+    # 2 a second; the first may be booked up to 0.15 s in the past, and starts now.
+    assert starts == [100.0, pytest.approx(100.35), pytest.approx(100.85), pytest.approx(101.35)]
+    assert pace.room(now=100.0, most=2.0) == 0
+
+
+def test_tokens_a_minute_hold_calls_back_and_corrections_give_them_back():
+    pace = Pace()
+    first, second = pace.start_times([300, 300], now=100.0, most=0, token_rate=100.0)
+    assert (first, second) == (100.0, pytest.approx(103, abs=0.2))
+    before = pace.tokens_next_at
+    pace.correct_tokens(200, 100.0)
+    assert before - pace.tokens_next_at == pytest.approx(2.0)
+
+
+def test_headers_cap_the_rate_and_an_empty_minute_blocks():
+    pace = Pace()
+    pace.learn(600, 20, 3.0, now=100.0)
+    pace.start_times([1, 1], now=100.0, most=0, token_rate=0)
+    assert pace.next_at == pytest.approx(99.85 + 2 / 9.8)  # 600 a minute are 10 a second, of which 98 % are used
+    pace.learn(600, 0, 5.0, now=100.0)
+    assert pace.room(now=104.9, most=0) == 0 and pace.room(now=105.1, most=0) > 0
+    assert "used up" in pace.reason
+
+
+def test_refusals_of_calls_that_had_their_start_before_do_not_lower_it_again():
+    pace = Pace()
+    pace.start_times([1] * 10, now=100.0, most=0, token_rate=0)
+    pace.refused(position=1, started=100.0, now=100.1, pause=1.0)
+    lowered = pace.rate
+    for position in range(2, 11):
+        pace.refused(position=position, started=100.0, now=100.2, pause=1.0)
+    assert FLOOR <= lowered < START and pace.rate == lowered
+
+
+def test_an_endpoint_that_refuses_everything_pauses_and_says_why():
+    pace = Pace(accepted_at=90.0)
+    pace.start_times([1] * 8, now=100.0, most=0, token_rate=0)
+    for position in range(1, 9):
+        pace.refused(position=position, started=100.0, now=100.5, pause=30.0)
+    assert pace.room(now=130.0, most=0) == 0 and pace.room(now=131.0, most=0) > 0
+    assert pace.reason == "the last 8 calls were all refused"
+
+
+def test_the_state_survives_its_row_and_what_an_older_release_kept():
+    pace = Pace(rate=7.0, booked=3)
+    assert Pace.from_json(pace.as_json() | {"of_an_older_release": 1}) == pace
