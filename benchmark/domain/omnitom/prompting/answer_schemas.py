@@ -1,0 +1,51 @@
+"""JSON schemas that hold an answer to its shape, in the subset that strict modes take: all required, nothing additional."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotation.domain.schema import Schema
+
+MOST_IDS = 500
+"""Providers limit how many values a schema may list; beyond, an id is any whole number and the reading checks it."""
+
+
+def extraction_schema(schema: Schema) -> dict[str, Any]:
+    """{"rows": [{"actor", "belief", "order"}]}."""
+    text = {"type": "string"}
+    row = {"actor": text, "belief": text, "order": _one_of(schema["order"].values)}
+    return _closed({"rows": _list(_closed(row))})
+
+
+def labelling_schema(rows: int, schema: Schema) -> dict[str, Any]:
+    """{"rows": [{"id", <dimension>: label, …}]} for ids 1 to `rows`."""
+    labels = {one.key: _one_of(one.values) for one in schema.dimensions}
+    return _closed({"rows": _list(_closed({"id": _id(rows, rows), **labels}))})
+
+
+def judging_schema(predictions: int, gold: int) -> dict[str, Any]:
+    """{"predictions": [{"id", "matches": [gold ids]}], "gold": [{"id", "matches": [prediction ids]}]}."""
+    ids = {"prediction": predictions, "gold": gold}
+    named = {name: {"$ref": f"#/$defs/{name}"} for name in ids}
+    sides = {
+        "predictions": _list(_closed({"id": named["prediction"], "matches": _list(named["gold"])})),
+        "gold": _list(_closed({"id": named["gold"], "matches": _list(named["prediction"])})),
+    }
+    return _closed(sides) | {"$defs": {name: _id(count, predictions + gold) for name, count in ids.items()}}
+
+
+def _id(count: int, listed: int) -> dict[str, Any]:
+    whole: dict[str, Any] = {"type": "integer"}
+    return whole | {"enum": list(range(1, count + 1))} if count and listed <= MOST_IDS else whole
+
+
+def _one_of(values: tuple[str, ...]) -> dict[str, Any]:
+    return {"type": "string", "enum": list(values)}
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
