@@ -1,5 +1,6 @@
 """The one settings file. Everything that differs between installations comes from the environment (docs/admins.md)."""
 
+import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,6 +11,8 @@ from config import environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(environment.text("CREDENCE_VAR", str(BASE_DIR / "var")))
+
+os.environ.setdefault("MPLCONFIGDIR", str(VAR_DIR / "matplotlib"))  # its font cache; a container's home may be read-only
 
 DEBUG = environment.boolean("DEBUG", False)
 SECRET_KEY = environment.secret_key(VAR_DIR)

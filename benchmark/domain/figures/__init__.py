@@ -1,0 +1,24 @@
+"""Figures of a benchmark report, good on paper and legible in a browser: data → bytes of SVG, PDF or PNG.
+
+Every function takes `format` (svg, pdf, png), `theme` (light, dark) and `width` (a paper's column or page), raises
+KeyError for others, and returns the same bytes for the same data. Figures are fractions, shown in per cent; None is
+missing. An SVG holds its text as text, a title, a description with the data, and no reference to anything outside it.
+"""
+
+from benchmark.domain.figures.counts import confusion, label_distribution, match_counts
+from benchmark.domain.figures.models import accuracy_by_dimension, by_order, f1_by_category, leaderboard
+from benchmark.domain.figures.scatter import two_models, volume
+from benchmark.domain.figures.sheet import MEDIA_TYPES
+
+__all__ = [
+    "MEDIA_TYPES",
+    "accuracy_by_dimension",
+    "by_order",
+    "confusion",
+    "f1_by_category",
+    "label_distribution",
+    "leaderboard",
+    "match_counts",
+    "two_models",
+    "volume",
+]

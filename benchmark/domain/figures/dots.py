@@ -1,0 +1,166 @@
+"""Dot plots with intervals: one row a model, one or more marks a row, one or more panels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from benchmark.domain.figures.measuring import text_width, wrapped
+from benchmark.domain.figures.sheet import LINE, Sheet
+from benchmark.domain.figures.theme import SMALL, Theme
+from benchmark.domain.figures.values import Percent, limits
+
+GAP, EDGE = 8.0, 6.0
+LEGEND, HEADING, TICKS = 15.0, 13.0, 17.0
+SMALL_MARKS = 80.0
+"""A panel of less width has smaller marks, so that intervals show beside them."""
+NARROWEST = 40.0
+"""A panel of less width is put on the next line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """One mark of every row; `colour` names one of the theme."""
+
+    key: str
+    label: str
+    marker: str = "o"
+    colour: str = "chart"
+    filled: bool = True
+
+    def style(self, theme: Theme, share: float = 1.0) -> dict:
+        colour = getattr(theme, self.colour)
+        size = {"o": 4.6, "s": 4.2, "D": 4.0, "^": 5.0}[self.marker]
+        return {
+            "marker": self.marker,
+            "markersize": size * share,
+            "markerfacecolor": colour if self.filled else theme.surface,
+            "markeredgecolor": colour,
+            "markeredgewidth": 1.0,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """`rows` has the figures of each row by series."""
+
+    title: str
+    rows: Sequence[Mapping[str, Percent | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A column of text on the right of the panels."""
+
+    title: str
+    texts: Sequence[str]
+    align: str = "right"
+
+    @property
+    def width(self) -> float:
+        return text_width([self.title, *self.texts]) + GAP
+
+
+def dot_plot(
+    labels: Sequence[str],
+    panels: Sequence[Panel],
+    series: Sequence[Series],
+    *,
+    unit: str,
+    theme: str,
+    width: float,
+    asides: Sequence[Aside] = (),
+) -> Sheet:
+    """The drawn sheet; panels share one axis in per cent, so that they can be compared."""
+    left = EDGE + text_width(labels) + GAP
+    beside = sum(aside.width for aside in asides)
+    room = width - left - EDGE - beside
+    across = max(1, min(len(panels), int((room + GAP) // (NARROWEST + GAP))))
+    across = -(-len(panels) // -(-len(panels) // across))  # lines of even length
+    lines = [panels[at : at + across] for at in range(0, len(panels), across)]
+    row = 14.0 if len(series) < 3 else 18.0
+    legend = LEGEND if len(series) > 1 else 0.0
+    start = left if left + legend_width(series) < width - beside else EDGE
+    together = legend and start + legend_width(series) < width - beside
+    heading = HEADING if any(panel.title for panel in panels) or (asides and not together) else 0.0
+    caption = wrapped(unit, width - 2 * EDGE)
+    block = heading + row * len(labels) + TICKS
+    sheet = Sheet(width, EDGE + legend + block * len(lines) + LINE * len(caption), theme)
+    if legend:
+        draw_legend(sheet, series, start, EDGE + legend / 2 - 2)
+    span = limits(figure for panel in panels for held in panel.rows for figure in held.values())
+    each = (room - GAP * (across - 1)) / across
+    for at, line in enumerate(lines):
+        top = EDGE + legend + block * at
+        _line(sheet, labels, line, series, span=span, left=left, top=top, each=each, row=row, heading=heading)
+    sheet.caption(left + room / 2, sheet.height - LINE * len(caption), caption)
+    heads = EDGE + legend / 2 - 2 if together else EDGE + legend + heading / 2 - 1
+    _asides(sheet, asides, heads=heads, top=EDGE + legend + heading, row=row)
+    return sheet
+
+
+def legend_width(series: Sequence[Series]) -> float:
+    return sum(21 + text_width([one.label], SMALL) for one in series)
+
+
+def draw_legend(sheet: Sheet, series: Sequence[Series], left: float, top: float) -> None:
+    for one in series:
+        sheet.mark(left + 3, top, **one.style(sheet.theme))
+        sheet.text(left + 9, top, one.label, size=SMALL, colour=sheet.theme.soft)
+        left += 9 + text_width([one.label], SMALL) + 12
+
+
+def _line(sheet: Sheet, labels, panels, series, *, span, left, top, each, row, heading) -> None:
+    """One line of panels, with the rows' labels on its left."""
+    below = top + heading
+    for at, label in enumerate(labels):
+        sheet.text(left - GAP, below + row * (at + 0.5), label, ha="right")
+    for at, panel in enumerate(panels):
+        start = left + at * (each + GAP)
+        sheet.text(start, top + heading / 2 - 1, panel.title, weight="bold")
+        axes = sheet.axes(start, below, each, row * len(labels))
+        _draw(axes, panel, series, sheet.theme, row, small=each < SMALL_MARKS)
+        scale(axes, span, each)
+
+
+def scale(axes: Axes, span: tuple[float, float], width: float) -> None:
+    """Limits, and as many round ticks as the width has room for."""
+    axes.set_xlim(*span)
+    ticks = MaxNLocator(nbins=max(2, int(width // 34)), steps=[1, 2, 5, 10]).tick_values(*span)
+    shown = [tick for tick in ticks if span[0] <= tick <= span[1]]
+    axes.set_xticks(shown, [f"{tick:g}".replace("-", "−") for tick in shown])
+
+
+def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row: float, *, small: bool) -> None:
+    middles = np.arange(len(panel.rows)) + 0.5
+    axes.set_ylim(len(panel.rows), 0)
+    axes.hlines(middles, 0, 1, transform=axes.get_yaxis_transform(), color=theme.line, linewidth=0.6, zorder=1)
+    for at, one in enumerate(series):
+        shift = (at - (len(series) - 1) / 2) * (4.6 if len(series) > 2 else 4.0) / row
+        known = [(y + shift, held[one.key]) for y, held in zip(middles, panel.rows, strict=True) if held.get(one.key)]
+        ends = [(y, *figure.interval) for y, figure in known if figure.interval]
+        colour = getattr(theme, one.colour)
+        if ends:
+            axes.hlines(*np.transpose(ends), color=colour, linewidth=1.3, zorder=2)
+        axes.plot(
+            [figure.value for _, figure in known],
+            [y for y, _ in known],
+            linestyle="none",
+            zorder=3,
+            clip_on=False,
+            **one.style(theme, 0.7 if small else 1.0),
+        )
+
+
+def _asides(sheet: Sheet, asides: Sequence[Aside], *, heads: float, top: float, row: float) -> None:
+    right = sheet.width - EDGE
+    for aside in reversed(asides):
+        at = right if aside.align == "right" else right - aside.width + GAP
+        sheet.text(at, heads, aside.title, size=SMALL, colour=sheet.theme.soft, ha=aside.align)
+        for line, text in enumerate(aside.texts):
+            sheet.text(at, top + row * (line + 0.5), text, ha=aside.align)
+        right -= aside.width

@@ -1,0 +1,149 @@
+"""Tables of coloured cells with their numbers in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmark.domain.figures.dots import EDGE, GAP
+from benchmark.domain.figures.measuring import text_width, wrapped
+from benchmark.domain.figures.sheet import LINE, Sheet
+from benchmark.domain.figures.theme import SMALL, TEXT
+
+FAINTEST, STRONGEST = 0.04, 0.52
+"""Opacity of the chart colour in the lowest and the highest cell: the ink stays legible on both."""
+_ROW = 15.0
+_TWO_LINES = 20.0
+_STEPS, _STEP = 8, 8.0
+
+Cells = Sequence[Sequence[float | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    low: float
+    high: float
+
+    def opacity(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 1.0
+        return FAINTEST + (STRONGEST - FAINTEST) * min(1.0, max(0.0, share))
+
+
+def heat_table(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Cells,
+    texts: Sequence[Sequence[str]],
+    *,
+    legend: str,
+    theme: str,
+    width: float,
+    ends: tuple[float, float] | None = None,
+    bold_best: bool = False,
+    corner: tuple[str, str] = ("", ""),
+) -> Sheet:
+    """The drawn sheet. Colours run over `ends`, by default from the lowest to the highest value.
+
+    `corner` says what rows and columns are. Column headings stand upright where they do not fit side by side.
+    """
+    left = EDGE + text_width([*rows, corner[0]]) + GAP
+    each = (width - left - EDGE) / len(columns)
+    heads, upright, tall = _broken(columns, each)
+    head = tall + (12.0 if corner[1] else 0.0)
+    beside = width - EDGE - left - _STEPS * _STEP - 40 > text_width([legend], SMALL)
+    caption = [] if beside else wrapped(legend, width - 2 * EDGE)
+    bottom = EDGE + head + _ROW * len(rows)
+    sheet = Sheet(width, bottom + 22 + LINE * len(caption), theme)
+    _headings(sheet, heads, corner, left=left, each=each, head=head, upright=upright)
+    for line, name in enumerate(rows):
+        sheet.text(left - GAP, EDGE + head + (line + 0.5) * _ROW, name, ha="right")
+    known = [one for line in values for one in line if one is not None]
+    scale = _Scale(*(ends or (min(known, default=0.0), max(known, default=0.0))))
+    bold = _best(values) if bold_best else set()
+    _cells(sheet, values, _fitting(texts, each - 4), scale, bold, left=left, top=EDGE + head, each=each)
+    _legend(sheet, scale, legend if beside else "", left, bottom + 13)
+    sheet.caption(width / 2, bottom + 25, caption)
+    return sheet
+
+
+def _broken(columns: Sequence[str], each: float) -> tuple[list[list[str]], bool, float]:
+    """The lines of each heading, whether they stand upright, and how tall they are."""
+    heads = [name.replace("/", "/\n").split("\n") for name in columns]
+    longest = text_width([line for lines in heads for line in lines])
+    if longest <= each - 3:
+        return heads, False, 5 + LINE * max(map(len, heads))
+    if each >= _TWO_LINES:
+        return heads, True, longest + 6
+    return [[name] for name in columns], True, text_width(columns) + 6
+
+
+def _best(values: Cells) -> set[tuple[int, int]]:
+    """Cells that print the highest value of their column."""
+    columns = [[None if one is None else round(one, 1) for one in column] for column in zip(*values, strict=True)]
+    tops = [max((one for one in column if one is not None), default=None) for column in columns]
+    return {
+        (line, at)
+        for at, (column, top) in enumerate(zip(columns, tops, strict=True))
+        for line, one in enumerate(column)
+        if one is not None and one == top
+    }
+
+
+def _cells(sheet: Sheet, values: Cells, texts, scale: _Scale, bold: set[tuple[int, int]], *, left, top, each) -> None:
+    size = TEXT if text_width([text for line in texts for text in line]) <= each - 3 else SMALL
+    for line, row in enumerate(values):
+        for at, value in enumerate(row):
+            colour = sheet.theme.sunken if value is None else sheet.theme.tint(scale.opacity(value))
+            sheet.box(left + at * each + 0.6, top + line * _ROW + 0.6, each - 1.2, _ROW - 1.2, colour)
+            sheet.text(
+                left + (at + 0.5) * each,
+                top + (line + 0.5) * _ROW,
+                texts[line][at],
+                colour=sheet.theme.soft if value is None else sheet.theme.ink,
+                ha="center",
+                weight="bold" if (line, at) in bold else "normal",
+                size=size,
+            )
+
+
+def _fitting(texts: Sequence[Sequence[str]], room: float) -> Sequence[Sequence[str]]:
+    """Long counts lose their separators, then their last digits."""
+    if text_width([text for line in texts for text in line]) <= room:
+        return texts
+    plain = [[text.replace(",", "") for text in line] for line in texts]
+    if text_width([text for line in plain for text in line]) <= room + 2:
+        return plain
+    return [
+        [f"{int(text) / 1000:.0f}k" if text.isdecimal() and len(text) > 3 else text for text in line] for line in plain
+    ]
+
+
+def _headings(sheet: Sheet, heads, corner, *, left, each, head, upright) -> None:
+    """Each line is a text of its own, so that a browser's font keeps it in the middle."""
+    bottom = EDGE + head - 3
+    for at, lines in enumerate(heads):
+        middle = left + (at + 0.5) * each
+        for step, line in enumerate(lines):
+            if upright:
+                across = middle + LINE * (step - (len(lines) - 1) / 2)
+                sheet.text(across, bottom, line, ha="center", va="bottom", rotation=90)
+            else:
+                sheet.text(middle, bottom - LINE * (len(lines) - 1 - step), line, ha="center", va="bottom")
+    if corner[1]:
+        said, middle = wrapped(corner[1], sheet.width - 2 * EDGE, TEXT)[0], left + each * len(heads) / 2
+        half = text_width([said], weight="bold") / 2 + 3
+        sheet.text(min(middle, sheet.width - half), EDGE + 4, said, ha="center", weight="bold")
+    if corner[0]:
+        sheet.text(left - GAP, bottom - 4, corner[0], ha="right", weight="bold")
+
+
+def _legend(sheet: Sheet, scale: _Scale, text: str, left: float, top: float) -> None:
+    low, high = f"{scale.low:.0f}", f"{scale.high:.0f}"
+    start = left + text_width([low], SMALL) + 4
+    sheet.text(start - 4, top, low, size=SMALL, colour=sheet.theme.soft, ha="right")
+    for step in range(_STEPS):
+        colour = sheet.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * step / (_STEPS - 1))
+        sheet.box(start + _STEP * step, top - 3.5, _STEP, 7, colour)
+    after = start + _STEPS * _STEP + 4
+    sheet.text(after, top, high, size=SMALL, colour=sheet.theme.soft)
+    sheet.text(after + text_width([high], SMALL) + GAP, top, text, size=SMALL, colour=sheet.theme.soft)

@@ -1,0 +1,40 @@
+"""How wide text is, in points, and where it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from threading import local
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+
+from benchmark.domain.figures.theme import SMALL, TEXT, families
+
+_measuring = local()
+
+
+def text_width(texts: Sequence[str], size: float = TEXT, weight: str = "normal") -> float:
+    """Points that the longest of them takes."""
+    return max((_width(text, size, weight) for text in texts), default=0.0)
+
+
+@lru_cache(maxsize=8192)
+def _width(text: str, size: float, weight: str) -> float:
+    if not hasattr(_measuring, "renderer"):
+        _measuring.renderer = FigureCanvasAgg(Figure(figsize=(1, 1), dpi=72)).get_renderer()
+    font = FontProperties(family=families(), size=size, weight=weight)
+    return _measuring.renderer.get_text_width_height_descent(text, font, ismath=False)[0]
+
+
+def wrapped(text: str, room: float, size: float = SMALL) -> list[str]:
+    """The text in lines that are no wider than `room` points, broken at spaces."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and text_width([longer], size) > room:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines

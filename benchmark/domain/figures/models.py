@@ -1,0 +1,162 @@
+"""Figures with one row a model: leaderboard, F1 by category, orders, accuracy by dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.domain.schema import SCHEMA
+from benchmark.domain.figures.dots import Aside, Panel, Series, dot_plot
+from benchmark.domain.figures.heat import heat_table
+from benchmark.domain.figures.names import ROOM, labels, printable
+from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
+from benchmark.domain.figures.values import percent, sentences
+from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.domain.tables.omnitom import ABBREVIATIONS, in_order
+
+Row = Mapping[str, Any]
+NO_MODEL = "No model has a score."
+ORDERS = ("0", "1", "2+")
+
+
+def leaderboard(
+    rows: Sequence[Row], *, score: str, format: Format = "svg", theme: str = "light", width: Width = "page"
+) -> bytes:
+    """Both readings of `score`, with intervals and the letters of the groups.
+
+    A row is {"model", "official": figure, "repaired": figure, "group": letters or None}, best first.
+    """
+    title = f"{score}: official and repaired reading"
+    if not rows:
+        return nothing(NO_MODEL, format, theme, title)
+    held = [{name: percent(row.get(name)) for name in ("repaired", "official")} for row in rows]
+    series = (
+        Series(key="repaired", label="Repaired reading"),
+        Series(key="official", label="Official reading", marker="D", colour="second", filled=False),
+    )
+    asides = [
+        Aside(head, [f"{one[name].value:.1f}" if one[name] else "–" for one in held])
+        for head, name in (("Rep.", "repaired"), ("Off.", "official"))
+    ]
+    if width == "column":
+        del asides[1]
+    asides.append(Aside("Group", [row.get("group") or "" for row in rows], "left"))
+    sheet = dot_plot(
+        labels((row["model"] for row in rows), ROOM[width]),
+        [Panel("", held)],
+        series,
+        unit=f"{score} (%), bars: 95 % intervals over stories",
+        theme=theme,
+        width=WIDTHS[width],
+        asides=asides,
+    )
+    lines = [
+        f"{row['model']}: "
+        + ", ".join(f"{name} {figure.said() if figure else 'without a score'}" for name, figure in one.items())
+        + (f", group {row['group']}" if row.get("group") else "")
+        for row, one in zip(rows, held, strict=True)
+    ]
+    return sheet.bytes(format, title, sentences(lines))
+
+
+def f1_by_category(
+    rows: Sequence[Row], *, reading: str, format: Format = "svg", theme: str = "light", width: Width = "page"
+) -> bytes:
+    """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}."""
+    title = f"Extraction F1 by story category, {reading} reading"
+    categories = in_order(name for row in rows for name in row["values"])
+    if not categories:
+        return nothing(NO_MODEL, format, theme, title)
+    held = {name: [{"f1": percent(row["values"].get(name))} for row in rows] for name in categories}
+    sheet = dot_plot(
+        labels((row["model"] for row in rows), ROOM[width]),
+        [Panel(printable(ABBREVIATIONS.get(name, name))[:12], held[name]) for name in categories],
+        [Series(key="f1", label="F1")],
+        unit=f"Extraction F1 (%), {reading} reading",
+        theme=theme,
+        width=WIDTHS[width],
+    )
+    lines = [
+        f"{name}: "
+        + ", ".join(
+            f"{row['model']} {one['f1'].said()}" for row, one in zip(rows, held[name], strict=True) if one["f1"]
+        )
+        for name in categories
+    ]
+    return sheet.bytes(format, title, sentences(lines))
+
+
+def by_order(
+    panels: Mapping[str, Sequence[Row]],
+    *,
+    reading: str,
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
+) -> bytes:
+    """What becomes of beliefs of order 0, 1 and 2+, in one panel a figure (recall, accuracy): the paper's figure 5.
+
+    `panels` is {title: rows}, a row {"model", "values": {"0", "1", "2+": figure}}; a model that a panel lacks is empty
+    there.
+    """
+    title = f"Belief orders, {reading} reading"
+    models = list(dict.fromkeys(row["model"] for rows in panels.values() for row in rows))
+    if not models:
+        return nothing(NO_MODEL, format, theme, title)
+    held = {name: {row["model"]: row["values"] for row in rows} for name, rows in panels.items()}
+    figures = {
+        name: [{order: percent(found.get(model, {}).get(order)) for order in ORDERS} for model in models]
+        for name, found in held.items()
+    }
+    marks = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
+    series = [
+        Series(key=order, label=f"Order {order}", marker=marker, colour=colour, filled=filled)
+        for order, (marker, colour, filled) in zip(ORDERS, marks, strict=True)
+    ]
+    sheet = dot_plot(
+        labels(models, ROOM[width]),
+        [Panel(name, rows) for name, rows in figures.items()],
+        series,
+        unit=f"Share (%), {reading} reading, bars: 95 % intervals over stories",
+        theme=theme,
+        width=WIDTHS[width],
+    )
+    lines = [
+        f"{name}, {model}: " + ", ".join(f"order {order} {one.said()}" for order, one in row.items() if one)
+        for name, rows in figures.items()
+        for model, row in zip(models, rows, strict=True)
+    ]
+    return sheet.bytes(format, title, sentences(lines))
+
+
+def accuracy_by_dimension(
+    rows: Sequence[Row], *, reading: str, format: Format = "svg", theme: str = "light", width: Width = "page"
+) -> bytes:
+    """Labelling accuracy of models × dimensions as a table of coloured cells; the best of a column is bold.
+
+    A row is {"model", "values": {dimension: figure}, "overall": figure or None}.
+    """
+    title = f"Labelling accuracy by dimension, {reading} reading"
+    if not rows:
+        return nothing(NO_MODEL, format, theme, title)
+    columns = [SCHEMA[name].short for name in DIMENSIONS]
+    cells = [[percent(row["values"].get(name)) for name in DIMENSIONS] for row in rows]
+    if any(row.get("overall") is not None for row in rows):
+        columns.append("Overall")
+        cells = [[*line, percent(row.get("overall"))] for line, row in zip(cells, rows, strict=True)]
+    shown = [[None if one is None else one.value for one in line] for line in cells]
+    sheet = heat_table(
+        labels((row["model"] for row in rows), ROOM[width]),
+        columns,
+        shown,
+        [["–" if one is None else f"{one:.1f}" for one in line] for line in shown],
+        legend=f"Accuracy (%), {reading} reading",
+        theme=theme,
+        width=WIDTHS[width],
+        bold_best=len(rows) > 1,
+    )
+    lines = [
+        f"{row['model']}: " + ", ".join(f"{name} {one.said()}" for name, one in zip(columns, line, strict=True) if one)
+        for row, line in zip(rows, cells, strict=True)
+    ]
+    return sheet.bytes(format, title, sentences(lines))

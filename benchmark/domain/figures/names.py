@@ -1,0 +1,80 @@
+"""Names of models as labels: one line, printable, not too long, no two alike."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+from matplotlib.font_manager import FontProperties, fontManager, get_font
+
+from benchmark.domain.figures.measuring import text_width
+from benchmark.domain.figures.theme import families
+
+ROOM = {"column": 84.0, "page": 140.0}
+"""Points that a label may take in a figure of that width."""
+LONGEST, SHORTEST = 30, 8
+"""In widths of a Western letter; an East Asian one takes two."""
+UNNAMED = "(no name)"
+_BOX = "□"
+
+
+def labels(names: Iterable[str], room: float = ROOM["page"]) -> list[str]:
+    """Each name shortened in its middle, where names of one family differ least; what still coincides is numbered.
+
+    `room` is in points; the number of a second and third comes on top.
+    """
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        label = _fitted(printable(name) or UNNAMED, room)
+        seen[label] += 1
+        found.append(f"{label} ({seen[label]})" if seen[label] > 1 else label)
+    return found
+
+
+def _fitted(text: str, room: float) -> str:
+    sizes = (shortened(text, longest) for longest in range(LONGEST, SHORTEST, -1))
+    return next((one for one in sizes if text_width([one]) <= room), shortened(text, SHORTEST))
+
+
+def printable(text: str) -> str:
+    """Without control and direction characters or towers of accents; a box for what no font at hand can draw."""
+    kept: list[str] = []
+    accents = 0
+    for one in unicodedata.normalize("NFC", " ".join(text.split())):
+        category = unicodedata.category(one)
+        accents = accents + 1 if category in {"Mn", "Me"} else 0
+        if category not in {"Cc", "Cf", "Cs"} and accents <= 2:
+            kept.append(_BOX if _font(one) is None else one)
+    return "".join(kept).strip()
+
+
+@lru_cache(maxsize=4096)
+def _font(one: str) -> int | None:
+    """Which of the families draws the character, None for none."""
+    if one.isascii():
+        return 0
+    fonts = (get_font(fontManager.findfont(FontProperties(family=family))) for family in families())
+    return next((at for at, font in enumerate(fonts) if font.get_char_index(ord(one))), None)
+
+
+def is_eastern(text: str) -> bool:
+    """Whether a character of a printable text is drawn by another than the first font."""
+    return any(_font(one) for one in text)
+
+
+def width(text: str) -> int:
+    return sum(0 if unicodedata.combining(one) else 1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
+
+
+def shortened(text: str, longest: int) -> str:
+    if width(text) <= longest:
+        return text
+    head, tail = text, text
+    while width(head) > longest // 2:
+        head = head[:-1]
+    while width(tail) > longest - 1 - longest // 2:
+        tail = tail[1:]
+    return f"{head}…{tail}"

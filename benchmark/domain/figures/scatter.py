@@ -1,0 +1,246 @@
+"""Scatter plots: volume against precision and recall, two models by story."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
+
+from benchmark.domain.figures.dots import EDGE, GAP, scale
+from benchmark.domain.figures.measuring import text_width, wrapped
+from benchmark.domain.figures.names import labels
+from benchmark.domain.figures.placing import Placer
+from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
+from benchmark.domain.figures.theme import SMALL, families
+from benchmark.domain.figures.values import Figure, limits, percent, sentences
+
+NO_VOLUME = "No model has predicted a row."
+NO_COMMON = "No story has a score of both models."
+_NUMBER = 16.0
+PANELS = {"precision": ("Precision", "^"), "recall": ("Recall", "s"), "f1": ("F1", "o")}
+
+
+def volume(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    reading: str,
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
+) -> bytes:
+    """Predicted rows a story (logarithmic) against precision, recall and F1: the paper's figure 8.
+
+    A row is {"model", "predicted_per_story", "precision", "recall", "f1"}; models are numbered, with a key below. One
+    without a predicted row is left out.
+    """
+    title = f"Predicted rows a story against precision, recall and F1, {reading} reading"
+    rows = [row for row in rows if row.get("predicted_per_story")]
+    if not rows:
+        return nothing(NO_VOLUME, format, theme, title)
+    sheet = _volume(rows, f"Predicted rows a story, {reading} reading", theme, WIDTHS[width])
+    lines = [
+        f"{at}. {row['model']}: {row['predicted_per_story']:.1f} rows a story"
+        + "".join(
+            f", {name.lower()} {one.said()}" for key, (name, _) in PANELS.items() if (one := percent(row.get(key)))
+        )
+        for at, row in enumerate(rows, 1)
+    ]
+    return sheet.bytes(format, title, sentences(lines))
+
+
+def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: float) -> Sheet:
+    key = labels(row["model"] for row in rows)
+    columns = max(1, int((width - 2 * EDGE) // (_NUMBER + text_width(key, SMALL) + GAP)))
+    lines = -(-len(key) // columns)
+    across = len(PANELS) if width > WIDTHS["column"] else 1
+    left, tall = EDGE + 20.0, 120.0
+    each = (width - left - EDGE - 2.5 * GAP * (across - 1)) / across
+    block = 14 + tall + 17
+    deep = -(-len(PANELS) // across)
+    sheet = Sheet(width, EDGE + block * deep + LINE + 8 + 11 * lines, theme)
+    figures = {name: [percent(row.get(name)) for row in rows] for name in PANELS}
+    span = limits(one for found in figures.values() for one in found)
+    x = np.array([float(row["predicted_per_story"]) for row in rows])
+    for at, (name, (heading, marker)) in enumerate(PANELS.items()):
+        start, top = left + (at % across) * (each + 2.5 * GAP), EDGE + (at // across) * block
+        sheet.text(start, top + 6, f"{heading} (%)", weight="bold")
+        axes = sheet.axes(start, top + 14, each, tall)
+        _upright(axes, span, labelled=at % across == 0)
+        _logarithmic(axes, x)
+        _numbered(axes, x, figures[name], marker, sheet, (each, tall))
+    sheet.caption(left + (width - left - EDGE) / 2, EDGE + block * deep + 3, [unit])
+    for at, text in enumerate(key):
+        place = EDGE + (at // lines) * (width - 2 * EDGE) / columns
+        height = EDGE + block * deep + LINE + 12 + 11 * (at % lines)
+        sheet.text(place + _NUMBER - 5, height, str(at + 1), size=SMALL, colour=sheet.theme.soft, ha="right")
+        sheet.text(place + _NUMBER, height, text, size=SMALL)
+    return sheet
+
+
+def _upright(axes: Axes, span: tuple[float, float], *, labelled: bool) -> None:
+    axes.set_ylim(*span)
+    ticks = [tick for tick in range(0, 101, 10 if span[1] - span[0] < 70 else 20) if span[0] <= tick <= span[1]]
+    axes.set_yticks(ticks, [str(tick) for tick in ticks])
+    axes.tick_params(axis="y", left=False, labelleft=labelled)
+
+
+def _logarithmic(axes: Axes, x: np.ndarray) -> None:
+    axes.set_xscale("log")
+    low, high = x.min() / 1.25, x.max() * 1.25
+    axes.set_xlim(low, high)
+    steps = (
+        (1, 2, 5) if high > 8 * low else (1, 2, 3, 5, 7) if high > 3 * low else (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8)
+    )
+    ticks = [step * 10.0**power for power in range(-2, 5) for step in steps if low <= step * 10.0**power <= high]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _numbered(axes: Axes, x, figures, marker: str, sheet: Sheet, size: tuple[float, float]) -> None:
+    """Marks with the model's number where there is room for it, by the mark."""
+    theme = sheet.theme
+    for tick in axes.get_yticks():
+        axes.axhline(tick, color=theme.line, linewidth=0.6, zorder=0)
+    known = [(at, value.value) for at, value in enumerate(figures) if value]
+    axes.plot(
+        [x[at] for at, _ in known],
+        [y for _, y in known],
+        linestyle="none",
+        marker=marker,
+        markersize=4,
+        color=theme.chart,
+        clip_on=False,
+    )
+    low, high = np.log(axes.get_xlim())
+    bottom, top = axes.get_ylim()
+    points = [
+        ((np.log(x[at]) - low) / (high - low) * size[0], (y - bottom) / (top - bottom) * size[1]) for at, y in known
+    ]
+    placer = Placer(points, size)
+    for (at, _), point in zip(known, points, strict=True):
+        text = str(at + 1)
+        left, height = placer.place(point, text_width([text], SMALL), SMALL)
+        place = (left / size[0], height / size[1])
+        axes.text(
+            *place,
+            text,
+            transform=axes.transAxes,
+            size=SMALL,
+            color=theme.ink,
+            ha="center",
+            va="center",
+            family=families(),
+        )
+
+
+def two_models(
+    scores: Sequence[tuple[float | None, float | None]],
+    *,
+    first: str,
+    second: str,
+    score: str,
+    difference: Figure = None,
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
+) -> bytes:
+    """Two models story by story: their scores against each other, and the differences in falling order.
+
+    `scores` has (first, second) of each story, as fractions; stories that lack one are left out. `difference` is the mean
+    difference with its interval.
+    """
+    title = f"{score} by story: {first} and {second}"
+    known = np.array([pair for pair in scores if None not in pair and np.isfinite(pair).all()], dtype=float) * 100
+    if not len(known):
+        return nothing(NO_COMMON, format, theme, title)
+    names = labels([first, second], 95.0 if width == "page" else 75.0)
+    mean = percent(difference)
+    gaps = np.sort(known[:, 0] - known[:, 1])[::-1]
+    better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
+    said = f"{names[0]} higher: {better}", f"equal: {len(gaps) - better - worse}", f"{names[1]} higher: {worse}"
+    sheet = _two(known, gaps, names, said, score, mean, theme, WIDTHS[width])
+    average = f"Mean difference {mean.said()} points. " if mean else ""
+    text = (
+        f"{len(gaps)} stories. {average}{first} is higher on {better}, {second} on {worse}, they are equal on the rest."
+    )
+    return sheet.bytes(format, title, text)
+
+
+def _two(known, gaps, names, said, score, mean, theme, width) -> Sheet:
+    side_by_side = width > WIDTHS["column"]
+    left, side = EDGE + 28.0, 165.0
+    start = left + side + 5 * GAP if side_by_side else left
+    wide = width - start - EDGE
+    told = wrapped("Stories by difference (points). " + "; ".join(said), wide)
+    below = 14 + side + 20
+    sheet = Sheet(width, EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(told), theme)
+    sheet.text(left, EDGE + 6, f"{score} (%)", weight="bold")
+    _against(sheet, sheet.axes(left, EDGE + 14, side, side), known)
+    sheet.caption(left + side / 2, EDGE + below, [names[0]])
+    sheet.text(EDGE + 3, EDGE + 14 + side / 2, names[1], size=SMALL, colour=sheet.theme.soft, rotation=90, ha="center")
+    top = EDGE if side_by_side else EDGE + below + LINE
+    sheet.text(start, top + 6, f"{names[0]} − {names[1]}", weight="bold")
+    _differences(sheet, sheet.axes(start, top + 14, wide, side), gaps, mean)
+    sheet.caption(start + wide / 2, top + below, told)
+    return sheet
+
+
+def _against(sheet: Sheet, axes: Axes, known: np.ndarray) -> None:
+    theme = sheet.theme
+    axes.plot([0, 100], [0, 100], color=theme.line_strong, linewidth=0.7, zorder=1)
+    alpha = 0.75 if len(known) < 150 else 0.4
+    axes.plot(
+        known[:, 0],
+        known[:, 1],
+        linestyle="none",
+        marker="o",
+        markersize=3,
+        markerfacecolor=theme.chart,
+        markeredgewidth=0,
+        alpha=alpha,
+        clip_on=False,
+        zorder=2,
+    )
+    scale(axes, (0, 100), 165)
+    axes.set_ylim(0, 100)
+    axes.set_yticks(axes.get_xticks(), [f"{tick:g}" for tick in axes.get_xticks()])
+    axes.tick_params(axis="y", left=True, labelleft=True)
+    axes.spines["left"].set_visible(True)
+    axes.spines["left"].set_color(theme.line_strong)
+    axes.spines["left"].set_linewidth(0.7)
+
+
+def _differences(sheet: Sheet, axes: Axes, gaps: np.ndarray, mean) -> None:
+    """One step a story; above nought in the chart colour, below in the second."""
+    theme = sheet.theme
+    axes.spines["bottom"].set_visible(False)
+    for part, colour in ((gaps > 0, theme.chart), (gaps < 0, theme.second)):
+        if part.any():
+            at = np.flatnonzero(part)
+            axes.stairs(gaps[part], np.append(at, at[-1] + 1), fill=True, color=colour, linewidth=0)
+    axes.axhline(0, color=theme.line_strong, linewidth=0.7)
+    most = max(10.0, float(np.abs(gaps).max()) * 1.05)
+    axes.set_xlim(0, len(gaps))
+    axes.set_ylim(-most, most)
+    ticks = [tick for tick in range(-100, 101, 50 if most > 40 else 10 if most > 10 else 5) if abs(tick) <= most]
+    axes.set_yticks(ticks, [f"{tick:+d}".replace("-", "−") if tick else "0" for tick in ticks])
+    axes.tick_params(axis="y", left=True, labelleft=True)
+    axes.set_xticks([])
+    if mean:
+        if mean.interval:
+            axes.axhspan(*mean.interval, color=theme.ink, alpha=0.15, linewidth=0)
+        axes.axhline(mean.value, color=theme.ink, linewidth=1, linestyle=(0, (4, 2)))
+        axes.text(
+            0.98,
+            0.97,
+            f"mean {mean.said()}".replace("-", "−"),
+            transform=axes.transAxes,
+            size=SMALL,
+            color=theme.ink,
+            ha="right",
+            va="top",
+            family=families(),
+        )

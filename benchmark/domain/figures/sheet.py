@@ -1,0 +1,119 @@
+"""A drawing surface in points from the top left corner, and its bytes as SVG, PDF or PNG.
+
+Only matplotlib's object interface is used, so figures can be drawn in several threads.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any, Literal
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+
+from benchmark.domain.figures.measuring import text_width
+from benchmark.domain.figures.names import is_eastern, printable
+from benchmark.domain.figures.svg import for_the_web
+from benchmark.domain.figures.theme import SMALL, TEXT, THEMES, families
+
+Format = Literal["svg", "pdf", "png"]
+Width = Literal["column", "page"]
+
+WIDTHS = {"column": 3.3 * 72, "page": 6.9 * 72}
+"""Widths of a paper's column and page in points."""
+PNG_DPI = 200
+MEDIA_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
+LINE = 9.0
+"""Height of a line of small type."""
+_POINT = 72
+_PDF_FONTS = Lock()
+
+
+class Sheet:
+    """`width` and `height` in points; `theme` is light or dark, anything else a KeyError."""
+
+    def __init__(self, width: float, height: float, theme: str) -> None:
+        self.theme = THEMES[theme]
+        self.width, self.height = width, height
+        self.eastern = False
+        self.figure = Figure(figsize=(width / _POINT, height / _POINT), dpi=_POINT, facecolor=self.theme.surface)
+        FigureCanvasAgg(self.figure)
+
+    def axes(self, left: float, top: float, width: float, height: float, *, frame: bool = True) -> Axes:
+        """`frame` leaves the bottom line with its ticks; without it there is nothing around the drawing."""
+        place = (left / self.width, 1 - (top + height) / self.height, width / self.width, height / self.height)
+        axes = self.figure.add_axes(place, facecolor="none")
+        for side in ("left", "right", "top"):
+            axes.spines[side].set_visible(False)
+        axes.spines["bottom"].set_color(self.theme.line_strong)
+        axes.spines["bottom"].set_linewidth(0.7)
+        axes.tick_params(
+            colors=self.theme.soft, labelsize=SMALL, labelfontfamily=families(), length=2.5, width=0.6, pad=2
+        )
+        axes.tick_params(axis="y", left=False, labelleft=False)
+        if not frame:
+            axes.set_axis_off()
+        return axes
+
+    def text(self, left: float, top: float, text: str, *, size: float = TEXT, colour: str = "", **how: Any) -> None:
+        """`top` is the middle of the line unless `va` says otherwise."""
+        text = printable(text)
+        self.eastern = self.eastern or is_eastern(text)
+        how = {"va": "center", "ha": "left", "color": colour or self.theme.ink, "family": families()} | how
+        self.figure.text(left / self.width, 1 - top / self.height, text, size=size, **how)
+
+    def caption(self, middle: float, top: float, lines: Sequence[str]) -> None:
+        """Small lines around `middle`, moved sideways where they would leave the sheet."""
+        half = text_width(lines, SMALL) / 2 + 3
+        middle = min(max(middle, half), self.width - half)
+        for at, line in enumerate(lines):
+            self.text(middle, top + LINE * at, line, size=SMALL, colour=self.theme.soft, ha="center")
+
+    def rule(self, left: float, right: float, top: float, colour: str = "") -> None:
+        ends = [left / self.width, right / self.width], [1 - top / self.height] * 2
+        self.figure.add_artist(Line2D(*ends, color=colour or self.theme.line, linewidth=0.6, zorder=-1))
+
+    def box(self, left: float, top: float, width: float, height: float, colour: str, **how: Any) -> None:
+        corner = (left / self.width, 1 - (top + height) / self.height)
+        how = {"facecolor": colour, "linewidth": 0} | how
+        self.figure.add_artist(Rectangle(corner, width / self.width, height / self.height, **how))
+
+    def mark(self, left: float, top: float, **how: Any) -> None:
+        at = [left / self.width], [1 - top / self.height]
+        self.figure.add_artist(Line2D(*at, linestyle="none", **how))
+
+    def bytes(self, form: Format, title: str, description: str) -> bytes:
+        """The file: the same bytes for the same drawing. `form` is a key of `MEDIA_TYPES`, else a KeyError."""
+        out = io.BytesIO()
+        title, description = _said(title), _said(description)
+        metadata = {
+            "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+            "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Title": title, "Subject": description},
+            "png": {"Software": None, "Title": title, "Description": description},
+        }[form]
+        options = {"format": form, "facecolor": self.theme.surface, "metadata": metadata}
+        if form == "pdf":
+            # Publishers refuse fonts of type 3; as type 42, matplotlib embeds East Asian ones (CFF) without their glyphs.
+            with _PDF_FONTS:
+                matplotlib.rcParams["pdf.fonttype"] = 3 if self.eastern else 42
+                self.figure.canvas.print_figure(out, dpi=_POINT, **options)
+        else:
+            self.figure.canvas.print_figure(out, dpi=PNG_DPI if form == "png" else _POINT, **options)
+        return for_the_web(out.getvalue(), title, description) if form == "svg" else out.getvalue()
+
+
+def _said(text: str) -> str:
+    return "\n".join(printable(line) for line in text.splitlines())
+
+
+def nothing(text: str, form: Format, theme: str, title: str) -> bytes:
+    """A figure of no data, which says so."""
+    sheet = Sheet(WIDTHS["column"], 40, theme)
+    sheet.text(sheet.width / 2, 20, text, colour=sheet.theme.soft, ha="center")
+    return sheet.bytes(form, title, text)

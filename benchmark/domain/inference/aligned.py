@@ -1,0 +1,52 @@
+"""Scores of several models on the same stories, story by story: what every comparison starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """`scores` has shape (models, stories): one figure of each story, such as its F1; nan where it is missing."""
+
+    models: tuple[str, ...]
+    stories: tuple[int, ...]
+    scores: Floats
+
+    def __post_init__(self) -> None:
+        if self.scores.shape != (len(self.models), len(self.stories)):
+            raise ValueError(f"{self.scores.shape} scores for {len(self.models)} models, {len(self.stories)} stories.")
+        if len(set(self.models)) < len(self.models):
+            raise ValueError("A model occurs twice.")
+
+    @classmethod
+    def of(cls, scores: Mapping[str, Mapping[int, float | None]]) -> Aligned:
+        """From {model: {story: score}}; a story that a model lacks, or has None for, is missing there."""
+        stories = tuple(sorted(set().union(*scores.values()))) if scores else ()
+        at = {story: column for column, story in enumerate(stories)}
+        table = np.full((len(scores), len(stories)), np.nan)
+        for row, held in enumerate(scores.values()):
+            for story, score in held.items():
+                table[row, at[story]] = np.nan if score is None else score
+        return cls(tuple(scores), stories, table)
+
+    def best_first(self) -> Aligned:
+        """The same, models by falling mean and then by name; those without a score last."""
+        means = mean_of(self.scores)
+        order = sorted(
+            range(len(self.models)), key=lambda row: (-np.nan_to_num(means[row], nan=-1e9), self.models[row])
+        )
+        return Aligned(tuple(self.models[row] for row in order), self.stories, self.scores[order])
+
+
+def mean_of(rows: Floats) -> Floats:
+    """Mean of what is known in each row: shape (k, stories) → (k,), nan where nothing is."""
+    known = np.isfinite(rows)
+    n = known.sum(axis=1)
+    return np.divide(np.where(known, rows, 0).sum(axis=1), n, out=np.full(len(rows), np.nan), where=n > 0)

@@ -1,0 +1,46 @@
+"""One suite's models in order, with intervals, and the groups that cannot be told apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotation.domain.anchoring.estimates import RESAMPLES, method
+from benchmark.domain.inference.aligned import Aligned
+from benchmark.domain.inference.bootstrap import mean_estimates
+from benchmark.domain.inference.groups import letters
+from benchmark.domain.inference.paired import ALPHA, flips_for, paired_differences
+
+
+def leaderboard(aligned: Aligned, *, seed: int, resamples: int = RESAMPLES, alpha: float = ALPHA) -> dict[str, Any]:
+    """{models, pairs, method, seed, resamples, flips, alpha}, ready for JSON.
+
+    `models`, best first: {model, value, n, interval, group[, reason]}; `group` are letters, None without a score. Models
+    that share a letter are not shown to differ: Holm-adjusted p of their difference on common stories above `alpha`.
+    `pairs` as in `paired_differences`, the higher-ranked model first.
+    """
+    ranked = aligned.best_first()
+    scores = mean_estimates(ranked.scores, seed=seed, resamples=resamples)
+    pairs = paired_differences(ranked, seed=seed, resamples=resamples)
+    scored = [model for model, one in zip(ranked.models, scores, strict=True) if one["value"] is not None]
+    group = letters(scored, [(one["first"], one["second"]) for one in pairs if differs(one, alpha)])
+    rules = {"seed": seed, "resamples": resamples, "flips": flips_for(len(pairs)), "alpha": alpha}
+    return {
+        "models": [
+            {"model": model, **one, "group": group.get(model)} for model, one in zip(ranked.models, scores, strict=True)
+        ],
+        "pairs": pairs,
+        "method": _method(**rules),
+        **rules,
+    }
+
+
+def differs(pair: dict[str, Any], alpha: float = ALPHA) -> bool:
+    """Whether a pair of `paired_differences` is shown to differ."""
+    return pair["p_adjusted"] is not None and pair["p_adjusted"] <= alpha
+
+
+def _method(*, seed: int, resamples: int, flips: int, alpha: float) -> str:
+    return (
+        f"{method(seed=seed, resamples=resamples)}; differences on common stories, two-sided sign-flip test over stories "
+        f"({flips} patterns, all of them for few stories), Holm's correction over all pairs, level {alpha:g}"
+    )

@@ -1,0 +1,66 @@
+"""Before launching: the smallest difference between two models that so many stories can show."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import nct, t
+
+from benchmark.domain.inference.aligned import Aligned
+from benchmark.domain.inference.paired import ALPHA
+
+POWER = 0.8
+DEFAULT_SD = 2**0.5 / 3
+"""Standard deviation of a story's difference where nothing is known: 0.471.
+
+Scores lie between 0 and 1. A unimodal score there has a variance of at most 1/9 (Jacobson 1969, "The maximum variance of
+restricted unimodal distributions", Annals of Mathematical Statistics 40(5)); the worst case is a third of the stories at
+0 and the rest spread evenly: 2/3 · 1/3 − (1/3)² = 1/9. Two models on the same stories seldom vary against each other, so
+the variance of their difference is at most 2/9. Earlier paired differences are mostly far below: prefer them.
+"""
+TOO_FEW = "a difference needs at least two stories"
+NO_SPREAD = "the standard deviation is not above 0"
+
+
+def difference_sd(aligned: Aligned) -> dict[str, Any]:
+    """{"sd", "pairs", "stories"[, "reason"]}: root mean square of the pairs' standard deviations over common stories.
+
+    `pairs` and `stories` say how many pairs, and how many differences in all, it rests on.
+    """
+    squares = degrees = pairs = differences = 0
+    for first, second in combinations(aligned.scores, 2):
+        found = (first - second)[np.isfinite(first - second)]
+        if len(found) > 1:
+            squares += float(((found - found.mean()) ** 2).sum())
+            degrees += len(found) - 1
+            pairs, differences = pairs + 1, differences + len(found)
+    out = {"sd": (squares / degrees) ** 0.5 if degrees else None, "pairs": pairs, "stories": differences}
+    return out if degrees else {**out, "reason": "no two models with two stories in common"}
+
+
+def smallest_difference(
+    n_stories: int, sd: float | None = None, power: float = POWER, alpha: float = ALPHA, *, tests: int = 1
+) -> dict[str, Any]:
+    """{difference, sd, sd_is_default, stories, power, alpha, tests[, reason]}; the difference is on the scale of `sd`.
+
+    It is the mean paired difference that a two-sided test finds with that power, from the noncentral t distribution, which the
+    sign-flip test follows; it needs alpha / 2 < power < 1, ValueError otherwise. `tests` is how many are made at once: a single true difference among them has to pass Holm's
+    first step, alpha / tests. A difference can exceed the scale, which says that nothing can be shown.
+    """
+    if not alpha / 2 < power < 1:
+        raise ValueError(f"A power of {power:g} cannot be planned for.")
+    spread = DEFAULT_SD if sd is None else sd
+    said = {"sd": spread, "sd_is_default": sd is None, "stories": n_stories}
+    said |= {"power": power, "alpha": alpha, "tests": tests}
+    if n_stories < 2 or not spread > 0:
+        return {"difference": None, **said, "reason": TOO_FEW if n_stories < 2 else NO_SPREAD}
+    return {"difference": _standardised(n_stories, power, alpha / tests) * spread / n_stories**0.5, **said}
+
+
+def _standardised(n: int, power: float, alpha: float) -> float:
+    """The noncentrality at which the two-sided t test of n differences finds them, on their own side, so often."""
+    cut = float(t.isf(alpha / 2, n - 1))
+    return float(brentq(lambda shift: float(nct.sf(cut, n - 1, shift)) - power, 0, 4 * cut + 10))

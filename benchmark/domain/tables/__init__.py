@@ -1,0 +1,25 @@
+"""Tables of a benchmark report: a plain type, the paper's tables as builders, CSV, JSON and LaTeX as files."""
+
+from benchmark.domain.tables.latex import to_latex
+from benchmark.domain.tables.omnitom import (
+    by_dimension_and_category,
+    main_results,
+    match_count_distribution,
+    standings,
+    unusable_outputs,
+)
+from benchmark.domain.tables.table import Column, Table
+from benchmark.domain.tables.writing import to_csv, to_json
+
+__all__ = [
+    "Column",
+    "Table",
+    "by_dimension_and_category",
+    "main_results",
+    "match_count_distribution",
+    "standings",
+    "to_csv",
+    "to_json",
+    "to_latex",
+    "unusable_outputs",
+]

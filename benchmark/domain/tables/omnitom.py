@@ -1,0 +1,222 @@
+"""The paper's tables over runs of this platform. Model names, scores and counts come in as plain data.
+
+A report is what `score_official` or `score_repaired` has for a stage: `overall` and `by_category`, numbers or their texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from annotation.domain.schema import SCHEMA
+from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.domain.omnitom.metrics import STAGE2_SHARES
+from benchmark.domain.tables.table import Column, Row, Table
+
+ABBREVIATIONS: Mapping[str, str] = {
+    "Ambiguous Story Task": "AST",
+    "False Belief Task": "FBT",
+    "Faux-pas Recognition Test": "FPT",
+    "Hinting Task Test": "HT",
+    "Persuasion Story Task": "PST",
+    "Scalar Implicature Test": "SIT",
+    "Strange Story Task": "SST",
+}
+"""Story categories as the paper's tables head them."""
+
+HEADERS: Mapping[str, str] = dict(
+    zip(DIMENSIONS, ("Order", "Status", "Access", "Repr", "CType", "Source", "Context"), strict=True)
+)
+"""Dimensions as the paper's table 3 heads them."""
+
+_MODEL = Column(key="model", header="Model")
+_MEANS = (
+    "F1 overall is the unweighted mean of the categories' means, as the paper prints it; F1 by story is the mean over "
+    "stories, as its section 5 defines it.",
+)
+
+
+def _share(key: str, header: str, **more: Any) -> Column:
+    return Column(key=key, header=header, **{"unit": "%", "kind": "share", "best": "high", **more})
+
+
+def _reported(key: str, header: str, group: str) -> Column:
+    return _share(key, header, group=group, interval=f"{key}_interval", unit="")
+
+
+def _with_known_intervals(columns: Iterable[Column], rows: Sequence[Row]) -> list[Column]:
+    """Columns lose an interval that no row has."""
+    return [
+        column if any(row.get(column.interval) for row in rows) else replace(column, interval="") for column in columns
+    ]
+
+
+def in_order(categories: Iterable[str]) -> list[str]:
+    """The story categories named, the paper's seven in their order, then what else there is."""
+    order = list(ABBREVIATIONS)
+    return sorted(set(categories), key=lambda one: (order.index(one) if one in order else len(order), one))
+
+
+def _number(value: Any) -> Any:
+    """Official figures are texts of six decimals and stay so, to be printed to their last digit."""
+    return None if value in (None, "") else value
+
+
+def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str) -> Table:
+    """The paper's table 3: F1 by category, both averages, then accuracy by dimension and overall.
+
+    A run is {"model", "stage1": report or None, "stage2": report or None[, "section"][, "reason": {stage: why}]}; all of
+    one `reading`, which the title names. Intervals are those of the reports, where they have any.
+    """
+    reports = [run["stage1"] for run in runs if run.get("stage1")]
+    categories = in_order(row["story_category"] for report in reports for row in report["by_category"])
+    first, second = "Stage 1: extraction F1 (%)", "Stage 2: labelling accuracy (%)"
+    columns = [
+        _MODEL,
+        *(_reported(f"f1 {name}", ABBREVIATIONS.get(name, name), first) for name in categories),
+        _reported("f1_category_mean", "Overall", first),
+        _reported("f1", "By story", first),
+        *(_reported(share, HEADERS[name], second) for name, share in zip(DIMENSIONS, STAGE2_SHARES[1:], strict=True)),
+        _reported(STAGE2_SHARES[0], "Overall", second),
+    ]
+    rows = [_result(run, categories) for run in runs]
+    return Table(
+        title=f"Main results, {reading} reading (%)",
+        columns=_with_known_intervals(columns, rows),
+        rows=rows,
+        notes=(*_MEANS, *_reasons(runs), *_abbreviated(categories)),
+        section="section" if any(run.get("section") for run in runs) else "",
+    )
+
+
+def _result(run: Mapping[str, Any], categories: Sequence[str]) -> Row:
+    row: dict[str, Any] = {"model": run["model"], "section": run.get("section")}
+    if report := run.get("stage1"):
+        held = {one["story_category"]: one for one in report["by_category"]}
+        for name in categories:
+            row |= _figure(f"f1 {name}", held.get(name, {}), "f1")
+        row |= _figure("f1_category_mean", report["overall"]) | _figure("f1", report["overall"])
+    if report := run.get("stage2"):
+        for share in STAGE2_SHARES:
+            row |= _figure(share, report["overall"])
+    return row
+
+
+def _figure(key: str, figures: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+    name = name or key
+    return {key: _number(figures.get(name)), f"{key}_interval": (figures.get("interval") or {}).get(name)}
+
+
+def _reasons(runs: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [
+        f"{run['model']}, stage {stage[-1]}: {why}"
+        for run in runs
+        for stage, why in (run.get("reason") or {}).items()
+        if not run.get(stage)
+    ]
+
+
+def _abbreviated(categories: Iterable[str]) -> list[str]:
+    said = [f"{ABBREVIATIONS[name]} {name}" for name in categories if name in ABBREVIATIONS]
+    return ["; ".join(said) + "."] if said else []
+
+
+def by_dimension_and_category(
+    accuracies: Mapping[str, Mapping[str, Mapping[str, float | None]]], *, reading: str
+) -> Table:
+    """The paper's table 10 from {model: {dimension: {category: accuracy}}}; cells are compared within a dimension."""
+    categories = in_order(name for model in accuracies.values() for held in model.values() for name in held)
+    rows = [
+        {
+            "dimension": SCHEMA[dimension].name,
+            "model": model,
+            **{f"in {one}": held.get(dimension, {}).get(one) for one in categories},
+        }
+        for dimension in DIMENSIONS
+        for model, held in accuracies.items()
+    ]
+    return Table(
+        title=f"Labelling accuracy by dimension and story category, {reading} reading (%)",
+        columns=[_MODEL, *(_share(f"in {name}", ABBREVIATIONS.get(name, name), unit="") for name in categories)],
+        rows=rows,
+        notes=_abbreviated(categories),
+        section="dimension",
+        mark_within="dimension",
+    )
+
+
+def match_count_distribution(counts: Mapping[str, Mapping[str, int]], *, reading: str) -> Table:
+    """The paper's table 11 from {model: `match_counts`}: predicted rows by how many gold rows they match, with totals."""
+    buckets = list(dict.fromkeys(name for held in counts.values() for name in held if name != "total"))
+    columns = [_MODEL, *(Column(key=name, header=f"MC={name}", kind="count") for name in buckets)]
+    rows = [{"model": model, **held} for model, held in counts.items()]
+    keys = (*buckets, "total")
+    total = {"model": "Total", **{name: sum(row.get(name) or 0 for row in rows) for name in keys}}
+    return Table(
+        title=f"Predicted-side MatchCount distribution, {reading} reading",
+        columns=[*columns, Column(key="total", header="Total", kind="count")],
+        rows=rows,
+        totals=[total] if len(rows) > 1 else (),
+    )
+
+
+def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]]) -> Table:
+    """The paper's table 12 from {model: {"stage1": `unusable_share` or None, "stage2": …}}: shares, and of how many."""
+    columns = [_MODEL]
+    for stage in ("stage1", "stage2"):
+        group = f"Stage {stage[-1]}"
+        columns += [
+            _share(stage, "Unusable", group=group, best=""),
+            Column(key=f"{stage}_unusable", header="Unusable", unit="stories", kind="count", group=group),
+            Column(key=f"{stage}_stories", header="Asked", unit="stories", kind="count", group=group),
+        ]
+    return Table(title="Unusable outputs", columns=columns, rows=[_unusable(*one) for one in shares.items()])
+
+
+def _unusable(model: str, stages: Mapping[str, Mapping[str, Any] | None]) -> Row:
+    row: dict[str, Any] = {"model": model}
+    for stage, found in stages.items():
+        if found:
+            row |= {stage: found["share"], f"{stage}_unusable": found["unusable"], f"{stage}_stories": found["stories"]}
+    return row
+
+
+def standings(rows: Sequence[Mapping[str, Any]], *, score: str) -> Table:
+    """Both readings side by side, with the repaired one's interval and group.
+
+    A row is {"model", "official": {"value"}, "repaired": {"value", "interval", "n"}, "group", "unusable"}, where either
+    reading and the last two may be None; `official` may have an interval too. `score` names the figure.
+    """
+    columns = [
+        _MODEL,
+        _share("official", "Official", interval="official_interval"),
+        _share("repaired", "Repaired", interval="repaired_interval"),
+        Column(key="group", header="Group"),
+        Column(key="stories", header="Stories", kind="count"),
+        Column(key="unusable", header="Unusable", kind="count"),
+    ]
+    held = [_standing(row) for row in rows]
+    return Table(
+        title=f"{score}: official and repaired reading",
+        columns=_with_known_intervals(columns, held),
+        rows=held,
+        notes=(
+            "The official reading counts an unusable story 0, the repaired one leaves it out. Brackets: 95 % intervals over "
+            "stories. Models that share a letter are not shown to differ (paired sign-flip test, Holm's correction).",
+        ),
+    )
+
+
+def _standing(row: Mapping[str, Any]) -> Row:
+    official, repaired = row.get("official") or {}, row.get("repaired") or {}
+    return {
+        "model": row["model"],
+        "official": _number(official.get("value")),
+        "official_interval": official.get("interval"),
+        "repaired": _number(repaired.get("value")),
+        "repaired_interval": repaired.get("interval"),
+        "group": row.get("group"),
+        "stories": repaired.get("n"),
+        "unusable": row.get("unusable"),
+    }

@@ -1,0 +1,103 @@
+"""A table of results as data: what its columns mean, what its rows hold and how a cell reads."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Literal
+
+Row = Mapping[str, Any]
+Mark = Literal["best", "second"]
+MISSING = "–"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """`kind` says what rows hold under `key`: text, a count, a number, or a share (a fraction, shown in per cent).
+
+    `interval` is the key under which a row has [low, high] of the same kind, `group` a heading over several columns,
+    `best` which end of the scale is marked. None is what is missing.
+    """
+
+    key: str
+    header: str
+    unit: str = ""
+    kind: Literal["text", "count", "number", "share"] = "text"
+    group: str = ""
+    interval: str = ""
+    best: Literal["", "high", "low"] = ""
+    digits: int = 2
+
+    @property
+    def is_text(self) -> bool:
+        return self.kind == "text"
+
+    def exact(self, value: Any) -> Decimal | None:
+        """A number in the unit of the header, unrounded. Raises ValueError for infinities and nan."""
+        if value is None or value == "":
+            return None
+        number = Decimal(str(value))
+        if not number.is_finite():
+            raise ValueError(f"{self.header}: {value} is no number to print.")
+        return number.scaleb(2) if self.kind == "share" else number
+
+    def rounded(self, value: Any) -> Decimal | None:
+        """As printed: halves away from nought, on the decimal digits."""
+        number = self.exact(value)
+        return None if number is None else number.quantize(Decimal(1).scaleb(-self.places), ROUND_HALF_UP)
+
+    @property
+    def places(self) -> int:
+        return 0 if self.kind == "count" else self.digits
+
+    def text(self, value: Any) -> str:
+        """What a reader sees; `MISSING` for None."""
+        if self.is_text:
+            return MISSING if value is None else str(value)
+        number = self.rounded(value)
+        return MISSING if number is None else f"{number:,}"
+
+    def interval_text(self, row: Row) -> str:
+        """`[low, high]` with one digit less than the value, empty where the row has none."""
+        ends = row.get(self.interval) if self.interval else None
+        if ends is None:
+            return ""
+        step = Decimal(1).scaleb(-max(0, self.places - 1))
+        return "[" + ", ".join(f"{self.exact(end).quantize(step, ROUND_HALF_UP):,}" for end in ends) + "]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """`section` is the key that splits rows into blocks, each under its value; rows of a section stand together.
+
+    `totals` stand below a rule and are never marked. `mark_within` is the key within whose equal values cells are
+    compared, empty to compare all rows.
+    """
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    totals: Sequence[Row] = ()
+    notes: Sequence[str] = ()
+    section: str = ""
+    mark_within: str = ""
+
+    def marks(self) -> dict[tuple[int, str], Mark]:
+        """(row, column key) → best or second; ties share a mark, judged by the digits that are printed."""
+        groups: dict[Any, list[int]] = defaultdict(list)
+        for at, row in enumerate(self.rows):
+            groups[row.get(self.mark_within) if self.mark_within else None].append(at)
+        found: dict[tuple[int, str], Mark] = {}
+        for column in self.columns:
+            if column.best:
+                for rows in groups.values():
+                    found |= self._marked(column, rows)
+        return found
+
+    def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
+        shown = {at: value for at in rows if (value := column.rounded(self.rows[at].get(column.key))) is not None}
+        ranked = sorted(set(shown.values()), reverse=column.best == "high")
+        names: dict[Decimal, Mark] = dict(zip(ranked, ("best", "second"), strict=False))
+        return {(at, column.key): names[value] for at, value in shown.items() if value in names}

@@ -1,0 +1,77 @@
+"""A table as CSV for other programs and as JSON with what it means."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from annotation.domain.spreadsheet import defused
+from benchmark.domain.tables.table import Column, Row, Table
+
+
+def to_csv(table: Table) -> bytes:
+    """RFC 4180: UTF-8, CRLF, one header row; numbers unrounded in the header's unit, ends of intervals in columns of
+    their own, empty where nothing is known, totals last.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe before it.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out)
+    columns = [*_section_column(table), *table.columns]
+    writer.writerow([name for column in columns for name in _headers(column)])
+    for row in (*table.rows, *table.totals):
+        writer.writerow([cell for column in columns for cell in _cells(column, row)])
+    return out.getvalue().encode("utf-8", "replace")
+
+
+def _section_column(table: Table) -> list[Column]:
+    known = {column.key for column in table.columns}
+    return [Column(key=table.section, header=table.section)] if table.section and table.section not in known else []
+
+
+def _headers(column: Column) -> list[str]:
+    unit = f" ({column.unit})" if column.unit else ""
+    name = f"{column.group}: {column.header}" if column.group else column.header
+    return [f"{name}{part}{unit}" for part in (("", " low", " high") if column.interval else ("",))]
+
+
+def _cells(column: Column, row: Row) -> Iterator[str]:
+    value = row.get(column.key)
+    if column.is_text:
+        yield "" if value is None else defused(str(value))
+        return
+    ends = (row.get(column.interval) or (None, None)) if column.interval else ()
+    for one in (value, *ends):
+        number = column.exact(one)
+        yield "" if number is None else _plain(format(number, "f"))
+
+
+def _plain(number: str) -> str:
+    return number.rstrip("0").rstrip(".") if "." in number else number
+
+
+def to_json(table: Table) -> bytes:
+    """{title, columns, rows, totals, notes[, section]}, UTF-8. Values as they are held: a share is a fraction."""
+    held: dict[str, Any] = {
+        "title": table.title,
+        "columns": [_described(column) for column in table.columns],
+        "rows": [_held(table, row) for row in table.rows],
+        "totals": [_held(table, row) for row in table.totals],
+        "notes": list(table.notes),
+    }
+    if table.section:
+        held["section"] = table.section
+    return json.dumps(held, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
+
+
+def _described(column: Column) -> dict[str, str]:
+    names = ("key", "header", "unit", "kind", "group", "interval", "best")
+    return {name: value for name in names if (value := getattr(column, name))}
+
+
+def _held(table: Table, row: Row) -> dict[str, Any]:
+    keys = [key for column in table.columns for key in (column.key, column.interval) if key]
+    return {key: row.get(key) for key in ([table.section] if table.section else []) + keys}

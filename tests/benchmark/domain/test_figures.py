@@ -1,0 +1,359 @@
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from annotation.domain.schema import SCHEMA
+from benchmark.domain import figures
+from benchmark.domain.figures.dots import Series
+from benchmark.domain.figures.heat import STRONGEST
+from benchmark.domain.figures.measuring import text_width
+from benchmark.domain.figures.names import LONGEST, ROOM, UNNAMED, is_eastern, labels, printable, shortened, width
+from benchmark.domain.figures.placing import Placer
+from benchmark.domain.figures.sheet import WIDTHS
+from benchmark.domain.figures.theme import SMALL, THEMES, families
+from benchmark.domain.figures.values import limits, percent
+from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.domain.tables.omnitom import ABBREVIATIONS
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "$\\frac{1}{0}$ & %",
+    "‮evil مدل",
+    "通义千问 超长的模型名字 最大版本 最新 72B",
+    "a\x00b\ud800\uffff",
+    "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8",
+    "meta-llama/Llama-4-Maverick-17B-128E-Instruct-INT4",
+    "🤖" + "e" + "\u0301" * 40,
+    "",
+    "x" * 300,
+]
+
+
+def names(n: int) -> list[str]:
+    return [HOSTILE[at] if at < len(HOSTILE) else f"Model {at}" for at in range(n)]
+
+
+def figure(value: float) -> dict:
+    return {"value": value, "interval": [value - 0.03, min(1, value + 0.03)]}
+
+
+def made(n: int) -> dict:
+    """Every figure over n models as {name: (function, arguments)}."""
+    rng = np.random.default_rng(n)
+    models = names(n)
+    spread = lambda keys: {key: figure(float(rng.uniform(0.1, 0.95))) for key in keys}  # noqa: E731
+    order = [{"model": model, "values": spread(("0", "1", "2+"))} for model in models]
+    table = lambda dimension: {  # noqa: E731
+        gold: {said: int(rng.integers(9, 4000)) for said in (*SCHEMA[dimension].values, "missing", "illegal")}
+        for gold in SCHEMA[dimension].values
+    }
+    counted = {
+        name: {
+            label: {"gold": int(rng.integers(1, 900)), "predicted": int(rng.integers(1, 900))}
+            for label in SCHEMA[name].values
+        }
+        for name in DIMENSIONS
+    }
+    board = [{"model": model, **spread(("official", "repaired")), "group": "ab"} for model in models]
+    volume = [
+        {"model": model, "predicted_per_story": float(rng.uniform(5, 40)), **spread(("precision", "recall", "f1"))}
+        for model in models
+    ]
+    matches = {
+        model: {**{str(at): int(rng.integers(0, 9000)) for at in range(4)}, "4+": 3, "total": 1} for model in models
+    }
+    return {
+        "leaderboard": (figures.leaderboard, ([*board], {"score": "Stage 1 F1"})),
+        "category": (
+            figures.f1_by_category,
+            ([{"model": model, "values": spread(ABBREVIATIONS)} for model in models], {"reading": "official"}),
+        ),
+        "orders": (figures.by_order, ({"Recall": order, "Accuracy": order[:1]}, {"reading": "repaired"})),
+        "dimension": (
+            figures.accuracy_by_dimension,
+            (
+                [{"model": model, "values": spread(DIMENSIONS), "overall": 0.5} for model in models],
+                {"reading": "official"},
+            ),
+        ),
+        "labels": (figures.label_distribution, (counted, {"model": models[-1]})),
+        "matches": (figures.match_counts, (matches, {"reading": "repaired"})),
+        "confusion": (figures.confusion, (table("content_type"), {"dimension": "content_type", "model": models[0]})),
+        "volume": (figures.volume, (volume, {"reading": "official"})),
+        "two": (
+            figures.two_models,
+            (
+                [tuple(pair) for pair in rng.uniform(0, 1, (60, 2))] + [(None, 0.5), (float("nan"), 0.1)],
+                {"first": models[0], "second": models[-1], "score": "Stage 1 F1", "difference": figure(0.02)},
+            ),
+        ),
+    }
+
+
+FIGURES = list(made(1))
+
+
+def draw(name: str, n: int = 2, **how) -> bytes:
+    function, (data, named) = made(n)[name]
+    return function(data, **named, **how)
+
+
+def texts(root: ElementTree.Element) -> list[ElementTree.Element]:
+    return list(root.iter(f"{SVG}text"))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("n", [1, 2, 20])
+@pytest.mark.parametrize("wide", ["page", "column"])
+def test_an_svg_is_text_that_fits_and_refers_to_nothing_outside(name, n, wide):
+    data = draw(name, n, width=wide)
+    root = ElementTree.fromstring(data)
+    box = [float(part) for part in root.get("viewBox").split()]
+    assert box[2] == pytest.approx(WIDTHS[wide], abs=0.1)
+    assert {one.tag.removeprefix(SVG) for one in root.iter()} <= {
+        "svg",
+        "title",
+        "desc",
+        "g",
+        "path",
+        "defs",
+        "use",
+        "text",
+        "clipPath",
+        "rect",
+    }
+    assert not any("style" in one.attrib or any(key.startswith("on") for key in one.attrib) for one in root.iter())
+    links = [value for one in root.iter() for key, value in one.attrib.items() if "href" in key or "url(" in value]
+    ids = {one.get("id") for one in root.iter()}
+    assert all(re.fullmatch(r"#(\w+)|url\(#(\w+)\)", link) for link in links)
+    assert {re.search(r"#(\w+)", link)[1] for link in links} <= ids
+    namespaces = {b"http://www.w3.org/2000/svg", b"http://www.w3.org/1999/xlink"}
+    assert set(re.findall(rb"https?://[^\"\s]+", data)) <= namespaces
+    for one in texts(root):
+        size = float(one.get("font-size").removesuffix("px"))
+        assert size >= SMALL
+        if "rotate(-90" in one.get("transform", ""):
+            continue
+        x, y, long = (
+            float(one.get("x")),
+            float(one.get("y")),
+            text_width([one.text], size, one.get("font-weight", "normal")),
+        )
+        start = x - {"middle": long / 2, "end": long}.get(one.get("text-anchor"), 0)
+        assert start >= -0.5 and start + long <= box[2] + 0.5, one.text
+        assert 0 < y <= box[3] + 0.5, one.text
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_screen_reader_gets_title_and_data(name):
+    root = ElementTree.fromstring(draw(name, 4))
+    title, told = root[0], root[1]
+    assert (title.tag, told.tag, root.get("role")) == (f"{SVG}title", f"{SVG}desc", "img")
+    assert root.get("aria-labelledby") == f"{title.get('id')} {told.get('id')}"
+    assert title.text and re.search(r"\d", told.text)
+
+
+def test_a_description_says_what_the_picture_says():
+    rows = [
+        {"model": "A", "official": "0.500000", "repaired": {"value": 0.55, "interval": [0.5, 0.6004]}, "group": "a"},
+        {"model": "B", "official": None, "repaired": None, "group": None},
+    ]
+    root = ElementTree.fromstring(figures.leaderboard(rows, score="F1"))
+    assert (
+        root[1].text
+        == "A: repaired 55.0 (50.0 to 60.0), official 50.0, group a\nB: repaired without a score, official without a score"
+    )
+
+
+def test_hostile_names_are_only_text():
+    root = ElementTree.fromstring(draw("leaderboard", len(HOSTILE)))
+    shown = [one.text for one in texts(root)]
+    # in order of rows: markup and mathematics as they stand, direction marks and what XML forbids gone
+    assert "<script>alert(1)</script>" in shown and "$\\frac{1}{0}$ & %" in shown and "evil مدل" in shown
+    assert "ab□" in shown and UNNAMED in shown
+    assert not any(one in "".join(shown) for one in "\x00‮\uffff")
+    assert len(set(shown)) == len(shown) or len(set(labels(HOSTILE))) == len(HOSTILE)
+
+
+@pytest.mark.parametrize("form", ["svg", "pdf", "png"])
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_same_data_makes_the_same_bytes_also_in_threads(name, form):
+    once = draw(name, 2, format=form)
+    with ThreadPoolExecutor(2) as pool:
+        others = list(pool.map(lambda _: draw(name, 2, format=form), range(2)))
+    assert others == [once] * 2
+    start = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[form]
+    assert once.startswith(start) and b"CreationDate" not in once and b"Matplotlib" not in once
+
+
+def test_a_mark_stands_where_its_value_is_on_the_axis():
+    rows = [{"model": f"m{at}", "official": None, "repaired": value} for at, value in enumerate((0.4, 0.6, 0.5))]
+    root = ElementTree.fromstring(figures.leaderboard(rows, score="F1"))
+    ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "50", "60"}}
+    # a panel's marks are the group with three uses; the ticks of an axis stand in groups of one
+    [marks] = [
+        group
+        for group in root.iter(f"{SVG}g")
+        if len(list(group)) == 3 and all(one.tag == f"{SVG}use" for one in group)
+    ]
+    assert [float(one.get("x")) for one in marks] == pytest.approx([ticks["40"], ticks["60"], ticks["50"]], abs=0.02)
+    heights = [float(one.get("y")) for one in marks]
+    assert heights == sorted(heights)
+
+
+def test_an_interval_reaches_from_its_lower_to_its_upper_end():
+    rows = [{"model": "m", "official": None, "repaired": {"value": 0.5, "interval": [0.4, 0.6]}}]
+    root = ElementTree.fromstring(figures.leaderboard(rows, score="F1"))
+    ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "60"}}
+    drawn = [re.findall(r"[ML] ([\d.]+) ([\d.]+)", one.get("d", "")) for one in root.iter(f"{SVG}path")]
+    assert any(
+        [float(x) for x, _ in ends] == pytest.approx([ticks["40"], ticks["60"]], abs=0.02)
+        for ends in drawn
+        if len(ends) == 2
+    )
+
+
+def test_a_confusion_matrix_prints_counts_and_hides_what_was_never_said():
+    table = {
+        gold: {"Explicit": 3 if gold == "Explicit" else 1, "Implicit": 1200, "missing": 0, "illegal": 0}
+        for gold in ("Explicit", "Implicit")
+    }
+    root = ElementTree.fromstring(figures.confusion(table, dimension="representation", model="m"))
+    shown = [one.text for one in texts(root)]
+    assert shown.count("1,200") == 2 and {"3", "1"} <= set(shown)
+    assert "missing" not in shown and "illegal" not in shown
+    assert (
+        root[1].text
+        == "Explicit (1203 rows): Explicit 3, Implicit 1200\nImplicit (1201 rows): Explicit 1, Implicit 1200"
+    )
+
+
+def test_two_models_are_counted_story_by_story():
+    # 3 stories: +20, 0 and −30 points; the fourth lacks a score
+    pairs = [(0.7, 0.5), (0.5, 0.5), (0.2, 0.5), (None, 0.5)]
+    root = ElementTree.fromstring(figures.two_models(pairs, first="A", second="B", score="F1"))
+    assert root[1].text == "3 stories. A is higher on 1, B on 1, they are equal on the rest."
+    assert "A higher: 1; equal: 1; B higher: 1" in " ".join(one.text for one in texts(root))
+
+
+@pytest.mark.parametrize("form", ["svg", "pdf", "png"])
+def test_no_data_says_so(form):
+    for data in (
+        figures.leaderboard([], score="F1", format=form),
+        figures.f1_by_category([], reading="official", format=form),
+        figures.by_order({}, reading="official", format=form),
+        figures.accuracy_by_dimension([], reading="official", format=form),
+        figures.label_distribution({"order": {"0": {"gold": 0, "predicted": 0}}}, model="m", format=form),
+        figures.match_counts({"m": {"0": 0, "total": 0}}, reading="official", format=form),
+        figures.confusion({"0": {"0": 0}}, dimension="order", model="m", format=form),
+        figures.volume([{"model": "m", "predicted_per_story": None}], reading="official", format=form),
+        figures.two_models([(None, 1.0)], first="a", second="b", score="F1", format=form),
+    ):
+        if form == "svg":
+            assert re.fullmatch(r"No .+\.", texts(ElementTree.fromstring(data))[0].text)
+        assert data
+
+
+def test_unknown_formats_themes_and_widths_are_refused():
+    for how in ({"format": "gif"}, {"theme": "sepia"}, {"width": "poster"}):
+        with pytest.raises(KeyError):
+            draw("leaderboard", **how)
+
+
+def test_a_png_has_two_hundred_dots_an_inch():
+    # 6.9 in · 200 = 1380, 3.3 in · 200 = 660: the width stands in bytes 16 to 19 (PNG, IHDR)
+    for wide, dots in (("page", 1380), ("column", 660)):
+        assert int.from_bytes(draw("orders", 2, format="png", width=wide)[16:20], "big") == dots
+
+
+def test_pdf_fonts_are_those_that_publishers_take_unless_the_glyphs_would_be_lost():
+    rows = lambda name: [{"model": name, "official": 0.5, "repaired": 0.5}]  # noqa: E731
+    latin = figures.leaderboard(rows("Qwen"), score="F1", format="pdf")
+    assert b"/Type0" in latin and b"/Type3" not in latin
+    if len(families()) == 1:
+        pytest.skip("no East Asian font on this machine")
+    eastern = figures.leaderboard(rows("通义"), score="F1", format="pdf")
+    assert b"/Type3" in eastern and b"/Type0" not in eastern
+    assert is_eastern("a通") and not is_eastern("naïve…")
+
+
+def test_labels_are_short_printable_and_distinct():
+    # 30 widths: 15 of the head, an ellipsis, 14 of the tail
+    assert shortened("x" * 20 + "y" * 20, 30) == "x" * 15 + "…" + "y" * 14
+    assert width("通义a") == 5 and width("e\u0301") == 1
+    found = labels(HOSTILE)
+    assert all(text_width([label]) <= ROOM["page"] for label in found) and len(set(found)) == len(found)
+    assert max(map(width, found)) == LONGEST
+    assert all(text_width([label]) <= ROOM["column"] for label in labels(HOSTILE, ROOM["column"]))
+    assert found[5] != found[6]
+    assert labels(["same", "same", "same"]) == ["same", "same (2)", "same (3)"]
+    assert printable(" a\n\tb\x07 ") == "a b"
+    assert printable("e" + "\u0301" * 40) == "é\u0301\u0301"  # one accent in the letter, two upon it
+
+
+def test_limits_show_every_interval_and_stay_within_the_scale():
+    # 40 to 60 and 8 % more: middle 50, half 10 · 1.08
+    assert limits([percent(figure(0.43)), percent(figure(0.57)), None]) == pytest.approx((39.2, 60.8))
+    assert limits([percent(0.5)]) == pytest.approx((44.6, 55.4))
+    assert limits([percent(0.0), percent(1.0)]) == (-2, 102)
+    assert limits([None]) == (-4, 104)
+
+
+def test_numbers_by_marks_cover_nothing_where_there_is_room():
+    marks = [(30.0 * column, 30.0 * row) for column in range(1, 5) for row in range(1, 4)]
+    placer = Placer(marks, (160, 120))
+    for mark in marks:
+        placer.place(mark, 9, 7)
+    boxes = placer.taken
+    apart = [
+        a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1] for i, a in enumerate(boxes) for b in boxes[:i]
+    ]
+    assert len(boxes) == 24 and all(apart)
+
+
+def luminance(colour: str) -> float:
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in to_rgb(colour)]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+def contrast(a: str, b: str) -> float:
+    low, high = sorted((luminance(a), luminance(b)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_colours_are_the_design_systems_and_legible(name):
+    theme = THEMES[name]
+    pairs = re.findall(r"light-dark\((#\w{6}), (#\w{6})\)", Path("static/credence.css").read_text())
+    known = {pair[name == "dark"] for pair in pairs}
+    assert {getattr(theme, field) for field in theme.__slots__} <= known
+    # WCAG 2.2: 4.5 for text, 3 for what carries meaning; the ink also on the strongest cell
+    assert min(contrast(theme.ink, theme.surface), contrast(theme.soft, theme.surface)) >= 4.5
+    assert contrast(theme.ink, theme.tint(STRONGEST)) >= 4.5 and contrast(theme.soft, theme.sunken) >= 4.5
+    assert min(contrast(colour, theme.surface) for colour in (theme.chart, theme.second, theme.line_strong)) >= 3
+
+
+def test_series_differ_without_colour():
+    theme = THEMES["light"]
+    styles = [Series(key=one, label="", marker=one).style(theme)["marker"] for one in "os^D"]
+    assert len(set(styles)) == 4
+    root = ElementTree.fromstring(draw("orders", 1))
+    shapes = {one.get("d") for one in root.iter(f"{SVG}path") if one.get("id")}
+    assert len(shapes) >= 4  # a tick and three marks
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_of_twenty_models_is_quick(name):
+    draw(name, 20)  # fonts are looked up once
+    start = time.process_time()
+    draw(name, 20)
+    assert time.process_time() - start < 0.5

@@ -1,0 +1,312 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from annotation.domain.schema import SCHEMA
+from benchmark.domain.tables import (
+    Column,
+    Table,
+    by_dimension_and_category,
+    main_results,
+    match_count_distribution,
+    standings,
+    to_csv,
+    to_json,
+    to_latex,
+    unusable_outputs,
+)
+from benchmark.domain.tables.latex import escaped
+from benchmark.domain.tables.omnitom import ABBREVIATIONS, HEADERS
+
+HOSTILE = [
+    r"a&b%c_d\e$f#g{h}i~j^k",
+    "<script>alert('x')</script>",
+    "‮evil\u202c مدل عربي",
+    '=HYPERLINK("http://x"), "q"',
+    "[2] * second line\r\nnext\x00",
+    "通义千问 Qwen — naïve 🤖",
+    r"\input{/etc/passwd}",
+    "",
+]
+SCORE = Column(key="score", header="F1", unit="%", kind="share", interval="ci", best="high")
+
+
+def table(*scores, **more) -> Table:
+    rows = [{"model": f"m{at}", "score": score, **more} for at, score in enumerate(scores)]
+    return Table(title="T", columns=[Column(key="model", header="Model"), SCORE], rows=rows)
+
+
+def records(data: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(data.decode(), newline="")))
+
+
+@pytest.fixture(scope="module")
+def paper() -> dict:
+    path = Path(__file__).resolve().parents[4] / "shared/vectors/omnitom/paper_tables.json"
+    if not path.is_file():
+        pytest.skip("the folder shared/ beside the checkout is absent")
+    return json.loads(path.read_text())
+
+
+def test_numbers_are_rounded_on_their_decimal_digits():
+    # 0.57525 of 1 is 57.525 %; half away from nought, although the double below it would round down
+    assert SCORE.text(0.57525) == "57.53" and SCORE.text("0.575250") == "57.53"
+    assert SCORE.text(None) == "–" and SCORE.text(0) == "0.00" and SCORE.text(1) == "100.00"
+    assert Column(key="n", header="n", kind="count").text(106765) == "106,765"
+    assert SCORE.exact(0.1 + 0.2) == Decimal("30.000000000000004")
+    assert SCORE.interval_text({"ci": [0.50049, 0.6005]}) == "[50.0, 60.1]"
+    assert SCORE.interval_text({"ci": None}) == SCORE.interval_text({}) == ""
+    with pytest.raises(ValueError, match="no number"):
+        SCORE.text(float("nan"))
+
+
+def test_best_and_second_are_judged_as_printed_and_ties_share():
+    # 60.001 and 60.004 both print 60.00: both best; 59.99 is second; None has no mark
+    found = table(0.60001, 0.5999, 0.60004, None, 0.1).marks()
+    assert found == {(0, "score"): "best", (2, "score"): "best", (1, "score"): "second"}
+    assert table(None, None).marks() == {}
+
+
+def test_csv_is_rfc_4180_and_exact():
+    data = to_csv(table(0.5497, None, ci=[0.5, 0.6]))
+    assert data == b"Model,F1 (%),F1 low (%),F1 high (%)\r\nm0,54.97,50,60\r\nm1,,50,60\r\n"
+    # 1/3 of 1: every digit of the double, moved by two places
+    assert records(to_csv(table(1 / 3)))[1][1] == "33.33333333333333"
+    assert records(to_csv(table(1e-9)))[1][1] == "0.0000001"
+
+
+def test_hostile_names_come_back_from_csv_and_json():
+    rows = [{"model": name, "score": 0.5} for name in HOSTILE]
+    held = Table(title="<b>&", columns=[Column(key="model", header="Model"), SCORE], rows=rows)
+    names = [row[0] for row in records(to_csv(held))[1:]]
+    assert names[3] == "'" + HOSTILE[3]  # a spreadsheet would run it
+    names[3] = names[3][1:]
+    assert names == HOSTILE
+    told = json.loads(to_json(held))
+    assert [row["model"] for row in told["rows"]] == HOSTILE and told["title"] == "<b>&"
+    assert told["rows"][0]["score"] == 0.5 and told["columns"][1]["kind"] == "share"
+
+
+def test_latex_by_hand():
+    text = to_latex(table(0.5, 0.25, 0.125, ci=[0.1, 0.9]), label="tab:x").decode()
+    assert r"\caption{T}\label{tab:x}" in text and r"\begin{tabular}{lr}" in text
+    assert r"Model & \multicolumn{1}{c}{F1 (\%)} \\" in text
+    assert r"m0 & \textbf{50.00} {\scriptsize {[}10.0, 90.0{]}} \\" in text
+    assert r"m1 & \underline{25.00} {\scriptsize" in text and r"m2 & 12.50 {\scriptsize" in text
+    plain = to_latex(table(0.5, -0.25, None, ci=[0.1, 0.9]), mark=False, intervals=False).decode()
+    assert "m0 & 50.00 \\\\\nm1 & $-$25.00 \\\\\nm2 & -- \\\\\n" in plain and "textbf" not in plain
+    with pytest.raises(ValueError, match="no label"):
+        to_latex(table(0.5), label=r"x}\input{y")
+
+
+def test_latex_escapes_all_that_is_special():
+    assert escaped(r"a&b%c_d\e$f#g{h}i~j^k") == (
+        r"a\&b\%c\_d\textbackslash{}e\$f\#g\{h\}i\textasciitilde{}j\textasciicircum{}k"
+    )
+    assert escaped("[x]*--'<>|") == r"{[}x{]}{*}{-}{-}{'}\textless{}\textgreater{}\textbar{}"
+    assert escaped("naïve Łódź ‮x\x00\n y") == "naïve Łódź x y"
+    assert escaped("字") == r"\credenceglyph{字}{5B57}"
+    assert escaped("ệ") == r"\credenceglyph{ệ}{1EC7}"  # two accents, which the plain fonts do not stack
+
+
+def balanced(text: str) -> bool:
+    depth = 0
+    for brace in re.findall(r"(?<!\\)(?:\\\\)*([{}])", text):
+        depth += 1 if brace == "{" else -1
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def test_hostile_names_leave_latex_whole():
+    rows = [{"model": name, "score": 0.5} for name in HOSTILE]
+    text = to_latex(
+        Table(title=HOSTILE[0], columns=[Column(key="model", header=HOSTILE[1]), SCORE], rows=rows)
+    ).decode()
+    assert balanced(text) and not balanced(text + "}")
+    body = text.split(r"\midrule")[1].split(r"\bottomrule")[0].strip().split("\n")
+    assert len(body) == len(HOSTILE)
+    # one alignment tab and one end of line a row: no name adds a cell, a comment, mathematics or a command
+    assert all(len(re.findall(r"(?<!\\)&", line)) == 1 and line.endswith(r" \\") for line in body)
+    known = r"\\(textbf|text[a-z]+|credenceglyph|[&%$#_{}\\]|ldots)"
+    assert not re.sub(known, "", "".join(body)).count("\\")
+    assert not re.search(r"(?<!\\)[%$#_^~]", "".join(body))
+    assert "\r" not in text and "\x00" not in text
+
+
+def report(shares: dict, categories: dict | None = None) -> dict:
+    rows = [{"story_category": name, "stories": "9", "f1": value} for name, value in (categories or {}).items()]
+    return {"overall": {"stories": "9", **shares}, "by_category": rows}
+
+
+def fraction(percent: float | None) -> str | None:
+    return None if percent is None else f"{percent / 100:.6f}"
+
+
+def paper_run(row: dict) -> dict:
+    full = {short: name for name, short in ABBREVIATIONS.items()}
+    first, second = row["stage1"], row["stage2"]
+    keys = dict(
+        zip(
+            HEADERS.values(),
+            (
+                "acc_order",
+                "acc_truth-status",
+                "acc_knowledge-access",
+                "acc_representation",
+                "acc_content_type",
+                "acc_mental-source",
+                "acc_context",
+            ),
+            strict=True,
+        )
+    )
+    shares = {keys[name]: fraction(value) for name, value in second.items() if name != "Overall"}
+    by_category = {full[name]: fraction(value) for name, value in first.items() if name != "Overall"}
+    overall = {
+        "f1_category_mean": fraction(first["Overall"]),
+        "f1": fraction(row.get("check_stage1_weighted_by_story_counts")),
+    }
+    return {
+        "model": row["model"],
+        "section": {"closed": "Closed-source models", "open": "Open-source models"}[row["group"]],
+        "stage1": report(overall, by_category) if first["Overall"] else None,
+        "stage2": report(shares | {"overall_accuracy": fraction(second["Overall"])}),
+        "reason": {"stage1": "it is the judge"},
+    }
+
+
+def test_table_3_of_the_paper_is_printed_and_marked_as_it_should_be(paper):
+    rows = paper["table_3"]["rows"]
+    found = main_results([paper_run(row) for row in rows], reading="official")
+    order = [*ABBREVIATIONS.values(), "Overall"]
+    keys = [*(f"f1 {name}" for name in ABBREVIATIONS), "f1_category_mean"]
+    marks = found.marks()
+    column = {one.key: one for one in found.columns}
+    wrongly_marked = {("Mistral-Small 24B", "PST"), ("Mistral-Small 24B", "SIT")}  # errata of the printed table
+    for at, row in enumerate(rows):
+        for name, key in zip(order, keys, strict=True):
+            value = row["stage1"][name]
+            assert column[key].text(found.rows[at].get(key)) == ("–" if value is None else f"{value:.2f}")
+            if (row["model"], name) not in wrongly_marked:
+                assert marks.get((at, key)) == row["marks"]["stage1"].get(name), (row["model"], name)
+        assert column["overall_accuracy"].text(found.rows[at]["overall_accuracy"]) == f"{row['stage2']['Overall']:.2f}"
+        assert marks.get((at, "overall_accuracy")) == row["marks"]["stage2"].get("Overall")
+    # the printed overall of Gemini is the mean of categories, 54.97; over stories it would be 55.75
+    assert [column[key].text(found.rows[0][key]) for key in ("f1_category_mean", "f1")] == ["54.97", "55.75"]
+    assert "GPT-5, stage 1: it is the judge" in found.notes and len(found.notes) == 3
+    text = to_latex(found).decode()
+    assert balanced(text) and text.count(r"\begin{table*}") == 1 and text.count("Closed{-}source") == 1
+    assert r"\cmidrule(lr){2-10}\cmidrule(lr){11-18}" in text
+    assert records(to_csv(found))[0][:4] == [
+        "section",
+        "Model",
+        "Stage 1: extraction F1 (%): AST",
+        "Stage 1: extraction F1 (%): FBT",
+    ]
+
+
+def test_the_repaired_reading_has_its_intervals_where_there_are_some():
+    shares = {"f1": 0.5, "interval": {"f1": [0.4, 0.6], "f1_category_mean": None}}
+    run = {"model": "m", "stage1": {"overall": shares, "by_category": []}, "stage2": None}
+    found = main_results([run], reading="repaired")
+    intervals = {one.key: one.interval for one in found.columns if one.interval}
+    assert intervals == {"f1": "f1_interval"}
+    assert records(to_csv(found))[1][:5] == ["m", "", "50", "40", "60"]
+    # no categories: model, two averages, seven dimensions and their mean are 11 columns, so the interval stands below
+    assert r"m & -- & \textbf{50.00} & -- " in (text := to_latex(found).decode())
+    assert r" &  & {\tiny {[}40.0, 60.0{]}} & " in text
+
+
+def test_table_10_of_the_paper_compares_within_a_dimension(paper):
+    full = {short: name for name, short in ABBREVIATIONS.items()}
+    keys = {SCHEMA[name].name.lower(): name for name in HEADERS}
+    printed = {name.lower(): models for name, models in paper["table_10"]["dimensions"].items()}
+    held: dict = {}
+    for dimension, models in printed.items():
+        for model, row in models.items():
+            values = {full[name]: None if value is None else value / 100 for name, value in row["values"].items()}
+            held.setdefault(model, {})[keys[dimension]] = values
+    found = by_dimension_and_category(held, reading="official")
+    assert len(found.rows) == 7 * len(held)
+    marks = found.marks()
+    wrong = []
+    for at, row in enumerate(found.rows):
+        told = printed[row["dimension"].lower()][row["model"]]
+        for column in found.columns[1:]:
+            short = column.header
+            assert column.text(row[column.key]) == f"{told['values'][short]:.2f}"
+            if marks.get((at, column.key)) != told["marks"].get(short):
+                wrong.append((row["dimension"], row["model"], short))
+    assert wrong == []
+    assert records(to_csv(found))[0][0] == "dimension"
+
+
+def test_table_11_of_the_paper_adds_up(paper):
+    counts = {
+        row["model"]: {**{str(at): row[f"mc{at}"] for at in range(4)}, "4+": row["mc4"], "total": row["total"]}
+        for row in paper["table_11"]
+        if row["model"] != "Total"
+    }
+    found = match_count_distribution(counts, reading="official")
+    # the paper's last line: 38,874 63,341 3,683 833 34 106,765
+    [total] = found.totals
+    assert [column.text(total[column.key]) for column in found.columns] == [
+        "Total",
+        "38,874",
+        "63,341",
+        "3,683",
+        "833",
+        "34",
+        "106,765",
+    ]
+    assert to_latex(found).decode().count(r"\textbf{106,765}") == 1
+
+
+def test_table_12_by_hand():
+    # 62 of 895 = 6.927 %, 129 of 895 = 14.413 %
+    shares = {
+        "Qwen3 8B": {
+            name: {"stories": 895, "unusable": n, "share": n / 895} for name, n in (("stage1", 62), ("stage2", 129))
+        },
+        "GPT-5": {"stage1": None, "stage2": {"stories": 895, "unusable": 16, "share": 16 / 895}},
+    }
+    found = unusable_outputs(shares)
+    shown = [[column.text(row.get(column.key)) for column in found.columns] for row in found.rows]
+    assert shown == [
+        ["Qwen3 8B", "6.93", "62", "895", "14.41", "129", "895"],
+        ["GPT-5", "–", "–", "–", "1.79", "16", "895"],
+    ]
+
+
+def test_standings_show_both_readings_and_never_mix_them():
+    rows = [
+        {
+            "model": "a",
+            "official": {"value": "0.500000"},
+            "repaired": {"value": 0.55, "interval": [0.5, 0.6], "n": 80},
+            "group": "ab",
+            "unusable": 9,
+        },
+        {
+            "model": "b",
+            "official": None,
+            "repaired": {"value": None, "interval": None, "n": 0},
+            "group": None,
+            "unusable": 89,
+        },
+    ]
+    found = standings(rows, score="Stage 1 F1")
+    assert to_csv(found).decode().splitlines() == [
+        "Model,Official (%),Repaired (%),Repaired low (%),Repaired high (%),Group,Stories,Unusable",
+        "a,50,55,50,60,ab,80,9",
+        "b,,,,,,0,89",
+    ]
+    assert json.loads(to_json(found))["rows"][1]["repaired"] is None
