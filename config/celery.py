@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from collections.abc import Callable
 
 from celery import Celery
-from celery.signals import worker_ready, worker_shutting_down
+from celery.signals import celeryd_after_setup, worker_shutting_down
 from kombu.transport import TRANSPORT_ALIASES
 
 from config.broker import ALIAS
@@ -21,13 +22,9 @@ app.autodiscover_tasks(["workers"])
 log = logging.getLogger(__name__)
 
 
-@worker_ready.connect
+@celeryd_after_setup.connect  # worker_ready comes only once a broker was reached
 def _start_sweeping(**_) -> None:
     """Every worker looks around by itself: no separate scheduler has to be kept alive, and no broker has to be up."""
-    from workers import tasks
-
-    for sentence in tasks.announce():
-        print(sentence, flush=True)
     threading.Thread(target=_sweep_for_ever, name="sweep", daemon=True).start()
 
 
@@ -43,8 +40,23 @@ def _sweep_for_ever() -> None:
 
     from workers import tasks
 
+    _without_harm(_announce)
     while not tasks.STOP.wait(settings.WORKER_SWEEP_SECONDS):
-        try:
-            tasks.look_around()
-        except Exception:  # the database may be away; the next look may find it
-            log.warning("The sweep could not be made; trying again.", exc_info=True)
+        _without_harm(tasks.look_around)
+
+
+def _announce() -> None:
+    from workers import tasks
+
+    for sentence in tasks.announce():
+        print(sentence, flush=True)
+
+
+def _without_harm(work: Callable[[], None]) -> None:
+    from django.db import connections
+
+    try:
+        work()
+    except Exception:  # the database may be away; the next look may find it, with a connection of its own
+        log.warning("The sweep could not be made; trying again.", exc_info=True)
+        connections.close_all()

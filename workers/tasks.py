@@ -36,16 +36,20 @@ def work_engine(endpoint: str) -> None:
     """Works for an endpoint whose model this very process holds."""
     from workers.services.engine_drain import EngineDrain
 
-    EngineDrain.of(endpoint, stop=STOP).run()
-    connections.close_all()
+    try:
+        EngineDrain.of(endpoint, stop=STOP).run()
+    finally:
+        connections.close_all()
 
 
 @shared_task(name="workers.try_endpoint", ignore_result=True)
 def try_one(endpoint: int) -> None:
     from workers.services.endpoints import try_endpoint
 
-    try_endpoint(endpoint=Endpoint.objects.get(pk=endpoint))
-    connections.close_all()
+    try:
+        try_endpoint(endpoint=Endpoint.objects.get(pk=endpoint))
+    finally:
+        connections.close_all()
 
 
 def ask_to_try(endpoint: Endpoint) -> bool:
@@ -74,17 +78,20 @@ def send_bells() -> None:
 
 def look_around() -> None:
     """The sweep of one worker: frees what dead ones held and rings for what waits; without a broker it works itself."""
-    sweep(now=timezone.now())
-    if not claimable(now=timezone.now()):
+    try:
+        sweep(now=timezone.now())
+        if claimable(now=timezone.now()):
+            _ring_or_work()
+    finally:
         connections.close_all()
-        return
+
+
+def _ring_or_work() -> None:
     try:
         send_bells()
     except Exception:
         if CALLS in consumed_queues():
             work()
-    finally:
-        connections.close_all()
 
 
 def announce() -> list[str]:

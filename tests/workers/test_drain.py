@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from workers.backends.scripted import FUNCTIONS
-from workers.models import Attempt, Call, CallState, Item, ItemState, JobState, Worker, WorkerState
+from workers.models import Attempt, Call, CallState, EndpointPace, Item, ItemState, JobState, Worker, WorkerState
 from workers.services import jobs
 from workers.services.sweeping import sweep
 
@@ -174,6 +174,25 @@ def test_a_missing_key_pauses_the_job_and_says_so(make_endpoint, start, drain, m
     job.refresh_from_db()
     assert job.state == JobState.PAUSED
     assert job.note == "gpt: The environment variable NO_SUCH_KEY is not set where the worker runs."
+
+
+def test_a_key_that_is_refused_pauses_the_job_before_every_item_has_failed(make_endpoint, start, drain):
+    endpoint = make_endpoint(name="gpt", max_concurrency=4, options={"script": [{"fail": "forbidden"}]})
+    job = start(endpoint, [f"q{at}" for at in range(60)])
+    drain()
+    job.refresh_from_db()
+    assert (job.state, job.note) == (JobState.PAUSED, "gpt: Scripted to fail: forbidden.")
+    assert 0 < list(states(job).values()).count("failed") < 60
+
+
+def test_one_story_that_is_always_refused_does_not_slow_the_others(make_endpoint, start, drain, monkeypatch):
+    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
+    script = [{"when": "bad", "fail": "throttled"}, {"delay": 0.05}]
+    endpoint = make_endpoint(max_attempts=8, max_concurrency=64, options={"script": script})
+    start(endpoint, ["bad", *(f"q{at}" for at in range(300))])
+    drain()
+    # Only its first two refusals are taken for the endpoint's limit.
+    assert EndpointPace.objects.get(endpoint=endpoint).state["denied"] == 2
 
 
 def test_the_sweep_frees_what_a_dead_worker_held(make_endpoint, start, drain, trial, settings):

@@ -144,11 +144,10 @@ class Pace:
         self.denied += 1
         if self.refused_in_a_row >= ALL_REFUSED and now - self.accepted_at > SILENCE:
             self._block(now + pause, f"the last {self.refused_in_a_row} calls were all refused")
+        # Others had their start time before the rate was lowered, or met the bucket that those had emptied.
         grace = REST if self.estimated else 0.0
         if position > self.lowered_booked and started > self.changed_at + grace:
-            self._lower(
-                position, started, now
-            )  # others had their start time before, or met the bucket that those had emptied
+            self._lower(position, started, now)
         if position > self.mark_booked:
             self.mark_booked, self.mark_denied, self.mark_at = position, self.denied, started
             self.filled = False

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from workers import backends
@@ -27,6 +27,7 @@ from workers.models import (
     Call,
     CallState,
     Endpoint,
+    EndpointPace,
     Item,
     ItemState,
     Job,
@@ -46,6 +47,10 @@ MOST = 10_000
 """Calls in one batch: below every provider's limit, and small enough that a part of a long job ends early."""
 POLL, LOOK = 30.0, 1.0
 AT_ONCE = 200
+
+
+class NotOurs(Exception):
+    """Another worker watches the batch: this one was declared lost."""
 
 
 class BatchRunner:
@@ -71,9 +76,11 @@ class BatchRunner:
         return LOOK if self.mine else None
 
     def _left(self) -> Iterable[Batch]:
-        open_ = Batch.objects.filter(state__in=[BatchState.SUBMITTING, BatchState.RUNNING], worker=None)
+        # Its own, too, that it does not watch: taken by a commit whose confirmation was lost.
+        free = Q(worker=None) | (Q(worker=self.drain.worker) & ~Q(pk__in=list(self.mine)))
+        open_ = Batch.objects.filter(free, state__in=[BatchState.SUBMITTING, BatchState.RUNNING])
         for batch in open_.filter(job=self.drain.only) if self.drain.only else open_:
-            if Batch.objects.filter(pk=batch.pk, worker=None).update(worker=self.drain.worker):
+            if Batch.objects.filter(free, pk=batch.pk).update(worker=self.drain.worker):
                 yield batch
 
     def _jobs(self) -> Iterable[Job]:
@@ -103,6 +110,8 @@ class BatchRunner:
                     log.warning("Batch %s: %s Trying again.", batch.uid, error)
                     fresh = False
                 await self._pause(pause)
+        except NotOurs:
+            log.error("Batch %s is watched by another worker.", batch.uid)
         finally:
             self.mine.discard(batch.pk)
             self.drain.awake.set()
@@ -114,11 +123,12 @@ class BatchRunner:
             # Somebody may have handed it over and died before the provider's id was written.
             found = None if fresh else await client.find(batch.uid)
             if found is None:
-                bodies = await self._database(intend, batch)
+                bodies = await self._database(intend, batch, self.drain.worker)
                 found = await client.submit(batch.uid, bodies)
-            await self._database(submitted, batch, found)
+            if not await self._database(submitted, batch, self.drain.worker, found):
+                raise NotOurs
         status = await client.status(batch.provider_id)
-        await self._database(polled, batch, status.done)
+        await self._database(polled, batch, self.drain.worker, status.done)
         if not status.ended:
             return False
         if status.problem:
@@ -146,6 +156,7 @@ class BatchRunner:
 @transaction.atomic
 def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
     """A batch of what waits, with its custom ids; answers that the ledger has are settled at once. None where nothing is left."""
+    EndpointPace.objects.select_for_update().get(endpoint=endpoint)  # the lock under which all work is claimed
     backend = backends.make(endpoint.spec)
     waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now).order_by(
         "id"
@@ -155,7 +166,9 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
         plan(items=unplanned, endpoint=endpoint, backend=backend, now=now)
     items = list(waiting.filter(call__isnull=False).select_related("call", "job")[:MOST])
     settle([(item, item.call) for item in items if item.call.state in COMPLETED], now=now)
-    free = [item for item in items if item.call.state not in (*COMPLETED, *IN_FLIGHT)]
+    calls = Call.objects.select_for_update().filter(pk__in=[item.call_id for item in items])
+    idle = set(calls.exclude(state__in=[*COMPLETED, *IN_FLIGHT]).values_list("pk", flat=True))
+    free = [item for item in items if item.call_id in idle]
     first = {item.call_id: item for item in reversed(free)}
     chosen = affordable([item for item in free if first[item.call_id] is item])
     if not chosen:
@@ -172,9 +185,16 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
     return batch
 
 
+def hold(batch: Batch, worker) -> None:
+    """Locks the batch in the caller's transaction. Raises NotOurs where `worker` does not watch it any more."""
+    if Batch.objects.select_for_update().filter(pk=batch.pk, worker=worker).first() is None:
+        raise NotOurs
+
+
 @transaction.atomic
-def intend(batch: Batch) -> list[tuple[str, dict]]:
-    """Writes that the batch's calls are being sent; returns (custom id, body) pairs."""
+def intend(batch: Batch, worker) -> list[tuple[str, dict]]:
+    """Writes that the batch's calls are being sent; returns (custom id, body) pairs. Raises NotOurs."""
+    hold(batch, worker)
     now = timezone.now()
     entries = list(batch.entries.select_related("call").order_by("id"))
     fresh = [entry.call for entry in entries if entry.call.state == CallState.RESERVED]
@@ -190,14 +210,32 @@ def known_ids(endpoint: Endpoint) -> list[str]:
     return list(Batch.objects.filter(endpoint=endpoint).exclude(provider_id="").values_list("provider_id", flat=True))
 
 
-def submitted(batch: Batch, provider_id: str) -> None:
-    batch.provider_id, batch.state = provider_id, BatchState.RUNNING
-    batch.save(update_fields=["provider_id", "state"])
+@transaction.atomic
+def submitted(batch: Batch, worker, provider_id: str) -> bool:
+    """False where another worker watches the batch by now: if it handed it over as well, both are paid, and both are listed."""
+    held = Batch.objects.select_for_update().get(pk=batch.pk)
+    if held.worker_id == worker.pk:
+        batch.provider_id, batch.state = provider_id, BatchState.RUNNING
+        batch.save(update_fields=["provider_id", "state"])
+    elif held.provider_id != provider_id:
+        _list_as_unknown(batch, provider_id)
+    return held.worker_id == worker.pk
 
 
-def polled(batch: Batch, done: int) -> None:
-    batch.polled_at, batch.done = timezone.now(), done
-    batch.save(update_fields=["polled_at", "done"])
+def _list_as_unknown(batch: Batch, provider_id: str) -> None:
+    now = timezone.now()
+    calls = Call.objects.select_for_update().filter(pk__in=batch.entries.values("call"))
+    told = f"Handed over by a worker that had been declared lost, as {provider_id}; it may have been paid."
+    rows = [(call.pk, call.attempts_made + 1, now, now, "unknown", {}, told, 0.0) for call in calls]
+    fields = ["call", "number", "sent_at", "finished_at", "outcome", "headers", "problem", "waits"]
+    insert_rows(Attempt, fields, rows)
+    calls.update(attempts_made=F("attempts_made") + 1)
+
+
+def polled(batch: Batch, worker, done: int) -> None:
+    """Raises NotOurs."""
+    if not Batch.objects.filter(pk=batch.pk, worker=worker).update(polled_at=timezone.now(), done=done):
+        raise NotOurs
 
 
 def take_results(batch: Batch, worker, results: Sequence[tuple[str, object]]) -> None:
@@ -213,8 +251,8 @@ def end_batch(batch: Batch, worker, problem: str) -> None:
     left = Call.objects.filter(pk__in=batch.entries.values("call")).exclude(state__in=COMPLETED)
     left = left.filter(items__job=batch.job_id, items__state=ItemState.BATCHED).distinct()
     _record(batch, worker, [(call, error) for call in left])
-    batch.state, batch.problem = (BatchState.FAILED if problem else BatchState.ENDED), problem
-    batch.save(update_fields=["state", "problem"])
+    state = BatchState.FAILED if problem else BatchState.ENDED
+    Batch.objects.filter(pk=batch.pk, worker=worker).update(state=state, problem=problem)
 
 
 def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:
@@ -234,4 +272,6 @@ def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:
         if call.pk in items
     ]  # fmt: skip
     for at in range(0, len(outcomes), AT_ONCE):
-        record(outcomes[at : at + AT_ONCE], worker=worker, endpoint=batch.endpoint, now=timezone.now(), batch=True)
+        with transaction.atomic():
+            hold(batch, worker)  # two watchers would each give the same answers to the purpose
+            record(outcomes[at : at + AT_ONCE], worker=worker, endpoint=batch.endpoint, now=timezone.now(), batch=True)

@@ -11,16 +11,14 @@ import asyncio
 import contextlib
 import json
 import logging
-import os
-import socket
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections
 from django.utils import timezone
 
@@ -28,23 +26,21 @@ from workers import backends
 from workers.backends.contract import Backend
 from workers.backends.errors import BackendError, Lost
 from workers.domain.pacing import HORIZON
-from workers.models import Endpoint, Item, ItemState, Job, JobState, Worker, WorkerState
+from workers.models import Endpoint, Item, ItemState, Job, JobState, Worker
+from workers.services import heartbeat
 from workers.services.batching import BatchRunner
 from workers.services.claims import Claimed, claim, next_time
-from workers.services.recording import Outcome, mark_sent, record, release
-from workers.services.sweeping import claimable
+from workers.services.heartbeat import WorkerLost
+from workers.services.recording import Outcome, mark_sent, record, release, release_unheld
+from workers.services.sweeping import claimable, sweep
 
 log = logging.getLogger(__name__)
 ROOM = 512
 """Calls in flight in one process."""
-HEARTBEAT, LOOK, IDLE = 2.0, 0.5, 0.25
-"""Seconds between heartbeats, between looks for new endpoints, and between turns that wait for something."""
+LOOK, IDLE = 0.5, 0.25
+"""Seconds between looks for new endpoints, and between turns that wait for something."""
 GATHER = 0.01
 """Seconds in which outcomes gather for one turn while many calls are in flight."""
-
-
-class WorkerLost(Exception):
-    """The fleet declared this process lost; what it held is in other hands."""
 
 
 @dataclass(slots=True)
@@ -73,8 +69,11 @@ class Drain:
         self.on_turn = on_turn
         self.lines: dict[int, _Line] = {}
         self.tasks: set[asyncio.Task] = set()
+        self.hauls: list[tuple[_Line, list[Claimed]]] = []
         self.unsent: list[tuple[_Line, list[Claimed]]] = []
-        self.looked = self.beaten = 0.0
+        self.held: set[int] = set()
+        self.in_doubt = False
+        self.looked = self.beaten = self.swept = 0.0
 
     def run(self) -> None:
         asyncio.run(self._run())
@@ -105,7 +104,12 @@ class Drain:
         taken = {key: (line.outcomes, line.due) for key, line in self.lines.items() if line.outcomes or line.due}
         for key in taken:
             self.lines[key].outcomes, self.lines[key].due = [], []
-        left = await self.in_database(self._turn, taken)
+        try:
+            left = await self.in_database(self._turn, taken)
+        except WorkerLost:
+            for key, (outcomes, _) in taken.items():
+                self.lines[key].outcomes[:0] = outcomes  # answers that were paid: the ledger still takes them
+            raise
         for line, claims in self.unsent:
             for one in claims:
                 self._start(line, one)
@@ -117,7 +121,7 @@ class Drain:
         if not (flying or unwritten or self.tasks) and (left is None or self.stop.is_set()):
             return False
         if not self.awake.is_set():
-            pause = max(0.002, min(IDLE if left is None else left, HEARTBEAT))
+            pause = max(0.002, min(IDLE if left is None else left, heartbeat.pause()))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.awake.wait(), pause)
         if flying >= 8:
@@ -148,6 +152,7 @@ class Drain:
             line.outcomes.append(Outcome(one, result, time.time()))
         finally:
             line.flying -= 1
+            self.held.discard(one.call)
             self.awake.set()
 
     # --- in the database thread --------------------------------------------------------------------------------------
@@ -159,29 +164,30 @@ class Drain:
                 return await self.loop.run_in_executor(self.database, work, *arguments)
             except (OperationalError, InterfaceError) as error:
                 log.warning("The database is away (%s); trying again.", str(error).splitlines()[0])
+                self.in_doubt = True
                 await self.loop.run_in_executor(self.database, lambda: connection.close())  # the thread's own
                 await asyncio.sleep(1)
 
     def _enter(self) -> Worker:
-        now = timezone.now()
         self.beaten = time.monotonic()
-        return Worker.objects.create(host=socket.gethostname(), pid=os.getpid(), started_at=now, heartbeat_at=now)
+        return heartbeat.enter()
 
     def _leave(self) -> None:
-        """Writes down what is known, gives back what was not sent; what was sent and has no answer is found by the sweep."""
+        """Writes down what is known and gives back what was not sent."""
         now = timezone.now()
         for line in self.lines.values():
             if line.outcomes:
                 record(line.outcomes, worker=self.worker, endpoint=line.endpoint, now=now)
             release([one for one, _ in line.due], worker=self.worker, now=now)
-        holds = Item.objects.filter(worker=self.worker, state=ItemState.CLAIMED).exists()
-        ended = {"state": WorkerState.GONE} if not holds else {"heartbeat_at": now - timedelta(days=1)}
-        Worker.objects.filter(pk=self.worker.pk, state=WorkerState.LIVE).update(**ended)
+        heartbeat.leave(self.worker)
         connections.close_all()
 
     def _turn(self, taken: dict[int, tuple[list[Outcome], list]]) -> float | None:
         """Writes, marks and claims. Returns seconds until the next look, None where nothing is left."""
         self._beat()
+        if self.in_doubt:  # a commit may have been made whose confirmation was lost
+            release_unheld(frozenset(self.held), worker=self.worker, now=timezone.now())
+            self.in_doubt = False
         for key, (outcomes, due) in taken.items():
             line = self.lines[key]
             if outcomes:
@@ -190,18 +196,16 @@ class Drain:
                 line.dry = False
             if due:
                 self._send(line, due)
+        self._mark()
         if self.stop.is_set():
             return None
         self._look()
         return self._claim()
 
     def _beat(self) -> None:
-        if time.monotonic() - self.beaten < HEARTBEAT:
-            return
-        live = Worker.objects.filter(pk=self.worker.pk, state=WorkerState.LIVE)
-        if not live.update(heartbeat_at=timezone.now()):
-            raise WorkerLost
-        self.beaten = time.monotonic()
+        if time.monotonic() - self.beaten >= heartbeat.pause():
+            heartbeat.beat(self.worker)
+            self.beaten = time.monotonic()
 
     def _send(self, line: _Line, due: list[tuple[Claimed, asyncio.Future]]) -> None:
         ready = {one.call for one in mark_sent([one for one, _ in due], worker=self.worker, now=timezone.now())}
@@ -217,6 +221,10 @@ class Drain:
         if time.monotonic() - self.looked < LOOK:
             return
         self.looked = time.monotonic()
+        if self.looked - self.swept >= settings.WORKER_SWEEP_SECONDS:
+            # What a dead worker holds counts as in flight: where it fills the endpoint, nobody else would get anything.
+            self.swept = self.looked
+            sweep(now=timezone.now())
         wanted = {key for key, provider in claimable(now=timezone.now()) if provider not in backends.ENGINES}
         for endpoint in Endpoint.objects.filter(pk__in=wanted):
             held = self.lines.get(endpoint.pk)
@@ -246,15 +254,10 @@ class Drain:
                 only=self.only,
             )
             flying += len(haul.claimed)
-            due = [one for one in haul.claimed if one.start <= now.timestamp()]
-            later = [one for one in haul.claimed if one.start > now.timestamp()]
-            if due:
-                ready = mark_sent(due, worker=self.worker, now=timezone.now())
-                kept = {one.call for one in ready}
-                release([one for one in due if one.call not in kept], worker=self.worker, now=now)
-                due = ready
-            if due or later:
-                self.unsent.append((line, due + later))
+            if haul.claimed:
+                self.held.update(one.call for one in haul.claimed)
+                self.hauls.append((line, haul.claimed))
+                self._mark()
             if haul.more:
                 soonest = 0.0
         upcoming = next_time(self.lines, self.only)
@@ -264,6 +267,20 @@ class Drain:
             full = all(line.flying >= line.endpoint.max_concurrency for line in self.lines.values())
             soonest = min(soonest if soonest is not None else LOOK, LOOK if full else max(ahead, HORIZON / 2))
         return min(one for one in (soonest, waits) if one is not None) if (soonest, waits) != (None, None) else None
+
+    def _mark(self) -> None:
+        """Marks what of the claims is due at once. Those of a turn that was cut off are still here in the next."""
+        while self.hauls:
+            line, claimed = self.hauls[-1]
+            now = timezone.now()
+            due = [one for one in claimed if one.start <= now.timestamp()]
+            ready = mark_sent(due, worker=self.worker, now=now) if due else []
+            kept = {one.call for one in ready}
+            release([one for one in due if one.call not in kept], worker=self.worker, now=now)
+            later = [one for one in claimed if one.start > now.timestamp()]
+            self.hauls.pop()
+            if ready or later:
+                self.unsent.append((line, ready + later))
 
 
 def _resolve(told: list[tuple[asyncio.Future, bool]]) -> None:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import socket
 import threading
 import time
-from datetime import timedelta
 
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connection, connections
 from django.utils import timezone
 
 from workers import backends
 from workers.backends.contract import EngineBackend
 from workers.backends.errors import BackendError, Overloaded
-from workers.models import Endpoint, Item, ItemState, Job, JobState, Worker, WorkerState
+from workers.models import Endpoint, Item, ItemState, Job, JobState
+from workers.services import heartbeat
 from workers.services.claims import Claimed, claim
+from workers.services.heartbeat import HEARTBEAT, WorkerLost
 from workers.services.recording import Outcome, mark_sent, record, release
 
 log = logging.getLogger(__name__)
-GROUP, HEARTBEAT = 512, 2.0
-"""Calls in one group; seconds between heartbeats, which go on while the engine is busy."""
+GROUP = 512
+"""Calls in one group. The heart goes on beating while the engine is busy with it."""
 
 
 _loaded: dict[tuple, EngineBackend] = {}
@@ -60,29 +59,26 @@ class EngineDrain:
     def run(self) -> None:
         if self.backend is None:
             return
-        now = timezone.now()
-        self.worker = Worker.objects.create(
-            host=socket.gethostname(), pid=os.getpid(), kind=self.endpoint.name, started_at=now, heartbeat_at=now
-        )
+        self.worker = heartbeat.enter(self.endpoint.name)
         ended = threading.Event()
         heart = threading.Thread(target=self._beat, args=[ended], daemon=True)
         heart.start()
         try:
             while self.backend is not None and not self.stop.is_set() and self._group():
                 pass
+        except WorkerLost:
+            log.error("This worker's heart stopped for too long; others took over what it held.")
+        except (OperationalError, InterfaceError):
+            connection.close()  # a broken one would fail every later run of this thread, too
+            raise
         finally:
             ended.set()
             heart.join()
-            self._leave()
-
-    def _leave(self) -> None:
-        """What it still holds, because a turn failed, is for the sweep to find."""
-        holds = Item.objects.filter(worker=self.worker, state=ItemState.CLAIMED).exists()
-        left = {"heartbeat_at": timezone.now() - timedelta(days=1)} if holds else {"state": WorkerState.GONE}
-        Worker.objects.filter(pk=self.worker.pk, state=WorkerState.LIVE).update(**left)
+            heartbeat.leave(self.worker)
 
     def _group(self) -> bool:
-        """Claims, asks and writes down one group. False where nothing could be claimed."""
+        """Claims, asks and writes down one group. False where nothing could be claimed. Raises WorkerLost."""
+        heartbeat.beat(self.worker)
         haul = claim(
             worker=self.worker,
             endpoint=self.endpoint,
@@ -113,7 +109,12 @@ class EngineDrain:
 
     def _beat(self, ended: threading.Event) -> None:
         try:
-            while not ended.wait(HEARTBEAT):
-                Worker.objects.filter(pk=self.worker.pk, state=WorkerState.LIVE).update(heartbeat_at=timezone.now())
+            while not ended.wait(min(HEARTBEAT, heartbeat.pause())):
+                try:
+                    heartbeat.beat(self.worker)
+                except (OperationalError, InterfaceError):  # the database is away; the next beat may find it
+                    connection.close()
+        except WorkerLost:
+            pass  # the next group finds out, too, and is not begun
         finally:
             connections.close_all()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 
 from workers.backends.contract import Completion, Stop
-from workers.backends.errors import Again, BackendError, Throttled
+from workers.backends.errors import Again, BackendError, Forbidden, Throttled
 from workers.backends.headers import request_limits
 from workers.domain.ledger_key import storable
 from workers.domain.pacing import Pace
@@ -51,10 +51,15 @@ class Outcome:
 
 
 def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> list[Claimed]:
-    """Writes the intent to send. Returns those that may be sent: the others were taken from this worker meanwhile."""
+    """Writes the intent to send. Returns those that may be sent: the others were taken from this worker meanwhile.
+
+    To be called again with the same claims where its commit may have been lost: none is counted twice.
+    """
     with transaction.atomic():
-        mine = Call.objects.filter(pk__in=[one.call for one in claims], state=CallState.RESERVED, worker=worker)
-        held = dict(mine.values_list("pk", "attempts_made"))
+        mine = Call.objects.select_for_update().filter(pk__in=[one.call for one in claims], worker=worker)
+        states = {pk: (state, made) for pk, state, made in mine.values_list("pk", "state", "attempts_made")}
+        held = {pk: made for pk, (state, made) in states.items() if state == CallState.RESERVED}
+        marked = [one for one in claims if states.get(one.call, ("",))[0] == CallState.SENT]
         ready = [one for one in claims if one.call in held]
         update_rows(
             Call,
@@ -66,10 +71,10 @@ def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> li
             ["call", "number", "worker", "sent_at", "outcome", "headers", "problem", "waits"],
             [(one.call, held[one.call] + 1, worker.pk, now, "", {}, "", 0.0) for one in ready],
         )
-    for one in ready:
+    for one in ready + marked:
         one.sent_at = now.timestamp()
         one.tries += 1
-    return ready
+    return ready + marked
 
 
 def record(
@@ -81,7 +86,9 @@ def record(
             _learn(outcomes, endpoint, now)
         ids = [one.claimed.call for one in outcomes]
         calls = {call.pk: call for call in Call.objects.filter(pk__in=ids)}
-        attempts = dict(Attempt.objects.filter(call__in=ids, outcome="").values_list("call", "pk"))
+        # Its own attempts alone: a worker that was declared lost must not close that of the one that took over.
+        awaited = Attempt.objects.filter(call__in=ids, outcome="", worker=None if batch else worker)
+        attempts = dict(awaited.values_list("call", "pk"))
         items = {
             item.pk: item
             for item in Item.objects.filter(pk__in=[one.claimed.item for one in outcomes]).select_related("job")
@@ -104,6 +111,7 @@ class _Writing:
         self.answered: list[tuple[Item, Call]] = []
         self.items: list[tuple] = []
         self.ended: set[int] = set()
+        self.forbidden: dict[int, str] = {}
 
     def take(self, outcome: Outcome, call: Call, attempt: int | None, item: Item) -> None:
         at = datetime.fromtimestamp(outcome.finished_at, UTC)
@@ -152,6 +160,8 @@ class _Writing:
             self.problems.append((state, storable(decision.reason), claimed.tries, unknowns, None, call.pk))
         if item:
             self._item(item, decision, cost=claimed.reserved_cost if unknown else 0)
+            if isinstance(error, Forbidden):
+                self.forbidden[item.job_id] = str(error)
 
     def _item(self, item: Item, decision: Decision, *, cost) -> None:
         item.cost += cost
@@ -175,6 +185,15 @@ class _Writing:
         update_rows(Item, fields, self.items)
         settle(self.answered, now=self.now)
         end_jobs(self.ended, now=self.now)
+        self._halt()
+
+    def _halt(self) -> None:
+        """A key that is refused at first is refused for every call: the job waits for people, and does not fail item by item."""
+        for job, told in self.forbidden.items():
+            answered = Item.objects.filter(job=job, endpoint=self.endpoint, call__state__in=COMPLETED)
+            if not answered.exists():
+                note = storable(f"{self.endpoint.name}: {told}")[:300]
+                Job.objects.filter(pk=job, state=JobState.RUNNING).update(state=JobState.PAUSED, note=note)
 
 
 def _jitter(call: Call, tries: int) -> float:
@@ -191,7 +210,7 @@ def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> No
     newest = max(outcomes, key=lambda one: one.finished_at).result.headers
     if newest:
         pace.learn(*request_limits(newest), now=at)
-    refused = [one for one in outcomes if isinstance(one.result, Throttled)]
+    refused = [one for one in outcomes if isinstance(one.result, Throttled) and not _alone(one, pace)]
     for one in sorted(refused, key=lambda one: one.claimed.position):
         pause = min(one.result.retry_after or 1.0, endpoint.retry_after_cap)
         pace.refused(position=one.claimed.position, started=one.claimed.start, now=at, pause=pause)
@@ -201,15 +220,34 @@ def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> No
     row.save(update_fields=["state"])
 
 
+ALWAYS = 2
+"""Refusals of one call after which, while others are accepted, they say something of that call and nothing of the limit."""
+
+
+def _alone(one: Outcome, pace: Pace) -> bool:
+    return one.claimed.tries > ALWAYS and pace.accepted_at > one.claimed.start - 5
+
+
 def release(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> None:
     """Gives back what was claimed and not sent, at once claimable by others."""
+    if claims:
+        with transaction.atomic():
+            _give_back([one.call for one in claims], worker, now)
+
+
+def release_unheld(held: Collection[int], *, worker: Worker, now: datetime) -> None:
+    """Gives back what this worker reserved but does not know of, because the answer to its commit was lost; `held` are the
+    calls that it knows of."""
     with transaction.atomic():
-        calls = [one.call for one in claims]
-        freed = Call.objects.filter(pk__in=calls, state=CallState.RESERVED, worker=worker)
-        freed.update(state=CallState.PLANNED, worker=None)
-        items = Item.objects.filter(pk__in=[one.item for one in claims], state=ItemState.CLAIMED, worker=worker)
-        items.update(state=ItemState.WAITING, worker=None, not_before=now)
-        cancelled = Job.objects.filter(pk__in={one.job for one in claims}, state=JobState.CANCELLED)
-        Item.objects.filter(job__in=cancelled, state=ItemState.WAITING).update(
-            state=ItemState.CANCELLED, finished_at=now
-        )
+        reserved = Call.objects.filter(worker=worker, state=CallState.RESERVED).exclude(pk__in=held)
+        _give_back(list(reserved.values_list("pk", flat=True)), worker, now)
+
+
+def _give_back(calls: Collection[int], worker: Worker, now: datetime) -> None:
+    freed = Call.objects.filter(pk__in=calls, state=CallState.RESERVED, worker=worker)
+    freed.update(state=CallState.PLANNED, worker=None)
+    items = Item.objects.filter(call__in=calls, state=ItemState.CLAIMED, worker=worker)
+    jobs = set(items.values_list("job", flat=True))
+    items.update(state=ItemState.WAITING, worker=None, not_before=now)
+    cancelled = Job.objects.filter(pk__in=jobs, state=JobState.CANCELLED)
+    Item.objects.filter(job__in=cancelled, state=ItemState.WAITING).update(state=ItemState.CANCELLED, finished_at=now)

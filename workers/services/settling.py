@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from workers.models import Call, Item, ItemState, Job, JobState
 from workers.models.bulk import update_rows
@@ -21,6 +22,8 @@ def settle(answered: Sequence[tuple[Item, Call]], *, now: datetime, jobs: Iterab
 
     `jobs` are further jobs that may have ended.
     """
+    if not answered:
+        return end_jobs(jobs, now=now)
     groups: dict[str, list[tuple[Item, Call]]] = defaultdict(list)
     for item, call in answered:
         groups[item.job.purpose].append((item, call))
@@ -49,9 +52,11 @@ def _received(name: str, group: Sequence[tuple[Item, Call]]) -> dict[int, Receiv
 
 
 def end_jobs(jobs: Iterable[int], *, now: datetime) -> None:
-    for job in Job.objects.filter(pk__in=list(jobs), state__in=[JobState.RUNNING, JobState.PAUSED]):
-        if Item.objects.filter(job=job).still_open().exists():
-            continue
+    ids = list(jobs)
+    if not ids:
+        return
+    open_ = Item.objects.filter(job=OuterRef("pk")).still_open()
+    for job in Job.objects.filter(~Exists(open_), pk__in=ids, state__in=[JobState.RUNNING, JobState.PAUSED]):
         ended = Job.objects.filter(pk=job.pk, state__in=[JobState.RUNNING, JobState.PAUSED])
         if ended.update(state=JobState.FINISHED, finished_at=now, note=""):
             purpose_of(job.purpose).finished(job)

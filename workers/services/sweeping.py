@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, Q
 
 from workers.models import (
+    IN_FLIGHT,
     OPEN,
     Attempt,
     Batch,
@@ -22,6 +23,7 @@ from workers.models import (
     Worker,
     WorkerState,
 )
+from workers.services.heartbeat import cut_off
 from workers.services.settling import end_jobs
 
 LOST_TOLD = "The worker that sent it is gone, and no answer is known."
@@ -30,25 +32,43 @@ LOST_TOLD = "The worker that sent it is gone, and no answer is known."
 def sweep(*, now: datetime) -> int:
     """Declares workers lost whose heart has stopped, and frees what they held; ends jobs that were left without open items.
 
-    Returns the number of workers found lost.
+    Returns how many workers it freed from what they held.
     """
     overdue = now - timedelta(seconds=settings.WORKER_LEASE_SECONDS)
-    lost = 0
+    freed = 0
     for worker in Worker.objects.filter(state=WorkerState.LIVE, heartbeat_at__lt=overdue):
+        cut_off(worker)
         with transaction.atomic():
             still = Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE, heartbeat_at__lt=overdue)
             if still.update(state=WorkerState.LOST):
                 _free(worker, now)
-                lost += 1
+                freed += 1
+    for worker in Worker.objects.filter(pk__in=_ended_holders()):
+        with transaction.atomic():
+            _free(worker, now)
+            freed += 1
     _end_left_jobs(now)
-    return lost
+    return freed
+
+
+def _ended_holders() -> set[int]:
+    """Workers that ended and still hold something: cut off at their end, or declared lost in the middle of a claim."""
+    ended = Q(worker__isnull=False) & ~Q(worker__state=WorkerState.LIVE)
+    held = (
+        Item.objects.filter(ended, state=ItemState.CLAIMED),
+        Call.objects.filter(ended, state__in=IN_FLIGHT),
+        Batch.objects.filter(ended, state__in=[BatchState.SUBMITTING, BatchState.RUNNING]),
+    )
+    return {worker for rows in held for worker in rows.order_by().values_list("worker", flat=True).distinct()}
 
 
 def _free(worker: Worker, now: datetime) -> None:
     """In the caller's transaction. What was not sent waits again; what was sent has an unknown outcome."""
     Call.objects.filter(worker=worker, state=CallState.RESERVED).update(state=CallState.PLANNED, worker=None)
     sent = list(Call.objects.filter(worker=worker, state=CallState.SENT).values_list("pk", flat=True))
-    Attempt.objects.filter(call__in=sent, outcome="").update(outcome="unknown", finished_at=now, problem=LOST_TOLD)
+    # Its own, too, where the late answer of a worker before it has ended the call.
+    awaited = Attempt.objects.filter(Q(call__in=sent) | Q(worker=worker), outcome="")
+    awaited.update(outcome="unknown", finished_at=now, problem=LOST_TOLD)
     Call.objects.filter(pk__in=sent, state=CallState.SENT).update(
         state=CallState.UNKNOWN, worker=None, problem=LOST_TOLD, tries=F("tries") + 1, unknowns=F("unknowns") + 1
     )

@@ -1,0 +1,6 @@
+"""The product's settings with one app more, whose purpose keeps a receipt for every answer that it takes."""
+
+from config.settings import *  # noqa: F403
+from config.settings import INSTALLED_APPS
+
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.chaos.apps.ChaosConfig"]

@@ -1,0 +1,168 @@
+"""A site of real processes (workers, broker, web) that can be killed, stopped and started again, as a supervisor would."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+LEASE = 4
+"""Seconds after which a silent worker counts as lost."""
+_CONSOLE = "console"
+
+
+class Site:
+    """`database_url` "" is SQLite; `redis` false is the embedded broker of files. Everything lies in `folder`.
+
+    `kills` counts by kind of process: worker, redis, web.
+    """
+
+    def __init__(self, folder: Path, *, database_url: str = "", redis: bool = False, workers: int = 2) -> None:
+        self.folder = folder
+        self.web_port, redis_port = _free_port(), _free_port()
+        others = ("DATABASE_URL", "REDIS_URL", "BROKER_URL", "SITE_URL", "COVERAGE_PROCESS_START")
+        self.environment = {name: value for name, value in os.environ.items() if name not in others} | {
+            "CREDENCE_VAR": str(folder / "var"), "DJANGO_SETTINGS_MODULE": "tests.chaos.settings", "PYTHONPATH": str(ROOT),
+            "WORKER_LEASE_SECONDS": str(LEASE), "WORKER_SWEEP_SECONDS": "1", "LOG_LEVEL": "WARNING",
+        }  # fmt: skip
+        self.commands = {f"worker{at}": _worker(at) for at in range(workers)} | {"web": _web(self.web_port)}
+        if database_url:
+            self.environment["DATABASE_URL"] = database_url
+        if redis:
+            self.environment["REDIS_URL"] = f"redis://127.0.0.1:{redis_port}/0"
+            self.commands["redis"] = _redis(redis_port, folder)
+        self.running: dict[str, subprocess.Popen] = {}
+        self.kills: Counter[str] = Counter()
+
+    def __enter__(self) -> Site:
+        try:
+            self._manage("migrate", "--run-syncdb", "-v", "0")
+            self._manage("collectstatic", "--noinput", "-v", "0")
+            for name in sorted(self.commands, key=lambda name: name != "redis"):
+                self.start(name)
+            self._start(_CONSOLE, [sys.executable, "-m", "tests.chaos.console"], stdin=subprocess.PIPE)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in list(self.running):
+            self._end(name)
+
+    def _manage(self, *arguments: str) -> None:
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=180)
+        if done.returncode:
+            raise RuntimeError(done.stderr)
+
+    # --- processes ---------------------------------------------------------------------------------------------------
+
+    @property
+    def workers(self) -> list[str]:
+        return [name for name in self.commands if name.startswith("worker")]
+
+    def start(self, name: str) -> None:
+        self._start(name, self.commands[name])
+
+    def _start(self, name: str, command: list[str], stdin: int = subprocess.DEVNULL) -> None:
+        out = subprocess.PIPE if stdin == subprocess.PIPE else None
+        with (self.folder / f"{name}.log").open("ab") as log:
+            self.running[name] = subprocess.Popen(
+                command, cwd=ROOT, env=self.environment, stdin=stdin, stdout=out or log, stderr=log, text=True,
+                start_new_session=True, preexec_fn=_end_with_parent,
+            )  # fmt: skip
+
+    def kill(self, name: str) -> None:
+        self._end(name)
+        self.kills[name.rstrip("0123456789")] += 1
+
+    def _end(self, name: str) -> None:
+        process = self.running.pop(name)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+
+    def hang(self, name: str, seconds: float) -> None:
+        """Stops a process in the middle of whatever it does, and lets it go on."""
+        group = self.running[name].pid
+        os.killpg(group, signal.SIGSTOP)
+        try:
+            time.sleep(seconds)
+        finally:
+            os.killpg(group, signal.SIGCONT)
+
+    def fallen(self) -> list[str]:
+        """Processes that ended by themselves."""
+        return [name for name, process in self.running.items() if process.poll() is not None]
+
+    # --- what it does ------------------------------------------------------------------------------------------------
+
+    def ask(self, do: str, **asked: Any) -> Any:
+        """Has the console do something (tests/chaos/console.py)."""
+        console = self.running[_CONSOLE]
+        console.stdin.write(json.dumps({"do": do} | asked) + "\n")
+        console.stdin.flush()
+        told = console.stdout.readline()
+        if not told:
+            raise RuntimeError((self.folder / f"{_CONSOLE}.log").read_text())
+        return json.loads(told)
+
+    def finishes(self, *, seconds: float) -> bool:
+        """Whether every job ends by itself within `seconds`."""
+        end = time.monotonic() + seconds
+        while self.ask("running"):
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.25)
+        return True
+
+    def web_answers(self) -> bool:
+        for _ in range(100):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.web_port}/login/", timeout=5) as answer:
+                    return answer.status == 200
+            except OSError:
+                time.sleep(0.2)
+        return False
+
+
+def _worker(at: int) -> list[str]:
+    options = "--pool threads --concurrency 2 -Q calls --without-gossip --without-mingle --loglevel WARNING"
+    return [sys.executable, "-m", "celery", "-A", "config", "worker", *options.split(), "-n", f"w{at}@%h"]
+
+
+def _web(port: int) -> list[str]:
+    options = f"--bind 127.0.0.1:{port} --workers 1 --threads 2 --log-level critical --no-control-socket"
+    return [sys.executable, "-m", "gunicorn", "config.wsgi", *options.split()]
+
+
+def _redis(port: int, folder: Path) -> list[str]:
+    return ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+
+
+def _end_with_parent() -> None:
+    """Linux: the kernel ends the process when this one dies, however it dies."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,0 +1,67 @@
+"""The row of a process while it works. What it claimed is its own as long as its heart beats."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
+
+from workers.models import Batch, BatchState, Worker, WorkerState
+
+HEARTBEAT = 2.0
+"""Seconds between heartbeats at most."""
+
+
+class WorkerLost(Exception):
+    """The fleet declared this process lost; what it held is in other hands."""
+
+
+def pause() -> float:
+    """Seconds between heartbeats: short enough for the lease."""
+    return min(HEARTBEAT, settings.WORKER_LEASE_SECONDS / 4)
+
+
+def enter(kind: str = "calls") -> Worker:
+    now = timezone.now()
+    worker = Worker.objects.create(
+        host=socket.gethostname(), pid=os.getpid(), kind=kind, started_at=now, heartbeat_at=now
+    )
+    _name_connection(worker)
+    return worker
+
+
+def beat(worker: Worker) -> None:
+    """On the connection that the process works with. Raises WorkerLost."""
+    _name_connection(worker)  # it may be a new one
+    if not Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE).update(heartbeat_at=timezone.now()):
+        raise WorkerLost
+
+
+def _name_connection(worker: Worker) -> None:
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('application_name', %s, false)", [f"credence-{worker.uid}"])
+
+
+def cut_off(worker: Worker) -> None:
+    """PostgreSQL: ends the connections of a worker whose heart stopped.
+
+    A process that hangs in the middle of a transaction keeps its locks, under which the whole fleet claims and writes.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE application_name = %s AND datname = current_database() AND pid <> pg_backend_pid()",
+                [f"credence-{worker.uid}"],
+            )
+
+
+def leave(worker: Worker) -> None:
+    """What it still holds, because it was cut off, the sweep finds; its batches are with the provider and lack a watcher."""
+    batches = Batch.objects.filter(worker=worker, state__in=[BatchState.SUBMITTING, BatchState.RUNNING])
+    batches.update(worker=None)
+    Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE).update(state=WorkerState.GONE)
