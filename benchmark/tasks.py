@@ -7,6 +7,7 @@ from django.db import connections
 
 from benchmark.models import Run
 from benchmark.services import report_bell
+from benchmark.services.leaderboards import board
 from benchmark.services.reports import report_of
 
 
@@ -16,6 +17,7 @@ def compute_report(job: int) -> None:
     run = Run.objects.filter(job=job).first()
     if run is not None:
         report_of(run)
+        board(run.dataset, run.form, None)  # so that nobody waits for the comparison of models
     connections.close_all()
 
 

@@ -142,6 +142,8 @@ CELERY_WORKER_SEND_TASK_EVENTS = True
 WORKER_LEASE_SECONDS = environment.integer("WORKER_LEASE_SECONDS", 20, low=2, high=3600)
 WORKER_SWEEP_SECONDS = environment.integer("WORKER_SWEEP_SECONDS", 5, low=1, high=600)
 ENDPOINT_HOSTS = environment.listing("ENDPOINT_HOSTS")
+# The backends know no settings. Set, not defaulted: a child process with another CREDENCE_VAR has another folder.
+os.environ["SCRIPTED_DIR"] = str(VAR_DIR / "scripts")
 
 # --- people ----------------------------------------------------------------------------------------------------------
 AUTH_USER_MODEL = "annotation.User"

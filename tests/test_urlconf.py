@@ -86,19 +86,60 @@ PAGES = {
     "workers:job": SITE,
     "workers:job_progress": SITE,
     "workers:job_action": SITE,
+    "benchmark:datasets": EXPERT,
+    "benchmark:freeze": ADMIN,
+    "benchmark:dataset_present": EXPERT,
+    "benchmark:audience": ADMIN,
+    "benchmark:dataset_difference": EXPERT,
+    "benchmark:prompt_sets": ADMIN,
+    "benchmark:prompt_set": ADMIN,
+    "benchmark:discard_prompt_set": ADMIN,
+    "benchmark:launch": ADMIN,
+    "benchmark:estimate": ADMIN,
+    "benchmark:prompt_preview": ADMIN,
+    "benchmark:extend_run": ADMIN,
+    "benchmark:judge_anew": ADMIN,
+    "benchmark:run_again": ADMIN,
+    "benchmark:run_action": ADMIN,
+    # Results are the admins' alone until they say otherwise (tests/benchmark/test_run_pages.py).
+    "benchmark:runs": ADMIN,
+    "benchmark:run": ADMIN,
+    "benchmark:run_progress": ADMIN,
+    "benchmark:run_made": ADMIN,
+    "benchmark:run_items": ADMIN,
+    "benchmark:run_item": ADMIN,
+    "benchmark:run_item_answer": ADMIN,
+    "benchmark:run_results": ADMIN,
+    "benchmark:run_report": ADMIN,
+    "benchmark:share_run": ADMIN,
+    "benchmark:run_table": ADMIN,
+    "benchmark:run_figure": ADMIN,
+    "benchmark:run_scores": ADMIN,
+    "benchmark:official_output": ADMIN,
+    "benchmark:leaderboard": ANNOTATOR,  # who may not see results reads there who can
+    "benchmark:leaderboard_table": ADMIN,
+    "benchmark:leaderboard_figure": ADMIN,
+    "benchmark:compare": ADMIN,
+    "benchmark:share_comparison": ADMIN,
+    "benchmark:comparison_table": ADMIN,
+    "benchmark:comparison_figure": ADMIN,
+    "benchmark:shared_reports": ADMIN,
+    "benchmark:shared_report": ADMIN,
+    "benchmark:shared_table": ADMIN,
+    "benchmark:shared_figure": ADMIN,
 }
 # Django's admin and the API have tests of their own (tests/test_security.py, tests/api).
 ELSEWHERE = ("admin:", "api:", "api-")
 
 
-def _named(patterns, namespace="") -> list[tuple[str, list[str]]]:
+def _named(patterns, namespace="", above=()) -> list[tuple[str, list[str]]]:
     found = []
     for one in patterns:
         if isinstance(one, URLResolver):
             inner = f"{namespace}{one.namespace}:" if one.namespace else namespace
-            found += _named(one.url_patterns, inner)
+            found += _named(one.url_patterns, inner, [*above, *one.pattern.converters])
         elif isinstance(one, URLPattern):
-            found.append((f"{namespace}{one.name}", list(one.pattern.converters)))
+            found.append((f"{namespace}{one.name}", [*above, *one.pattern.converters]))
     return found
 
 
@@ -119,6 +160,7 @@ def addresses(cast, make_story, seat):
     )
     call = _call()
     job = Job.objects.create(purpose="trial", title="Trial")
+    place = _place(cast.project, call)
     values = {
         "slug": "minds",
         "uid": call.uid,
@@ -137,12 +179,26 @@ def addresses(cast, make_story, seat):
         "pk": 1,
         "name": call.endpoint.name,
         "action": "pause",
+        "old": 1,
+        "new": 1,
+        "table": "stage2",
+        "data": "csv",
+        "figure": "leaderboard-stage2",
+        "picture": "svg",
+        "report": _report(place).uid,
+        "entrant": place.entrant.pk,
     }
+    own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1"}}
     jobs = {name: job.uid for name in ("workers:job", "workers:job_progress", "workers:job_action")}
     return {
-        name: reverse(name, kwargs={key: values[key] for key in kwargs} | ({"uid": jobs[name]} if name in jobs else {}))
+        name: reverse(name, kwargs=_chosen(kwargs, values, own.get(name.partition(":")[0], {}), jobs.get(name)))
         for name, kwargs in URLS
     }
+
+
+def _chosen(kwargs, values, own, uid) -> dict:
+    held = values | own | ({"uid": uid} if uid else {})
+    return {key: held[key] for key in kwargs}
 
 
 def _call():
@@ -156,6 +212,34 @@ def _call():
     return Call.objects.create(
         key="0" * 64, endpoint=endpoint, provider="scripted", model="tiny", body=body, planned_at=timezone.now()
     )
+
+
+def _place(project, call):
+    """An answered place of a run."""
+    from benchmark.models import Dataset, DatasetStory, Entrant, Run, RunItem
+    from workers.models import Job
+
+    dataset = Dataset.objects.create(
+        project=project, version=1, digest="0" * 64, schema_version="1", rule_version="1", stories_count=1,
+        propositions_count=0,
+    )  # fmt: skip
+    story = DatasetStory.objects.create(
+        dataset=dataset, position=0, number=1, category="c", text="t", beliefs=[], digest="0" * 64
+    )
+    spec = {"dataset": {"version": 1, "digest": "0" * 64}, "prompts": {}, "judge": None, "packages": {}}
+    params = {"stories": 1, "judge_level": 4, "shots": 3, "examples": 1, "with_story": True, "max_tokens": 9, "seed": 1}
+    run = Run.objects.create(
+        project=project, dataset=dataset, suite="omnitom", title="Run", stages=["label"], level=3, prompt_set="omnitom-1",
+        params=params, spec=spec, job=Job.objects.create(purpose="omnitom", title="Run", state="finished"),
+    )  # fmt: skip
+    entrant = Entrant.objects.create(run=run, endpoint=call.endpoint, position=0, name="tiny")
+    return RunItem.objects.create(entrant=entrant, story=story, stage="label", call=call)
+
+
+def _report(place):
+    from benchmark.services.shared_reports import freeze_run
+
+    return freeze_run(by=None, run=place.entrant.run)
 
 
 def test_every_url_has_a_row():

@@ -2,6 +2,7 @@
 
 from benchmark.models.dataset import Dataset, DatasetStory
 from benchmark.models.prompts import StoredPromptSet
+from benchmark.models.report import SharedReport, StoryScores
 from benchmark.models.run import Entrant, Form, Run, RunItem, RunReport, Stage
 from benchmark.models.visibility import Audience, ResultsVisibility
 
@@ -15,6 +16,8 @@ __all__ = [
     "Run",
     "RunItem",
     "RunReport",
+    "SharedReport",
     "Stage",
     "StoredPromptSet",
+    "StoryScores",
 ]

@@ -29,7 +29,7 @@ from benchmark.models import DatasetStory, Form, Run, RunItem, Stage, StoredProm
 from workers.backends.contract import Request
 
 if TYPE_CHECKING:
-    from benchmark.services.runs import Plan
+    from benchmark.services.plans import Plan
 
 WITH_EXAMPLES = 4
 """The prompt level that has in-context examples."""
@@ -55,7 +55,14 @@ def _loaded(pk: int) -> PromptSet:
 def prompt_hashes(plan: Plan) -> dict[str, str]:
     """SHA-256 of the wording by stage. Raises BadPromptSet where the set has no prompt of the level."""
     prompts = prompt_set_named(plan.prompt_set, plan.dataset.project)
-    return {stage: prompts.content_hash(stage, level_of(stage, plan.level, plan.judge_level)) for stage in plan.stages}
+    hashes = {}
+    for stage in plan.stages:
+        level = level_of(stage, plan.level, plan.judge_level)
+        hashes[stage] = prompts.content_hash(stage, level)
+        wanted = plan.shots if stage == Stage.JUDGE else plan.examples
+        if level == WITH_EXAMPLES and wanted and not prompts.has_place(stage, level, "examples"):
+            raise BadPromptSet(f"{prompts.name} has no place for examples in {stage}-level{level}; choose 0 examples.")
+    return hashes
 
 
 def level_of(stage: str, level: int, judge_level: int) -> int:
@@ -88,7 +95,7 @@ def stage_request(story: DatasetStory, stage: str, run: Run, prompts: PromptSet,
     if stage == Stage.EXTRACT:
         return extraction_request(**how)
     if stage == Stage.LABEL:
-        return labelling_request(rows=record.rows, counts=_counts(run.dataset_id), **how)
+        return labelling_request(rows=record.rows, counts=_counts(run.dataset_id, run.dataset.digest), **how)
     rows = predicted_rows(extraction, run.form)
     return judging_request(predictions=rows, gold=record.rows, with_story=held["with_story"], **how)
 
@@ -114,8 +121,9 @@ def _sample() -> tuple[Record, ...]:
 
 
 @lru_cache(8)
-def _counts(dataset: int) -> Mapping[str, Mapping[str, int]]:
-    """How often each label stands in the dataset's gold: what the majority baseline goes by."""
+def _counts(dataset: int, digest: str) -> Mapping[str, Mapping[str, int]]:
+    """How often each label stands in the dataset's gold: what the majority baseline goes by. By digest, as another database's
+    dataset may have the same id."""
     counts: dict[str, Counter[str]] = {}
     for beliefs in DatasetStory.objects.filter(dataset=dataset).values_list("beliefs", flat=True):
         for belief in beliefs:

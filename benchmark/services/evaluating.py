@@ -12,6 +12,7 @@ from benchmark.domain.omnitom.records import record_of
 from benchmark.models import Form, Run, RunItem, Stage
 from benchmark.services.asking import request_for
 from benchmark.services.report_bell import ring_for_report
+from benchmark.services.reports import forget_report
 from benchmark.services.runs import PURPOSE, add_work
 from workers.backends.contract import Request
 from workers.models import Call, Item, ItemState, Job
@@ -129,6 +130,8 @@ def read_again(run: Run) -> int:
         ids = list(held.values_list("pk", flat=True))
         for at in range(0, len(ids), 200):
             changed += _read_batch(ids[at : at + 200])
+    if changed:
+        forget_report(run)
     return changed
 
 

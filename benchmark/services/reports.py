@@ -3,98 +3,148 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
 from benchmark.domain.omnitom import analyses
-from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.domain.omnitom.repaired import stage1_report, stage2_report
 from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
-from benchmark.models import Run, RunItem, RunReport
-from benchmark.services.results import Results, human_results, records_of, results_of
+from benchmark.models import Run, RunItem, RunReport, StoryScores
+from benchmark.services.results import Results, each_results, human_results, records_of, results_of
+from benchmark.services.story_scores import official_columns, repaired_columns, with_intervals
 
 
 def report_of(run: Run) -> dict[str, Any]:
-    """{entrants: [{id, name, kind, stage1, stage2}], stories, scored}; from the row where it is up to date.
+    """{entrants: [{id, name, kind, stage1, stage2}], stories, numbers, answers, scored}; from the row where it is up to date.
 
     `stage1` and `stage2` are None or {official, repaired, answered, asked, analyses}; `official` and `repaired` as score_outputs
-    prints them, without their `stories`.
+    prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an `interval` too.
     """
-    scored = _scored(run)
-    held = RunReport.objects.filter(run=run).first()
-    if held is not None and held.scored == scored:
-        return held.figures
-    figures = _figures(run) | {"scored": scored}
+    return reports_of([run])[run.pk]
+
+
+def reports_of(runs: Sequence[Run]) -> dict[int, dict[str, Any]]:
+    """`report_of` each by run id: two queries where all are up to date."""
+    scored = _scored(runs)
+    held = {row.run_id: row for row in RunReport.objects.filter(run__in=runs)}
+    found = {}
+    for run in runs:
+        row = held.get(run.pk)
+        current = row is not None and row.figures.get("places") == scored[run.pk]
+        found[run.pk] = row.figures if current else _computed(run, scored[run.pk])
+    return found
+
+
+def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
+    rows, numbers = _rows(run)
+    figures = {
+        "stories": len(numbers),
+        "numbers": numbers,
+        "entrants": [{name: value for name, value in row.items() if name != "by_story"} for row in rows],
+        "answers": _answers(run),
+        "scored": scored[1],
+        "places": scored,
+    }
+    by_story = [
+        StoryScores(run=run, entrant_id=row["id"], person="" if row["id"] else row["name"], figures=row["by_story"])
+        for row in rows
+    ]
     with transaction.atomic():
-        row = {"scored": scored, "figures": figures, "computed_at": timezone.now()}
-        RunReport.objects.update_or_create(run=run, defaults=row)
+        Run.objects.select_for_update().get(pk=run.pk)  # two who open the page at once would both insert
+        told = {"scored": scored[1], "figures": figures, "computed_at": timezone.now()}
+        RunReport.objects.update_or_create(run=run, defaults=told)
+        StoryScores.objects.filter(run=run).delete()
+        StoryScores.objects.bulk_create(by_story)
     return figures
+
+
+def _answers(run: Run) -> list[dict[str, Any]]:
+    """Which model names the answers of each entrant and stage came under, their number, tokens and the time of the last one."""
+    held = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")
+    rows = held.values_list("entrant", "entrant__name", "stage", "call__answered_by").annotate(
+        Count("call"), Sum("call__input_tokens"), Sum("call__output_tokens"), Max("call__finished_at")
+    )
+    names = ("entrant", "name", "stage", "answered_by", "answers", "input_tokens", "output_tokens", "last")
+    found = [dict(zip(names, row, strict=True)) for row in rows]
+    return [row | {"last": row["last"].isoformat() if row["last"] else None} for row in found]
 
 
 def forget_report(run: Run) -> None:
     RunReport.objects.filter(run=run).delete()
 
 
-def _scored(run: Run) -> int:
-    return RunItem.objects.filter(entrant__run=run, call__isnull=False).count()
+def _scored(runs: Sequence[Run]) -> dict[int, list[int]]:
+    """By run id: how many places there are, and how many have an answer."""
+    held = RunItem.objects.filter(entrant__run__in=runs).order_by().values_list("entrant__run")
+    found = {run: [places, scored] for run, places, scored in held.annotate(Count("id"), Count("call"))}
+    return {run.pk: found.get(run.pk, [0, 0]) for run in runs}
 
 
-def _figures(run: Run) -> dict[str, Any]:
+def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
+    """Each entrant's and person's figures with `by_story`, and the numbers of the stories."""
     seed = run.params.get("seed", 1)
     asked = set(RunItem.objects.filter(entrant__run=run).values_list("story_id", flat=True))
     records = records_of(run.dataset, asked)
-    rows = [
-        {"id": pk, "name": held.name, "kind": held.kind} | _stages(held, seed)
-        for pk, held in results_of(run, records).items()
+    held = chain(each_results(run, records), ((None, one) for one in human_results(run, records)))
+    return [{"id": pk, "name": one.name, "kind": one.kind} | _stages(one, seed) for pk, one in held], [
+        record.story_id for record in records.values()
     ]
-    people = [
-        {"id": None, "name": one.name, "kind": one.kind} | _stages(one, seed) for one in human_results(run, records)
-    ]
-    return {"stories": len(records), "entrants": rows + people}
 
 
 def _stages(held: Results, seed: int) -> dict[str, Any]:
-    return {
-        "stage1": _stage1(held.official1, held.repaired1, seed),
-        "stage2": _stage2(held.official2, held.repaired2, seed),
-    }
+    stage1, by_story1 = _stage1(held.official1, held.repaired1, seed)
+    stage2, by_story2 = _stage2(held.official2, held.repaired2, seed)
+    return {"stage1": stage1, "stage2": stage2, "by_story": {"stage1": by_story1, "stage2": by_story2}}
 
 
-def _stage1(official: Sequence[Stage1Result], repaired: Sequence[Stage1Result], seed: int) -> dict[str, Any] | None:
+def _stage1(official: Sequence[Stage1Result], repaired: Sequence[Stage1Result], seed: int):
+    """(figures, figures by story), both None where the stage was not asked for."""
     if not repaired:
-        return None
-    return {
-        "official": _without_stories(stage1_metrics(official)) if official else None,
-        "repaired": _without_stories(stage1_report(repaired, seed=seed)),
-        "answered": len(official),
-        "asked": len(repaired),
-        "analyses": {
-            "orders": analyses.recall_by_order(repaired),
-            "match_counts": analyses.match_counts(repaired),
-            "volume": analyses.volume(repaired),
-            "unusable": analyses.unusable_share(repaired),
-        },
+        return None, None
+    seen = {
+        "orders": analyses.recall_by_order(repaired),
+        "match_counts": analyses.match_counts(repaired),
+        "volume": analyses.volume(repaired),
+        "unusable": analyses.unusable_share(repaired),
     }
+    metrics = stage1_metrics(official) if official else None
+    return _both(official, metrics, stage1_report(repaired, seed=seed), seen, "stage1")
 
 
-def _stage2(official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int) -> dict[str, Any] | None:
+def _stage2(official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int):
+    """(figures, figures by story), both None where the stage was not asked for."""
     if not repaired:
-        return None
-    return {
-        "official": _without_stories(stage2_metrics(official)) if official else None,
-        "repaired": _without_stories(stage2_report(repaired, seed=seed)),
-        "answered": len(official),
-        "asked": len(repaired),
-        "analyses": {
-            "by_category": analyses.accuracy_by_category(repaired),
-            "confusion": {name: analyses.confusion(repaired, name) for name in DIMENSIONS},
-            "distribution": {name: analyses.label_distribution(repaired, name) for name in DIMENSIONS},
-            "unusable": analyses.unusable_share(repaired),
-        },
+        return None, None
+    confused = analyses.confusions(repaired)
+    seen = {
+        "by_category": analyses.accuracy_by_category(repaired),
+        "confusion": confused,
+        "distribution": {name: analyses.distribution_of(table) for name, table in confused.items()},
+        "unusable": analyses.unusable_share(repaired),
     }
+    metrics = stage2_metrics(official) if official else None
+    return _both(official, metrics, stage2_report(repaired, seed=seed), seen, "stage2")
+
+
+def _both(official: Sequence, metrics: dict[str, Any] | None, mended: dict[str, Any], seen: dict[str, Any], stage: str):
+    columns = official_columns(metrics["stories"], [one.category for one in official], stage) if metrics else None
+    by_story = {"official": columns, "repaired": repaired_columns(mended["stories"], stage)}
+    if columns:
+        rules = {"seed": mended["seed"], "resamples": mended["resamples"]}
+        metrics = with_intervals(_without_stories(metrics), columns, set(columns["stories"]), stage, **rules)
+    figures = {
+        "official": metrics,
+        "repaired": _without_stories(mended),
+        "answered": len(official),
+        "asked": len(mended["stories"]),
+        "analyses": seen,
+    }
+    return figures, by_story
 
 
 def _without_stories(figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from annotation.domain.schema import SCHEMAS
@@ -35,8 +35,13 @@ def records_of(dataset: Dataset, stories: set[int] | None = None) -> dict[int, R
 
 def results_of(run: Run, records: Mapping[int, Record] | None = None) -> dict[int, Results]:
     """By entrant id."""
-    records = records or records_of(run.dataset)
-    return {entrant.pk: _results(entrant, records) for entrant in run.entrants.select_related("endpoint")}
+    return dict(each_results(run, records or records_of(run.dataset)))
+
+
+def each_results(run: Run, records: Mapping[int, Record]) -> Iterator[tuple[int, Results]]:
+    """`results_of` one after another: those of twenty models over a whole corpus fill a gigabyte at once."""
+    for entrant in run.entrants.select_related("endpoint"):
+        yield entrant.pk, _results(entrant, records)
 
 
 def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from decimal import Decimal
 from importlib.metadata import PackageNotFoundError, version
@@ -15,117 +15,31 @@ from django.db import transaction
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.domain.omnitom.prompting import BadPromptSet
-from benchmark.models import Dataset, DatasetStory, Entrant, Form, Run, RunItem, Stage
+from benchmark.models import DatasetStory, Entrant, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_hashes
-from workers.backends.baseline import MODELS as BASELINES
-from workers.models import Endpoint, Item, ItemState, Job, JobState
+from benchmark.services.plans import Plan, RunRefused, check, check_structured, own_stages, stages_of
+from workers.models import Endpoint, Item, Job, JobState
 from workers.models.bulk import insert_rows, update_rows
 from workers.services.jobs import JobRefused, add_items, open_job
 
 SUITE = "omnitom"
 PURPOSE = "omnitom"
+__all__ = [
+    "PURPOSE", "SUITE", "Plan", "RunRefused", "add_work", "check", "draft_of", "extend_run", "own_stages", "plan_of", "run_again",
+    "spec_of", "stages_of", "start_run",
+]  # fmt: skip
 PACKAGES = ("anthropic", "celery", "django", "matplotlib", "numpy", "openai", "rapidfuzz", "scipy", "vllm")
 
 
-class RunRefused(ValueError):
-    """Says in one sentence why it cannot be launched."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a run is to be. `examples` and `shots` are in-context examples of extraction and labelling (level 4), and of the judge;
-    `limit` 0 takes every story; `max_tokens` of an answer; `budget` in US dollars, None for no cap."""
-
-    dataset: Dataset
-    endpoints: Sequence[Endpoint]
-    stages: Sequence[str]
-    judge: Endpoint | None = None
-    level: int = 3
-    form: str = Form.TEXT
-    prompt_set: str = "omnitom-1"
-    judge_level: int = 4
-    shots: int = 3
-    examples: int = 1
-    with_story: bool = True
-    split: str = ""
-    category: str = ""
-    limit: int = 0
-    max_tokens: int = 6000
-    seed: int = 1
-    budget: Decimal | None = None
-    batch: bool = False
-    source: Run | None = None
-    title: str = ""
-    chosen: Mapping[str, list[str]] = field(default_factory=dict)
-
-
-def stages_of(endpoint: Endpoint) -> tuple[str, ...]:
-    """What an endpoint can be asked for: a baseline does one thing, a model everything."""
-    if endpoint.provider == "baseline":
-        return (BASELINES.get(endpoint.model, ""),)
-    return tuple(Stage.values)
-
-
-def check(plan: Plan) -> list[DatasetStory]:
-    """The stories that the plan takes. Raises RunRefused with one sentence."""
-    unknown = [stage for stage in plan.stages if stage not in Stage.values]
-    if unknown or not plan.stages:
-        raise RunRefused(
-            f"The stages are {', '.join(plan.stages) or 'none'}; expected some of extract, judge and label."
-        )
-    if Stage.JUDGE in plan.stages and Stage.EXTRACT not in plan.stages and plan.source is None:
-        raise RunRefused(
-            "Judging needs extractions: choose extraction too, or a run whose extractions are judged anew."
-        )
-    if Stage.JUDGE in plan.stages and plan.judge is None:
-        raise RunRefused("Judging needs a judge: choose an endpoint, for instance the lexical judge.")
-    if plan.judge and Stage.JUDGE not in stages_of(plan.judge):
-        raise RunRefused(f"{plan.judge.name} is a baseline that cannot judge.")
-    if not plan.endpoints:
-        raise RunRefused("No model was chosen.")
-    if not 0 <= plan.shots <= 3:
-        raise RunRefused(f"The judge can have 0 to 3 examples, not {plan.shots}.")
-    for endpoint in plan.endpoints:
-        if not _own_stages(plan, endpoint):
-            able = stages_of(endpoint)[0]
-            raise RunRefused(
-                f"{endpoint.name} is a baseline that can only {able}; none of the chosen stages is for it."
-            )
-    if plan.form == Form.STRUCTURED:
-        _check_structured(plan)
-    try:
-        prompt_hashes(plan)
-    except BadPromptSet as error:
-        raise RunRefused(str(error)) from error
-    stories = list(plan.dataset.stories.selected(split=plan.split, category=plan.category, limit=plan.limit))
-    if not stories:
-        raise RunRefused("The choice of split and category leaves no story of this dataset.")
-    return stories
-
-
-def _check_structured(plan: Plan) -> None:
-    asked = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
-    unable = [one.name for one in asked if not one.json_schema and one.provider not in ("baseline", "scripted")]
-    if unable:
-        raise RunRefused(f"{', '.join(unable)} cannot hold its answers to a schema; choose free text.")
-
-
-def _own_stages(plan: Plan, endpoint: Endpoint) -> list[str]:
-    able = stages_of(endpoint)
-    own = [stage for stage in plan.stages if stage != Stage.JUDGE and stage in able]
-    judged_anew = plan.source is not None and plan.source.entrants.filter(endpoint=endpoint).exists()
-    return own or ([Stage.JUDGE] if judged_anew and Stage.JUDGE in plan.stages else [])
-
-
-def start_run(*, by: User | None, plan: Plan, now: datetime) -> Run:
-    """A run that works. Raises RunRefused; then nothing was made."""
-    stories = check(plan)
+def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[DatasetStory] = ()) -> Run:
+    """A run that works, on `stories` of the dataset where given, else on those that the plan selects. Raises RunRefused; then
+    nothing was made."""
+    stories = stories or check(plan)
     try:
         with transaction.atomic():
             return _start(by, plan, stories, now)
     except JobRefused as error:
-        raise RunRefused(str(error)) from error
+        raise RunRefused(str(error), "batch" if plan.batch else "endpoints") from error
 
 
 def _start(by: User | None, plan: Plan, stories: Sequence[DatasetStory], now: datetime) -> Run:
@@ -143,9 +57,19 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetStory], now: da
         params=_params(plan, stories), spec=_spec(plan),
     )  # fmt: skip
     _enter(run, plan, plan.endpoints, stories, now)
+    if not job.items.exists():  # a job without items would never end
+        raise RunRefused("The earlier run has no extraction of these models and stories yet.", "source")
     details = {"models": [one.name for one in plan.endpoints], "stages": list(plan.stages), "stories": len(stories)}
     audit.record(by=by, project=project, action="run.started", target=run.uid, **details)
     return run
+
+
+def draft_of(plan: Plan) -> Run:
+    """The run that the plan would make, for asking what it would ask; it is not saved."""
+    return Run(
+        project=plan.dataset.project, dataset=plan.dataset, suite=SUITE, form=plan.form, level=plan.level,
+        prompt_set=plan.prompt_set, judge=plan.judge, params=_params(plan, ()), stages=list(plan.stages),
+    )  # fmt: skip
 
 
 def _params(plan: Plan, stories: Sequence[DatasetStory]) -> dict[str, Any]:
@@ -197,7 +121,7 @@ def _enter(run: Run, plan: Plan, endpoints: Iterable[Endpoint], stories: Sequenc
         entrant = Entrant.objects.create(
             run=run, endpoint=endpoint, position=position, name=endpoint.name, spec=spec_of(endpoint)
         )
-        _add_places(run, entrant, _own_stages(plan, endpoint), stories, now)
+        _add_places(run, entrant, own_stages(plan, endpoint), stories, now)
 
 
 def _add_places(run: Run, entrant: Entrant, own: Sequence[str], stories: Sequence[DatasetStory], now: datetime) -> None:
@@ -219,10 +143,10 @@ def _take_over(run: Run, entrant: Entrant, stories: Sequence[DatasetStory]) -> N
     held = RunItem.objects.filter(
         entrant__run=run.source_id, entrant__endpoint=entrant.endpoint_id, stage=Stage.EXTRACT, call__isnull=False
     )
-    calls = dict(held.values_list("story_id", "call_id"))
-    mine = [story for story in stories if story.pk in calls]
-    fields = ("entrant", "story", "stage", "call", "unusable")
-    insert_rows(RunItem, fields, [(entrant.pk, one.pk, Stage.EXTRACT, calls[one.pk], "") for one in mine])
+    read = {story: rest for story, *rest in held.values_list("story_id", "call_id", "repaired", "unusable")}
+    mine = [story for story in stories if story.pk in read]
+    fields = ("entrant", "story", "stage", "call", "repaired", "unusable")
+    insert_rows(RunItem, fields, [(entrant.pk, one.pk, Stage.EXTRACT, *read[one.pk]) for one in mine])
     insert_rows(RunItem, _NEW, [(entrant.pk, one.pk, Stage.JUDGE, "") for one in mine])
 
 
@@ -257,18 +181,22 @@ def extend_run(
     if job.state == JobState.CANCELLED:
         raise RunRefused("The run was cancelled; run it again instead.")
     plan = plan_of(run)
-    here = list(DatasetStory.objects.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("story")))
+    here = _stories_of(run)
     fresh = [story for story in stories if story.pk not in {one.pk for one in here}]
     old = list(run.entrants.select_related("endpoint"))
     added = [one for one in endpoints if one.pk not in {entrant.endpoint_id for entrant in old}]
     for endpoint in added:
-        if not _own_stages(plan, endpoint):
+        if not endpoint.active:
+            raise RunRefused(f"The endpoint {endpoint.name} is switched off.")
+        if not own_stages(plan, endpoint):
             raise RunRefused(f"{endpoint.name} can do none of the run's stages.")
+    if run.form == Form.STRUCTURED:
+        check_structured(replace(plan, endpoints=added))
     before = RunItem.objects.filter(entrant__run=run).count()
     Job.objects.filter(pk=job.pk, state=JobState.FINISHED).update(state=JobState.RUNNING, finished_at=None)
     run.job.refresh_from_db()
     for entrant in old if fresh else []:
-        _add_places(run, entrant, _own_stages(plan, entrant.endpoint), fresh, now)
+        _add_places(run, entrant, own_stages(plan, entrant.endpoint), fresh, now)
     _enter(run, plan, added, sorted([*here, *fresh], key=lambda one: one.position), now)
     made = RunItem.objects.filter(entrant__run=run).count() - before
     if not made:
@@ -296,16 +224,11 @@ _BARE = Plan(dataset=None, endpoints=(), stages=())  # type: ignore[arg-type]
 
 
 def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
-    """The same once more: what the ledger holds is not asked again."""
-    return start_run(by=by, plan=plan_of(run), now=now)
+    """The same once more, on the stories that it has come to have: what the ledger holds is not asked again."""
+    plan = plan_of(run)
+    check(plan)
+    return start_run(by=by, plan=plan, now=now, stories=_stories_of(run))
 
 
-def states_of(run: Run) -> dict[str, dict[str, int]]:
-    """Places by stage and item state; those whose answer was taken over count as done, those not begun as waiting."""
-    from django.db.models import Count
-
-    found: dict[str, dict[str, int]] = {stage: dict.fromkeys(ItemState.values, 0) for stage in run.stages}
-    rows = RunItem.objects.filter(entrant__run=run).order_by().values_list("stage", "item__state")
-    for stage, state, count in rows.annotate(Count("id")):
-        found.setdefault(stage, dict.fromkeys(ItemState.values, 0))[state or ItemState.DONE] += count
-    return found
+def _stories_of(run: Run) -> list[DatasetStory]:
+    return list(DatasetStory.objects.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("story")))

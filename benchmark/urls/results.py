@@ -1,3 +1,26 @@
 """Leaderboard, comparison, reports and downloads."""
 
-urlpatterns: list = []
+from django.urls import path
+
+from benchmark.views import compare, downloads, figures, leaderboard, reports, run_results
+
+urlpatterns = [
+    path("runs/<str:uid>/results/", run_results.run_results, name="run_results"),
+    path("runs/<str:uid>/report/", reports.run_report, name="run_report"),
+    path("runs/<str:uid>/report/share/", reports.share_run, name="share_run"),
+    path("runs/<str:uid>/tables/<slug:table>.<slug:data>", downloads.run_table, name="run_table"),
+    path("runs/<str:uid>/figures/<slug:figure>.<slug:picture>", figures.run_figure, name="run_figure"),
+    path("runs/<str:uid>/scores.csv", downloads.run_scores, name="run_scores"),
+    path("runs/<str:uid>/output/<int:entrant>.zip", downloads.official_output, name="official_output"),
+    path("results/", leaderboard.leaderboard, name="leaderboard"),
+    path("results/tables/<slug:table>.<slug:data>", downloads.leaderboard_table, name="leaderboard_table"),
+    path("results/figures/<slug:figure>.<slug:picture>", figures.leaderboard_figure, name="leaderboard_figure"),
+    path("results/compare/", compare.compare, name="compare"),
+    path("results/compare/share/", compare.share_comparison, name="share_comparison"),
+    path("results/compare/tables/<slug:table>.<slug:data>", downloads.comparison_table, name="comparison_table"),
+    path("results/compare/figures/<slug:figure>.<slug:picture>", figures.comparison_figure, name="comparison_figure"),
+    path("results/reports/", reports.shared_reports, name="shared_reports"),
+    path("results/reports/<str:report>/", reports.shared_report, name="shared_report"),
+    path("results/reports/<str:report>/tables/<slug:table>.<slug:data>", downloads.shared_table, name="shared_table"),
+    path("results/reports/<str:report>/figures/<slug:figure>.<slug:picture>", figures.shared_figure, name="shared_figure"),
+]  # fmt: skip

@@ -1,3 +1,30 @@
 """Datasets, launching, watching, and single items."""
 
-urlpatterns: list = []
+from django.urls import path
+
+from benchmark.views import datasets, items, launch, prompts, runs
+
+urlpatterns = [
+    path("datasets/", datasets.datasets, name="datasets"),
+    path("datasets/freeze/", datasets.freeze, name="freeze"),
+    path("datasets/present/", datasets.present, name="dataset_present"),
+    path("datasets/audience/", datasets.audience, name="audience"),
+    path("datasets/<int:old>/<int:new>/", datasets.difference, name="dataset_difference"),
+    path("prompts/", prompts.prompt_sets, name="prompt_sets"),
+    path("prompts/<slug:name>/", prompts.prompt_set, name="prompt_set"),
+    path("prompts/<slug:name>/discard/", prompts.discard, name="discard_prompt_set"),
+    path("runs/", runs.runs, name="runs"),
+    path("runs/new/", launch.launch, name="launch"),
+    path("runs/new/estimate/", launch.estimate, name="estimate"),
+    path("runs/new/preview/", launch.preview, name="prompt_preview"),
+    path("runs/<str:uid>/", runs.run, name="run"),
+    path("runs/<str:uid>/progress/", runs.progress, name="run_progress"),
+    path("runs/<str:uid>/made/", runs.made, name="run_made"),
+    path("runs/<str:uid>/extend/", launch.extend, name="extend_run"),
+    path("runs/<str:uid>/judge/", launch.judge_anew, name="judge_anew"),
+    path("runs/<str:uid>/again/", launch.again, name="run_again"),
+    path("runs/<str:uid>/items/", items.items, name="run_items"),
+    path("runs/<str:uid>/items/<int:pk>/", items.item, name="run_item"),
+    path("runs/<str:uid>/items/<int:pk>/answer/", items.answer, name="run_item_answer"),
+    path("runs/<str:uid>/do/<slug:action>/", runs.action, name="run_action"),
+]

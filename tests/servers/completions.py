@@ -7,6 +7,7 @@ import math
 import os
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -60,7 +61,8 @@ class Completions:
         self.rebuild()
 
     def rebuild(self) -> None:
-        """Full buckets for the limits of the settings."""
+        """Full buckets for the limits of the settings, and the oracle that they name."""
+        self._oracle: Callable[[dict], str] | None = None
         self.requests = Bucket(self.settings.rate, self.settings.burst)
         self.tokens = Bucket(self.settings.token_rate, self.settings.token_burst)
 
@@ -71,7 +73,7 @@ class Completions:
         try:
             body = json.loads(ask.body)
             outcome = self.outcome(dialect, body)
-        except (ValueError, AttributeError, TypeError) as error:
+        except (ValueError, AttributeError, TypeError, LookupError) as error:
             return _reply(400, dialect.error(400, f"not a request: {error}"))
         if outcome.status == 429:
             self.throttled += 1
@@ -120,8 +122,17 @@ class Completions:
     def _text(self, dialect: Dialect, body: dict) -> str:
         if self.settings.answer == "fixed":
             return self.settings.text
+        if self.settings.answer == "oracle":
+            return self._asked_oracle(body)
         schema = dialect.schema(body) if self.settings.answer == "labels" else None
         return dialect.last(body) if schema is None else json.dumps(minimal(schema))
+
+    def _asked_oracle(self, body: dict) -> str:
+        if self._oracle is None:
+            from tests.servers.oracle import answering  # it needs the product, which no other answer does
+
+            self._oracle = answering(**self.settings.oracle)
+        return self._oracle(body)
 
     def _wait(self, mode: str, seconds: float) -> tuple[tuple[str, str], ...]:
         if mode == "throttle-long":

@@ -34,9 +34,8 @@ class Settings:
 
     latency: float = 0.0  # seconds
     jitter: float = 0.0  # seconds, up and down
-    answer: str = (
-        "echo"  # echo (the last message), fixed (`text`) or labels (the schema's first values; echo without one)
-    )
+    answer: str = "echo"  # echo (the last message), fixed (`text`), labels (the schema's first values; echo without one) or oracle
+    oracle: dict = field(default_factory=dict)  # records, served (paths), skills by model: tests/servers/oracle.py
     text: str = "ok"
     rate: float = 0.0  # hidden limit, requests a second; 0 is none
     burst: float = 1.0  # requests that may come at once

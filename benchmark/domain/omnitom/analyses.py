@@ -7,12 +7,12 @@ are left out of all but `unusable_share`. Shares are fractions; one of nothing i
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.domain.schema import SCHEMA
 from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+from benchmark.domain.omnitom.results import LEGAL, NO_GOLD, Stage1Result, Stage2Result
 
 MISSING = "missing"
 ILLEGAL = "illegal"
@@ -76,8 +76,7 @@ def accuracy_by_category(results: Sequence[Stage2Result]) -> dict[str, dict[str,
     """
     found: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in DIMENSIONS}
     for result in _usable(results):
-        for at, name in enumerate(DIMENSIONS):
-            cells = [said == gold for gold, said in _cells(result, at)]
+        for name, cells in result.right().items():
             if cells:
                 found[name][result.category].append(sum(cells) / len(cells))
     return {
@@ -86,30 +85,43 @@ def accuracy_by_category(results: Sequence[Stage2Result]) -> dict[str, dict[str,
     }
 
 
-def _cells(result: Stage2Result, at: int):
-    """(gold label, predicted label, "" without one) of every cell of a dimension that has a legal gold label."""
-    for gold, predicted in zip(result.gold, result.predicted, strict=True):
-        if SCHEMA.is_legal(DIMENSIONS[at], gold[at]):
-            yield gold[at], predicted[at] if predicted else ""
-
-
 def _bucket(dimension: str, label: str) -> str:
-    return MISSING if not label else label if SCHEMA.is_legal(dimension, label) else ILLEGAL
+    return MISSING if not label else label if label in LEGAL[dimension] else ILLEGAL
+
+
+def confusions(results: Sequence[Stage2Result]) -> dict[str, dict[str, dict[str, int]]]:
+    """{dimension: {gold label: {predicted label: rows}}} with every legal label, `missing` and `illegal`, in display order.
+
+    Cells whose gold label is outside its closed set are left out.
+    """
+    counts: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in DIMENSIONS}
+    for result in _usable(results):
+        for name, gold, said in result.columns():
+            counts[name].update(zip(gold, said, strict=True))
+    return {name: _table(name, found) for name, found in counts.items()}
+
+
+def _table(dimension: str, counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
+    values = SCHEMA[dimension].values
+    table = {gold: dict.fromkeys((*values, MISSING, ILLEGAL), 0) for gold in values}
+    for (gold, said), rows in counts.items():
+        if gold in table:
+            table[gold][_bucket(dimension, said)] += rows
+    return table
 
 
 def confusion(results: Sequence[Stage2Result], dimension: str) -> dict[str, dict[str, int]]:
-    """{gold label: {predicted label: rows}} with every legal label, `missing` and `illegal`, in display order."""
-    values = SCHEMA[dimension].values
-    table = {gold: dict.fromkeys((*values, MISSING, ILLEGAL), 0) for gold in values}
-    for result in _usable(results):
-        for gold, said in _cells(result, DIMENSIONS.index(dimension)):
-            table[gold][_bucket(dimension, said)] += 1
-    return table
+    """One dimension's table of `confusions`."""
+    return confusions(results)[dimension]
 
 
 def label_distribution(results: Sequence[Stage2Result], dimension: str) -> dict[str, dict[str, int]]:
     """{label: {"gold", "predicted"}}: how often each label stands in the gold rows and was predicted for them."""
-    table = confusion(results, dimension)
+    return distribution_of(confusion(results, dimension))
+
+
+def distribution_of(table: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    """`label_distribution` from a dimension's confusion."""
     labels = next(iter(table.values()))
     return {
         label: {"gold": sum(table.get(label, {}).values()), "predicted": sum(row[label] for row in table.values())}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from benchmark.domain.omnitom import official, repaired
-from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.domain.omnitom.labels import DIMENSIONS, Labels
 from benchmark.domain.omnitom.metrics import f1, share
 from benchmark.domain.omnitom.readings.values import repaired as repaired_label
-from benchmark.domain.omnitom.records import Record
+from benchmark.domain.omnitom.records import GoldRow, Record
 from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
 
 STAGE1, STAGE2 = "stage1", "stage2"
@@ -83,7 +84,12 @@ def stage1_of(record: Record, held: Mapping[str, Any], *, mended: bool, unusable
 
 
 def stage2_of(record: Record, held: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage2Result:
-    rows = record.shown if mended else record.rows
-    gold = [tuple(map(repaired_label, DIMENSIONS, row.labels)) if mended else row.labels for row in rows]
+    gold = _mended_gold(record.rows) if mended else tuple(row.labels for row in record.rows)
     predicted = tuple(None if row is None else tuple(row) for row in held["predicted"])
-    return Stage2Result(record.story_id, record.category, tuple(gold), predicted, unusable if mended else "")
+    return Stage2Result(record.story_id, record.category, gold, predicted, unusable if mended else "")
+
+
+@lru_cache(2048)
+def _mended_gold(rows: tuple[GoldRow, ...]) -> tuple[Labels, ...]:
+    """The same for every model of a run."""
+    return tuple(tuple(map(repaired_label, DIMENSIONS, row.labels)) for row in rows if row.shown)

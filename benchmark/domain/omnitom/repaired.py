@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.domain.anchoring.estimates import RESAMPLES
-from annotation.domain.schema import SCHEMA
 from benchmark.domain.omnitom.estimating import StoryScore, report
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, f1
@@ -73,7 +72,8 @@ def stage1_score(result: Stage1Result) -> StoryScore:
     if not result.gold_counts:
         undefined = dict.fromkeys(STAGE1_SHARES)
         return StoryScore(result.category, undefined, undefined, result.unusable)
-    worst, best = _stage1(result, unjudged=0), _stage1(result, unjudged=1)
+    worst = _stage1(result, unjudged=0)
+    best = _stage1(result, unjudged=1) if result.unusable else worst
     return StoryScore(result.category, worst, best, result.unusable)
 
 
@@ -89,25 +89,17 @@ def _stage1(result: Stage1Result, *, unjudged: int) -> dict[str, float]:
 
 def stage2_score(result: Stage2Result) -> StoryScore:
     """Accuracy of each dimension over the cells whose gold label is legal, and their mean."""
-    worst, best = [_stage2(result, whole if result.unusable else None) for whole in (0.0, 1.0)]
+    cells = result.right().values()
+    if not result.unusable:
+        figures = _stage2([sum(one) / len(one) if one else None for one in cells])
+        return StoryScore(result.category, figures, figures)
+    worst, best = (_stage2([whole if one else None for one in cells]) for whole in (0.0, 1.0))
     return StoryScore(result.category, worst, best, result.unusable)
 
 
-def _stage2(result: Stage2Result, whole: float | None = None) -> dict[str, float | None]:
-    accuracies = [_accuracy(result, at, whole) for at in range(len(DIMENSIONS))]
+def _stage2(accuracies: Sequence[float | None]) -> dict[str, float | None]:
     known = [one for one in accuracies if one is not None]
     return dict(zip(STAGE2_SHARES, [sum(known) / len(known) if known else None, *accuracies], strict=True))
-
-
-def _accuracy(result: Stage2Result, at: int, whole: float | None) -> float | None:
-    cells = [
-        predicted is not None and predicted[at] == gold[at]
-        for gold, predicted in zip(result.gold, result.predicted, strict=True)
-        if SCHEMA.is_legal(DIMENSIONS[at], gold[at])
-    ]
-    if not cells:
-        return None
-    return sum(cells) / len(cells) if whole is None else whole
 
 
 def score_repaired(

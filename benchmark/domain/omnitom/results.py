@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchmark.domain.omnitom.labels import Labels
+from annotation.domain.schema import SCHEMA
+from benchmark.domain.omnitom.labels import DIMENSIONS, Labels
 
 NO_GOLD = "no gold propositions"
 """Why a story without gold rows has no estimate: not the answer's fault, so it is not counted as unusable."""
@@ -51,3 +53,22 @@ class Stage2Result:
     @property
     def paired(self) -> int:
         return sum(labels is not None for labels in self.predicted)
+
+    def columns(self) -> Iterator[tuple[str, Labels, Labels]]:
+        """(dimension, gold labels, predicted labels, "" without one) of each dimension, in row order."""
+        if self.gold:
+            said = zip(*(row or _UNSAID for row in self.predicted), strict=True)
+            yield from zip(DIMENSIONS, zip(*self.gold, strict=True), said, strict=True)
+
+    def right(self) -> dict[str, list[bool]]:
+        """Which cells are right, by dimension; cells whose gold label is outside its closed set are left out."""
+        found: dict[str, list[bool]] = {name: [] for name in DIMENSIONS}
+        for name, gold, said in self.columns():
+            legal = LEGAL[name]
+            found[name] = [one == other for one, other in zip(gold, said, strict=True) if one in legal]
+        return found
+
+
+_UNSAID = ("",) * len(DIMENSIONS)
+LEGAL = {name: frozenset(SCHEMA[name].values) for name in DIMENSIONS}
+"""The closed label set of each dimension: reports look labels up by the million."""

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from workers.domain.ledger_key import storable
+
 _FENCE = re.compile(r"```[a-zA-Z]*\n(.*?)```", re.DOTALL)
 _PLAIN_NAME = re.compile(r"[^a-z]")
 
@@ -54,8 +56,13 @@ def plain(name: object) -> str:
 
 
 def text_of(value: object) -> str:
-    """A cell as text; "" for what is no text and no whole number."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
+    """A cell as text that every database holds; "" for what is no text and no whole number.
+
+    An answer was made storable as a text, but JSON escapes in it can spell what no database takes.
+    """
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 

@@ -1,0 +1,156 @@
+"""What a run is to be, as an admin chooses it."""
+
+from __future__ import annotations
+
+import uuid
+
+from django import forms
+
+from annotation.models import Project
+from benchmark.models import Dataset, Form, Run, Stage
+from benchmark.services.plans import Plan, RunRefused, stages_of
+from benchmark.services.prompt_sets import names_of
+from workers.models import Endpoint
+
+LEVELS = [
+    (1, "1: one sentence"),
+    (2, "2: a paragraph"),
+    (3, "3: stepwise sub-tasks"),
+    (4, "4: criteria, categories and examples"),
+]
+COUNTS = [(0, "none"), (1, "1"), (2, "2"), (3, "3")]
+NO_MODEL = "Tick at least one model."
+LEXICAL = "lexical-judge"
+
+
+def new_token() -> str:
+    return uuid.uuid4().hex
+
+
+class RefusableForm(forms.Form):
+    """A form that a service may refuse: its sentence goes beside the field that it is about."""
+
+    once = forms.CharField(widget=forms.HiddenInput, max_length=40, initial=new_token)
+
+    def refuse(self, error: RunRefused) -> None:
+        name = error.field if error.field in self.fields else None
+        self.add_error(name, str(error))
+
+
+class JudgingFields(forms.Form):
+    judge = forms.ModelChoiceField(
+        Endpoint.objects.none(), to_field_name="name", required=False, empty_label="No judge", label="Judge"
+    )
+    judge_level = forms.TypedChoiceField(choices=LEVELS, coerce=int, initial=4, label="Judge’s prompt level")
+    shots = forms.TypedChoiceField(
+        choices=COUNTS, coerce=int, initial=3, label="Judge’s examples", help_text="Shown at level 4."
+    )
+    with_story = forms.BooleanField(required=False, initial=True, label="The judge reads the story too")
+
+    def set_judges(self) -> None:
+        judges = [one.pk for one in Endpoint.objects.usable() if Stage.JUDGE in stages_of(one)]
+        self.fields["judge"].queryset = Endpoint.objects.filter(pk__in=judges)
+        self.fields["judge"].initial = LEXICAL
+
+
+class MoneyFields(forms.Form):
+    budget = forms.DecimalField(
+        required=False, min_value=0, max_digits=12, decimal_places=4, label="Budget in US dollars",
+        help_text="A hard cap: no call is made that could exceed it.",
+    )  # fmt: skip
+    batch = forms.BooleanField(required=False, label="As a batch, at the provider’s lower price; it may take a day")
+
+
+class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
+    dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="version", empty_label=None)
+    endpoints = forms.ModelMultipleChoiceField(
+        Endpoint.objects.none(), to_field_name="name", label="Models", widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": NO_MODEL},
+    )  # fmt: skip
+    stages = forms.MultipleChoiceField(
+        choices=Stage.choices, widget=forms.CheckboxSelectMultiple, initial=Stage.values,
+        error_messages={"required": "Tick at least one stage."},
+    )  # fmt: skip
+    form = forms.ChoiceField(choices=Form.choices, initial=Form.TEXT, label="Form of the answers")
+    level = forms.TypedChoiceField(choices=LEVELS, coerce=int, initial=3, label="Prompt level")
+    examples = forms.TypedChoiceField(
+        choices=COUNTS, coerce=int, initial=1, label="Examples", help_text="Shown at level 4."
+    )
+    prompt_set = forms.ChoiceField(label="Prompt set")
+    split = forms.ChoiceField(required=False)
+    category = forms.ChoiceField(required=False)
+    limit = forms.IntegerField(
+        required=False, min_value=0, max_value=1_000_000, label="Only the first", help_text="Stories; empty takes all."
+    )
+    max_tokens = forms.IntegerField(min_value=1, max_value=200_000, initial=6000, label="Longest answer in tokens")
+    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=1)
+    title = forms.CharField(required=False, max_length=200, label="Name of the run")
+
+    def __init__(self, data=None, *, project: Project, initial: dict | None = None) -> None:
+        super().__init__(data, initial=initial)
+        fields = self.fields
+        fields["dataset"].queryset = project.datasets.all()
+        fields["dataset"].label_from_instance = lambda one: (
+            f"Version {one.version}: {one.stories_count:,} stories" + (f", {one.note}" if one.note else "")
+        )
+        askable = [one.pk for one in Endpoint.objects.usable() if set(stages_of(one)) - {Stage.JUDGE}]
+        fields["endpoints"].queryset = Endpoint.objects.filter(pk__in=askable)
+        fields["prompt_set"].choices = [(name, name) for name in names_of(project)]
+        for name, rows in (("split", project.splits), ("category", project.categories)):
+            names = list(rows.values_list("name", flat=True))
+            fields[name].choices = [("", "All"), *((one, one) for one in names)]
+        self.set_judges()
+
+    def plan(self) -> Plan:
+        """Of a valid form."""
+        held = self.cleaned_data
+        same = (
+            "dataset", "stages", "judge", "level", "form", "prompt_set", "judge_level", "shots", "examples", "with_story", "split",
+            "category", "max_tokens", "seed", "budget", "batch", "title",
+        )  # fmt: skip
+        asked = {name: held[name] for name in same}
+        if Stage.JUDGE not in held["stages"]:
+            asked["judge"] = None
+        return Plan(endpoints=list(held["endpoints"]), limit=held["limit"] or 0, **asked)
+
+
+class JudgeForm(RefusableForm, JudgingFields, MoneyFields):
+    """Another judge for the extractions of a run."""
+
+    title = forms.CharField(required=False, max_length=200, label="Name of the run")
+
+    def __init__(self, data=None) -> None:
+        super().__init__(data)
+        self.set_judges()
+        self.fields["judge"].required = True
+        self.fields["judge"].empty_label = None
+
+
+class ExtendForm(forms.Form):
+    """More models and more stories for a run that is there."""
+
+    endpoints = forms.ModelMultipleChoiceField(
+        Endpoint.objects.none(), to_field_name="name", required=False, label="More models",
+        widget=forms.CheckboxSelectMultiple,
+    )  # fmt: skip
+    more = forms.BooleanField(required=False, label="More stories of the dataset:")
+    split = forms.ChoiceField(required=False)
+    category = forms.ChoiceField(required=False)
+    limit = forms.IntegerField(
+        required=False, min_value=0, max_value=1_000_000, label="Only the first", help_text="Stories; empty takes all."
+    )
+
+    def __init__(self, data=None, *, run: Run) -> None:
+        super().__init__(data)
+        here = run.entrants.values("endpoint")
+        able = [one.pk for one in Endpoint.objects.usable() if set(stages_of(one)) & (set(run.stages) - {Stage.JUDGE})]
+        self.fields["endpoints"].queryset = Endpoint.objects.filter(pk__in=able).exclude(pk__in=here)
+        for name in ("split", "category"):
+            names = run.dataset.stories.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
+            self.fields[name].choices = [("", "All"), *((one, one) for one in names)]
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        if not cleaned.get("endpoints") and not cleaned.get("more"):
+            raise forms.ValidationError("Tick a model, or more stories.")
+        return cleaned

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from django import forms
+
+from annotation.forms.corpus import FilesField
+from benchmark.models import Form, Stage
+from benchmark.services.prompt_sets import LARGEST
+
+
+class PromptSetForm(forms.Form):
+    name = forms.SlugField(max_length=60, help_text="What runs call it. Letters, digits, hyphens.")
+    files = FilesField(label="Files (.txt)", help_text="All files of the set at once, such as extract-level3.txt.")
+
+    def clean_files(self) -> dict[str, bytes]:
+        files = self.cleaned_data["files"]
+        if sum(one.size for one in files) > LARGEST:
+            raise forms.ValidationError("The files are larger than 1 MB together.")
+        names = [PurePath(one.name).name for one in files]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise forms.ValidationError(f"There are two files called {twice}.")
+        return {name: one.read() for name, one in zip(names, files, strict=True)}
+
+
+class PromptChoice(forms.Form):
+    """Which prompt of a set is shown."""
+
+    stage = forms.ChoiceField(choices=Stage.choices)
+    level = forms.TypedChoiceField(choices=[(level, str(level)) for level in (1, 2, 3, 4)], coerce=int)
+    form = forms.ChoiceField(choices=Form.choices)
+    filled = forms.ChoiceField(
+        choices=[("", "The wording"), ("1", "Filled in with a story")], required=False, label="Shown as"
+    )

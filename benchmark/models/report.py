@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models import Project
+from benchmark.models.run import Entrant, Run
+from workers.models.opaque import OpaqueModel
+
+
+class StoryScores(models.Model):
+    """The figures of one entrant, or of one person, story by story: what comparisons and selections of stories start from.
+
+    `figures` is as `services/story_scores.py` makes it. The rows of a run are replaced together with its `RunReport`.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="story_scores")
+    entrant = models.ForeignKey(Entrant, models.CASCADE, null=True, related_name="story_scores")
+    person = models.CharField(max_length=150, blank=True)
+    figures = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "entrant"], name="one_story_scores_an_entrant"),
+            models.UniqueConstraint(
+                fields=["run", "person"], condition=~Q(person=""), name="one_story_scores_a_person"
+            ),
+            models.CheckConstraint(
+                condition=Q(entrant__isnull=False, person="") | (Q(entrant__isnull=True) & ~Q(person="")),
+                name="story_scores_of_one",
+            ),
+        ]
+
+
+class SharedReport(OpaqueModel):
+    """A report as it was when somebody froze it: it stays so whatever happens to the runs behind it.
+
+    `run` is None for the comparison of entrants of several runs. `figures` is the whole document (services/shared_reports.py), so
+    that the page reads nothing else.
+    """
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="shared_reports")
+    run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="shared_reports")
+    title = models.CharField(max_length=200)
+    figures = models.JSONField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return self.title

@@ -1,0 +1,190 @@
+"""Two entrants on the stories of one dataset version: mean differences with Holm's correction over the table, and story by story."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from django.core.cache import cache
+
+from annotation.domain.anchoring.estimates import RESAMPLES
+from benchmark.domain.tables import Column, Table
+from benchmark.models import Run, RunItem, StoryScores
+from benchmark.services.leaderboards import KEPT_SECONDS, SEED, STAGE_OF, Entry, entries_of, label
+from benchmark.services.reports import reports_of
+from benchmark.services.result_tables import MEASURES, SCORES
+from benchmark.services.story_scores import SCORE, categories_of, scores_by_story
+
+Comparison = dict[str, Any]
+
+
+class NotComparable(ValueError):
+    """Says in one sentence why two entrants cannot be compared."""
+
+
+def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list[Entry]]]:
+    """(their runs, both entries by stage where both have it) from two keys `<run>.<entrant>`. Raises NotComparable."""
+    uids = [key.partition(".")[0] for key in (first, second)]
+    held = Run.objects.filter(project=project, uid__in=[uid for uid in uids if uid.isalnum()]).select_related(
+        "dataset", "judge"
+    )
+    runs = {run.uid: run for run in held.prefetch_related("entrants")}
+    if not all(uid in runs for uid in uids) or first == second:
+        raise NotComparable("Choose two different entrants of this project's runs.")
+    one, other = (runs[uid] for uid in uids)
+    if one.dataset_id != other.dataset_id:
+        raise NotComparable("The two ran on different versions of the dataset, so their stories and gold differ.")
+    if one.form != other.form:
+        raise NotComparable("One answered in free text, the other in structured output; the two are never compared.")
+    reports = reports_of(list(runs.values()))
+    found = {}
+    for stage in ("stage1", "stage2"):
+        by_key = {entry["key"]: entry for entry in entries_of(list(runs.values()), reports, stage)}
+        if first in by_key and second in by_key:
+            found[stage] = [by_key[first], by_key[second]]
+            label(found[stage])
+    if not found:
+        raise NotComparable("The two have no stage in common, or no figures yet.")
+    return [one, other], found
+
+
+def compare(entries: Sequence[Entry], stage: str, reading: str) -> Comparison:
+    """{first, second, stage, reading, rows, stories, n, method}, first minus second, kept by both entrants' scores.
+
+    A row is {what, key, category, first, second, value, interval, n, p, p_adjusted}; a story {number, category, first, second, difference},
+    the largest difference first, those that lack a score last.
+    """
+    asked = [[one["scores"] for one in entries], [one["model"] for one in entries], stage, reading, SEED]
+    key = "comparison:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    found = cache.get(key)
+    if found is None:
+        found = _compare(entries, stage, reading)
+        cache.set(key, found, KEPT_SECONDS)
+    return found
+
+
+def _compare(entries: Sequence[Entry], stage: str, reading: str) -> Comparison:
+    held = dict(StoryScores.objects.filter(pk__in=[one["scores"] for one in entries]).values_list("pk", "figures"))
+    sides = [held[one["scores"]][stage][reading] for one in entries]
+    if not all(sides):
+        raise NotComparable(f"One of the two has no {reading} reading.")
+    categories = categories_of(sides[0]) | categories_of(sides[1])
+    rows = _rows(sides, categories, stage)
+    return {
+        "first": entries[0]["model"],
+        "second": entries[1]["model"],
+        "stage": stage,
+        "reading": reading,
+        "rows": rows,
+        "stories": _stories(sides, categories, stage),
+        "n": rows[0]["n"],
+        "method": (
+            f"95 % percentile intervals, {RESAMPLES} resamples of stories, seed {SEED}; two-sided sign-flip test over stories that both have; "
+            f"Holm's correction over the {len(rows)} rows of this table"
+        ),
+    }
+
+
+def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
+    """All measures over all stories, then the score by category."""
+    from benchmark.domain.inference import holm
+
+    parts = [(list(sides[0]["values"]), "", sorted(categories))]
+    for name in sorted(set(categories.values())):
+        parts.append(([SCORE[stage]], name, sorted(story for story, held in categories.items() if held == name)))
+    tests = sum(len(names) for names, _, _ in parts)
+    rows = [row for part in parts for row in _part(sides, *part, stage, tests)]
+    return [row | {"p_adjusted": one} for row, one in zip(rows, holm([row["p"] for row in rows]), strict=True)]
+
+
+def _part(sides, names: Sequence[str], category: str, stories: Sequence[int], stage: str, tests: int) -> list[dict]:
+    """The rows of some measures over some stories; `tests` is how many there are in the whole table."""
+    from benchmark.domain.inference import mean_estimates, sign_flip_p  # SciPy takes a second to load
+    from benchmark.domain.inference.paired import NO_COMMON_STORY, flips_for
+
+    held = [[scores_by_story(columns, name) for name in names] for columns in sides]
+    scores = np.array([[[_known(found.get(story)) for story in stories] for found in side] for side in held])
+    differences = scores[0] - scores[1]
+    both = np.where(np.isfinite(differences), scores, np.nan)
+    estimates = mean_estimates(differences, seed=SEED, empty=NO_COMMON_STORY)
+    p = sign_flip_p(differences, seed=SEED, flips=flips_for(tests))
+    return [
+        {
+            "what": category or MEASURES[stage][name],
+            "key": name,
+            "category": category,
+            "first": _mean(both[0, at]),
+            "second": _mean(both[1, at]),
+            **estimates[at],
+            "p": p[at],
+        }
+        for at, name in enumerate(names)
+    ]
+
+
+def _known(value: float | None) -> float:
+    return np.nan if value is None else value
+
+
+def _mean(row: np.ndarray) -> float | None:
+    known = row[np.isfinite(row)]
+    return float(known.mean()) if len(known) else None
+
+
+def _stories(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
+    first, second = (scores_by_story(columns, SCORE[stage]) for columns in sides)
+    found = []
+    for number, category in categories.items():
+        one, other = first.get(number), second.get(number)
+        gap = None if one is None or other is None else one - other
+        found.append({"number": number, "category": category, "first": one, "second": other, "difference": gap})
+    return sorted(found, key=lambda row: (row["difference"] is None, -abs(row["difference"] or 0), row["number"]))
+
+
+def difference_table(comparison: Comparison) -> Table:
+    """The measures over all stories, of labelling each dimension among them, and the score by category."""
+    first, second = comparison["first"], comparison["second"]
+    columns = [
+        Column(key="part", header="Over"),
+        Column(key="what", header="Figure"),
+        Column(key="first", header=first, unit="%", kind="share"),
+        Column(key="second", header=second, unit="%", kind="share"),
+        Column(key="value", header="Difference", unit="points", kind="share", interval="interval"),
+        Column(key="p", header="p", kind="number", digits=4),
+        Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
+        Column(key="shown", header="Shown to differ"),
+        Column(key="n", header="Stories", kind="count"),
+    ]
+    rows = [
+        row
+        | {
+            "part": "Category" if row["category"] else "All stories",
+            "shown": "–" if row["p_adjusted"] is None else "yes" if row["p_adjusted"] <= 0.05 else "no",
+        }
+        for row in comparison["rows"]
+    ]
+    title = f"{SCORES[comparison['stage']]}: {first} minus {second}, {comparison['reading']} reading"
+    return Table(title=title, columns=columns, rows=rows, notes=[comparison["method"] + "."])
+
+
+def story_table(comparison: Comparison) -> Table:
+    columns = [
+        Column(key="number", header="Story"),
+        Column(key="category", header="Category"),
+        Column(key="first", header=comparison["first"], unit="%", kind="share"),
+        Column(key="second", header=comparison["second"], unit="%", kind="share"),
+        Column(key="difference", header="Difference", unit="points", kind="share"),
+    ]
+    title = f"{SCORES[comparison['stage']]} by story, {comparison['reading']} reading"
+    return Table(title=title, columns=columns, rows=comparison["stories"])
+
+
+def items_behind(entries: Sequence[Entry], stage: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
+    """(entry key, story number) → the id of the item behind a figure."""
+    wanted = {one["entrant"]: one["key"] for one in entries if one["entrant"]}
+    held = RunItem.objects.filter(entrant__in=wanted, stage=STAGE_OF[stage], story__number__in=numbers)
+    rows = held.values_list("entrant_id", "story__number", "pk")
+    return {(wanted[entrant], number): pk for entrant, number, pk in rows}

@@ -1,0 +1,152 @@
+"""Files of results: tables, scores by item, and the official output folder as a zip."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from annotation.domain.spreadsheet import Echo, defused
+from benchmark.domain.omnitom.layout import Exchange, File, Settings, files
+from benchmark.domain.omnitom.official import score_official
+from benchmark.domain.omnitom.records import Record, record_of
+from benchmark.domain.tables import Table, to_csv, to_json, to_latex
+from benchmark.models import Entrant, Form, Run, RunItem, Stage
+
+WRITERS = {"csv": to_csv, "json": to_json, "tex": to_latex}
+TABLE_TYPES = {"csv": "text/csv", "json": "application/json", "tex": "application/x-tex"}
+_AT_ONCE = 200
+
+
+def table_file(table: Table, suffix: str) -> bytes:
+    """`suffix` is a key of WRITERS."""
+    return WRITERS[suffix](table)
+
+
+SCORE_COLUMNS = ("model", "stage", "story_id", "story_category", "official", "repaired", "unusable", "state")
+
+
+def score_lines(run: Run) -> Iterator[str]:
+    """Every item's scores as CSV: fractions, empty where there is none; texts that a spreadsheet would run are defused."""
+    writer = csv.writer(Echo())
+    yield writer.writerow(SCORE_COLUMNS)
+    rows = RunItem.objects.filter(entrant__run=run).order_by("entrant__position", "stage", "story__position")
+    held = rows.values_list(
+        "entrant__name",
+        "stage",
+        "story__number",
+        "story__category",
+        "score",
+        "repaired_score",
+        "unusable",
+        "item__state",
+    )
+    for name, stage, number, category, score, repaired, unusable, state in held.iterator(chunk_size=2000):
+        figures = ("" if one is None else repr(one) for one in (score, repaired))
+        yield writer.writerow(
+            [defused(name), stage, number, defused(category), *figures, defused(unusable), state or "done"]
+        )
+
+
+class _Pipe(io.RawIOBase):
+    """What is written since `taken` was last called; cannot seek, so that zipfile streams."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data) -> int:
+        self.parts.append(bytes(data))
+        return len(data)
+
+    def taken(self) -> bytes:
+        found, self.parts = b"".join(self.parts), []
+        return found
+
+
+def zipped(found: Iterator[File]) -> Iterator[bytes]:
+    """A zip of the files, as they come."""
+    pipe = _Pipe()
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
+        for path, data in found:
+            entry = zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))  # the same results are the same file
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+            if held := pipe.taken():
+                yield held
+    yield pipe.taken()
+
+
+def has_official_output(run: Run) -> bool:
+    """Structured output cannot be read by the released code."""
+    return run.form == Form.TEXT
+
+
+def output_files(entrant: Entrant) -> Iterator[File]:
+    """What the released runner would have left behind for this model: manifest, raw and csv folders, metrics."""
+    run = entrant.run
+    places = RunItem.objects.filter(entrant=entrant)
+    stories = list(
+        run.dataset.stories.filter(pk__in=places.values("story")).order_by("position").defer("votes", "methods")
+    )
+    records = [record_of(story.record) for story in stories]
+    texts: dict[int, dict[str, str]] = {}
+    held = places.filter(call__isnull=False).values_list("story__number", "stage", "call__answer")
+    for number, stage, answer in held.iterator(chunk_size=_AT_ONCE):
+        texts.setdefault(number, {})[stage] = answer
+    settings = _settings(entrant)
+    scores = score_official(records, texts)
+    yield from files(records, {}, scores, settings)
+    for at in range(0, len(stories), _AT_ONCE):
+        batch = stories[at : at + _AT_ONCE]
+        yield from _story_files(
+            [records[at + step] for step in range(len(batch))], places.filter(story__in=batch), settings
+        )
+
+
+def _story_files(records: list[Record], places, settings: Settings) -> Iterator[File]:
+    calls: dict[int, dict[str, Exchange]] = {}
+    for number, stage, body, answer in places.filter(call__isnull=False).values_list(
+        "story__number", "stage", "call__body", "call__answer"
+    ):
+        calls.setdefault(number, {})[stage] = Exchange(*_sent(body), answer)
+    ordered = {record.story_id: calls[record.story_id] for record in records if record.story_id in calls}
+    yield from (one for one in files(records, ordered, {}, settings) if one[0] != "manifest.json")
+
+
+def _sent(body: str) -> tuple[str, str]:
+    """(system, user) of a call's body; of a baseline, which is sent no text, the data that it read."""
+    held: Mapping[str, Any] = json.loads(body)
+    if not held.get("messages"):
+        return "", json.dumps(held.get("task", {}), ensure_ascii=False, indent=1)
+    system = [_text(held.get("system") or "")]
+    said = {"system": system, "user": []}
+    for one in held["messages"]:
+        said.setdefault(one["role"], []).append(_text(one["content"]))
+    return "\n\n".join(filter(None, said["system"])), "\n\n".join(said["user"])
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n\n".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+
+
+def _settings(entrant: Entrant) -> Settings:
+    run = entrant.run
+    stages = [name for name in (Stage.EXTRACT, Stage.LABEL, Stage.JUDGE) if name in run.stages]
+    return Settings(
+        dataset_path=f"{run.project.slug}-v{run.dataset.version}.jsonl",
+        backend=entrant.spec.get("provider", ""),
+        stages=[*map(str, stages), "metrics"],
+        model=entrant.spec.get("model", entrant.name),
+        judge_model=(run.spec.get("judge") or {}).get("model"),
+        judge_fewshots=run.params.get("shots", 3),
+        include_story_context=bool(run.params.get("with_story", True)),
+        max_new_tokens=run.params.get("max_tokens", 6000),
+    )

@@ -1,0 +1,220 @@
+"""What a run would ask and cost, and what it could show, before it is launched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache
+from itertools import combinations
+
+from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
+from benchmark.domain.omnitom.prompting import PromptSet
+from benchmark.domain.omnitom.prompting.rendering import gold_table, predictions_table, propositions
+from benchmark.domain.omnitom.records import Record, record_of
+from benchmark.domain.omnitom.serialisers import gold_extraction_table, gold_label_table
+from benchmark.models import DatasetStory, Form, Run, RunItem, Stage
+from benchmark.services.asking import prompt_set_named, stage_request
+from benchmark.services.plans import Plan, check, own_stages
+from benchmark.services.runs import draft_of
+from workers.backends.contract import Request, Usage
+from workers.domain.pricing import estimated_tokens, fewest_tokens
+from workers.models import Endpoint
+
+CELL_CHARACTERS = {Stage.EXTRACT: 40, Stage.LABEL: 190, Stage.JUDGE: 28}
+"""What a row of structured output takes besides its texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Characters of one question and of the answer that is to be expected, which holds no reasoning."""
+
+    question: int
+    answer: int
+
+
+@dataclass(slots=True)
+class Line:
+    """One model at one stage. `known` is how many answers the ledger has, None where nobody looked; tokens and dollars are
+    of the other calls: `cost` what is expected, `most` what cannot be exceeded. `asked` is the endpoint that answers."""
+
+    model: Endpoint
+    stage: str
+    asked: Endpoint
+    calls: int = 0
+    known: int | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal = Decimal(0)
+    most: Decimal = Decimal(0)
+    too_long: int = 0
+
+    @property
+    def stage_name(self) -> str:
+        return Stage(self.stage).label
+
+    @property
+    def to_make(self) -> int:
+        return self.calls - (self.known or 0)
+
+
+@dataclass(slots=True)
+class Estimate:
+    stories: list[DatasetStory]
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def total(self) -> dict:
+        names = ("calls", "to_make", "input_tokens", "output_tokens", "cost", "most")
+        known = [line.known for line in self.lines]
+        sums = {name: sum(getattr(line, name) for line in self.lines) for name in names}
+        return sums | {"known": None if None in known else sum(known)}
+
+
+def estimate(plan: Plan, known: Mapping[tuple[int, str], set[int]] | None = None) -> Estimate:
+    """`known` are the dataset stories whose answer the ledger has, by (endpoint id of the model, stage). Raises RunRefused."""
+    stories = check(plan)
+    sizes = _sizes(plan, stories)
+    found = Estimate(stories)
+    for model in plan.endpoints:
+        for stage in stages_asked(plan, model):
+            asked = plan.judge if stage == Stage.JUDGE else model
+            held = None if known is None else known.get((model.pk, stage), set())
+            found.lines.append(_line(plan, Line(model, stage, asked), sizes[stage], held))
+    return found
+
+
+def stages_asked(plan: Plan, model: Endpoint) -> list[str]:
+    own = own_stages(plan, model)
+    judged = Stage.JUDGE in plan.stages and Stage.EXTRACT in own
+    return [stage for stage in Stage.values if stage in own or (judged and stage == Stage.JUDGE)]
+
+
+def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: set[int] | None) -> Line:
+    line.calls, line.known = len(sizes), None if known is None else len(known & sizes.keys())
+    if line.asked.provider == "baseline":  # it computes its answers from the data
+        return line
+    questions = [size for story, size in sizes.items() if not known or story not in known]
+    inputs = [estimated_tokens(size.question) for size in questions]
+    line.input_tokens = sum(inputs)
+    line.output_tokens = sum(min(estimated_tokens(size.answer), plan.max_tokens) for size in questions)
+    prices, batch = line.asked.prices, plan.batch
+    line.cost = prices.cost(Usage(input=line.input_tokens, output=line.output_tokens), batch=batch)
+    line.most = prices.at_most(3 * line.input_tokens, plan.max_tokens * len(questions), batch=batch)
+    room = line.asked.context_tokens
+    needed = [fewest_tokens(size.question) + plan.max_tokens for size in questions] if room else []
+    line.too_long = sum(one > room for one in needed)
+    return line
+
+
+def _sizes(plan: Plan, stories: Sequence[DatasetStory]) -> dict[str, dict[int, Size]]:
+    """By stage and dataset story id. A whole request is made for one story of each category; of the others only the data
+    is measured, as the wording around it is the same for a category."""
+    prompts, draft = prompt_set_named(plan.prompt_set, plan.dataset.project), draft_of(plan)
+    measures = _measures(plan.dataset.pk)
+    found: dict[str, dict[int, Size]] = {}
+    for stage in plan.stages:
+        around: dict[str, int] = {}
+        sizes = found[stage] = {}
+        for story in stories:
+            held = measures[story.pk]
+            data = held.data[plan.form, stage] + held.story * (stage != Stage.JUDGE or plan.with_story)
+            if story.category not in around:
+                around[story.category] = characters(request_of(story, stage, draft, prompts)) - data
+            sizes[story.pk] = Size(around[story.category] + data, held.answers[plan.form, stage])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """Characters of a story, and by (form, stage) of the tables beside it and of the answer."""
+
+    story: int
+    data: Mapping[tuple[str, str], int]
+    answers: Mapping[tuple[str, str], int]
+
+
+@lru_cache(4)
+def _measures(dataset: int) -> dict[int, _Measure]:
+    """By dataset story id; a dataset never changes."""
+    kinds = [(form, stage) for form in Form.values for stage in Stage.values]
+    found = {}
+    for story in DatasetStory.objects.filter(dataset=dataset).defer("votes", "methods"):
+        record = record_of(story.record)
+        tables = {kind: _tables(*kind, record) for kind in kinds}
+        found[story.pk] = _Measure(len(record.story.strip()), tables, {kind: _answer(*kind, record) for kind in kinds})
+    return found
+
+
+def request_of(story: DatasetStory, stage: str, draft: Run, prompts: PromptSet) -> Request:
+    """What would be asked; the judge's predictions, which nobody has yet, are as the gold table."""
+    extraction = _perfect_extraction(draft.form, record_of(story.record)) if stage == Stage.JUDGE else ""
+    return stage_request(story, stage, draft, prompts, extraction)
+
+
+def _perfect_extraction(form: str, record: Record) -> str:
+    if form == Form.TEXT:
+        return gold_extraction_table(record)
+    rows = [{"actor": row.actor, "belief": row.belief, "order": row.order} for row in record.shown]
+    return json.dumps({"rows": rows}, ensure_ascii=False)
+
+
+def characters(request: Request) -> int:
+    schema = len(json.dumps(request.schema)) if request.schema else 0
+    return sum(len(one.content) for one in request.messages) + schema
+
+
+def _tables(form: str, stage: str, record: Record) -> int:
+    if stage == Stage.EXTRACT:
+        return 0
+    if stage == Stage.LABEL:
+        return len(propositions(record.rows, form))
+    return len(predictions_table([row.as_told for row in record.rows], form)) + len(gold_table(record.rows, form))
+
+
+def _answer(form: str, stage: str, record: Record) -> int:
+    if form == Form.STRUCTURED:
+        texts = sum(len(row.actor) + len(row.belief) for row in record.rows) if stage == Stage.EXTRACT else 0
+        return texts + CELL_CHARACTERS[stage] * len(record.rows) * (2 if stage == Stage.JUDGE else 1)
+    if stage == Stage.EXTRACT:
+        return len(gold_extraction_table(record))
+    if stage == Stage.LABEL:
+        return len(gold_label_table(record))
+    return 2 * sum(len(row.actor) + len(row.belief) + 6 for row in record.rows)
+
+
+def can_show(plan: Plan, stories: int) -> list[dict]:
+    """For extraction and labelling the smallest difference between two of the chosen models that so many stories can show,
+    with the spread of earlier runs on the dataset where two models have answered the same stories."""
+    models = {stage: sum(stage in stages_asked(plan, one) for one in plan.endpoints) for stage in Stage.values}
+    out = []
+    for stage, name in ((Stage.JUDGE, "F1 of extraction"), (Stage.LABEL, "accuracy of labelling")):
+        if stage in plan.stages and models[stage]:
+            pairs = max(1, len(list(combinations(range(models[stage]), 2))))
+            spread = difference_sd(Aligned.of(_earlier(plan, stage)))
+            found = smallest_difference(stories, spread["sd"] or None, tests=pairs)
+            out.append({"name": name, "pairs": pairs, **found, **_in_points(found["difference"])})
+    return out
+
+
+def _in_points(difference: float | None) -> dict[str, str]:
+    """Percentage points in words: `shown`, or `beyond` where no two scores can be so far apart."""
+    if difference is None:
+        return {}
+    return {"shown" if difference < 1 else "beyond": f"{100 * difference:.1f}"}
+
+
+def _earlier(plan: Plan, stage: str) -> dict[str, dict[int, float]]:
+    """Repaired scores by entrant of the newest runs on the dataset, in the form that is asked for."""
+    runs = list(
+        Run.objects.filter(dataset=plan.dataset, form=plan.form).order_by("-id").values_list("pk", flat=True)[:3]
+    )
+    held = RunItem.objects.filter(entrant__run__in=runs, stage=stage, repaired_score__isnull=False)
+    found: dict[str, dict[int, float]] = {}
+    for entrant, endpoint, story, score in held.values_list(
+        "entrant_id", "entrant__endpoint_id", "story_id", "repaired_score"
+    ):
+        found.setdefault(f"{endpoint}-{entrant}", {})[story] = score
+    newest = {name.partition("-")[0]: name for name in sorted(found, key=lambda name: int(name.partition("-")[2]))}
+    return {name: found[name] for name in newest.values()}

@@ -1,0 +1,192 @@
+"""What a page shows of one place: the question, the answer, and both readings of it beside gold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from annotation.domain.schema import SCHEMAS, Schema
+from benchmark.domain.omnitom.pipe_tables import extraction_rows
+from benchmark.domain.omnitom.readings.extraction import read_extraction
+from benchmark.domain.omnitom.readings.matching import row_key
+from benchmark.domain.omnitom.readings.structured import json_in, rows_in
+from benchmark.domain.omnitom.readings.values import repaired
+from benchmark.domain.omnitom.records import GoldRow, Record, record_of
+from benchmark.models import Form, RunItem, Stage
+from benchmark.services.evaluating import extractions_of
+from workers.domain.ledger_key import storable
+from workers.models import Call
+
+MOST_ROWS = 300
+SHOWN_CHARACTERS = 20_000
+"""Of a text on a page; the whole of it is a download."""
+
+
+def shortened(text: str) -> dict[str, Any]:
+    """{"text", "whole", "left"}: the beginning, the length of the whole text, and how many characters are left out."""
+    return {"text": text[:SHOWN_CHARACTERS], "whole": len(text), "left": max(0, len(text) - SHOWN_CHARACTERS)}
+
+
+def asked_of(call: Call | None) -> list[dict[str, Any]]:
+    """[{role, text, …}] of the messages that were sent; for a baseline the data that it reads."""
+    if call is None:
+        return []
+    body = call.request
+    if "task" in body and "messages" not in body:
+        return [{"role": "data", **shortened(storable(json.dumps(body["task"], indent=2, ensure_ascii=False)))}]
+    system = [{"role": "system", "content": one.get("text", "")} for one in body.get("system") or []]
+    said = [*system, *(body.get("messages") or [])]
+    return [{"role": one["role"], **shortened(storable(_text(one["content"])))} for one in said]
+
+
+def _text(content: Any) -> str:
+    return content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def readings_shown(place: RunItem) -> dict[str, Any]:
+    """What the page of the place's stage shows; `place.call` has the answer."""
+    record = record_of(place.story.record)
+    structured = place.entrant.run.form == Form.STRUCTURED
+    if place.stage == Stage.EXTRACT:
+        return _extraction(place, record, structured)
+    if place.stage == Stage.LABEL:
+        return _labelling(place, record, SCHEMAS[place.entrant.run.dataset.schema_version])
+    extraction = extractions_of([place]).get((place.entrant_id, place.story_id), "")
+    return _judgement(place, record, extraction, structured)
+
+
+# --- extraction --------------------------------------------------------------------------------------------------------------
+def _extraction(place: RunItem, record: Record, structured: bool) -> dict[str, Any]:
+    gold = [{"actor": row.actor, "belief": row.belief, "order": row.labels[0]} for row in record.rows]
+    if place.call is None:
+        return {"gold": gold, "tables": []}
+    answer = place.call.answer
+    mended = _rows_shown(read_extraction(answer), record)
+    official = None if structured else _rows_shown(extraction_rows(answer), record)
+    same = official == mended
+    tables = [
+        {"name": "Predicted" if structured else "Both readings" if same else "Repaired reading", **_capped(mended)}
+    ]
+    if not same and official is not None:
+        tables.insert(0, {"name": "Official reading", **_capped(official)})
+    return {"gold": gold, "tables": tables}
+
+
+def _rows_shown(rows: Sequence[Any], record: Record) -> list[dict[str, Any]]:
+    """`in_gold`: a gold row has these very words; whether it says the same is the judge's to decide."""
+    known = {row_key(row.actor, row.belief) for row in record.rows}
+    return [
+        {
+            "actor": row.actor,
+            "belief": row.belief,
+            "order": row.order,
+            "in_gold": row_key(row.actor, row.belief) in known,
+        }
+        for row in rows
+    ]
+
+
+def _capped(rows: list) -> dict[str, Any]:
+    return {"rows": rows[:MOST_ROWS], "count": len(rows), "left": max(0, len(rows) - MOST_ROWS)}
+
+
+# --- judging -----------------------------------------------------------------------------------------------------------------
+def _judgement(place: RunItem, record: Record, extraction: str, structured: bool) -> dict[str, Any]:
+    official, mended = place.official, place.repaired or {}
+    answer = place.call.answer if place.call else ""
+    gold, aborted = _gold_counts(record, official, mended), (official or {}).get("aborted", {})
+    predicted = _predicted_counts(extraction, official, mended, structured)
+    if structured:
+        _name_matches(answer, predicted[-1]["rows"], [row for row in gold if row["shown"]])
+    tables = [table | _capped(table["rows"]) for table in predicted]
+    return {"predicted": tables, "gold": gold, "aborted": aborted.get("judge", ""), "official": official is not None}
+
+
+def _gold_counts(record: Record, official: dict | None, mended: dict) -> list[dict[str, Any]]:
+    ours, theirs = iter(mended.get("gold", ())), list((official or {}).get("gold", ()))
+    rows = []
+    for at, row in enumerate(record.rows):
+        count = next(ours, None) if row.shown else None
+        said = theirs[at] if at < len(theirs) else None
+        rows.append(
+            {
+                "actor": row.actor, "belief": row.belief, "order": row.labels[0], "shown": row.shown, "official": said,
+                "repaired": count, "differs": official is not None and said != count,
+            }
+        )  # fmt: skip
+    return rows
+
+
+def _predicted_counts(extraction: str, official: dict | None, mended: dict, structured: bool) -> list[dict[str, Any]]:
+    """One table where both readings have the same rows, otherwise one of each."""
+    ours = read_extraction(extraction)
+    rows = _counted(ours, mended.get("pred", ()), "repaired")
+    if structured:
+        return [{"name": "Predicted", "rows": rows}]
+    theirs = extraction_rows(extraction)
+    officially = _counted(theirs, (official or {}).get("pred", ()), "official")
+    keys = [[row_key(row.actor, row.belief) for row in one] for one in (theirs, ours)]
+    if keys[0] != keys[1]:
+        return [{"name": "Predicted, official reading", "rows": officially}, {"name": "Predicted, repaired reading", "rows": rows}]  # fmt: skip
+    merged = [one | {"official": other["official"]} for one, other in zip(rows, officially, strict=True)]
+    for row in merged:
+        row["differs"] = official is not None and row["official"] != row["repaired"]
+    return [{"name": "Predicted", "rows": merged}]
+
+
+def _counted(rows: Sequence[Any], counts: Sequence[int | None], reading: str) -> list[dict[str, Any]]:
+    held = list(counts) + [None] * (len(rows) - len(counts))
+    return [
+        {"actor": row.actor, "belief": row.belief, "order": row.order, reading: count}
+        for row, count in zip(rows, held, strict=False)
+    ]
+
+
+def _name_matches(answer: str, predicted: list[dict], gold: list[dict]) -> None:
+    """Structured judgements say which rows of the other table match; ids count from 1."""
+    value = json_in(answer)
+    for name, rows in (("predictions", predicted), ("gold", gold)):
+        said = {str(one.get("id")): one.get("matches") for one in rows_in(value, name)}
+        for at, row in enumerate(rows, 1):
+            matches = said.get(str(at))
+            row["number"] = at
+            row["matches"] = ", ".join(str(one)[:12] for one in matches[:20]) if isinstance(matches, list) else ""
+
+
+# --- labelling ---------------------------------------------------------------------------------------------------------------
+def _labelling(place: RunItem, record: Record, schema: Schema) -> dict[str, Any]:
+    ours = iter((place.repaired or {}).get("predicted", ()))
+    theirs = list((place.official or {}).get("predicted", ()))
+    rows = []
+    for at, row in enumerate(record.rows):
+        mended = next(ours, None) if row.shown else None
+        said = theirs[at] if at < len(theirs) else None
+        rows.append(_labelled_row(row, schema, mended, said, official=place.official is not None))
+    right = [sum(row["cells"][at]["right"] for row in rows) for at in range(len(schema.keys))]
+    return {
+        "dimensions": schema.dimensions,
+        "rows": rows,
+        "right": right,
+        "answered": place.repaired is not None,
+        "aborted": (place.official or {}).get("aborted", {}).get("label", ""),
+        "official": place.official is not None,
+    }
+
+
+def _labelled_row(
+    row: GoldRow, schema: Schema, mended: list | None, said: list | None, *, official: bool
+) -> dict[str, Any]:
+    cells = []
+    for at, dimension in enumerate(schema.keys):
+        gold = repaired(dimension, row.labels[at])
+        ours, theirs = mended[at] if mended else "", said[at] if said else ""
+        cells.append(
+            {
+                "gold": gold,
+                "said": ours,
+                "right": bool(mended) and ours == gold,
+                "officially": theirs if official and theirs != ours else None,
+            }
+        )
+    return {"actor": row.actor, "belief": row.belief, "shown": row.shown, "found": mended is not None, "cells": cells}

@@ -1,0 +1,98 @@
+"""The places of a run as a table, and the neighbours of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import F, Q, QuerySet
+
+from benchmark.models import Run, RunItem, Stage
+from workers.models import ItemState
+
+STATES = {
+    "done": Q(item__state=ItemState.DONE) | Q(item=None, call__isnull=False),
+    "unusable": Q(item__state=ItemState.UNUSABLE),
+    "failed": Q(item__state=ItemState.FAILED),
+    "flight": Q(item__state__in=[ItemState.CLAIMED, ItemState.BATCHED]),
+    "waiting": Q(item__state=ItemState.WAITING) | Q(item=None, call=None),
+    "cancelled": Q(item__state=ItemState.CANCELLED),
+}
+STATE_NAMES = {
+    "done": "Done",
+    "unusable": "Unusable",
+    "failed": "Failed",
+    "flight": "In flight",
+    "waiting": "Waiting",
+    "cancelled": "Cancelled",
+}
+SORTS = {
+    "story": ("story__position", "entrant__position", "stage"),
+    "model": ("entrant__position", "stage", "story__position"),
+    "score": ("score",),
+    "repaired": ("repaired_score",),
+}
+
+
+def places_of(run: Run, chosen: Mapping[str, Any], sort: str = "story") -> QuerySet[RunItem]:
+    """`chosen` may have model (entrant id), stage, state and category; `sort` is a key of SORTS, after a minus for descending.
+    Places without a score come last either way."""
+    places = RunItem.objects.filter(entrant__run=run)
+    if chosen.get("model"):
+        places = places.filter(entrant=chosen["model"])
+    if chosen.get("stage"):
+        places = places.filter(stage=chosen["stage"])
+    if chosen.get("state"):
+        places = places.filter(STATES[chosen["state"]])
+    if chosen.get("category"):
+        places = places.filter(story__category=chosen["category"])
+    return places.order_by(*_order(sort), "id")
+
+
+def _order(sort: str) -> list:
+    key, down = sort.removeprefix("-"), sort.startswith("-")
+    columns = [F(column) for column in SORTS[key]]
+    return [one.desc(nulls_last=True) if down else one.asc(nulls_last=True) for one in columns]
+
+
+def shown(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
+    """With what a row of the table says, and without the long texts."""
+    fields = (
+        "stage", "score", "repaired_score", "unusable", "call_id", "entrant__name", "story__number", "story__category", "item__state",
+        "item__problem",
+    )  # fmt: skip
+    return places.select_related("entrant", "story", "item").only(*fields)
+
+
+def state_of(place: RunItem) -> str:
+    """A key of STATE_NAMES."""
+    if place.item is None:
+        return "done" if place.call_id else "waiting"
+    return "flight" if place.item.state in (ItemState.CLAIMED, ItemState.BATCHED) else place.item.state
+
+
+def categories_of(run: Run) -> list[str]:
+    names = run.dataset.stories.order_by("category").values_list("category", flat=True)
+    return list(names.distinct())
+
+
+def neighbours(place: RunItem) -> dict[str, RunItem | None]:
+    """The same model and stage at the stories before and after."""
+    alike = RunItem.objects.filter(entrant=place.entrant_id, stage=place.stage).select_related("story")
+    alike = alike.only("story__number", "entrant_id", "stage")
+    position = place.story.position
+    return {
+        "before": alike.filter(story__position__lt=position).order_by("-story__position").first(),
+        "after": alike.filter(story__position__gt=position).order_by("story__position").first(),
+    }
+
+
+def others_of(place: RunItem) -> dict[str, list[RunItem]]:
+    """The story's stages by the same model, this one too, and the same stage by other models."""
+    here = RunItem.objects.filter(entrant__run=place.entrant.run_id, story=place.story_id)
+    here = here.select_related("entrant", "item").order_by("entrant__position")
+    here = here.only("stage", "score", "repaired_score", "call_id", "entrant__name", "entrant__position", "item__state")
+    rows = list(here.filter(Q(entrant=place.entrant_id) | Q(stage=place.stage)))
+    order = list(Stage.values)
+    own = sorted((row for row in rows if row.entrant_id == place.entrant_id), key=lambda row: order.index(row.stage))
+    return {"stages": own, "models": [row for row in rows if row.entrant_id != place.entrant_id]}

@@ -1,0 +1,121 @@
+"""Which of a run's answers the ledger has already: its keys are made as for a call, and nothing is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from benchmark.models import DatasetStory, RunItem, Stage
+from benchmark.services.asking import prompt_set_named, stage_request
+from benchmark.services.estimates import stages_asked
+from benchmark.services.plans import Plan
+from benchmark.services.runs import PURPOSE, draft_of
+from workers import backends
+from workers.backends.contract import Backend, Request
+from workers.backends.errors import BackendError
+from workers.domain.ledger_key import call_key
+from workers.models import Call, Endpoint
+from workers.models.call import COMPLETED
+
+_AT_ONCE = 800
+Answers = dict[int, str]
+
+
+def known_answers(plan: Plan, stories: Sequence[DatasetStory]) -> dict[tuple[int, str], set[int]]:
+    """Dataset stories by (endpoint id of the model, stage). A judgement is looked for where its extraction is known."""
+    seeker = _Seeker(plan, stories)
+    found: dict[tuple[int, str], set[int]] = {}
+    for model in plan.endpoints:
+        extractions: Answers = _taken_over(plan, model)
+        for stage in stages_asked(plan, model):
+            if stage == Stage.JUDGE:
+                held = seeker.judgements(extractions)
+            else:
+                held = seeker.answers(model, stage, texts=stage == Stage.EXTRACT)
+            found[model.pk, stage] = set(held)
+            if stage == Stage.EXTRACT:
+                extractions = held
+    return found
+
+
+def _taken_over(plan: Plan, model: Endpoint) -> Answers:
+    if plan.source is None:
+        return {}
+    held = RunItem.objects.filter(entrant__run=plan.source, entrant__endpoint=model, stage=Stage.EXTRACT)
+    return dict(held.filter(call__isnull=False).values_list("story_id", "call__answer"))
+
+
+class _Seeker:
+    """Makes each story's question once for all models."""
+
+    def __init__(self, plan: Plan, stories: Sequence[DatasetStory]) -> None:
+        self.plan, self.stories = plan, {story.pk: story for story in stories}
+        self.prompts, self.draft = prompt_set_named(plan.prompt_set, plan.dataset.project), draft_of(plan)
+        self.requests: dict[str, dict[int, Request]] = {}
+
+    def answers(self, model: Endpoint, stage: str, *, texts: bool) -> Answers:
+        if not _has_answers(model):
+            return {}
+        if stage not in self.requests:
+            self.requests[stage] = {pk: self._request(story, stage) for pk, story in self.stories.items()}
+        return _found(model, self.requests[stage], texts=texts)
+
+    def judgements(self, extractions: Mapping[int, str]) -> Answers:
+        judge = self.plan.judge
+        if judge is None or not _has_answers(judge):
+            return {}
+        stories = [(self.stories[pk], text) for pk, text in extractions.items() if pk in self.stories]
+        asked = {story.pk: self._request(story, Stage.JUDGE, text) for story, text in stories}
+        return _found(judge, asked, texts=False)
+
+    def _request(self, story: DatasetStory, stage: str, extraction: str = "") -> Request:
+        return stage_request(story, stage, self.draft, self.prompts, extraction)
+
+
+def _has_answers(endpoint: Endpoint) -> bool:
+    return Call.objects.filter(endpoint=endpoint, purpose=PURPOSE, state__in=COMPLETED).exists()
+
+
+def _found(endpoint: Endpoint, requests: Mapping[int, Request], *, texts: bool) -> Answers:
+    backend = _backend(endpoint)
+    if backend is None:
+        return {}
+    stories: dict[str, list[int]] = {}
+    for story, request in requests.items():
+        stories.setdefault(_key(endpoint, backend, request), []).append(story)
+    fields = ("key", "answer") if texts else ("key", "state")
+    found: Answers = {}
+    for keys in _chunks(list(stories)):
+        for key, text in Call.objects.filter(key__in=keys, state__in=COMPLETED).values_list(*fields):
+            found |= dict.fromkeys(stories[key], text)
+    return found
+
+
+def _backend(endpoint: Endpoint) -> Backend | None:
+    """Without its key, which lies where the worker runs and is no part of what is asked; None for an engine, which would
+    load its model."""
+    if endpoint.provider in backends.ENGINES:
+        return None
+    try:
+        return backends.make(replace(endpoint.spec, api_key_env=""))
+    except BackendError:
+        return None
+
+
+def _key(endpoint: Endpoint, backend: Backend, request: Request) -> str:
+    try:
+        body = backend.body(request)
+    except BackendError:
+        return ""
+    return call_key(
+        provider=endpoint.provider,
+        base_url=endpoint.base_url,
+        model=endpoint.model,
+        revision=endpoint.revision,
+        body=body,
+        sample=request.sample,
+    )
+
+
+def _chunks(keys: list[str]) -> Iterable[list[str]]:
+    return (keys[at : at + _AT_ONCE] for at in range(0, len(keys), _AT_ONCE))

@@ -1,0 +1,48 @@
+"""Launching from a page: a form that is sent twice starts one run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from django.db import transaction
+
+from annotation.models import Project
+from benchmark.models import Run, Stage
+from benchmark.services.plans import Plan
+from benchmark.services.runs import plan_of
+from workers.models import Endpoint
+
+
+@transaction.atomic
+def started_once(*, project: Project, once: str, start: Callable[[], Run]) -> Run:
+    """The run that the form with the token `once` has started, before or now. Raises RunRefused, as `start` does."""
+    Project.objects.select_for_update().get(pk=project.pk)  # the second waits for the first
+    held = Run.objects.filter(project=project, params__once=once).first()
+    if held is not None:
+        return held
+    run = start()
+    run.params["once"] = once
+    run.save(update_fields=["params"])
+    return run
+
+
+def judging_plan(source: Run, *, judge: Endpoint, judge_level: int, shots: int, with_story: bool, **other) -> Plan:
+    """The extractions of `source` judged anew: same dataset, models, form and prompts, every story that has one."""
+    extracted = set(source.entrants.filter(items__stage=Stage.EXTRACT).values_list("endpoint", flat=True))
+    held = plan_of(source)
+    chosen = other | {"title": other.get("title") or f"{source.title}, judged by {judge.name}"[:200]}
+    return replace(
+        held,
+        endpoints=[one for one in held.endpoints if one.pk in extracted],
+        stages=[Stage.JUDGE],
+        judge=judge,
+        judge_level=judge_level,
+        shots=shots,
+        with_story=with_story,
+        source=source.source or source,
+        split="",
+        category="",
+        limit=0,
+        **chosen,
+    )

@@ -1,0 +1,164 @@
+"""What made a report, as facts and as the paragraphs that a paper's methods section needs. Every number is read from the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotation.domain.schema import SCHEMAS
+from benchmark.models import Form, Run, Stage
+from benchmark.services.leaderboards import Entry
+
+Facts = list[list[str]]
+
+
+def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
+    """[name, value] of everything that made the run."""
+    held, spec = run.params, run.spec
+    chosen = [f"split {held['split']}"] if held.get("split") else []
+    chosen += [f"category {held['category']}"] if held.get("category") else []
+    chosen += [f"the first {held['limit']}"] if held.get("limit") else []
+    packages = ", ".join(f"{name} {version}" for name, version in spec.get("packages", {}).items())
+    return [
+        ["Run", f"{run.title} ({run.uid}), suite {run.suite}"],
+        ["Started", run.created_at.strftime("%Y-%m-%d %H:%M UTC")],
+        ["Last answer", _last(report)],
+        ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
+        ["Stories", f"{report['stories']:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
+        ["Label schema", f"{run.dataset.schema_version}, rules {run.dataset.rule_version}"],
+        ["Gold settled by", ", ".join(f"{name} {count:,}" for name, count in run.dataset.methods.items()) or "–"],
+        ["Stages", ", ".join(Stage(stage).label.lower() for stage in run.stages)],
+        ["Form", Form(run.form).label],
+        ["Prompts", f"set {run.prompt_set}, level {run.level}; judge level {held.get('judge_level')}"],
+        *[[f"Prompt of {Stage(stage).label.lower()}", f"SHA-256 {digest}"] for stage, digest in spec.get("prompts", {}).items()],
+        ["Examples", f"{held.get('examples')} for extraction and labelling at level 4, {held.get('shots')} for the judge"],
+        ["Judge", _endpoint(spec["judge"]) if spec.get("judge") else "none"],
+        *[[f"Model {one.name}", _endpoint(one.spec)] for one in run.entrants.all()],
+        *_answered(report),
+        ["Longest answer", f"{held.get('max_tokens'):,} tokens" if held.get("max_tokens") else "–"],
+        ["Seed", str(held.get("seed", 1))],
+        ["Code", f"Credence {spec.get('code', '')}, Python {spec.get('python', '')}; {packages}"],
+    ]  # fmt: skip
+
+
+def _last(report: Mapping[str, Any]) -> str:
+    times = [row["last"] for row in report["answers"] if row["last"]]
+    return max(times)[:16].replace("T", " ") + " UTC" if times else "–"
+
+
+def _endpoint(spec: Mapping[str, Any]) -> str:
+    parts = [f"{spec.get('provider')}: {spec.get('model')}"]
+    parts += [f"revision {spec['revision']}"] if spec.get("revision") else []
+    parts += [f"at {spec['base_url']}"] if spec.get("base_url") else []
+    parts += [f"{name} {value}" for name, value in (spec.get("options") or {}).items() if name != "script"]
+    parts += [] if spec.get("sets_temperature", True) else ["the temperature is the provider's own"]
+    return ", ".join(parts)
+
+
+def _answered(report: Mapping[str, Any]) -> Facts:
+    return [
+        [
+            f"Answers: {row['name']}, {Stage(row['stage']).label.lower()}",
+            f"{row['answers']:,} by {row['answered_by'] or 'itself'}, {row['input_tokens'] or 0:,} tokens in, {row['output_tokens'] or 0:,} out",
+        ]
+        for row in report["answers"]
+    ]
+
+
+def methods_of(run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequence[Entry]]) -> list[dict[str, str]]:
+    """[{heading, text}] in the order of a methods section."""
+    told = [
+        ("Data", _data(run, report)),
+        ("Prompts", _prompts(run)),
+        *([("Judge", _judge(run))] if stages.get("stage1") else []),
+        ("Scoring", _scoring(run, stages)),
+        ("Uncertainty", _uncertainty(run, stages)),
+        ("Reference rows", _references(stages)),
+    ]
+    return [{"heading": heading, "text": text} for heading, text in told if text]
+
+
+def _data(run: Run, report: Mapping[str, Any]) -> str:
+    dataset = run.dataset
+    return (
+        f"We evaluated on {report['stories']:,} of the {dataset.stories_count:,} stories ({dataset.propositions_count:,} gold "
+        f"propositions) of version {dataset.version} of the dataset {dataset.project.name}, frozen with SHA-256 {dataset.digest[:12]}… "
+        f"(in full below). Each proposition has {len(SCHEMAS[dataset.schema_version].keys)} labels of schema {dataset.schema_version}."
+    )
+
+
+def _prompts(run: Run) -> str:
+    form = (
+        "Answers were held to a JSON schema with the closed label sets."
+        if run.form == Form.STRUCTURED
+        else "Answers were free text with a table, as published."
+    )
+    own = "wording of Credence's own" if run.prompt_set.startswith("omnitom-") else "the team's own wording"
+    return f"Prompts were set {run.prompt_set} ({own}) at level {run.level} of the TELeR taxonomy; their hashes are listed below. {form}"
+
+
+def _judge(run: Run) -> str:
+    if run.judge is None:
+        return ""
+    name = run.spec.get("judge", {}).get("name", run.judge.name)
+    story = "the story and" if run.params.get("with_story") else "no story but"
+    return (
+        f"Extracted propositions were matched with gold by the judge {name}, which saw {story} both tables, with "
+        f"{run.params.get('shots')} in-context examples at level {run.params.get('judge_level')}. "
+        "This judge is uncalibrated: nobody compared its matches with human alignments here, so its error is unknown and the stage 1 "
+        "figures hold for this judge only."
+    )
+
+
+def _scoring(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
+    parts = []
+    if stages.get("stage1"):
+        parts.append(
+            "Extraction: precision is the share of predicted propositions that match at least one gold proposition, recall the share of "
+            "gold propositions that are matched, F1 their harmonic mean, by story; we report the mean over stories and, as the "
+            "published table does, the unweighted mean of the story categories' means."
+        )
+    if stages.get("stage2"):
+        parts.append(
+            "Labelling: accuracy by dimension is the share of a story's gold propositions with the right label, averaged over stories; "
+            "overall is the mean of the dimensions."
+        )
+    if run.form == Form.STRUCTURED:
+        parts.append("Structured output has no official reading; all figures are of the repaired one.")
+    else:
+        parts.append(
+            "Every answer was read twice. The official reading parses and scores as the benchmark's released code does and counts what it "
+            "cannot parse as 0."
+        )
+    parts.append(
+        "The repaired reading treats an answer that holds nothing usable as missing: the story is left out of the estimate, and bounds "
+        "state the score if every such story were worth 0, or 1."
+    )
+    return " ".join(parts)
+
+
+def _uncertainty(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
+    shown = [one for entries in stages.values() for one in entries]
+    if not shown:
+        return ""
+    method = shown[0]["figures"]["repaired"]["method"]
+    return (
+        f"Intervals: {method}; the propositions of one story are not independent, so stories are resampled whole. Models are "
+        "compared in pairs on the stories that both have, by a two-sided sign-flip test of the mean difference by story, with Holm's correction "
+        "over all pairs of a table; models that share a letter are not shown to differ at the 5 % level, which does not mean that they are equal."
+    )
+
+
+def _references(stages: Mapping[str, Sequence[Entry]]) -> str:
+    kinds = {one["kind"] for entries in stages.values() for one in entries}
+    parts = []
+    if "baseline" in kinds:
+        parts.append(
+            "Baselines are no models: majority says the commonest label of this very dataset, random draws among the legal labels, and "
+            "omniscient lets every actor believe every narrated fact, the score of having no theory of mind."
+        )
+    if "person" in kinds:
+        parts.append(
+            "Annotators are scored on the stories in which they labelled every cell; gold rests on these votes too, so their rows flatter them."
+        )
+    return " ".join(parts)

@@ -1,0 +1,167 @@
+"""Two entrants side by side: the picture of differences, the table behind it, and the stories on which they differ most."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_POST
+
+from annotation.access import ProjectAccess, project_access
+from annotation.models import Role
+from benchmark.access import results_access
+from benchmark.models import Form
+from benchmark.services.comparisons import Comparison, NotComparable, difference_table, items_behind, pair_of
+from benchmark.services.comparisons import compare as compared
+from benchmark.services.result_tables import SCORES, TITLES
+from benchmark.services.shared_reports import freeze_comparison
+from benchmark.services.story_scores import SCORE
+from benchmark.views.pictures import dot_chart
+from benchmark.views.sections import Address, files_of
+from benchmark.views.shown import shown
+
+STORIES_A_PAGE = 25
+ALPHA = 0.05
+
+
+def compare(request: HttpRequest, slug: str) -> HttpResponse:
+    access = results_access(request.user, slug)
+    try:
+        chosen = chosen_comparison(request.GET, access)
+    except NotComparable as error:
+        context = {"problem": str(error)}
+        return render(request, "benchmark/results/compare.html", access.context | context)
+    comparison, query = chosen["comparison"], chosen["query"]
+    page = Paginator(comparison["stories"], STORIES_A_PAGE).get_page(request.GET.get("page"))
+    context = {
+        **chosen,
+        **comparison_parts(comparison, comparison_address(slug, query)),
+        "page": page,
+        "stories": _with_items(access, chosen, list(page)),
+        "stages": [(stage, TITLES[stage]) for stage in chosen["entries"]],
+    }
+    return render(request, "benchmark/results/compare.html", access.context | context)
+
+
+def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
+    """What the address asks to be compared. Raises NotComparable."""
+    runs, entries = pair_of(access.project, asked.get("a", ""), asked.get("b", ""))
+    stage = asked.get("stage") if asked.get("stage") in entries else next(iter(entries))
+    readings = ["repaired"] if runs[0].form == Form.STRUCTURED else ["repaired", "official"]
+    reading = asked.get("reading") if asked.get("reading") in readings else readings[0]
+    comparison = compared(entries[stage], stage, reading)
+    query = {"a": asked["a"], "b": asked["b"], "stage": stage, "reading": reading}
+    return {
+        "runs": runs,
+        "entries": entries,
+        "pair": entries[stage],
+        "stage": stage,
+        "reading": reading,
+        "readings": readings,
+        "comparison": comparison,
+        "query": urlencode(query),
+        "asked": query,
+        "swapped": urlencode(query | {"a": asked["b"], "b": asked["a"]}),
+    }
+
+
+def comparison_parts(comparison: Comparison, address: Address) -> dict[str, Any]:
+    """Picture, table and downloads, of a comparison of now or of a frozen one."""
+    rows = [
+        {"label": row["what"], "first": {"value": row["value"], "interval": row["interval"]}, "aside": _verdict(row)}
+        for row in comparison["rows"]
+    ]
+    table = shown("differences", difference_table(comparison))
+    return {
+        "comparison": comparison,
+        "chart": dot_chart(
+            "Difference", rows, unit=f"{comparison['first']} minus {comparison['second']} (points)", zero=True
+        ),
+        "differences": table | {"files": files_of("table", "differences", address)},
+        "story_files": files_of("table", "stories", address),
+        "figure": {
+            "title": f"{comparison['first']} and {comparison['second']} by story",
+            "svg": address("figure", "two-models", "svg"),
+            "join": "&" if "?" in address("figure", "two-models", "svg") else "?",
+            "files": files_of("figure", "two-models", address),
+        },
+        "score": SCORES[comparison["stage"]],
+        "overall": _overall(comparison),
+    }
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    if row["p_adjusted"] is None:
+        return "–"
+    return f"p {row['p_adjusted']:.3f}" if row["p_adjusted"] >= 0.001 else "p < .001"
+
+
+def comparison_address(slug: str, query: str) -> Address:
+    def address(kind: str, name: str, suffix: str) -> str:
+        return f"{reverse(f'benchmark:comparison_{kind}', args=[slug, name, suffix])}?{query}"
+
+    return address
+
+
+def _overall(comparison: Comparison) -> dict[str, Any]:
+    """The score over all stories in words."""
+    row = next(row for row in comparison["rows"] if row["key"] == SCORE[comparison["stage"]] and not row["category"])
+    told = "not shown to differ" if (row["p_adjusted"] or 1) > ALPHA else "shown to differ"
+    ends = row["interval"]
+    return row | {
+        "shown_value": f"{points(row['value'])} points",
+        "shown_interval": f"(95 % interval {points(ends[0])} to {points(ends[1])})" if ends else "",
+        "verdict": f"{told} (Holm-adjusted {_verdict(row)})" if row["p_adjusted"] is not None else "not tested",
+    }
+
+
+def points(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:+.1f}".replace("-", "−")
+
+
+def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dict]) -> list[dict]:
+    """Stories with both scores as cells that open their items."""
+    pair = chosen["pair"]
+    items = items_behind(pair, chosen["stage"], [row["number"] for row in stories])
+    found = []
+    for row in stories:
+        gap = row["difference"] or 0
+        cells = [
+            {
+                "text": "unusable" if value is None else f"{100 * value:.1f}",
+                "href": _item_url(access, entry, items.get((entry["key"], row["number"]))),
+                "ahead": gap * sign > 0,
+                "model": entry["model"],
+            }
+            for entry, value, sign in zip(pair, (row["first"], row["second"]), (1, -1), strict=True)
+        ]
+        found.append(row | {"cells": cells, "gap": points(row["difference"])})
+    return found
+
+
+def _item_url(access: ProjectAccess, entry: dict[str, Any], pk: int | None) -> str:
+    if pk is None:
+        return ""
+    try:
+        return reverse("benchmark:run_item", args=[access.project.slug, entry["run"], pk])
+    except NoReverseMatch:
+        return ""
+
+
+@require_POST
+def share_comparison(request: HttpRequest, slug: str) -> HttpResponse:
+    project_access(request.user, slug, role=Role.EXPERT)
+    access = results_access(request.user, slug)
+    try:
+        chosen = chosen_comparison(request.POST, access)
+    except NotComparable as error:
+        return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)}, status=400)
+    title = request.POST.get("title", "")
+    report = freeze_comparison(
+        by=request.user, project=access.project, runs=chosen["runs"], comparison=chosen["comparison"], title=title
+    )
+    return redirect("benchmark:shared_report", slug, report.uid)

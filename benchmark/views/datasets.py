@@ -1,0 +1,131 @@
+"""Versions of gold: freezing, what changed between two, and who sees results."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.access import ProjectAccess, project_access
+from annotation.domain.schema import SCHEMAS
+from annotation.models import Role
+from annotation.views.adjudication_cells import unfinished
+from benchmark.access import audience_of, dataset_of
+from benchmark.forms.datasets import AudienceForm, FreezeForm
+from benchmark.models import Audience, Dataset, Run
+from benchmark.services import datasets as service
+from benchmark.services.visibility import set_audience
+
+METHODS = {
+    "unanimous": "unanimous", "majority": "majority", "adjudicated": "adjudicated", "imported": "imported",
+}  # fmt: skip
+MOST_CHANGES = 100
+
+
+@require_GET
+def datasets(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    rows = list(access.project.datasets.select_related("created_by").annotate(used=Count("runs")).order_by("-version"))
+    context = {
+        "rows": [_row(one, rows[at + 1] if at + 1 < len(rows) else None) for at, one in enumerate(rows)],
+        "form": FreezeForm(),
+        "audience_form": AudienceForm(initial={"audience": audience_of(access)}),
+        "methods": METHODS,
+    }
+    return render(request, "benchmark/datasets/datasets.html", access.context | context)
+
+
+def _row(dataset: Dataset, before: Dataset | None) -> dict:
+    """`parts` are (method, cells, where its bar begins, how wide) in percent of all cells."""
+    cells, parts, start = sum(dataset.methods.values()), [], 0.0
+    for method in METHODS:
+        if count := dataset.methods.get(method, 0):
+            width = 100 * count / cells
+            parts.append({"method": method, "cells": count, "start": round(start, 2), "width": round(width, 2)})
+            start += width
+    return {"dataset": dataset, "before": before, "parts": parts, "cells": cells}
+
+
+@require_POST
+def freeze(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    form = FreezeForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, f"Note: {form.errors['note'][0]}")
+        return redirect("benchmark:datasets", slug)
+    try:
+        made, fresh = service.freeze(by=request.user, project=access.project, note=form.cleaned_data["note"])
+    except service.FreezeRefused as error:
+        messages.error(request, str(error))
+    else:
+        told = f"Gold is frozen as version {made.version}." if fresh else f"Gold is as in version {made.version}."
+        messages.success(request, told)
+    return redirect("benchmark:datasets", slug)
+
+
+@require_GET
+def present(request: HttpRequest, slug: str) -> HttpResponse:
+    """Whether the present gold is a version already: a fragment, as reading all gold takes its time."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    digest = service.present_digest(access.project)
+    held = list(access.project.datasets.only("version", "digest", "project"))
+    same = next((one for one in held if one.digest == digest), None)
+    context = {"digest": digest, "same": same, "newest": held[0] if held else None}
+    return render(request, "benchmark/datasets/_present.html", access.context | context)
+
+
+@require_POST
+def audience(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    form = AudienceForm(request.POST)
+    if form.is_valid():
+        chosen = Audience(form.cleaned_data["audience"])
+        set_audience(by=request.user, project=access.project, audience=chosen)
+        messages.success(request, f"Results of models are shown to: {chosen.label.lower()}.")
+    else:
+        messages.error(request, form.errors["audience"][0])
+    return redirect("benchmark:datasets", slug)
+
+
+@require_GET
+def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    before, after = dataset_of(access, old), dataset_of(access, new)
+    found = service.difference(before, after)
+    changed = _without_own(access, found.changed, after)
+    schema = SCHEMAS[after.schema_version]
+    context = {
+        "old": before,
+        "new": after,
+        "found": found,
+        "changed": [_named(one, schema) for one in changed[:MOST_CHANGES]],
+        "left": max(0, len(changed) - MOST_CHANGES),
+        "hidden": len(found.changed) - len(changed),
+        "labels": [(one.name, found.labels[one.key]) for one in schema.dimensions if found.labels[one.key]],
+        "most": max(found.labels.values(), default=0),
+        "cells": found.labels.total(),
+        "stale": _stale(access, before, after),
+    }
+    return render(request, "benchmark/datasets/difference.html", access.context | context)
+
+
+def _without_own(access: ProjectAccess, changed: list[dict], dataset: Dataset) -> list[dict]:
+    """Without the stories that this person still labels."""
+    mine = unfinished(access)
+    hidden = set(dataset.stories.filter(story__in=mine).values_list("number", flat=True)) if mine else set()
+    return [one for one in changed if one["number"] not in hidden]
+
+
+def _named(change: dict, schema) -> dict:
+    cells = [(actor, belief, schema[key].name, *labels) for actor, belief, key, *labels in change["cells"]]
+    return change | {"cells": cells}
+
+
+def _stale(access: ProjectAccess, before: Dataset, after: Dataset) -> dict:
+    """Runs made on a version older than the newer of the two."""
+    newer = max(before.version, after.version)
+    runs = Run.objects.filter(project=access.project, dataset__version__lt=newer).select_related("dataset")
+    rows = list(runs.only("uid", "title", "created_at", "dataset__version")[:51])
+    return {"runs": rows[:50], "more": len(rows) > 50, "newer": newer}

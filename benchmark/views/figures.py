@@ -1,0 +1,68 @@
+"""Figures of results as SVG, PDF and PNG, drawn when they are asked for and kept by what they show."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from django.core.cache import cache
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+
+from benchmark.access import results_access, run_access
+from benchmark.models import SharedReport
+from benchmark.services.comparisons import NotComparable
+from benchmark.services.documents import Picture, comparison_picture, document_of, figures_of
+from benchmark.views.compare import chosen_comparison
+from benchmark.views.downloads import board_of
+
+TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
+THEMES, WIDTHS = ("light", "dark"), ("page", "column")
+KEPT_SECONDS = 7 * 24 * 3600
+
+
+def run_figure(request: HttpRequest, slug: str, uid: str, figure: str, picture: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid)
+    return _figure(request, figures_of(document_of(access.run)), figure, picture, f"{slug}-{uid}-{figure}")
+
+
+def shared_figure(request: HttpRequest, slug: str, report: str, figure: str, picture: str) -> HttpResponse:
+    access = results_access(request.user, slug)
+    held = get_object_or_404(SharedReport, project=access.project, uid=report).figures
+    compared = held["kind"] == "comparison"
+    pictures = {"two-models": comparison_picture(held["comparison"])} if compared else figures_of(held)
+    return _figure(request, pictures, figure, picture, f"{slug}-{report}-{figure}")
+
+
+def leaderboard_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
+    return _figure(request, figures_of(board_of(request, slug)), figure, picture, f"{slug}-leaderboard-{figure}")
+
+
+def comparison_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
+    access = results_access(request.user, slug)
+    try:
+        comparison = chosen_comparison(request.GET, access)["comparison"]
+    except NotComparable:
+        return redirect(f"{reverse('benchmark:compare', args=[slug])}?{request.GET.urlencode()}")  # which says why
+    found = {"two-models": comparison_picture(comparison)}
+    return _figure(request, found, figure, picture, f"{slug}-comparison-{figure}")
+
+
+def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, suffix: str, file: str) -> HttpResponse:
+    theme, width = request.GET.get("theme", THEMES[0]), request.GET.get("width", WIDTHS[0])
+    if name not in pictures or suffix not in TYPES or theme not in THEMES or width not in WIDTHS:
+        raise Http404("There is no such figure, or not in this format.")
+    picture = pictures[name]
+    held = json.dumps([name, suffix, theme, width, picture.arguments()], sort_keys=True, default=str)
+    key = "figure:" + hashlib.sha256(held.encode()).hexdigest()
+    data = cache.get(key)
+    if data is None:
+        data = picture.draw(format=suffix, theme=theme, width=width)
+        cache.set(key, data, KEPT_SECONDS)
+    response = HttpResponse(data, content_type=TYPES[suffix])
+    shown = "inline" if "theme" in request.GET else "attachment"
+    response["Content-Disposition"] = f'{shown}; filename="{file}.{suffix}"'
+    response["Cache-Control"] = "private, max-age=60"
+    return response

@@ -1,0 +1,92 @@
+"""Geometry of the pictures that pages draw themselves, so that they follow the theme and open what is behind a mark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+ROW = 26
+WIDTH, LEFT, RIGHT = 620, 170, 140
+TOP, BOTTOM = 26, 34
+LONGEST = 24
+
+
+def dot_chart(title: str, rows: Sequence[Mapping[str, Any]], *, unit: str, zero: bool = False) -> dict[str, Any]:
+    """Rows are {"label", "first", "second", "aside", "href"}: figures {value, interval} as fractions, `second` as a hollow mark.
+
+    With `zero` the scale holds nought and a line stands there: differences.
+    """
+    known = [edge for row in rows for name in ("first", "second") for edge in _edges(row.get(name))]
+    low, high = _span([*known, 0.0] if zero else known)
+
+    def x(value: float) -> float:
+        return round(LEFT + (float(value) - low) / (high - low) * (WIDTH - LEFT - RIGHT), 1)
+
+    marks = [_mark(row, TOP + ROW * (at + 0.5), x) for at, row in enumerate(rows)]
+    bottom = TOP + ROW * len(rows)
+    seconds = any(row.get("second") for row in rows)
+    return {
+        "title": title,
+        "unit": unit,
+        "width": WIDTH,
+        "height": bottom + BOTTOM,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "middle": (LEFT + WIDTH - RIGHT) / 2,
+        "top": TOP,
+        "bottom": bottom,
+        "tick_y": bottom + 15,
+        "unit_y": bottom + 30,
+        "first_x": WIDTH - RIGHT + 50,
+        "second_x": WIDTH - RIGHT + 96,
+        "aside_x": WIDTH - RIGHT + (104 if seconds else 62),
+        "ticks": [{"x": x(tick), "label": f"{100 * tick:.0f}".replace("-", "−")} for tick in _ticks(low, high)],
+        "zero": x(0) if zero else None,
+        "marks": marks,
+        "seconds": seconds,
+        "asides": any(row.get("aside") for row in rows),
+    }
+
+
+def _edges(figure: Mapping[str, Any] | None) -> list[float]:
+    if not figure or figure["value"] is None:
+        return []
+    return [float(figure["value"]), *(figure.get("interval") or ())]
+
+
+def _span(known: Sequence[float]) -> tuple[float, float]:
+    """At least ten points wide, on whole twentieths."""
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    low, high = int(low * 20 - (low < 0)) / 20, -int(-high * 20 - (high > 0)) / 20
+    return (low, high) if high - low >= 0.1 else (low - 0.05, high + 0.05)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    step = next((one for one in (0.05, 0.1, 0.2, 0.25, 0.5) if (high - low) / one <= 8), 1.0)
+    first = -int(-low / step + 1e-9) if low > 0 else int(low / step - 1e-9)
+    found = [round(step * at, 10) for at in range(first, first + 12)]
+    return [one for one in found if low - 1e-9 <= one <= high + 1e-9]
+
+
+def _mark(row: Mapping[str, Any], y: float, x) -> dict[str, Any]:
+    label = row["label"]
+    short = label if len(label) <= LONGEST else f"{label[: LONGEST // 2]}…{label[-LONGEST // 2 + 1 :]}"
+    found = {"label": label, "short": short, "y": y, "aside": row.get("aside") or "", "href": row.get("href") or ""}
+    for name, shift in (("first", -3 if row.get("second") else 0), ("second", 4)):
+        figure = row.get(name)
+        if figure and figure["value"] is not None:
+            ends = figure.get("interval")
+            found[name] = {
+                "x": x(figure["value"]),
+                "y": y + shift,
+                "low": x(ends[0]) if ends else None,
+                "high": x(ends[1]) if ends else None,
+                "shown": f"{100 * float(figure['value']):.1f}".replace("-", "−"),
+                "said": _said(figure),
+            }
+    return found
+
+
+def _said(figure: Mapping[str, Any]) -> str:
+    ends = figure.get("interval")
+    return f"{100 * float(figure['value']):.1f}" + (f" ({100 * ends[0]:.1f} to {100 * ends[1]:.1f})" if ends else "")

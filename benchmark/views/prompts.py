@@ -1,0 +1,78 @@
+"""Prompt sets: the built-in one and the team's own."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import project_access
+from annotation.models import Role
+from benchmark.domain.omnitom.prompting import BadPromptSet
+from benchmark.forms.prompts import PromptChoice, PromptSetForm
+from benchmark.models import Run
+from benchmark.services import prompt_sets as service
+from benchmark.services.asking import prompt_set_named
+
+
+@require_http_methods(["GET", "POST"])
+def prompt_sets(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    form = PromptSetForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = service.add_prompt_set(by=request.user, project=access.project, **form.cleaned_data)
+        except service.PromptSetRefused as error:
+            form.add_error(error.field, str(error))
+        else:
+            messages.success(request, f"The prompt set {made.name} is loaded.")
+            return redirect("benchmark:prompt_set", slug, made.name)
+    context = {"form": form, "rows": service.prompt_sets_of(access.project)}
+    return render(request, "benchmark/prompts/prompt_sets.html", access.context | context)
+
+
+@require_GET
+def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """One prompt of a set at a time, as worded or with a story in it."""
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    try:
+        prompts = prompt_set_named(name, access.project)
+    except BadPromptSet as error:
+        raise Http404(str(error)) from error
+    stage, level = service.first_prompt(prompts)
+    form = PromptChoice({"stage": stage, "level": level, "form": "text"} | request.GET.dict())
+    chosen = form.cleaned_data if form.is_valid() else {"stage": stage, "level": level, "form": "text", "filled": ""}
+    context = {
+        "prompts": prompts,
+        "form": form,
+        "used": Run.objects.filter(project=access.project, prompt_set=name).count(),
+        "own": access.project.prompt_sets.filter(name=name).exists(),
+        "files": sorted(prompts.files),
+        **_shown(prompts, chosen),
+    }
+    return render(request, "benchmark/prompts/prompt_set.html", access.context | context)
+
+
+def _shown(prompts, chosen: dict) -> dict:
+    where = chosen["stage"], chosen["level"], chosen["form"]
+    try:
+        if chosen["filled"]:
+            said = {one.role: one.content for one in service.filled(prompts, *where).messages}
+        else:
+            template = prompts.template(*where)
+            said = {"system": template.system, "user": template.user}
+        digest = prompts.content_hash(chosen["stage"], chosen["level"])
+    except BadPromptSet as error:
+        return {"problem": str(error)}
+    return {"parts": [(role, text) for role, text in said.items() if text], "digest": digest}
+
+
+@require_POST
+def discard(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    if service.discard_prompt_set(by=request.user, project=access.project, name=name):
+        messages.success(request, f"The prompt set {name} is discarded.")
+        return redirect("benchmark:prompt_sets", slug)
+    messages.error(request, f"{name} was used by a run, or is not the project’s own: it stays as it is.")
+    return redirect("benchmark:prompt_sets", slug)

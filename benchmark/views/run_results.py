@@ -1,0 +1,52 @@
+"""What a run came to, as a part of the run's page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from benchmark.access import RunAccess, run_access
+from benchmark.services.documents import STAGES, Document, document_of
+from benchmark.services.downloads import has_official_output
+from benchmark.views.leaderboard import board_chart
+from benchmark.views.sections import Address, labels_of, sections_of
+from benchmark.views.shown import evidence
+
+
+def run_results(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid)
+    document = document_of(access.run)
+    context = pieces(access, document, request.GET)
+    return render(request, "benchmark/results/_run_results.html", access.context | context)
+
+
+def run_address(slug: str, uid: str) -> Address:
+    def address(kind: str, name: str, suffix: str) -> str:
+        return reverse(f"benchmark:run_{kind}", args=[slug, uid, name, suffix])
+
+    return address
+
+
+def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
+    """What the fragment and the report page of a run both show."""
+    slug, uid = access.project.project.slug, access.run.uid
+    address = run_address(slug, uid)
+    charts = {
+        stage: board_chart(slug, document["stages"][stage], stage) for stage in STAGES if document["stages"][stage]
+    }
+    kinds = {one["kind"] for entries in document["stages"].values() for one in entries}
+    by_size = sorted(document["stages"].values(), key=lambda entries: -len(entries))
+    shown = {one["key"]: {"key": one["key"], "label": one["model"]} for entries in by_size for one in entries}
+    return {
+        "document": document,
+        "charts": charts,
+        "sections": sections_of(document, address, evidence(slug)),
+        "labels": labels_of(document, address, chosen),
+        "people": "person" in kinds,
+        "incomplete": access.run.job.state != "finished",
+        "entrants": list(shown.values()),
+        "outputs": [one for one in access.run.entrants.all()] if has_official_output(access.run) else [],
+    }

@@ -1,0 +1,137 @@
+"""The runs of a project, and one of them live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Min
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.models import Role
+from benchmark.access import RunAccess, results_access, run_access
+from benchmark.forms.launch import new_token
+from benchmark.models import Entrant, Run, RunItem, Stage
+from benchmark.services.watching import standings, to_come_of, total_of
+from workers.models import Call, JobState
+from workers.services.jobs import least_budget, progress_of_all
+from workers.services.steering import steer
+from workers.views.live import time_left
+
+RUNS_A_PAGE = 20
+BIG = 5000
+"""Places from which on a live page asks less often."""
+
+
+@require_GET
+def runs(request: HttpRequest, slug: str) -> HttpResponse:
+    access = results_access(request.user, slug)
+    held = Run.objects.filter(project=access.project).select_related("dataset", "job", "judge").order_by("-id")
+    page = Paginator(held.annotate(models=Count("entrants")), RUNS_A_PAGE).get_page(request.GET.get("page"))
+    rows = list(page.object_list)
+    progress, coming = progress_of_all([one.job for one in rows]), to_come_of(rows)
+    newest = access.project.datasets.values_list("version", flat=True).first()
+    context = {
+        "page": page,
+        "rows": [_listed(one, progress[one.job_id], coming.get(one.pk, 0), newest) for one in rows],
+        "newest": newest,
+    }
+    return render(request, "benchmark/runs/runs.html", access.context | context)
+
+
+def _listed(run: Run, progress, coming: int, newest: int) -> dict:
+    total = progress.total + coming
+    stages = [stage.label for stage in run_stages(run)]
+    return {
+        "run": run, "progress": progress, "ended": progress.ended, "total": total, "stages": stages,
+        "stale": run.dataset.version < newest,
+    }  # fmt: skip
+
+
+def run_stages(run: Run) -> list[Stage]:
+    return [stage for stage in Stage if stage in run.stages]
+
+
+@require_GET
+def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid)
+    context = _live(access) | {
+        "stages": [stage.label for stage in run_stages(access.run)],
+        "newest": access.project.project.datasets.values_list("version", flat=True).first(),
+        "once": new_token(),
+        "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
+    }
+    return render(request, "benchmark/runs/run.html", access.context | context)
+
+
+@require_GET
+def progress(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """How it stands, as a fragment; buttons and results come along only when they changed."""
+    access = run_access(request.user, slug, uid)
+    context = _live(access)
+    context["oob"] = request.GET.get("seen", context["seen"]) != context["seen"]
+    return render(request, "benchmark/runs/_live.html", access.context | context)
+
+
+def _live(access: RunAccess) -> dict[str, Any]:
+    job = access.run.job
+    rows = standings(access.run, now=timezone.now())
+    total = total_of(rows)
+    moves = job.state == JobState.RUNNING or bool(total.in_flight)
+    pause = 15 if job.batch else 3 if total.total > BIG else 1
+    return {
+        "job": job,
+        "rows": [{"standing": row, "left": time_left(row.seconds_left)} for row in rows],
+        "total": total,
+        "left": time_left(total.seconds_left),
+        "every": pause if moves else 0,
+        "seen": f"{job.state}-{total.failed}",
+        "least_budget": least_budget(job) if job.state == JobState.PAUSED else None,
+        "shows_results": job.state != JobState.RUNNING and bool(total.done + total.unusable),
+    }
+
+
+@require_GET
+def made(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """Everything that made the run, as a fragment."""
+    access = run_access(request.user, slug, uid)
+    held = access.run
+    entrants = list(Entrant.objects.filter(run=held))
+    names = RunItem.objects.filter(entrant__run=held, call__isnull=False).order_by()
+    resolved: dict[int, set[str]] = {}
+    for pk, stage, name in names.values_list("entrant", "stage", "call__answered_by").distinct():
+        if name and stage != Stage.JUDGE:
+            resolved.setdefault(pk, set()).add(name)
+    judged = names.filter(stage=Stage.JUDGE).values_list("call__answered_by", flat=True).distinct()
+    context = {
+        "entrants": [{"entrant": one, "resolved": sorted(resolved.get(one.pk, ()))} for one in entrants],
+        "judged_by": sorted(filter(None, judged)),
+        "settings": _settings(held),
+        "params": {name: value for name, value in held.params.items() if name != "once"},
+    }
+    return render(request, "benchmark/runs/_made.html", access.context | context)
+
+
+def _settings(run: Run) -> list[dict[str, Any]]:
+    """What was sent beside the messages: of the first call of each model and stage."""
+    rows = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by()
+    first = {row["call"]: row for row in rows.values("entrant__name", "stage").annotate(call=Min("call"))}
+    found = []
+    for call in Call.objects.filter(pk__in=first).only("body", "model"):
+        body = {name: value for name, value in call.request.items() if name not in ("messages", "system", "task")}
+        row = first[call.pk]
+        shown = {name: "a JSON schema" if isinstance(value, dict) else value for name, value in body.items()}
+        found.append({"model": row["entrant__name"], "stage": row["stage"], "settings": shown})
+    return sorted(found, key=lambda one: (one["model"], one["stage"]))
+
+
+@require_POST
+def action(request: HttpRequest, slug: str, uid: str, action: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    if refusal := steer(access.run.job, action, budget=request.POST.get("budget", "")):
+        messages.error(request, refusal)
+    return redirect("benchmark:run", slug, uid)

@@ -1,0 +1,132 @@
+"""Tables of results as a page shows them: cells with their interval, mark and the way down to the items behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from itertools import groupby
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import NoReverseMatch, reverse
+
+from benchmark.domain.tables import Column, Table
+from benchmark.services.leaderboards import STAGE_OF
+
+Href = Callable[[Mapping[str, Any], Column], str]
+KINDS = {"baseline": "baseline", "person": "annotator"}
+
+
+def items_url(slug: str, run: str, **query: Any) -> str:
+    """The items of a run, filtered; empty where there is no such page."""
+    try:
+        address = reverse("benchmark:run_items", args=[slug, run])
+    except NoReverseMatch:
+        return ""
+    return f"{address}?{urlencode({name: value for name, value in query.items() if value})}"
+
+
+def evidence(slug: str) -> Href:
+    """The link of a cell: the items of its model and stage, of its category where the column is one."""
+
+    def href(row: Mapping[str, Any], column: Column) -> str:
+        if column.is_text or not row.get("_entrant") or row.get(column.key) is None:
+            return ""
+        where = row.get("_where", {}).get(column.key, {})
+        return items_url(slug, row["_run"], model=row["_entrant"], stage=STAGE_OF[row["_stage"]].value, **where)
+
+    return href
+
+
+def no_link(row: Mapping[str, Any], column: Column) -> str:
+    return ""
+
+
+def shown(
+    name: str,
+    table: Table,
+    *,
+    href: Href = no_link,
+    run_href: Callable[[str], str] | None = None,
+    sort: str = "",
+    sortable: bool = False,
+) -> dict[str, Any]:
+    """What templates/benchmark/results/_table.html takes. `sort` is a column's key, with a dash before it for falling values;
+    `run_href` makes the address of a row's run."""
+    table = ordered(table, sort) if sort else table
+    marks = table.marks() if len(table.rows) > 1 else {}
+    rows: list[dict[str, Any]] = []
+    section = None
+    for at, row in enumerate(table.rows):
+        if table.section and row.get(table.section) != section:
+            section = row.get(table.section)
+            rows.append({"section": section})
+        made = _row(table.columns, row, href, {column.key: marks.get((at, column.key), "") for column in table.columns})
+        rows.append(made | {"run_href": run_href(row["_run"])} if run_href else made)
+    return {
+        "name": name,
+        "title": table.title,
+        "groups": _groups(table.columns),
+        "columns": [_head(column) for column in table.columns],
+        "width": len(table.columns),
+        "rows": rows,
+        "totals": [_row(table.columns, row, no_link, {}) for row in table.totals],
+        "notes": table.notes,
+        "sort": sort,
+        "sortable": sortable,
+    }
+
+
+def ordered(table: Table, sort: str) -> Table:
+    """By a column; rows without a value stay last either way. An unknown column changes nothing."""
+    key = sort.removeprefix("-")
+    column = next((one for one in table.columns if one.key == key), None)
+    if column is None:
+        return table
+    known = [row for row in table.rows if row.get(key) not in (None, "")]
+    known.sort(key=lambda row: _rank(column, row[key]), reverse=sort.startswith("-"))
+    rows = known + [row for row in table.rows if row.get(key) in (None, "")]
+    return Table(title=table.title, columns=table.columns, rows=rows, totals=table.totals, notes=table.notes)
+
+
+def _rank(column: Column, value: Any) -> Any:
+    if column.is_text:
+        return str(value).casefold()
+    try:
+        return Decimal(str(value))
+    except InvalidOperation:
+        return Decimal(0)
+
+
+def _head(column: Column) -> dict[str, Any]:
+    label = f"{column.header} ({column.unit})" if column.unit else column.header
+    return {"key": column.key, "label": label, "number": not column.is_text}
+
+
+def _groups(columns: Sequence[Column]) -> list[dict[str, Any]]:
+    if not any(column.group for column in columns):
+        return []
+    return [{"label": name, "span": len(list(held))} for name, held in groupby(columns, key=lambda one: one.group)]
+
+
+def _row(columns: Sequence[Column], row: Mapping[str, Any], href: Href, marks: Mapping[str, str]) -> dict[str, Any]:
+    seen: set[str] = set()
+    cells = []
+    for column in columns:
+        link = href(row, column)
+        cells.append({
+            "text": column.text(row.get(column.key)),
+            "interval": column.interval_text(row),
+            "number": not column.is_text,
+            "mark": marks.get(column.key, ""),
+            "href": link,
+            "again": link in seen,
+        })  # fmt: skip
+        seen.add(link)
+    kind = KINDS.get(row.get("_kind", ""), "")
+    return {
+        "cells": cells,
+        "kind": kind,
+        "own": row.get("_own", ""),
+        "row": {name[1:]: held for name, held in row.items() if name[:1] == "_"},
+    }

@@ -1,0 +1,53 @@
+"""What tests of pages share: the cast's project with settled gold, the baselines, and a run worked off in this process."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from annotation.models import Proposition
+from benchmark.models import Run
+from benchmark.services.datasets import freeze
+from benchmark.services.plans import Plan
+from benchmark.services.runs import start_run
+from workers.models import Endpoint, EndpointPace
+from workers.services.waiting import see_through
+
+LABELS = {
+    "order": "1", "truth_status": "True", "knowledge_access": "Private", "representation": "Implicit",
+    "content_type": "Location", "mental_source": "Inference", "context": "Neutral",
+}  # fmt: skip
+BASELINES = ("majority", "random", "omniscient", "lexical-judge")
+CATEGORIES = ("False Belief Task", "Hinting Task Test")
+
+
+def settle(story, **labels) -> None:
+    """Gives every cell of a story's gold table a label that came with its record."""
+    Proposition.objects.gold_of(story).update(imported_labels=LABELS | labels)
+
+
+def frozen(cast, make_story, count: int = 4, **fields):
+    """`count` settled stories of two categories in turn, frozen."""
+    for number in range(1, count + 1):
+        settle(make_story(number, category=CATEGORIES[number % 2], **fields))
+    return freeze(by=cast.alice, project=cast.project)[0]
+
+
+def make_endpoint(name: str, **fields) -> Endpoint:
+    made = Endpoint.objects.create(name=name, **{"provider": "scripted", "model": "tiny-1", **fields})
+    EndpointPace.objects.create(endpoint=made)
+    return made
+
+
+def baselines() -> dict[str, Endpoint]:
+    return {name: make_endpoint(name, provider="baseline", model=name) for name in BASELINES}
+
+
+def started(cast, dataset, models, stages=("label",), **plan) -> Run:
+    made = Plan(dataset=dataset, endpoints=models, stages=list(stages), **plan)
+    return start_run(by=cast.alice, plan=made, now=timezone.now())
+
+
+def work_off(run: Run) -> Run:
+    run.job.refresh_from_db()
+    see_through(job=run.job)
+    return Run.objects.select_related("job", "dataset").get(pk=run.pk)

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmark.models import Audience, Form, RunItem, SharedReport
+from benchmark.services.comparisons import NotComparable, compare, pair_of
+from benchmark.services.reports import scores_of
+from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    return results_world(tmp_path)
+
+
+def compared(world, first="majority", second="random", stage="stage2", reading="repaired"):
+    _, entries = pair_of(world.dataset.project, world.entrant(first), world.entrant(second))
+    return compare(entries[stage], stage, reading)
+
+
+def by_hand(world, reading="repaired"):
+    """{story: (majority, random)} from score_outputs' figures of the stories."""
+    found = scores_of(world.run)
+    sides = [
+        {str(row["story_id"]): float(row["overall_accuracy"]) for row in found[name][reading]["stage2"]["stories"]}
+        for name in ("majority", "random")
+    ]
+    return {int(story): (sides[0][story], sides[1][story]) for story in sides[0]}
+
+
+@pytest.mark.parametrize("reading", ["official", "repaired"])
+def test_the_difference_is_the_mean_of_the_stories_differences(world, reading):
+    stories = by_hand(world, reading)
+    gaps = [one - other for one, other in stories.values()]
+    row = compared(world, reading=reading)["rows"][0]
+    assert row["what"] == "Overall" and row["n"] == STORIES
+    assert row["value"] == pytest.approx(sum(gaps) / len(gaps))
+    assert row["value"] == pytest.approx(row["first"] - row["second"])
+    assert row["interval"][0] < row["value"] < row["interval"][1]
+
+
+def test_holm_s_correction_runs_over_the_whole_table(world):
+    """Over the rows that have a p, the smallest p is multiplied by their number."""
+    rows = [row for row in compared(world)["rows"] if row["p"] is not None]
+    smallest = min(rows, key=lambda row: row["p"])
+    assert len(rows) == 8 + 7  # overall and seven dimensions, seven categories
+    assert smallest["p_adjusted"] == pytest.approx(min(1, smallest["p"] * len(rows)))
+    assert all(row["p_adjusted"] >= row["p"] for row in rows)
+
+
+def test_a_category_is_compared_on_its_own_stories(world):
+    """Nine stories in seven categories' turn: two categories have two stories, the others one, which has no interval."""
+    rows = {row["what"]: row for row in compared(world)["rows"] if row["category"]}
+    assert sorted(row["n"] for row in rows.values()) == [1, 1, 1, 1, 1, 2, 2]
+    for story in world.dataset.stories.all():
+        if rows[story.category]["n"] == 1:
+            one, other = by_hand(world)[story.number]
+            assert rows[story.category]["value"] == pytest.approx(one - other)
+            assert rows[story.category]["interval"] is None and rows[story.category]["reason"]
+
+
+def test_the_biggest_disagreements_come_first(world):
+    stories = compared(world)["stories"]
+    expected = {number: abs(one - other) for number, (one, other) in by_hand(world).items()}
+    assert [row["number"] for row in stories] == sorted(expected, key=lambda number: (-expected[number], number))
+
+
+def test_who_has_no_score_comes_last_and_is_no_difference(world):
+    found = compared(world, "majority", HOSTILE)
+    assert found["n"] == 0 and found["rows"][0]["value"] is None and found["rows"][0]["p"] is None
+    assert all(row["difference"] is None and row["second"] is None for row in found["stories"])
+
+
+def test_the_page_opens_both_items_of_a_story(world, client):
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/compare/", {"a": world.entrant("majority"), "b": world.entrant("random")})
+    story = compared(world)["stories"][0]["number"]
+    for name in ("majority", "random"):
+        place = RunItem.objects.get(entrant__run=world.run, entrant__name=name, stage="label", story__number=story)
+        address = f"{world.base}/runs/{world.run.uid}/items/{place.pk}/"
+        assert address in page.content.decode()
+        assert client.get(address).status_code == 200
+
+
+def test_other_runs_can_be_compared_if_dataset_and_form_are_the_same(world):
+    other = world.another("random", level=1)
+    key = f"{other.uid}.{other.entrants.get().pk}"
+    _, entries = pair_of(world.dataset.project, world.entrant("random"), key)
+    assert {one["model"] for one in entries["stage2"]} == {"random (level 1)", "random (level 3)"}
+    structured = world.another("random", form=Form.STRUCTURED, stages=("label",))
+    with pytest.raises(NotComparable, match="structured output"):
+        pair_of(world.dataset.project, world.entrant("random"), f"{structured.uid}.{structured.entrants.get().pk}")
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"a": "x.1", "b": "y.2"}, {"a": "<script>", "b": "\x00"}, {"a": "same", "b": "same"}]
+)
+def test_what_cannot_be_compared_is_said(world, client, asked):
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/compare/", asked)
+    assert page.status_code == 200 and "cannot be compared" in page.content.decode()
+    table = client.get(f"{world.base}/results/compare/tables/differences.csv", asked, follow=True)
+    assert "cannot be compared" in table.content.decode()
+
+
+def test_models_without_a_common_stage_are_not_compared(world, client):
+    client.force_login(world.alice)
+    asked = {"a": world.entrant("majority"), "b": world.entrant("omniscient")}
+    assert "no stage in common" in client.get(f"{world.base}/results/compare/", asked).content.decode()
+
+
+def test_another_project_s_run_is_not_found(world, client, tmp_path):
+    from annotation.models import Project
+
+    other = Project.objects.create(slug="other", name="Other")
+    with pytest.raises(NotComparable):
+        pair_of(other, world.entrant("majority"), world.entrant("random"))
+
+
+def test_tables_and_figure_download(world, client):
+    client.force_login(world.alice)
+    asked = {"a": world.entrant("majority"), "b": world.entrant("random")}
+    held = json.loads(client.get(f"{world.base}/results/compare/tables/differences.json", asked).content)
+    assert held["rows"][0]["value"] == pytest.approx(compared(world)["rows"][0]["value"])
+    stories = json.loads(client.get(f"{world.base}/results/compare/tables/stories.json", asked).content)
+    assert [row["number"] for row in stories["rows"]] == [row["number"] for row in compared(world)["stories"]]
+    figure = client.get(f"{world.base}/results/compare/figures/two-models.svg", asked)
+    assert figure.status_code == 200 and b"majority" in figure.content
+
+
+def test_a_comparison_is_shared_as_it_is(world, client):
+    client.force_login(world.esi)
+    world.show_to(Audience.EXPERTS)
+    asked = {"a": world.entrant("majority"), "b": world.entrant("random"), "stage": "stage2", "reading": "official"}
+    response = client.post(f"{world.base}/results/compare/share/", asked)
+    report = SharedReport.objects.get()
+    assert response["Location"].endswith(f"/results/reports/{report.uid}/")
+    before = client.get(response["Location"]).content.decode()
+    RunItem.objects.all().delete()
+    assert client.get(response["Location"]).status_code == 200
+    assert "majority minus random" in before and "official reading" in before
+    held = json.loads(client.get(f"{response['Location']}tables/differences.json").content)
+    assert len(held["rows"]) == 15
+    client.force_login(world.bob)
+    world.show_to(Audience.EVERYONE)
+    assert client.post(f"{world.base}/results/compare/share/", asked).status_code == 403
+    assert client.get(response["Location"]).status_code == 200

@@ -1,0 +1,160 @@
+"""Versions of gold on their pages: freezing, what changed, stale runs, and who sees results."""
+
+from __future__ import annotations
+
+import pytest
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation.models import AuditEvent, GoldLabel, Proposition
+from benchmark.models import Audience, Dataset, ResultsVisibility
+from benchmark.services.datasets import freeze
+from tests.benchmark.settled import baselines, frozen, settle, started
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice(cast, client):
+    client.force_login(cast.alice)
+    return client
+
+
+def page(client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200, response.content[:300]
+    return response.content.decode()
+
+
+def test_the_button_freezes_once_and_says_where_nothing_is_settled(alice, cast, make_story):
+    assert "Nothing is frozen yet" in page(alice, "/p/minds/datasets/")
+    story = make_story(1)
+    told = alice.post("/p/minds/datasets/freeze/", {"note": "first"}, follow=True).content.decode()
+    assert "No story of Minds has a gold table with every label settled." in told
+    settle(story)
+    make_story(2)  # without labels: left out
+    told = alice.post("/p/minds/datasets/freeze/", {"note": "first"}, follow=True).content.decode()
+    assert "Gold is frozen as version 1." in told
+    made = Dataset.objects.get()
+    assert (made.note, made.stories_count, made.left_out, made.methods) == ("first", 1, 1, {"imported": 14})
+    told = alice.post("/p/minds/datasets/freeze/", {"note": "again"}, follow=True).content.decode()
+    assert "Gold is as in version 1." in told
+    assert Dataset.objects.count() == 1
+
+
+def test_a_note_that_is_too_long_is_refused_in_a_sentence(alice, cast, make_story):
+    settle(make_story(1))
+    told = alice.post("/p/minds/datasets/freeze/", {"note": "x" * 201}, follow=True).content.decode()
+    assert "at most 200 characters" in told and not Dataset.objects.exists()
+
+
+def test_the_page_says_whether_gold_has_changed_since(alice, cast, make_story):
+    address = "/p/minds/datasets/present/"
+    assert "No story has a gold table" in page(alice, address)
+    story = make_story(1)
+    settle(story)
+    assert "can be frozen" in page(alice, address)
+    freeze(by=cast.alice, project=cast.project)
+    assert "The present gold is version 1." in page(alice, address)
+    settle(story, context="Deceptive")
+    assert "Gold has changed since version 1." in page(alice, address)
+    freeze(by=cast.alice, project=cast.project)
+    settle(story)
+    assert "that of version 1 again" in page(alice, address)
+
+
+def test_the_picture_counts_how_labels_were_settled(alice, cast, make_story):
+    story = make_story(1)
+    settle(story)
+    row = Proposition.objects.gold_of(story).first()
+    for key, method in (("order", "unanimous"), ("context", "majority"), ("representation", "adjudicated")):
+        GoldLabel.objects.create(
+            proposition=row, dimension=key, label="1", method=method, rule_version="1", decided_at=timezone.now(),
+            decided_by=cast.esi if method == "adjudicated" else None,
+        )  # fmt: skip
+    freeze(by=cast.alice, project=cast.project)
+    assert 'aria-label="1 unanimous, 1 majority, 1 adjudicated, 11 imported"' in page(alice, "/p/minds/datasets/")
+
+
+@pytest.fixture
+def two_versions(cast, make_story):
+    """Of stories 1 to 4: 1 changes two labels, 2 is reworded, 3 loses its labels, 5 is new."""
+    first = frozen(cast, make_story)
+    stories = {story.number: story for story in cast.project.stories.all()}
+    settle(stories[1], context="Deceptive")
+    row = Proposition.objects.gold_of(stories[2]).first()
+    Proposition.objects.filter(pk=row.pk).update(belief="The key is elsewhere")
+    Proposition.objects.gold_of(stories[3]).update(imported_labels=None)
+    settle(make_story(5))
+    return first, freeze(by=cast.alice, project=cast.project)[0]
+
+
+def test_the_difference_names_stories_and_labels_and_stale_runs(alice, cast, two_versions):
+    old, new = two_versions
+    models = baselines()
+    stale = started(cast, old, [models["majority"]])
+    fresh = started(cast, new, [models["majority"]])
+    told = page(alice, "/p/minds/datasets/1/2/")
+    assert "<dt>Added</dt><dd>5</dd>" in told and "<dt>Removed</dt><dd>3</dd>" in told
+    assert told.count("<del>Neutral</del>") == told.count("<ins>Deceptive</ins>") == 2  # both propositions of story 1
+    assert "1 proposition added, 1 proposition removed" in told
+    assert 'aria-label="Context: 2"' in told
+    assert stale.uid in told and fresh.uid not in told
+    assert "The two versions are the same." in page(alice, "/p/minds/datasets/2/2/")
+
+
+def test_an_expert_sees_no_change_of_a_story_that_she_still_labels(client, cast, two_versions, seat):
+    client.force_login(cast.esi)
+    assert "<ins>Deceptive</ins>" in page(client, "/p/minds/datasets/1/2/")
+    seat(cast.project.stories.get(number=1), [cast.esi])
+    told = page(client, "/p/minds/datasets/1/2/")
+    assert "<ins>Deceptive</ins>" not in told and "1 changed story that you still label is not shown." in told
+
+
+def test_a_version_of_another_project_is_not_there(alice, cast, two_versions):
+    from annotation.models import Project
+
+    other = Project.objects.create(slug="other", name="Other")
+    Dataset.objects.filter(version=2).update(project=other)
+    assert alice.get("/p/minds/datasets/1/2/").status_code == 404
+
+
+def test_queries_do_not_grow_with_versions(alice, cast, make_story, django_assert_max_num_queries):
+    from django.db import connection
+
+    story = make_story(1)
+    settle(story)
+    freeze(by=cast.alice, project=cast.project)
+    page(alice, "/p/minds/datasets/")
+    with CaptureQueriesContext(
+        connection,
+    ) as few:
+        page(alice, "/p/minds/datasets/")
+    for label in ("Deceptive", "Temporal", "Counterfactual"):
+        settle(story, context=label)
+        freeze(by=cast.alice, project=cast.project)
+    with django_assert_max_num_queries(len(few)):
+        page(alice, "/p/minds/datasets/")
+
+
+def test_admins_say_who_sees_results(client, cast, make_story):
+    dataset = frozen(cast, make_story, 1)
+    run = started(cast, dataset, [baselines()["majority"]])
+    address = f"/p/minds/runs/{run.uid}/"
+    seen = {Audience.ADMINS: "alice", Audience.EXPERTS: "alice esi", Audience.EVERYONE: "alice esi bob"}
+    for audience, names in seen.items():
+        client.force_login(cast.alice)
+        told = client.post("/p/minds/datasets/audience/", {"audience": audience}, follow=True).content.decode()
+        assert f"shown to: {audience.label.lower()}" in told
+        for name in ("alice", "esi", "bob"):
+            client.force_login(getattr(cast, name))
+            expected = 200 if name in names.split() else 403
+            assert [client.get(one).status_code for one in (address, "/p/minds/runs/")] == [expected] * 2, (
+                name,
+                audience,
+            )
+    client.force_login(cast.alice)
+    client.post("/p/minds/datasets/audience/", {"audience": "nobody"})
+    assert ResultsVisibility.objects.get().audience == Audience.EVERYONE
+    events = AuditEvent.objects.filter(action="results.shown").order_by("id")
+    assert [one.details["after"] for one in events] == ["expert", "annotator"]  # admins only was so already

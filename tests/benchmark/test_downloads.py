@@ -1,0 +1,196 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from xml.etree import ElementTree
+
+import pytest
+
+from benchmark.domain.omnitom.layout import JUDGE_COLUMNS
+from benchmark.models import Audience, Form, RunItem
+from benchmark.services.documents import document_of, figures_of, tables_of
+from benchmark.services.reports import scores_of
+from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, results_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    return results_world(tmp_path)
+
+
+@pytest.fixture
+def base(world) -> str:
+    return f"{world.base}/runs/{world.run.uid}"
+
+
+def rows_of(response) -> list[dict]:
+    text = (b"".join(response) if response.streaming else response.content).decode()
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_every_table_in_every_format(world, client, base):
+    client.force_login(world.alice)
+    names = tables_of(document_of(world.run))
+    assert {
+        "stage1",
+        "stage2",
+        "dimensions",
+        "orders",
+        "match-counts",
+        "volume",
+        "unusable",
+        "main-official",
+        "main-repaired",
+    } <= set(names)
+    for name in names:
+        for suffix, kind in (("csv", "text/csv"), ("json", "application/json"), ("tex", "application/x-tex")):
+            response = client.get(f"{base}/tables/{name}.{suffix}")
+            assert response.status_code == 200 and response["Content-Type"].startswith(kind), name
+            assert f"{name}.{suffix}" in response["Content-Disposition"]
+
+
+def test_a_table_s_numbers_are_those_of_score_outputs(world, client, base):
+    """Official figures as their six decimals times 100, so 0.268000 is 26.8."""
+    client.force_login(world.alice)
+    rows = {row["Model"]: row for row in rows_of(client.get(f"{base}/tables/stage2.csv"))}
+    expected = scores_of(world.run)["majority"]
+    official = float(expected["official"]["stage2"]["overall"]["overall_accuracy"])
+    assert float(rows["majority"]["Official reading (%): Overall"]) == pytest.approx(100 * official, abs=1e-9)
+    repaired = expected["repaired"]["stage2"]["overall"]
+    assert float(rows["majority"]["Repaired reading (%): Overall"]) == pytest.approx(100 * repaired["overall_accuracy"])
+    assert float(rows["majority"]["Repaired reading (%): Overall low"]) == pytest.approx(
+        100 * repaired["interval"]["overall_accuracy"][0]
+    )
+
+
+def test_formulas_are_defused(world, client, base):
+    client.force_login(world.alice)
+    assert "'" + HOSTILE in [row["Model"] for row in rows_of(client.get(f"{base}/tables/stage2.csv"))]
+    assert {row["model"] for row in rows_of(client.get(f"{base}/scores.csv"))} == {
+        "majority",
+        "random",
+        "omniscient",
+        "'" + HOSTILE,
+    }
+
+
+def test_latex_holds_no_command_of_a_name(world, client, base):
+    client.force_login(world.alice)
+    text = client.get(f"{base}/tables/stage2.tex").content.decode()
+    assert r"\{\{7{*}7\}\}" in text or r"\{\{7*7\}\}" in text
+
+
+def test_every_figure_in_every_format(world, client, base):
+    client.force_login(world.alice)
+    starts = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
+    for name in figures_of(document_of(world.run)):
+        if name.startswith("confusion") and not name.endswith("-order"):
+            continue  # drawn alike
+        for suffix, start in starts.items():
+            response = client.get(f"{base}/figures/{name}.{suffix}")
+            assert response.status_code == 200 and response.content.startswith(start), (name, suffix)
+    svg = ElementTree.fromstring(client.get(f"{base}/figures/leaderboard-stage2.svg").content)
+    assert not [one for one in svg.iter() if one.tag.endswith("}script") or "style" in one.attrib]
+    dark = client.get(f"{base}/figures/orders.svg?theme=dark")
+    assert dark.content != client.get(f"{base}/figures/orders.svg?theme=light").content
+    assert dark["Content-Disposition"].startswith("inline")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tables/no-such.csv",
+        "tables/stage1.exe",
+        "figures/no-such.svg",
+        "figures/orders.gif",
+        "figures/orders.svg?theme=pink",
+        "figures/orders.svg?width=9",
+        "output/999999.zip",
+    ],
+)
+def test_what_is_not_there_is_not_found(world, client, base, path):
+    client.force_login(world.alice)
+    assert client.get(f"{base}/{path}").status_code == 404
+
+
+def test_scores_of_every_item(world, client, base):
+    client.force_login(world.alice)
+    rows = rows_of(client.get(f"{base}/scores.csv"))
+    assert len(rows) == RunItem.objects.filter(entrant__run=world.run).count()
+    expected = {
+        row["story_id"]: row["overall_accuracy"]
+        for row in scores_of(world.run)["majority"]["official"]["stage2"]["stories"]
+    }
+    mine = {row["story_id"]: row for row in rows if (row["model"], row["stage"]) == ("majority", "label")}
+    assert len(mine) == STORIES
+    for story, value in expected.items():
+        assert float(mine[story]["official"]) == pytest.approx(float(value), abs=5e-7)
+    mute = [row for row in rows if row["model"].endswith(HOSTILE) and row["stage"] == "label"]
+    assert all(
+        row["unusable"] == "no usable row" and row["repaired"] == "" and row["official"] == "0.0" for row in mute
+    )
+
+
+def output(world, client, base, name: str) -> zipfile.ZipFile:
+    response = client.get(f"{base}/output/{world.run.entrants.get(name=name).pk}.zip")
+    assert response.streaming and response["Content-Type"] == "application/zip"
+    return zipfile.ZipFile(io.BytesIO(b"".join(response)))
+
+
+def test_the_official_folder(world, client, base):
+    """Manifest, raw and csv folders of each stage, and metrics that are the official figures to the last digit."""
+    client.force_login(world.alice)
+    archive = output(world, client, base, "omniscient")
+    assert archive.testzip() is None
+    names = archive.namelist()
+    assert (
+        len(names) == len(set(names)) == 1 + STORIES * 5 + 3
+    )  # extraction and judging: 2 raw, 1 + 2 csv each; stage 1 metrics
+    manifest = json.loads(archive.read("manifest.json"))
+    assert manifest["stories"] == list(range(1, STORIES + 1)) and manifest["judge_model"] == "lexical-judge"
+    expected = scores_of(world.run)["omniscient"]["official"]["stage1"]
+    stories = list(csv.DictReader(io.StringIO(archive.read("metrics/stage1_story_metrics.csv").decode(), newline="")))
+    assert stories == expected["stories"]
+    overall = next(csv.DictReader(io.StringIO(archive.read("metrics/stage1_overall.csv").decode(), newline="")))
+    assert overall == {name: value for name, value in expected["overall"].items() if name != "f1_category_mean"}
+    judged = archive.read("judge/csv/story_001_predictions.csv").decode()
+    assert judged.startswith(",".join(JUDGE_COLUMNS) + "\r\n")
+    assert judged.count("\r\n") == int(stories[0]["pred_total"]) + 1
+
+
+def test_the_raw_folder_holds_what_was_sent_and_what_came_back(world, client, base):
+    client.force_login(world.alice)
+    raw = output(world, client, base, HOSTILE).read("labeling/raw/story_003.txt").decode()
+    story = world.dataset.stories.get(number=3)
+    assert MUTE in raw and story.text in raw and raw.startswith("[SYSTEM]")
+
+
+def test_the_folder_is_the_same_every_time(world, client, base):
+    client.force_login(world.alice)
+    one, other = (b"".join(client.get(f"{base}/output/{world.run.entrants.get(name='majority').pk}.zip")) for _ in "ab")
+    assert one == other
+
+
+def test_structured_output_has_no_official_folder(world, client):
+    run = world.another("majority", form=Form.STRUCTURED, stages=("label",))
+    client.force_login(world.alice)
+    assert client.get(f"{world.base}/runs/{run.uid}/output/{run.entrants.get().pk}.zip").status_code == 404
+
+
+def test_another_run_s_model_is_not_found(world, client, base):
+    other = world.another("majority", level=1)
+    client.force_login(world.alice)
+    assert client.get(f"{base}/output/{other.entrants.get().pk}.zip").status_code == 404
+
+
+def test_who_may_download(world, client, base):
+    entrant = world.run.entrants.first().pk
+    paths = ("tables/stage2.csv", "figures/dimensions.svg", "scores.csv", f"output/{entrant}.zip")
+    world.show_to(Audience.EXPERTS)
+    for name, expected in (("alice", 200), ("esi", 200), ("bob", 403), ("charlie", 404)):
+        client.force_login(getattr(world, name))
+        assert {client.get(f"{base}/{path}").status_code for path in paths} == {expected}, name

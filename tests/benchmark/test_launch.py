@@ -1,0 +1,340 @@
+"""Launching on its page: the estimate, what is refused and where it says so, one run for a form that is sent twice."""
+
+from __future__ import annotations
+
+import threading
+import time
+from decimal import Decimal
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from annotation.models import AuditEvent
+from benchmark.domain.omnitom.prompting import built_in
+from benchmark.models import Dataset, Form, Run, RunItem, Stage
+from benchmark.services import estimates
+from benchmark.services.asking import stage_request
+from benchmark.services.datasets import freeze
+from benchmark.services.known_answers import known_answers
+from benchmark.services.launching import judging_plan, started_once
+from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.runs import draft_of, run_again, start_run
+from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
+from workers.models import Job
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ASKED = {
+    "dataset": "1", "stages": ["extract", "judge", "label"], "judge": "lexical-judge", "judge_level": "4", "shots": "3",
+    "with_story": "on", "level": "3", "form": "text", "examples": "1", "prompt_set": "omnitom-1", "max_tokens": "6000", "seed": "1",
+    "once": "token-1",
+}  # fmt: skip
+ESTIMATE = "/p/minds/runs/new/estimate/"
+
+
+@pytest.fixture
+def alice(cast, client):
+    client.force_login(cast.alice)
+    return client
+
+
+@pytest.fixture
+def models(db):
+    return baselines()
+
+
+@pytest.fixture
+def gold(cast, make_story):
+    return frozen(cast, make_story)
+
+
+def plan_for(dataset, *endpoints, stages=("extract", "judge", "label"), **fields) -> Plan:
+    return Plan(dataset=dataset, endpoints=list(endpoints), stages=list(stages), **fields)
+
+
+# --- the page ------------------------------------------------------------------------------------------------------------------
+def test_the_page_says_what_is_missing_before_a_run_can_be(alice, cast, make_story):
+    assert "No gold is frozen yet" in alice.get("/p/minds/runs/new/").content.decode()
+    frozen(cast, make_story, 1)
+    assert "No model is registered" in alice.get("/p/minds/runs/new/").content.decode()
+    make_endpoint("judge-only", provider="baseline", model="lexical-judge")
+    assert "No model is registered" in alice.get("/p/minds/runs/new/").content.decode()
+
+
+def test_the_form_offers_what_each_endpoint_can_do(alice, gold, models):
+    make_endpoint("small", json_schema=False)
+    make_endpoint("off", active=False)
+    told = alice.get("/p/minds/runs/new/").content.decode()
+    assert 'value="majority"' in told and 'value="small"' in told and 'value="off"' not in told
+    assert 'name="endpoints" value="lexical-judge"' not in told, "a judge alone takes no part"
+    assert "free text only" in told and told.count(">baseline<") == 3
+
+
+def test_launching_makes_the_run_that_was_chosen(alice, cast, gold, models):
+    asked = ASKED | {"endpoints": ["omniscient", "majority"], "budget": "2.5", "limit": "3", "title": "Baselines"}
+    response = alice.post("/p/minds/runs/new/", asked)
+    made = Run.objects.get()
+    assert response["Location"] == f"/p/minds/runs/{made.uid}/"
+    assert (made.title, made.judge.name, made.job.budget, made.created_by) == ("Baselines", "lexical-judge", Decimal("2.5"), cast.alice)  # fmt: skip
+    assert (made.params["stories"], made.params["shots"], made.params["with_story"]) == (3, 3, True)
+    assert RunItem.objects.count() == 3 + 3  # extraction by omniscient, labelling by majority, of three stories
+    assert AuditEvent.objects.filter(action="run.started").count() == 1
+
+
+def test_without_judging_the_judge_is_left_out(alice, gold, models):
+    alice.post("/p/minds/runs/new/", ASKED | {"endpoints": ["majority"], "stages": ["label"]})
+    assert Run.objects.get().judge is None
+
+
+REFUSED = [
+    ({}, "endpoints", "Tick at least one model."),
+    ({"endpoints": ["majority"], "stages": []}, "stages", "Tick at least one stage."),
+    ({"endpoints": ["majority"], "stages": ["judge"]}, "stages", "Judging needs extractions"),
+    ({"endpoints": ["omniscient"], "judge": ""}, "judge", "Judging needs a judge"),
+    ({"endpoints": ["omniscient"], "stages": ["label"]}, "endpoints", "omniscient is a baseline that can only extract"),
+    ({"endpoints": ["plain"], "stages": ["label"], "form": "structured"}, "form", "plain cannot hold its answers to a schema"),
+    ({"endpoints": ["majority"], "stages": ["label"], "batch": "on"}, "batch", "majority has no batch form"),
+    ({"endpoints": ["majority"], "stages": ["label"], "max_tokens": "0"}, "max_tokens", "greater than or equal to 1"),
+    ({"endpoints": ["majority"], "stages": ["label"], "budget": "-1"}, "budget", "greater than or equal to 0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("chosen", "field", "sentence"), REFUSED)
+def test_a_refusal_stands_beside_its_field_and_makes_nothing(alice, gold, models, chosen, field, sentence):
+    make_endpoint("plain", provider="openai", base_url="http://127.0.0.1:1/v1", json_schema=False)
+    response = alice.post("/p/minds/runs/new/", ASKED | chosen)
+    assert response.status_code == 200
+    errors = response.context["form"].errors
+    assert list(errors) == [field] and sentence in errors[field][0]
+    assert sentence in response.content.decode()
+    assert not Run.objects.exists() and not Job.objects.exists()
+
+
+def test_an_empty_choice_of_stories_is_refused_beside_the_split(alice, cast, gold, models):
+    from annotation.models import Split
+
+    Split.objects.create(project=cast.project, name="held-out")
+    response = alice.post("/p/minds/runs/new/", ASKED | {"endpoints": ["majority"], "split": "held-out"})
+    assert "leaves no story" in response.context["form"].errors["split"][0]
+
+
+# --- once ----------------------------------------------------------------------------------------------------------------------
+def test_a_form_that_is_sent_twice_starts_one_run(alice, gold, models):
+    asked = ASKED | {"endpoints": ["majority"]}
+    addresses = {alice.post("/p/minds/runs/new/", asked)["Location"] for _ in range(2)}
+    assert len(addresses) == Run.objects.count() == Job.objects.count() == 1
+    alice.post("/p/minds/runs/new/", asked | {"once": "token-2"})
+    assert Run.objects.count() == 2
+
+
+def test_two_that_arrive_together_start_one_run(cast, gold, models):
+    plan = plan_for(gold, models["majority"], stages=["label"])
+    together, made = threading.Barrier(2), []
+
+    def send() -> None:
+        together.wait()
+        try:
+            run = started_once(
+                project=cast.project, once="t", start=lambda: start_run(by=cast.alice, plan=plan, now=timezone.now())
+            )
+            made.append(run.pk)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=send) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(made) == 2 and len(set(made)) == Run.objects.count() == 1
+
+
+# --- the estimate ----------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("form", Form.values)
+@pytest.mark.parametrize("level", [1, 4])
+def test_sizes_are_those_of_the_requests(gold, models, form, level):
+    """Built whole for one story of each category and by addition for the others: the same as building all."""
+    plan = plan_for(gold, make_endpoint("paid"), judge=models["lexical-judge"], form=form, level=level)
+    stories, draft, prompts = check(plan), draft_of(plan), built_in()
+    sizes = estimates._sizes(plan, stories)
+    for stage in Stage.values:
+        for story in stories:
+            whole = estimates.characters(estimates.request_of(story, stage, draft, prompts))
+            assert sizes[stage][story.pk].question == whole, (stage, story)
+
+
+def test_money_is_counted_by_hand(gold):
+    """Four stories labelled at 2 dollars in and 10 out a million tokens."""
+    model = make_endpoint("paid", price_input=Decimal(2), price_output=Decimal(10))
+    plan = plan_for(gold, model, stages=["label"], max_tokens=1000)
+    found = estimates.estimate(plan)
+    (line,) = found.lines
+    draft, prompts = draft_of(plan), built_in()
+    asked = [estimates.characters(stage_request(story, "label", draft, prompts)) for story in found.stories]
+    tokens = sum(-(-one // 3) for one in asked)  # three characters to a token, rounded up for each call
+    assert (line.calls, line.known, line.input_tokens) == (4, None, tokens)
+    assert line.cost == (2 * tokens + 10 * line.output_tokens) / Decimal(1_000_000)
+    assert line.most == (2 * tokens + 10 * 4000) / Decimal(1_000_000)
+    assert found.total["calls"] == found.total["to_make"] == 4
+    half = estimates.estimate(plan_for(gold, model, stages=["label"], max_tokens=1000, batch=True))
+    assert half.lines[0].cost == line.cost / 2
+
+
+def test_baselines_cost_nothing_and_judgements_count(gold, models):
+    plan = plan_for(gold, models["omniscient"], models["majority"], judge=models["lexical-judge"])
+    found = estimates.estimate(plan)
+    assert [(line.model.name, line.stage, line.calls) for line in found.lines] == [
+        ("omniscient", "extract", 4), ("omniscient", "judge", 4), ("majority", "label", 4),
+    ]  # fmt: skip
+    assert found.total["input_tokens"] == found.total["most"] == 0
+
+
+def test_questions_that_cannot_fit_are_counted(alice, gold, models):
+    make_endpoint("tiny-context", context_tokens=6100)
+    told = alice.get(ESTIMATE, ASKED | {"endpoints": ["tiny-context"], "stages": ["label"]}).content.decode()
+    assert "4 questions of labelling cannot fit into the context of tiny-context." in told
+
+
+def test_the_ledger_is_asked_for_every_stage(alice, cast, gold, models):
+    chosen = models["omniscient"], models["majority"]
+    plan = plan_for(gold, *chosen, judge=models["lexical-judge"])
+    assert {len(held) for held in known_answers(plan, check(plan)).values()} == {0}
+    work_off(started(cast, gold, chosen, ["extract", "judge", "label"], judge=models["lexical-judge"]))
+    known = known_answers(plan, check(plan))
+    assert {key[1]: len(held) for key, held in known.items()} == {"extract": 4, "judge": 4, "label": 4}
+    told = alice.get(ESTIMATE, ASKED | {"endpoints": ["omniscient", "majority"], "ledger": "1"}).content.decode()
+    assert "<strong>0 calls</strong>" in told and "12 of 12 answers already" in told
+    told = alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "level": "4", "ledger": "1"}).content.decode()
+    assert "4 of 4 answers already" in told, "a baseline reads the data, whatever the prompt's level"
+    run = started(cast, gold, chosen, ["extract", "judge", "label"], judge=models["lexical-judge"])
+    work_off(run)
+    assert run.job.items.filter(made=True).count() == 0, "what the estimate says is what happens"
+
+
+def test_a_model_whose_key_is_elsewhere_is_looked_up_too(gold, monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    model = make_endpoint("remote", provider="openai", api_key_env="NO_SUCH_KEY")
+    plan = plan_for(gold, model, stages=["label"])
+    assert known_answers(plan, check(plan)) == {(model.pk, "label"): set()}
+
+
+def test_the_fragment_says_what_the_form_lacks(alice, gold, models):
+    assert "Tick at least one model." in alice.get(ESTIMATE, ASKED).content.decode()
+    told = alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "max_tokens": ""}).content.decode()
+    assert "Longest answer in tokens: This field is required." in told
+    told = alice.get(ESTIMATE, ASKED | {"endpoints": ["omniscient"], "judge": ""}).content.decode()
+    assert "Judging needs a judge" in told
+    assert alice.get(ESTIMATE).status_code == 200
+
+
+def test_a_budget_that_may_not_suffice_is_said(alice, gold, models):
+    make_endpoint("paid", price_output=Decimal(10))
+    asked = ASKED | {"endpoints": ["paid"], "stages": ["label"], "budget": "0.01"}
+    assert "The budget may not suffice" in alice.get(ESTIMATE, asked).content.decode()
+    assert "The budget may not suffice" not in alice.get(ESTIMATE, asked | {"budget": "10"}).content.decode()
+
+
+def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, models):
+    settle(cast.project.stories.get(number=1), context="Deceptive")  # else every story would give the same difference
+    gold, _ = freeze(by=cast.alice, project=cast.project)
+    chosen = [models["majority"], models["random"]]
+    asked = ASKED | {"dataset": "2", "endpoints": ["majority", "random"], "stages": ["label"]}
+    plan = plan_for(gold, *chosen, stages=["label"])
+    (before,) = estimates.can_show(plan, 4)
+    assert (before["sd_is_default"], before["pairs"], before["stories"]) == (True, 1, 4)
+    assert "no difference: even" in alice.get(ESTIMATE, asked).content.decode()  # four stories show nothing
+    work_off(started(cast, gold, chosen))
+    (after,) = estimates.can_show(plan, 4)
+    assert not after["sd_is_default"] and after["difference"] < before["difference"]
+    assert "spread as in earlier runs" in alice.get(ESTIMATE, asked).content.decode()
+
+
+def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models):
+    """895 stories of the size of those here; measured are the questions of all three stages for twenty models."""
+    one = gold.stories.first()
+    many = Dataset.objects.create(
+        project=cast.project, version=9, digest="9" * 64, schema_version="1", rule_version="1", stories_count=895,
+        propositions_count=1790,
+    )  # fmt: skip
+    for number in range(895):
+        one.pk, one.dataset, one.number, one.position = None, many, 1000 + number, number
+        one.save(force_insert=True)
+    chosen = [make_endpoint(f"m{at}", price_input=1, price_output=4) for at in range(20)]
+    plan = plan_for(many, *chosen, judge=models["lexical-judge"])
+    estimates.estimate(plan)
+    began = time.perf_counter()
+    found = estimates.estimate(plan)
+    assert found.total["calls"] == 20 * 3 * 895
+    assert time.perf_counter() - began < 3  # about half a second on two free cores
+
+
+@pytest.mark.parametrize(("stage", "words"), [("extract", "Story 1."), ("label", "The key is in the bag"), ("judge", "Gold stands in")])  # fmt: skip
+def test_the_prompt_is_shown_before_anything_is_asked(alice, gold, models, stage, words):
+    asked = ASKED | {"endpoints": ["majority"], "shown": stage}
+    told = alice.get("/p/minds/runs/new/preview/", asked).content.decode()
+    assert words in told and "tokens." in told and "<h3>System</h3>" in told
+    assert "Tick at least one model" in alice.get("/p/minds/runs/new/preview/", ASKED).content.decode()
+
+
+# --- more of a run that is there ---------------------------------------------------------------------------------------------------
+@pytest.fixture
+def extracted(cast, gold, models):
+    chosen = [models["omniscient"], models["majority"]]
+    return work_off(started(cast, gold, chosen, ["extract", "judge", "label"], judge=models["lexical-judge"], limit=2))
+
+
+def test_another_judge_reads_the_same_extractions(alice, extracted):
+    judge = make_endpoint("strict", provider="baseline", model="lexical-judge", options={"threshold": 0.9})
+    address = f"/p/minds/runs/{extracted.uid}/judge/"
+    assert "Judge anew" in alice.get(address).content.decode()
+    asked = {"judge": "strict", "judge_level": "4", "shots": "0", "once": "j1"}
+    new = alice.post(address, asked)["Location"]
+    assert alice.post(address, asked)["Location"] == new, "sent twice"
+    made = Run.objects.get(source=extracted)
+    assert (made.stages, made.judge, made.params["with_story"], made.params["shots"]) == (["judge"], judge, False, 0)
+    assert [one.name for one in made.entrants.all()] == ["omniscient"], "majority has no extraction"
+    work_off(made)
+    assert made.job.items.count() == 2 and RunItem.objects.filter(entrant__run=made, stage="judge").count() == 2
+
+
+def test_nothing_to_judge_is_said_and_refused(alice, cast, gold, models):
+    run = started(cast, gold, [models["majority"]])
+    assert "There is nothing to judge" in alice.get(f"/p/minds/runs/{run.uid}/judge/").content.decode()
+    waiting = started(cast, gold, [models["omniscient"]], ["extract"])
+    with pytest.raises(RunRefused):
+        plan = judging_plan(waiting, judge=models["lexical-judge"], judge_level=4, shots=0, with_story=True)
+        start_run(by=None, plan=plan, now=timezone.now())
+    assert Job.objects.count() == 2, "no job without items is left behind"
+
+
+def test_a_run_is_extended_by_models_and_stories(alice, cast, extracted):
+    address = f"/p/minds/runs/{extracted.uid}/extend/"
+    told = alice.get(address).content.decode()
+    assert "2 stories of the dataset are not in it yet" in told
+    assert 'value="random"' in told and 'value="majority"' not in told
+    assert "Tick a model, or more stories." in alice.post(address, {}).content.decode()
+    response = alice.post(address, {"endpoints": ["random"], "more": "on"}, follow=True)
+    # random labels 4 stories; majority labels and omniscient extracts 2 more each
+    assert "8 questions were added." in response.content.decode()
+    assert "are all in the run already" in alice.post(address, {"more": "on"}).content.decode()
+
+
+def test_again_makes_the_same_without_a_call(alice, cast, extracted):
+    address = f"/p/minds/runs/{extracted.uid}/again/"
+    addresses = {alice.post(address, {"once": "a1"})["Location"] for _ in range(2)}
+    assert len(addresses) == 1
+    made = Run.objects.exclude(pk=extracted.pk).get()
+    assert {name: made.params[name] for name in made.params if name != "once"} == extracted.params
+    work_off(made)
+    assert made.job.items.filter(made=True).count() == 0
+    assert run_again(by=cast.alice, run=made, now=timezone.now()).pk not in (made.pk, extracted.pk), (
+        "another is another"
+    )
+
+
+def test_a_refusal_to_run_again_is_a_message(alice, cast, extracted, models):
+    models["majority"].active = False
+    models["majority"].save()
+    told = alice.post(f"/p/minds/runs/{extracted.uid}/again/", follow=True).content.decode()
+    assert "The endpoint majority is switched off." in told

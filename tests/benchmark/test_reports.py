@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import pytest
+
+from annotation.models import AuditEvent
+from benchmark.models import Audience, RunItem, SharedReport
+from benchmark.services.reports import forget_report
+from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    return results_world(tmp_path)
+
+
+@pytest.fixture
+def live(world) -> str:
+    return f"{world.base}/runs/{world.run.uid}/report/"
+
+
+def share(client, world) -> SharedReport:
+    client.post(f"{world.base}/runs/{world.run.uid}/report/share/", {"title": "For the paper"})
+    return SharedReport.objects.latest("id")
+
+
+def told(page) -> str:
+    return " ".join(page.content.decode().split())
+
+
+def test_it_states_everything_that_made_it(world, client, live):
+    client.force_login(world.alice)
+    page = told(client.get(live))
+    run = world.run
+    for expected in (
+        run.dataset.digest,
+        *run.spec["prompts"].values(),
+        run.spec["code"],
+        run.spec["python"],
+        run.uid,
+        "lexical-judge",
+        "omnitom-1, level 3",
+    ):
+        assert expected in page
+    for name, version in run.spec["packages"].items():
+        assert f"{name} {version}" in page
+    for sentence in (
+        "uncalibrated",
+        "cluster bootstrap over stories, 2000 resamples, seed 1",
+        "Holm&#x27;s correction",
+        "released code does",
+        "commonest label of this very dataset",
+    ):
+        assert sentence in page
+
+
+def test_stage_1_is_not_described_where_nothing_was_judged(world, client):
+    run = world.another("majority", stages=("label",), judge=None)
+    client.force_login(world.alice)
+    page = told(client.get(f"{world.base}/runs/{run.uid}/report/"))
+    assert "uncalibrated" not in page and "Extraction: precision" not in page and "Labelling: accuracy" in page
+
+
+def test_a_shared_report_stays_as_it_was(world, client, live):
+    client.force_login(world.alice)
+    report = share(client, world)
+    address = f"{world.base}/results/reports/{report.uid}/"
+    before = client.get(address)
+    table = client.get(f"{address}tables/stage2.csv").content
+    figure = client.get(f"{address}figures/leaderboard-stage2.svg").content
+    RunItem.objects.filter(entrant__run=world.run).update(official=None, repaired=None, call=None)
+    forget_report(world.run)
+    world.run.title = "Renamed"
+    world.run.save()
+    after = client.get(address)
+    assert before.context["document"] == after.context["document"]
+    assert "Renamed" not in after.context["document"]["title"]
+    assert client.get(f"{address}tables/stage2.csv").content == table
+    assert client.get(f"{address}figures/leaderboard-stage2.svg").content == figure
+    assert client.get(f"{world.base}/runs/{world.run.uid}/tables/stage2.csv").content != table
+
+
+def test_sharing_is_recorded_and_listed(world, client):
+    client.force_login(world.alice)
+    report = share(client, world)
+    assert report.title == "For the paper" and report.created_by == world.alice and report.run == world.run
+    assert AuditEvent.objects.filter(action="report.shared", target=report.uid).exists()
+    assert "For the paper" in told(client.get(f"{world.base}/results/reports/"))
+
+
+def test_who_may_share_and_who_may_open(world, client, live):
+    client.force_login(world.alice)
+    report = share(client, world)
+    address = f"{world.base}/results/reports/{report.uid}/"
+    for audience, allowed in (
+        (Audience.ADMINS, {"alice"}),
+        (Audience.EXPERTS, {"alice", "esi"}),
+        (Audience.EVERYONE, {"alice", "esi", "bob"}),
+    ):
+        world.show_to(audience)
+        for name in ("alice", "esi", "bob"):
+            client.force_login(getattr(world, name))
+            expected = 200 if name in allowed else 403
+            for page in (
+                address,
+                live,
+                f"{world.base}/results/reports/",
+                f"{address}tables/stage2.csv",
+                f"{address}figures/dimensions.svg",
+            ):
+                assert client.get(page).status_code == expected, (audience, name, page)
+    client.force_login(world.bob)  # sees everything now, and may still not share
+    assert client.post(f"{world.base}/runs/{world.run.uid}/report/share/").status_code == 403
+    client.force_login(world.charlie)
+    assert client.get(address).status_code == 404 and client.get(live).status_code == 404
+
+
+def test_a_report_belongs_to_its_project(world, client):
+    from annotation.models import Membership, Project, Role
+
+    client.force_login(world.alice)
+    report = share(client, world)
+    other = Project.objects.create(slug="other", name="Other")
+    Membership.objects.create(project=other, user=world.alice, role=Role.ADMIN)
+    assert client.get(f"/p/other/results/reports/{report.uid}/").status_code == 404
+    assert client.get(f"/p/other/results/reports/{report.uid}/tables/stage2.csv").status_code == 404
+
+
+def test_a_shared_report_holds_no_user_name(world, client):
+    from benchmark.domain.omnitom.labels import DIMENSIONS
+
+    for story in world.dataset.stories.all():
+        story.votes = {"bob": [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]}
+        story.save(update_fields=["votes"])
+    forget_report(world.run)
+    client.force_login(world.alice)
+    report = share(client, world)
+    assert "bob" not in str(report.figures) and "Annotator 1" in str(report.figures)
+
+
+def test_hostile_names_and_titles_are_text(world, client, live):
+    client.force_login(world.alice)
+    client.post(f"{world.base}/runs/{world.run.uid}/report/share/", {"title": f"{HOSTILE} {'x' * 400}"})
+    report = SharedReport.objects.latest("id")
+    assert len(report.title) == 200
+    for page in (live, f"{world.base}/results/reports/{report.uid}/", f"{world.base}/results/reports/"):
+        assert "<script>alert" not in client.get(page).content.decode()

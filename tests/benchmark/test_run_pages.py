@@ -1,0 +1,211 @@
+"""The pages of runs: how they stand while they move, buttons, what made them, and who may."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from benchmark.models import Audience, ResultsVisibility, Run, RunItem
+from benchmark.services.watching import standings, to_come_of, total_of
+from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
+from workers.models import Call, Item, ItemState, Job, JobState
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ALL = ("extract", "judge", "label")
+
+
+@pytest.fixture
+def alice(cast, client):
+    client.force_login(cast.alice)
+    return client
+
+
+@pytest.fixture
+def models(db):
+    return baselines()
+
+
+@pytest.fixture
+def gold(cast, make_story):
+    return frozen(cast, make_story)
+
+
+@pytest.fixture
+def run(cast, gold, models):
+    """Waiting: extraction by omniscient with its judgement, labelling by majority, of four stories."""
+    return started(cast, gold, [models["omniscient"], models["majority"]], ALL, judge=models["lexical-judge"])
+
+
+def page(client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200, response.content[:300]
+    return response.content.decode()
+
+
+def at(run, tail: str = "") -> str:
+    return f"/p/minds/runs/{run.uid}/{tail}"
+
+
+def rows(run) -> dict:
+    run = Run.objects.select_related("job").get(pk=run.pk)
+    return {(row.name, row.stage): row for row in standings(run, now=timezone.now())}
+
+
+# --- counts ----------------------------------------------------------------------------------------------------------------------
+def test_judgements_that_are_to_come_count_as_waiting(run):
+    found = rows(run)
+    assert {key: (row.total, row.waiting) for key, row in found.items()} == {
+        ("omniscient", "extract"): (4, 4), ("omniscient", "judge"): (4, 4), ("majority", "label"): (4, 4),
+    }  # fmt: skip
+    assert RunItem.objects.filter(stage="judge").count() == 0 and to_come_of([run]) == {run.pk: 4}
+    assert total_of(list(found.values())).total == 12
+
+
+def test_a_failed_extraction_is_not_awaited_by_the_judge(cast, gold, models):
+    model = make_endpoint("shaky", options={"script": [{"when": "Story 1.", "fail": "rejected"}]})
+    run = work_off(started(cast, gold, [model], ["extract", "judge"], judge=models["lexical-judge"]))
+    found = rows(run)
+    extracted, judged = found["shaky", "extract"], found["shaky", "judge"]
+    assert (extracted.failed, extracted.ended, judged.total, judged.ended) == (1, 4, 3, 3)
+    assert run.job.state == JobState.FINISHED and to_come_of([run]) == {}
+
+
+def test_half_way_every_state_is_counted(run):
+    extract = list(Item.objects.filter(stage="extract").order_by("id"))
+    for item, state in zip(extract, ("claimed", "done", "unusable", "failed"), strict=True):
+        Item.objects.filter(pk=item.pk).update(state=state, finished_at=timezone.now(), made=state != "failed", cost=Decimal("0.5"))  # fmt: skip
+    row = rows(run)["omniscient", "extract"]
+    assert (row.in_flight, row.done, row.unusable, row.failed, row.waiting) == (1, 1, 1, 1, 0)
+    assert (row.made, row.reused, row.cost) == (3, 0, 2)
+    assert rows(run)["omniscient", "judge"].waiting == 3  # of the failed one none is to come
+    # Four items ended within the last 30 seconds; the run is younger than that, so the span is its age, at least a second.
+    assert row.rate == pytest.approx(60 * 4 / row.span) and row.seconds_left == pytest.approx(row.span / 4)
+
+
+def test_what_is_taken_over_counts_as_done(cast, gold, models, run):
+    work_off(run)
+    anew = started(cast, gold, [models["omniscient"]], ["judge"], judge=models["lexical-judge"], source=run)
+    found = rows(anew)
+    assert (found["omniscient", "extract"].done, found["omniscient", "judge"].waiting) == (4, 4)
+
+
+# --- pages ---------------------------------------------------------------------------------------------------------------------------
+def test_the_page_moves_while_it_runs_and_then_stands_still(alice, run):
+    told = page(alice, at(run))
+    assert "0 / 12" in told and 'hx-trigger="every 1s"' in told and "when the run has come to its end" in told
+    fragment = page(alice, at(run, "progress/?seen=running-0"))
+    assert "hx-swap-oob" not in fragment, "nothing changed, so nothing moves under the reader's hands"
+    work_off(run)
+    fragment = page(alice, at(run, "progress/?seen=running-0"))
+    assert "12 / 12" in fragment and "every 1s" not in fragment
+    assert fragment.count('hx-swap-oob="true"') == 2 and f"{at(run)}results/" in fragment
+
+
+def test_the_list_shows_state_progress_and_staleness(alice, cast, gold, models, run):
+    from benchmark.services.datasets import freeze
+    from tests.benchmark.settled import settle
+
+    told = page(alice, "/p/minds/runs/")
+    assert "0 / 12" in told and "running" in told and "Extraction, Judging, Labelling" in told and "stale" not in told
+    settle(cast.project.stories.first(), context="Deceptive")
+    freeze(by=cast.alice, project=cast.project)
+    assert "stale" in page(alice, "/p/minds/runs/") and "version 1, stale" in page(alice, at(run))
+
+
+def test_an_empty_list_says_what_to_do(alice, cast, make_story, client):
+    assert "Freeze one first" in page(alice, "/p/minds/runs/")
+    frozen(cast, make_story, 1)
+    assert "see what it costs" in page(alice, "/p/minds/runs/")
+    ResultsVisibility.objects.create(project=cast.project, audience=Audience.EVERYONE)
+    client.force_login(cast.bob)
+    assert "Admins launch runs" in page(client, "/p/minds/runs/")
+
+
+def test_pause_resume_with_a_budget_and_cancel(alice, run):
+    def press(action, **data):
+        return alice.post(at(run, f"do/{action}/"), data, follow=True).content.decode()
+
+    assert "Resume" in press("pause") and Job.objects.get().state == JobState.PAUSED
+    for said in ("much", "NaN", "-3", "1e99"):
+        assert "callout-error" in press("resume", budget=said), said
+        assert Job.objects.get().state == JobState.PAUSED
+    press("resume", budget="2.5")
+    job = Job.objects.get()
+    assert (job.state, job.budget) == (JobState.RUNNING, Decimal("2.5"))
+    assert "cancelled" in press("cancel") and set(Item.objects.values_list("state", flat=True)) == {ItemState.CANCELLED}
+    assert alice.post(at(run, "do/explode/")).status_code == 404
+
+
+def test_failed_questions_are_asked_again(alice, cast, gold):
+    model = make_endpoint("shaky", options={"script": [{"when": "Story 1.", "fail": "rejected", "times": 1}]})
+    run = work_off(started(cast, gold, [model]))
+    assert rows(run)["shaky", "label"].failed == 1
+    told = page(alice, at(run))
+    assert "Retry failed" in told and "state=failed" in told
+    alice.post(at(run, "do/retry/"))
+    model.options = {}
+    model.save()
+    work_off(run)
+    assert rows(run)["shaky", "label"].failed == 0
+
+
+def test_what_made_it_is_stated(alice, cast, gold, models):
+    model = make_endpoint("paid", revision="abc123", options={"delay": 0})
+    run = work_off(started(cast, gold, [model], ALL, judge=models["lexical-judge"], seed=7))
+    told = page(alice, at(run, "made/"))
+    for part in (gold.digest, *run.spec["prompts"].values(), "abc123", "lexical-judge", "max_tokens: 6000", "seed: 7"):
+        assert part in told, part
+    assert "django 5" in told and "tiny-1" in told and "once" not in told
+
+
+def test_buttons_are_the_admins_alone(client, cast, run):
+    ResultsVisibility.objects.create(project=cast.project, audience=Audience.EVERYONE)
+    for person in (cast.esi, cast.bob):
+        client.force_login(person)
+        told = page(client, at(run))
+        assert "run-pause" not in told and "Run again" not in told
+        for tail in ("do/pause/", "again/", "extend/", "judge/"):
+            assert client.post(at(run, tail)).status_code == 403, tail
+    assert Job.objects.get().state == JobState.RUNNING and Run.objects.count() == 1
+
+
+def test_a_run_of_another_project_is_not_there(alice, cast, run):
+    from annotation.models import Membership, Project, Role
+
+    other = Project.objects.create(slug="other", name="Other")
+    Membership.objects.create(project=other, user=cast.alice, role=Role.ADMIN)
+    for tail in ("", "progress/", "made/", "items/", "extend/", "judge/"):
+        assert alice.get(f"/p/other/runs/{run.uid}/{tail}").status_code == 404
+    for tail in ("do/cancel/", "again/"):
+        assert alice.post(f"/p/other/runs/{run.uid}/{tail}").status_code == 404
+
+
+def test_names_are_shown_harmlessly(alice, cast, gold, models):
+    run = started(cast, gold, [models["majority"]], title='<script>alert("x")</script>')
+    for address in (at(run), "/p/minds/runs/", at(run, "items/")):
+        assert '<script>alert("x")' not in page(alice, address)
+
+
+def test_queries_do_not_grow_with_models_or_stories(alice, cast, make_story, gold, models):
+    small = started(cast, gold, [models["majority"]], limit=1)
+    work_off(small)
+    large = started(cast, gold, [models["majority"], models["random"], models["omniscient"]], ALL, judge=models["lexical-judge"])  # fmt: skip
+    work_off(large)
+
+    def queries(address: str) -> int:
+        page(alice, address)
+        with CaptureQueriesContext(connection) as held:
+            page(alice, address)
+        return len(held)
+
+    for tail in ("", "progress/", "items/"):
+        assert queries(at(large, tail)) == queries(at(small, tail)), tail
+    both = queries("/p/minds/runs/")
+    for _ in range(3):
+        started(cast, gold, [models["majority"]])
+    assert queries("/p/minds/runs/") <= both + 1  # running ones ask once for the judgements to come
+    assert Call.objects.exists()

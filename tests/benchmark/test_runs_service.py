@@ -1,0 +1,284 @@
+"""Launching, extending and repeating runs; what a run says of itself; and the report that is kept of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import AuditEvent, Proposition, User
+from annotation.services.sample import load_sample
+from benchmark.domain.omnitom.item_readings import read_stage2
+from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.models import Run, RunItem, RunReport, Stage
+from benchmark.services import evaluating
+from benchmark.services.datasets import freeze
+from benchmark.services.evaluating import read_again
+from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.reports import report_of, scores_of
+from benchmark.services.results import human_results, records_of
+from benchmark.services.runs import extend_run, plan_of, run_again, start_run
+from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+from workers.models import Call, Item, Job
+from workers.services.jobs import cancel_job, progress_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NOW = timezone.now
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return frozen(write_records(tmp_path / "records.jsonl", generated(8)))
+
+
+@pytest.fixture
+def majority(db):
+    return endpoint("majority", "baseline")
+
+
+@pytest.fixture
+def omniscient(db):
+    return endpoint("omniscient", "baseline")
+
+
+@pytest.fixture
+def lexical(db):
+    return endpoint("lexical-judge", "baseline")
+
+
+@pytest.fixture
+def extracted(dataset, omniscient, lexical):
+    """A run with extractions and their judgements."""
+    return worked_off(started(dataset=dataset, endpoints=[omniscient], stages=["extract", "judge"], judge=lexical))
+
+
+def refusal(plan: Plan) -> tuple[str, str]:
+    """The sentence and the field to change; nothing was made."""
+    before = Run.objects.count(), Job.objects.count(), Item.objects.count()
+    with pytest.raises(RunRefused) as caught:
+        start_run(by=None, plan=plan, now=NOW())
+    assert (Run.objects.count(), Job.objects.count(), Item.objects.count()) == before
+    return str(caught.value), caught.value.field
+
+
+def test_every_refusal_says_why_in_one_sentence(dataset, majority, omniscient, lexical):
+    model = endpoint("plain", "openai", base_url="http://127.0.0.1:1/v1", json_schema=False)
+    off = endpoint("off", active=False)
+    plan = Plan(dataset=dataset, endpoints=[model], stages=["label"])
+    extracting = replace(plan, stages=["extract", "judge"], judge=lexical)
+    cases = [
+        (replace(plan, stages=[]), "The stages are none; expected some of extract, judge and label."),
+        (replace(plan, stages=["sing"]), "The stages are sing; expected some of extract, judge and label."),
+        (
+            replace(plan, stages=["judge"], judge=lexical),
+            "Judging needs extractions: choose extraction too, or a run whose extractions are judged anew.",
+        ),
+        (
+            replace(extracting, judge=None),
+            "Judging needs a judge: choose an endpoint, for instance the lexical judge.",
+        ),
+        (replace(extracting, judge=majority), "majority is a baseline that cannot judge."),
+        (replace(plan, endpoints=[]), "No model was chosen."),
+        (replace(extracting, shots=4), "The judge can have 0 to 3 examples, not 4."),
+        (
+            replace(plan, endpoints=[model, omniscient]),
+            "omniscient is a baseline that can only extract; none of the chosen stages is for it.",
+        ),
+        (replace(plan, form="structured"), "plain cannot hold its answers to a schema; choose free text."),
+        (replace(plan, prompt_set="nobody's"), 'There is no prompt set "nobody\'s"; there are omnitom-1.'),
+        (replace(plan, split="none"), "The choice of split and category leaves no story of this dataset."),
+        (replace(plan, endpoints=[off]), "The endpoint off is switched off."),
+        (replace(plan, batch=True), "The endpoint plain has no batch form."),
+    ]
+    model.batches = False
+    model.save()
+    for changed, sentence in cases:
+        told, field = refusal(changed)
+        assert told == sentence
+        assert field and (field in {"judge", "stages"} or hasattr(changed, field))
+
+
+def test_what_a_source_must_be(dataset, omniscient, lexical, extracted):
+    plan = Plan(dataset=dataset, endpoints=[omniscient], stages=["judge"], judge=lexical, source=extracted)
+    assert len(check(plan)) == 8
+    told, _ = refusal(replace(plan, stages=["extract", "judge"]))
+    assert told == "A run that judges another's extractions makes none of its own; leave extraction out."
+    told, _ = refusal(replace(plan, form="structured"))
+    assert told == f"The extractions of {extracted.title} are free text, and are judged as such."
+    told, _ = refusal(replace(plan, endpoints=[endpoint("stranger")]))
+    assert told == f"{extracted.title} has no extraction of stranger to be judged."
+    belief = Proposition.objects.live_gold().filter(table__story__project=dataset.project).first()
+    belief.belief += ", changed"
+    belief.save()
+    later, fresh = freeze(by=None, project=dataset.project)
+    assert fresh and later.version == 2
+    told, _ = refusal(replace(plan, dataset=later))
+    assert told == f"The extractions of {extracted.title} are about version 1 of the dataset, not version 2."
+
+
+def test_a_source_without_answers_is_refused(dataset, omniscient, lexical):
+    waiting = started(dataset=dataset, endpoints=[omniscient], stages=["extract"])
+    plan = Plan(dataset=dataset, endpoints=[omniscient], stages=["judge"], judge=lexical, source=waiting)
+    assert refusal(plan)[0] == "The earlier run has no extraction of these models and stories yet."
+
+
+def test_judging_anew_takes_extractions_over_and_calls_the_judge_alone(dataset, omniscient, extracted):
+    strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
+    before = set(Call.objects.values_list("pk", flat=True))
+    anew = worked_off(
+        started(dataset=dataset, endpoints=[omniscient], stages=["judge"], judge=strict, source=extracted)
+    )
+    new = Call.objects.exclude(pk__in=before)
+    assert set(new.values_list("endpoint__name", flat=True)) == {"strict"} and new.count() == 8
+    for stage in (Stage.EXTRACT, Stage.JUDGE):
+        assert RunItem.objects.filter(entrant__run=anew, stage=stage).count() == 8
+    taken = RunItem.objects.filter(entrant__run=anew, stage=Stage.EXTRACT)
+    held = RunItem.objects.filter(entrant__run=extracted, stage=Stage.EXTRACT)
+    fields = ("story", "call", "repaired", "unusable")
+    assert list(taken.order_by("story").values_list(*fields)) == list(held.order_by("story").values_list(*fields))
+    assert read_again(anew) == 0
+    # a threshold of 1 finds fewer pairs than 0.55
+    strictly, before = (scores_of(one)["official"]["stage1"]["overall"]["recall"] for one in (anew, extracted))
+    assert float(strictly) <= float(before)
+
+
+def test_a_run_says_what_made_it_and_no_secret(dataset, monkeypatch):
+    monkeypatch.setenv("MODEL_KEY", "sk-very-secret")
+    model = endpoint("paid", "openai", base_url="http://127.0.0.1:1/v1", api_key_env="MODEL_KEY", revision="abc")
+    alice = User.objects.create_user("alice")
+    plan = Plan(dataset=dataset, endpoints=[model], stages=["label"], seed=7, budget=Decimal("2.50"))
+    run = start_run(by=alice, plan=plan, now=NOW())
+    assert run.spec["dataset"] == {"version": 1, "digest": dataset.digest}
+    assert run.spec["prompts"].keys() == {"label"} and len(run.spec["prompts"]["label"]) == 64
+    assert run.spec["code"] and run.spec["python"].startswith("3.")
+    assert {"django", "openai", "numpy", "scipy"} <= run.spec["packages"].keys()
+    assert run.params["seed"] == 7 and run.params["budget"] == "2.50"
+    entrant = run.entrants.get()
+    assert (entrant.spec["model"], entrant.spec["revision"]) == ("paid", "abc")
+    told = json.dumps([run.spec, run.params, entrant.spec, run.job.params])
+    assert "sk-very-secret" not in told and "MODEL_KEY" not in told
+    entry = AuditEvent.objects.get(action="run.started")
+    assert (entry.target, entry.actor) == (run.uid, alice)
+
+
+def test_another_wording_has_another_hash(dataset, majority):
+    from benchmark.domain.omnitom.prompting.sets import built_in
+
+    one = Plan(dataset=dataset, endpoints=[majority], stages=["label"])
+    hashes = {level: start_run(by=None, plan=replace(one, level=level), now=NOW()).spec["prompts"] for level in (1, 2)}
+    assert hashes[1] != hashes[2]
+    assert hashes[1]["label"] == built_in().content_hash("label", 1)
+
+
+def test_plan_of_gives_back_what_was_launched(dataset, majority, lexical):
+    plan = Plan(
+        dataset=dataset, endpoints=[majority], stages=["label"], judge=lexical, level=2, seed=3, limit=4, shots=1,
+        with_story=False, examples=0, max_tokens=500, budget=Decimal("1.5"), title="Mine",
+    )  # fmt: skip
+    assert plan_of(start_run(by=None, plan=plan, now=NOW())) == plan
+
+
+def test_extending_adds_stories_and_models_and_leaves_what_is_there(dataset, majority):
+    run = worked_off(started(dataset=dataset, endpoints=[majority], stages=["label"], limit=3))
+    held = set(RunItem.objects.values_list("pk", "call"))
+    made = extend_run(by=None, run=run, stories=list(dataset.stories.selected()[:5]), now=NOW())
+    assert (made, run.job.state) == (2, "running")
+    other = endpoint("random", "baseline")
+    assert extend_run(by=None, run=run, endpoints=[majority, other], now=NOW()) == 5
+    worked_off(run)
+    assert held <= set(RunItem.objects.values_list("pk", "call"))
+    assert (run.job.state, progress_of(run.job).done, run.params["stories"]) == ("finished", 10, 5)
+    with pytest.raises(RunRefused, match=r"^These models and stories are all in the run already\.$"):
+        extend_run(by=None, run=run, endpoints=[other], now=NOW())
+    run.job.refresh_from_db()
+    assert run.job.state == "finished"
+    with pytest.raises(RunRefused, match=r"^omniscient can do none of the run's stages\.$"):
+        extend_run(by=None, run=run, endpoints=[endpoint("omniscient", "baseline")], now=NOW())
+    again = worked_off(run_again(by=None, run=run, now=NOW()))
+    assert (progress_of(again.job).made, scores_of(again)) == (0, scores_of(run))
+
+
+def test_a_cancelled_run_is_not_extended(dataset, majority):
+    run = started(dataset=dataset, endpoints=[majority], stages=["label"], limit=3)
+    cancel_job(job=run.job, now=NOW())
+    with pytest.raises(RunRefused, match=r"^The run was cancelled; run it again instead\.$"):
+        extend_run(by=None, run=run, stories=list(dataset.stories.all()), now=NOW())
+
+
+def test_structured_and_text_are_asked_and_read_differently(dataset):
+    model = endpoint("scripted")
+    runs = {
+        form: worked_off(started(dataset=dataset, endpoints=[model], stages=["label"], form=form))
+        for form in ("text", "structured")
+    }
+    text, structured = (
+        RunItem.objects.filter(entrant__run=runs[form]).select_related("call") for form in ("text", "structured")
+    )
+    assert {json.loads(one.call.body)["schema"] is None for one in text} == {True}
+    assert {json.loads(one.call.body)["schema"] is None for one in structured} == {False}
+    assert {one.official is None for one in text} == {False} and {one.official is None for one in structured} == {True}
+    assert scores_of(runs["structured"])["official"] == {"stage1": None, "stage2": None}
+
+
+def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, majority, monkeypatch):
+    run = worked_off(started(dataset=dataset, endpoints=[majority], stages=["label"]))
+    before, calls = report_of(run), Call.objects.count()
+    assert read_again(run) == 0
+
+    def worse(record, answer, **form):
+        return read_stage2(record, "", **form)
+
+    monkeypatch.setattr(evaluating, "read_stage2", worse)
+    assert read_again(run) == 8
+    assert Call.objects.count() == calls
+    row = report_of(run)["entrants"][0]["stage2"]
+    assert row["official"]["overall"]["overall_accuracy"] == "0.000000"
+    assert row["repaired"]["overall"]["stories"] == 0
+    monkeypatch.undo()
+    assert read_again(run) == 8
+    assert report_of(run) == before
+
+
+def test_the_report_is_kept_until_an_item_changes(dataset, majority, django_assert_max_num_queries):
+    run = worked_off(started(dataset=dataset, endpoints=[majority], stages=["label"], limit=3))
+    first = report_of(run)
+    RunReport.objects.update(figures=first | {"marked": True})
+    with django_assert_max_num_queries(2):
+        assert report_of(run)["marked"]
+    extend_run(by=None, run=run, stories=list(dataset.stories.all()), now=NOW())
+    part = report_of(run)  # five stories have no answer yet
+    assert "marked" not in part
+    row = part["entrants"][0]["stage2"]
+    assert (row["answered"], row["asked"], row["repaired"]["overall"]["unusable"]) == (3, 8, 5)
+    worked_off(run)
+    assert report_of(run)["entrants"][0]["stage2"]["answered"] == 8
+
+
+def test_people_are_scored_like_models(db):
+    project = load_sample()
+    data = freeze(by=None, project=project)[0]
+    run = worked_off(
+        started(dataset=data, endpoints=[endpoint("random-labels", "baseline", model="random")], stages=["label"])
+    )
+    stories = data.stories.exclude(votes={})
+    people = {one.name: one for one in human_results(run, records_of(data))}
+    assert people.keys() == {name for votes in stories.values_list("votes", flat=True) for name in votes}
+    rows = {row["name"]: row for row in report_of(run)["entrants"]}
+    for name, one in people.items():
+        # by hand, from the votes and the gold of the frozen stories: right cells of seven dimensions, a mean over stories
+        expected = []
+        for story in stories:
+            if name in story.votes:
+                gold = [[belief["labels"][key] for key in DIMENSIONS] for belief in story.beliefs]
+                cells = [
+                    a == b
+                    for said, right in zip(story.votes[name], gold, strict=True)
+                    for a, b in zip(said, right, strict=True)
+                ]
+                expected.append(sum(cells) / len(cells))
+        assert rows[name]["kind"] == "person" and len(one.official2) == len(expected)
+        found = float(rows[name]["stage2"]["official"]["overall"]["overall_accuracy"])
+        assert found == pytest.approx(sum(expected) / len(expected), abs=1e-6)

@@ -1,0 +1,182 @@
+"""Results in real Chromium: leaderboard, run, comparison and reports, light and dark, by keyboard alone, with their downloads."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connections
+
+from benchmark.models import Audience, SharedReport
+from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
+from tests.browser.waiting import wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+ALL_DRAWN = """[...document.querySelectorAll('img.drawn')].filter(one => one.offsetParent)
+    .every(one => one.complete && one.naturalWidth > 0)"""
+
+
+@pytest.fixture
+def world(db, tmp_path) -> ResultsWorld:
+    """Made in a thread of its own: the page's event loop is this thread's, and the work of a run has another."""
+
+    def make() -> ResultsWorld:
+        try:
+            return results_world(tmp_path)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(make).result()
+
+
+@pytest.fixture
+def admin(world, login, page):
+    login(page, world.alice)
+    return page
+
+
+def pictures_drawn(page) -> None:
+    """Every picture that the theme shows is there: none is broken."""
+    page.evaluate("document.querySelectorAll('img.drawn').forEach(one => { one.loading = 'eager'; })")
+    wait_until(page, ALL_DRAWN)
+
+
+def pages(world) -> dict[str, str]:
+    pair = f"a={world.entrant('majority')}&b={world.entrant('random')}"
+    return {
+        "leaderboard": f"{world.base}/results/",
+        "report": f"{world.base}/runs/{world.run.uid}/report/",
+        "compare": f"{world.base}/results/compare/?{pair}",
+        "not comparable": f"{world.base}/results/compare/",
+        "reports": f"{world.base}/results/reports/",
+    }
+
+
+@pytest.mark.parametrize("name", ["leaderboard", "report", "compare", "not comparable", "reports"])
+def test_nothing_keeps_anybody_from_reading_it(world, admin, assert_accessible, name):
+    admin.goto(pages(world)[name])
+    admin.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    pictures_drawn(admin)
+    assert_accessible(admin)
+
+
+def test_pages_without_results(cast, login, page, assert_accessible):
+    """No dataset yet; and for a member who may not see results."""
+    login(page, cast.alice)
+    page.goto("/p/minds/results/")
+    page.get_by_text("Nothing was evaluated yet").wait_for()
+    assert_accessible(page)
+    login(page, cast.bob)
+    page.goto("/p/minds/")
+    page.get_by_role("link", name="Results", exact=True).click()
+    page.get_by_text("Results are not shown to you yet").wait_for()
+    assert_accessible(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_of_the_theme_is_shown(world, login, new_page, scheme):
+    page = new_page(scheme=scheme)
+    login(page, world.alice)
+    page.goto(pages(world)["report"])
+    shown = page.evaluate(
+        "[...document.querySelectorAll('img.drawn')].filter(one => one.offsetParent).map(one => one.src)"
+    )
+    assert shown and all(address.endswith(f"theme={scheme}") for address in shown)
+    other = {"light": "dark", "dark": "light"}[scheme]
+    page.evaluate("other => { document.documentElement.dataset.theme = other; }", other)
+    turned = page.evaluate(
+        "[...document.querySelectorAll('img.drawn')].filter(one => one.offsetParent).map(one => one.src)"
+    )
+    assert turned and not any(address.endswith(f"theme={scheme}") for address in turned)
+
+
+def test_from_a_figure_down_to_a_raw_answer(world, admin):
+    admin.goto(pages(world)["leaderboard"])
+    row = admin.locator("#stage2 tbody tr", has_text="majority").first
+    row.locator("td a").first.click()
+    admin.wait_for_url(f"**/runs/{world.run.uid}/items/?model=*stage=label")
+    admin.locator("main tbody a").first.click()
+    admin.wait_for_url("**/items/*/")
+    assert "Actor | Belief" in admin.locator("main").inner_text()
+
+
+def test_by_keyboard_alone(world, admin):
+    """Sort, choose two, compare them, share the comparison: no mouse."""
+    admin.goto(pages(world)["leaderboard"])
+    head = admin.locator("#stage2").get_by_role("link", name="Model")
+    head.focus()
+    head.press("Enter")
+    admin.wait_for_url("**sort=model**")
+    assert admin.locator("#stage2 tbody th").first.inner_text().startswith(HOSTILE[:9])
+    first = admin.get_by_label("First")
+    first.focus()
+    first.select_option(world.entrant("majority"))
+    admin.get_by_label("Second").select_option(world.entrant("random"))
+    admin.get_by_label("Second").press("Tab")
+    admin.keyboard.press("Enter")
+    admin.wait_for_url("**/results/compare/?**")
+    admin.get_by_role("button", name="Freeze and share").press("Enter")
+    admin.wait_for_url("**/results/reports/*/")
+    assert SharedReport.objects.get().uid in admin.locator("#link").inner_text()
+
+
+def test_the_matrix_follows_the_choice(world, admin):
+    admin.goto(pages(world)["report"])
+    labels = admin.locator("#labels")
+    labels.get_by_label("Dimension").select_option("truth-status")
+    admin.get_by_role("heading", name="Truth status: gold labels and those of majority").wait_for()
+    admin.locator("#labels").get_by_label("Model").select_option(label="random")
+    admin.get_by_role("heading", name="Truth status: gold labels and those of random").wait_for()
+    assert admin.locator("#labels").count() == 1
+
+
+def test_results_come_to_the_page_of_the_run(world, admin, assert_accessible):
+    admin.goto(f"{world.base}/runs/{world.run.uid}/")
+    admin.get_by_role("heading", name="Stage 2: labelling").wait_for()
+    pictures_drawn(admin)
+    assert_accessible(admin)
+
+
+def downloaded(page, link) -> bytes:
+    with page.expect_download() as waiting:
+        link.click()
+    return waiting.value.path().read_bytes()
+
+
+def test_downloads(world, admin):
+    admin.goto(pages(world)["report"])
+    part = admin.locator("section", has=admin.get_by_role("heading", name="Accuracy by dimension"))
+    figure = part.locator(".files").first
+    for name, start in (("SVG", b"<?xml"), ("PDF", b"%PDF"), ("PNG", b"\x89PNG")):
+        assert downloaded(admin, figure.get_by_role("link", name=name)).startswith(start)
+    stage = (
+        admin.locator("section", has=admin.get_by_role("heading", name="Stage 2: labelling")).locator(".files").first
+    )
+    rows = list(csv.reader(io.StringIO(downloaded(admin, stage.get_by_role("link", name="CSV")).decode(), newline="")))
+    assert {row[0] for row in rows[1:]} == {"majority", "random", "'" + HOSTILE}
+    assert downloaded(admin, stage.get_by_role("link", name="LaTeX")).startswith(b"% Needs")
+    archive = zipfile.ZipFile(
+        io.BytesIO(downloaded(admin, admin.get_by_role("link", name="majority", exact=True).last))
+    )
+    assert "metrics/stage2_overall.csv" in archive.namelist()
+
+
+def test_a_shared_report_opens_for_who_may_see_it(world, login, new_page, admin):
+    world.show_to(Audience.EVERYONE)
+    admin.goto(pages(world)["report"])
+    admin.get_by_role("button", name="Freeze and share").click()
+    admin.wait_for_url("**/results/reports/*/")
+    address = admin.locator("#link").inner_text()
+    page = new_page(width=853, height=533)  # 1280 at 150 %
+    login(page, world.bob)
+    page.goto(address)
+    page.get_by_text("Nothing on this page changes any more").wait_for()
+    pictures_drawn(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.get_by_role("button", name="Freeze and share").count() == 0

@@ -1,0 +1,258 @@
+"""Datasets, launching, watching and single items in real Chromium: by keyboard alone, live, light and dark, empty and full."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+
+import pytest
+from django.db import connections
+
+from benchmark.models import Run, RunItem
+from benchmark.services.datasets import freeze
+from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started
+from tests.browser.test_models_pages import FOCUSED, press, tab_to
+from tests.browser.waiting import wait_until
+from workers.models import Call, Item, Job
+from workers.services.waiting import see_through
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ALL = ("extract", "judge", "label")
+HOSTILE = '<script>alert(1)</script> المفتاح في الحقيبة | <img src=x onerror="alert(2)"> ' + "W" * 400
+
+
+@pytest.fixture
+def admin(cast, login, page):
+    login(page, cast.alice)
+    return page
+
+
+@pytest.fixture
+def models(db):
+    return baselines()
+
+
+@pytest.fixture
+def gold(cast, make_story):
+    return frozen(cast, make_story)
+
+
+@contextmanager
+def working(job: Job) -> Iterator[None]:
+    """A worker beside the page, as another process would be; it ends with the job or the block."""
+    stop = threading.Event()
+
+    def run() -> None:
+        try:
+            see_through(job=Job.objects.get(pk=job.pk), stop=stop)
+        finally:
+            connections.close_all()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(30)
+
+
+def work_off(run: Run) -> None:
+    with working(run.job):
+        pass_on = threading.Event()
+        while Item.objects.filter(job=run.job).still_open().exists():
+            pass_on.wait(0.1)
+
+
+def fits(page) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280, page.url
+
+
+# --- accessible, empty and full ----------------------------------------------------------------------------------------------
+def test_empty_pages_are_accessible_and_say_what_to_do(admin, assert_accessible):
+    for address, words in (
+        ("/p/minds/datasets/", "Nothing is frozen yet"),
+        ("/p/minds/runs/", "Freeze one first"),
+        ("/p/minds/runs/new/", "No gold is frozen yet"),
+        ("/p/minds/prompts/", "Load a set"),
+    ):
+        admin.goto(address)
+        assert words in admin.inner_text("main"), address
+        assert_accessible(admin)
+    admin.goto("/p/minds/datasets/")
+    admin.wait_for_selector("#present:has-text('No story has a gold table')")
+
+
+def test_full_pages_are_accessible_and_nothing_scrolls_sideways(
+    admin, assert_accessible, cast, make_story, gold, models
+):
+    """Two versions, a run with every kind of end, its items, a hostile answer, and a run that waits."""
+    settle(cast.project.stories.get(number=1), context="Deceptive")
+    again, _ = freeze(by=cast.alice, project=cast.project, note="المعيار " + "W" * 120)
+    script = [{"when": "Story 1.", "fail": "rejected"}, {"when": "Story 2.", "text": HOSTILE}]
+    model = make_endpoint("a-model-with-a-name-of-sixty-letters-that-has-to-wrap-somehow", options={"script": script})
+    model.price_input = Decimal("0.15")
+    model.save()
+    chosen = [models["omniscient"], models["majority"], model]
+    run = started(cast, again, chosen, ALL, judge=models["lexical-judge"], title="المفتاح " + "W" * 150)
+    work_off(run)
+    started(cast, gold, [models["random"]])
+    places = {
+        (one.stage, one.entrant.endpoint.provider): one.pk
+        for one in RunItem.objects.filter(entrant__run=run).select_related("entrant__endpoint", "story").order_by("-story__number")
+    }  # fmt: skip
+    at = f"/p/minds/runs/{run.uid}/"
+    hostile = RunItem.objects.filter(entrant__run=run, call__answer=HOSTILE).values_list("pk", flat=True)
+    pages = ["/p/minds/datasets/", "/p/minds/datasets/1/2/", "/p/minds/runs/", "/p/minds/runs/new/", at, f"{at}items/"]
+    pages += [f"{at}extend/", f"{at}judge/", "/p/minds/prompts/", "/p/minds/prompts/omnitom-1/"]
+    pages += [f"{at}items/{pk}/" for pk in {*places.values(), *hostile}]
+    for address in pages:
+        admin.goto(address)
+        wait_until(admin, "!document.querySelector('main [aria-busy=true]')")
+        assert_accessible(admin)
+        fits(admin)
+    admin.goto(f"{at}items/{hostile[0]}/")
+    assert HOSTILE in admin.locator("pre[aria-label='Raw answer']").inner_text()
+    assert admin.locator("main script, main img").count() == 0
+
+
+def test_the_launch_page_is_accessible_with_its_estimate_and_a_prompt(admin, assert_accessible, gold, models):
+    make_endpoint("paid", price_input=Decimal(2), price_output=Decimal(10))
+    admin.goto("/p/minds/runs/new/")
+    for name in ("paid", "majority"):
+        admin.check(f"[name=endpoints][value={name}]")
+    admin.wait_for_selector("#estimate:has-text('the ledger has none')")
+    admin.get_by_role("button", name="Labelling").click()
+    admin.wait_for_selector("#preview pre")
+    assert_accessible(admin)
+    fits(admin)
+    before = admin.inner_text("#estimate tfoot")
+    admin.select_option("[name=level]", "4")
+    wait_until(admin, f"document.querySelector('#estimate tfoot')?.innerText !== {before!r}")
+    admin.set_viewport_size({"width": 853, "height": 533})
+    assert admin.evaluate("document.documentElement.scrollWidth") <= 853
+
+
+# --- by keyboard alone ---------------------------------------------------------------------------------------------------------
+def test_gold_is_frozen_and_baselines_are_launched_and_watched_to_the_end(admin, cast, make_story, models):
+    for number in range(1, 4):
+        settle(make_story(number))
+    admin.goto("/p/minds/datasets/")
+    admin.wait_for_selector("#present:has-text('can be frozen')")
+    tab_to(admin, "Note")
+    admin.keyboard.type("for the paper")
+    press(admin, "Enter")
+    admin.wait_for_selector("#present:has-text('The present gold is version 1.')")
+    tab_to(admin, "New run")
+    press(admin, "Enter")
+    admin.wait_for_url("**/runs/new/")
+    for name in ("majority", "omniscient"):
+        tab_to(admin, name)
+        press(admin, "Space")
+    # Extraction and judging of three stories by omniscient, labelling by majority: nine answers.
+    admin.wait_for_selector("#estimate:has-text('9 calls')")
+    admin.wait_for_selector("#estimate:has-text('the ledger has none of the answers yet')")
+    tab_to(admin, "Launch")
+    press(admin, "Enter")
+    admin.wait_for_selector("#run-progress .badge-saving")
+    assert "0 / 9" in admin.inner_text("#run-progress"), "judgements that are to come are counted"
+    tab_to(admin, "Pause")
+    with working(Job.objects.get()):
+        admin.wait_for_selector("#run-progress .badge-done", timeout=30000)
+        admin.wait_for_selector("#run-results table", timeout=30000)
+    assert "9 / 9" in admin.inner_text("#run-progress")
+    admin.wait_for_selector("#run-actions:not(:has(button))", state="attached")
+    assert admin.get_attribute("#run-progress", "hx-get") is None, "an ended run is not asked for any more"
+
+
+def test_a_run_is_opened_down_to_a_raw_answer(admin, cast, gold, models):
+    run = started(cast, gold, [models["omniscient"], models["majority"]], ALL, judge=models["lexical-judge"])
+    work_off(run)
+    admin.goto(f"/p/minds/runs/{run.uid}/")
+    tab_to(admin, "Labelling by majority")
+    press(admin, "Enter")
+    admin.wait_for_url("**/items/?model=*")
+    assert admin.locator("tbody tr").count() == 4
+    tab_to(admin, "Official")
+    press(admin, "Enter")
+    admin.wait_for_selector("th[aria-sort=ascending]:has-text('Official')")
+    tab_to(admin, "Story 3, labelling by majority")
+    press(admin, "Enter")
+    admin.wait_for_selector("h1:has-text('Story 3: labelling by majority')")
+    place = RunItem.objects.get(entrant__run=run, stage="label", story__number=3)
+    answer = place.call.answer
+    assert admin.locator("pre[aria-label='Raw answer']").inner_text().strip() == answer.strip()
+    tab_to(admin, "Download")
+    with admin.expect_download() as caught:
+        press(admin, "Enter")
+    assert caught.value.path().read_text(encoding="utf-8") == answer
+    tab_to(admin, "Story 4")
+    press(admin, "Enter")
+    admin.wait_for_selector("h1:has-text('Story 4')")
+
+
+def test_a_run_is_paused_given_a_budget_and_resumed(admin, cast, gold):
+    model = make_endpoint("slow", options={"delay": 0.8}, max_concurrency=1, price_output=Decimal(10))
+    run = started(cast, gold, [model])
+    admin.goto(f"/p/minds/runs/{run.uid}/")
+    tab_to(admin, "Pause")
+    press(admin, "Enter")
+    admin.wait_for_selector("#run-progress .badge-open")
+    assert admin.get_attribute("#run-progress", "hx-get") is None, "nothing moves, nothing is asked"
+    with working(run.job):
+        admin.wait_for_timeout(800)
+    assert not Call.objects.filter(state="answered").exists(), "a paused run makes no call"
+    tab_to(admin, "with a budget of $")
+    admin.keyboard.type("2.5")
+    press(admin, "Enter")
+    admin.wait_for_selector("#run-progress .badge-saving")
+    assert "of at most $2.50" in admin.inner_text("#run-progress")
+    tab_to(admin, "Pause")
+    with working(run.job):
+        wait_until(admin, "/[123] \\/ 4/.test(document.querySelector('#run-progress tfoot').innerText)", seconds=20)
+        assert admin.evaluate(FOCUSED) == "Pause", "the focus stays while the page follows"
+        admin.wait_for_selector("#run-progress .badge-done", timeout=20000)
+    assert Call.objects.filter(state="answered").count() == 4
+
+
+def test_a_mistake_is_said_beside_its_field_and_keeps_the_choice(admin, assert_accessible, gold, models):
+    admin.goto("/p/minds/runs/new/")
+    admin.check("[name=endpoints][value=omniscient]")
+    admin.select_option("[name=judge]", "")
+    admin.wait_for_selector("#estimate:has-text('Judging needs a judge')")
+    admin.get_by_role("button", name="Launch").press("Enter")
+    error = admin.locator(".field:has([name=judge]) .field-error")
+    assert "Judging needs a judge" in error.inner_text()
+    assert admin.is_checked("[name=endpoints][value=omniscient]")
+    assert_accessible(admin)
+    assert not Run.objects.exists()
+
+
+def test_what_made_a_run_is_fetched_when_it_is_opened(admin, assert_accessible, cast, gold, models):
+    run = started(cast, gold, [models["majority"]])
+    work_off(run)
+    admin.goto(f"/p/minds/runs/{run.uid}/")
+    tab_to(admin, "What made it")
+    press(admin, "Enter")
+    admin.wait_for_selector(f".made:has-text('{gold.digest}')")
+    assert_accessible(admin)
+
+
+def test_prompt_sets_are_loaded_and_read(admin, tmp_path, assert_accessible):
+    for name, text in (("label-level3.txt", "Label.\n\n{story}\n\n{belief_table}"), ("label-level4.txt", "{nothing}")):
+        (tmp_path / name).write_text(text)
+    admin.goto("/p/minds/prompts/")
+    admin.fill("[name=name]", "ours")
+    admin.set_input_files("[name=files]", [tmp_path / "label-level3.txt", tmp_path / "label-level4.txt"])
+    admin.get_by_role("button", name="Load").press("Enter")
+    assert "has the placeholder {nothing}" in admin.inner_text(".field:has([name=files]) .field-error")
+    assert_accessible(admin)
+    admin.set_input_files("[name=files]", [tmp_path / "label-level3.txt"])
+    admin.get_by_role("button", name="Load").press("Enter")
+    admin.wait_for_url("**/prompts/ours/")
+    assert "{belief_table}" in admin.inner_text("pre")
+    admin.select_option("[name=filled]", "1")
+    admin.wait_for_url("**filled=1**")
+    assert "Actor | Belief" in admin.inner_text("pre >> nth=-1")
