@@ -30,10 +30,10 @@ class Dimension:
     question: str
     labels: tuple[Label, ...]
     first_digit: int = 1
+    values: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def values(self) -> tuple[str, ...]:
-        return tuple(label.value for label in self.labels)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(label.value for label in self.labels))
 
     def digit(self, value: str) -> int:
         return self.values.index(value) + self.first_digit

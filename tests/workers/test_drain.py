@@ -195,6 +195,21 @@ def test_one_story_that_is_always_refused_does_not_slow_the_others(make_endpoint
     assert EndpointPace.objects.get(endpoint=endpoint).state["denied"] == 2
 
 
+def test_work_that_the_last_answer_brings_for_another_endpoint_is_done_in_the_same_run(make_endpoint, start, drain, trial):
+    judge = make_endpoint(name="judge")
+    job = start(make_endpoint(name="model"), ["story"])
+    receive = trial.receive
+
+    def and_judge(answered):
+        if any(item.key == "story" for item, _ in answered):
+            jobs.add_items(job=job, items=[(judge, "", "judgement")], now=timezone.now())
+        return receive(answered)
+
+    trial.receive = and_judge
+    drain()
+    assert states(job) == {"story": "done", "judgement": "done"}
+
+
 def test_the_sweep_frees_what_a_dead_worker_held(make_endpoint, start, drain, trial, settings):
     endpoint = make_endpoint(price_output=Decimal(100_000))
     job = start(endpoint, ["not sent", "sent", "sent twice"])

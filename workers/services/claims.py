@@ -73,13 +73,17 @@ def claim(
     now: datetime,
     only: int | None = None,
     paced: bool = True,
+    unwritten: int = 0,
 ) -> Haul:
-    """Claims up to `room` calls of `endpoint`, of job `only` where given; not `paced` where the model is our own."""
+    """Claims up to `room` calls of `endpoint`, of job `only` where given; not `paced` where the model is our own.
+
+    `unwritten` calls are over, though nobody has written that down yet: their places are free.
+    """
     with transaction.atomic():
         row = EndpointPace.objects.select_for_update().get(endpoint=endpoint)
         pace = Pace.from_json(row.state)
         in_flight = Item.objects.filter(endpoint=endpoint, state=ItemState.CLAIMED).count()
-        free = min(room, endpoint.max_concurrency - in_flight)
+        free = min(room, endpoint.max_concurrency - in_flight + unwritten)
         if paced:
             free = min(free, pace.room(now=now.timestamp(), most=endpoint.most))
         haul = Haul()

@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from workers import backends
 from workers.backends.contract import Backend
-from workers.backends.errors import BackendError, Lost
+from workers.backends.errors import BackendError, Lost, Throttled
 from workers.domain.pacing import HORIZON
 from workers.models import Endpoint, Item, ItemState, Job, JobState, Worker
 from workers.services import heartbeat
@@ -110,9 +110,7 @@ class Drain:
             for key, (outcomes, _) in taken.items():
                 self.lines[key].outcomes[:0] = outcomes  # answers that were paid: the ledger still takes them
             raise
-        for line, claims in self.unsent:
-            for one in claims:
-                self._start(line, one)
+        self._start_all(self.unsent)  # of a turn that was cut off
         self.unsent = []
         if self.on_turn and taken:
             self.on_turn()
@@ -130,9 +128,11 @@ class Drain:
 
     # --- on the loop -------------------------------------------------------------------------------------------------
 
-    def _start(self, line: _Line, one: Claimed) -> None:
-        line.flying += 1
-        self.spawn(self._make(line, one))
+    def _start_all(self, unsent: list[tuple[_Line, list[Claimed]]]) -> None:
+        for line, claims in unsent:
+            line.flying += len(claims)
+            for one in claims:
+                self.spawn(self._make(line, one))
 
     def spawn(self, work) -> None:
         task = asyncio.create_task(work)
@@ -183,24 +183,46 @@ class Drain:
         connections.close_all()
 
     def _turn(self, taken: dict[int, tuple[list[Outcome], list]]) -> float | None:
-        """Writes, marks and claims. Returns seconds until the next look, None where nothing is left."""
+        """Marks, claims and writes. Returns seconds until the next look, None where nothing is left.
+
+        Answers are written after their places were filled again, which halves the time that a place is empty; refusals
+        before, as they lower the rate, and so is all in doubt.
+        """
         self._beat()
+        first = self.in_doubt or self.stop.is_set()
         if self.in_doubt:  # a commit may have been made whose confirmation was lost
             release_unheld(frozenset(self.held), worker=self.worker, now=timezone.now())
             self.in_doubt = False
+        wrote = any(outcomes for outcomes, _ in taken.values())
         for key, (outcomes, due) in taken.items():
-            line = self.lines[key]
-            if outcomes:
-                record(outcomes, worker=self.worker, endpoint=line.endpoint, now=timezone.now())
-                outcomes.clear()  # a turn that is tried again must not write them twice
-                line.dry = False
+            if first or any(isinstance(one.result, Throttled) for one in outcomes):
+                self._write(key, outcomes)
             if due:
-                self._send(line, due)
+                self._send(self.lines[key], due)
         self._mark()
         if self.stop.is_set():
             return None
         self._look()
-        return self._claim()
+        left = self._claim({key: len(outcomes) for key, (outcomes, _) in taken.items()})
+        self._hand_over()
+        for key, (outcomes, _) in taken.items():
+            self._write(key, outcomes)
+        if left is None and wrote:  # an answer may have brought new work, also for an endpoint that had none before
+            self.looked = 0.0
+            return HORIZON / 2
+        return left
+
+    def _write(self, key: int, outcomes: list[Outcome]) -> None:
+        if outcomes:
+            record(outcomes, worker=self.worker, endpoint=self.lines[key].endpoint, now=timezone.now())
+            outcomes.clear()  # a turn that is tried again must not write them twice
+            self.lines[key].dry = False
+
+    def _hand_over(self) -> None:
+        """Starts what was claimed and marked while this turn goes on."""
+        unsent, self.unsent = self.unsent, []
+        if unsent:
+            self.loop.call_soon_threadsafe(self._start_all, unsent)
 
     def _beat(self) -> None:
         if time.monotonic() - self.beaten >= heartbeat.pause():
@@ -238,10 +260,11 @@ class Drain:
                 jobs = Job.objects.filter(state=JobState.RUNNING, items__in=waiting)
                 jobs.update(state=JobState.PAUSED, note=f"{endpoint.name}: {error}"[:300])
 
-    def _claim(self) -> float | None:
+    def _claim(self, unwritten: dict[int, int]) -> float | None:
+        """`unwritten` by endpoint: answers that are here, and count as in flight until they are written."""
         soonest: float | None = None
         flying = sum(line.flying for line in self.lines.values())
-        for line in self.lines.values():
+        for key, line in self.lines.items():
             if line.dry:
                 continue
             now = timezone.now()
@@ -252,6 +275,7 @@ class Drain:
                 room=ROOM - flying,
                 now=now,
                 only=self.only,
+                unwritten=unwritten.get(key, 0),
             )
             flying += len(haul.claimed)
             if haul.claimed:
