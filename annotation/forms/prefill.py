@@ -3,6 +3,7 @@ from __future__ import annotations
 from django import forms
 
 from annotation.models import Project
+from annotation.services.prefill_scope import labelling_endpoints
 from workers.models import Endpoint
 
 LEVELS = [
@@ -26,7 +27,7 @@ class PrefillForm(forms.Form):
 
     def __init__(self, data=None, *, project: Project) -> None:
         super().__init__(data)
-        self.fields["endpoint"].queryset = Endpoint.objects.usable().exclude(model__in=("omniscient", "lexical-judge"))
+        self.fields["endpoint"].queryset = labelling_endpoints()
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
             self.fields[name].choices = [("", "All"), *((one, one) for one in names)]

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
 
-from annotation.domain.anchoring import Arm, Votes, accuracy_on, alternative_annotator_test, anchoring_report
+from annotation.domain.anchoring import (
+    Arm,
+    Votes,
+    accuracy_on,
+    alternative_annotator_test,
+    anchoring_report,
+    blind_evidence,
+    gold_from_blind,
+)
 from annotation.domain.schema import SCHEMAS
 from annotation.models import GoldLabel, Project, Proposition, Suggestion, User, Vote, VoteEvent
 
@@ -17,9 +24,11 @@ _SIZE = 100
 
 
 def report_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
-    """{"suggestions", "unseen", "votes": anchoring report, "accuracy", "alternative_annotator"}, ready for JSON.
+    """{"suggestions", "unseen", "votes": anchoring report, "models"}, ready for JSON.
 
-    Votes in the arm `shown` that were cast without the suggestion before their eyes (over the API) count as having no arm.
+    `models` has a row for each source of suggestions: {"source", "suggestions", "accuracy", "blind_gold" (what it rests
+    on), "alternative_annotator"}; what is said of one model never rests on cells of another. Votes in the arm `shown` that
+    were cast without the suggestion before their eyes (over the API) count as having no arm.
     """
     loaded = _Loaded(project)
     report = {
@@ -30,12 +39,7 @@ def report_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
     }
     if not loaded.rows:
         return report | {"votes": None, "reason": "Nobody has voted on a cell with a suggestion yet."}
-    votes = loaded.votes()
-    return report | {
-        "votes": anchoring_report(votes, seed=seed),
-        "accuracy": loaded.accuracy(seed),
-        "alternative_annotator": loaded.alternative(),
-    }
+    return report | {"votes": anchoring_report(loaded.votes(), seed=seed), "models": loaded.models(seed)}
 
 
 class _Loaded:
@@ -48,9 +52,19 @@ class _Loaded:
             for at, one in enumerate(self.schema.dimensions)
             for number, label in enumerate(one.values)
         }
-        suggestions = Suggestion.objects.filter(proposition__in=live)
-        self.suggested = {cell: self.code[cell[1], label] for cell, label in suggestions.labels().items()}
+        self._load_suggestions(live)
+        self._load_votes(live)
+
+    def _load_suggestions(self, live) -> None:
+        columns = ("proposition_id", "dimension", "label", "source")
+        found = list(Suggestion.objects.filter(proposition__in=live).values_list(*columns))
+        self.suggested = {(at, key): self.code[key, label] for at, key, label, _ in found}
+        self.sources = tuple(sorted({source for *_, source in found}))
+        number = {source: at for at, source in enumerate(self.sources)}
+        self.source = {(at, key): number[source] for at, key, _, source in found}
         self.cell = {cell: at for at, cell in enumerate(self.suggested)}
+
+    def _load_votes(self, live) -> None:
         first = self._before_reveal(live)
         cast = Vote.objects.cast().filter(proposition__in=live)
         columns = ("proposition_id", "dimension", "annotator_id", "label", "arm", "suggested", "duration_ms")
@@ -91,50 +105,53 @@ class _Loaded:
             label=np.array(columns[3]),
             first_label=np.array(columns[4]),
             suggested=np.array([self.suggested[cell] for cell in cells]),
+            source=np.array([self.source[cell] for cell in cells]),
             arm=np.array(columns[5], dtype="U6"),
             duration_ms=np.array([np.nan if one is None else one for one in columns[6]], dtype=float),
             dimensions=tuple(self.schema[key].name for key in keys),
             annotators=self.names,
+            sources=self.sources,
         )
 
-    def _blind(self) -> dict[tuple, dict[int, int]]:
-        """Cell → annotator → label of the votes that no suggestion can have touched: blind ones, and first votes of a reveal."""
-        found: dict[tuple, dict[int, int]] = defaultdict(dict)
+    def _untouched(self) -> np.ndarray:
+        """Labels that no suggestion can have touched, shape (cells, annotators), -1 where none: blind votes, and first votes
+        of a reveal."""
+        labels = np.full((len(self.cell), len(self.people)), -1)
         for proposition, dimension, annotator, label, before, arm, _ in self.rows:
-            if arm == Arm.BLIND or (arm == Arm.REVEAL and before >= 0):
-                found[proposition, dimension][annotator] = before if arm == Arm.REVEAL else label
-        return found
+            if arm in (Arm.BLIND, Arm.REVEAL):
+                at = self.cell[proposition, dimension], self.people[annotator]
+                labels[at] = before if arm == Arm.REVEAL else label
+        return labels
 
-    def accuracy(self, seed: int) -> dict:
+    def models(self, seed: int) -> list[dict]:
         settled = GoldLabel.objects.filter(proposition__in=self.story_of).exclude(label="")
         gold = {
             (at, key): self.code.get((key, label), -1)
             for at, key, label in settled.values_list("proposition_id", "dimension", "label")
         }
-        blind = {cell: _most(list(votes.values())) for cell, votes in self._blind().items()}
-        cells = list(self.suggested)
-        return accuracy_on(
-            np.array([self.story_of[cell[0]] for cell in cells]),
-            np.array([self.suggested[cell] for cell in cells]),
-            np.array([gold.get(cell, -1) for cell in cells]),
-            np.array([blind.get(cell, -1) for cell in cells]),
-            seed=seed,
-        )
+        columns = [
+            (self.story_of[cell[0]], label, gold.get(cell, -1), self.source[cell])
+            for cell, label in self.suggested.items()
+        ]
+        story, suggested, all_gold, source = np.array(columns).T
+        untouched = self._untouched()
+        rows = []
+        for number, name in enumerate(self.sources):
+            of = source == number
+            blind, votes = gold_from_blind(untouched[of])
+            rows.append(
+                {
+                    "source": name,
+                    "suggestions": int(of.sum()),
+                    "accuracy": accuracy_on(story[of], suggested[of], all_gold[of], blind, seed=seed),
+                    "blind_gold": blind_evidence(blind, votes),
+                    "alternative_annotator": self._alternative(untouched[of], suggested[of]),
+                }
+            )
+        return rows
 
-    def alternative(self) -> dict:
-        blind = self._blind()
-        labels = np.full((len(blind), len(self.people)), -1)
-        for at, votes in enumerate(blind.values()):
-            for annotator, label in votes.items():
-                labels[at, self.people[annotator]] = label
-        model = np.array([self.suggested[cell] for cell in blind], dtype=int)
+    def _alternative(self, labels: np.ndarray, model: np.ndarray) -> dict:
         found = alternative_annotator_test(labels, model)
         for row, name in zip(found["annotators"], self.names, strict=True):
             row["annotator"] = name
         return found
-
-
-def _most(labels: list[int]) -> int:
-    """The label that more votes chose than any other; -1 for a tie."""
-    ranked = Counter(labels).most_common(2)
-    return -1 if len(ranked) == 2 and ranked[0][1] == ranked[1][1] else ranked[0][0]

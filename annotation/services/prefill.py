@@ -6,7 +6,7 @@ A cell that has a vote, and a suggestion that anybody can have seen, are never c
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -18,8 +18,9 @@ from django.utils import timezone
 
 from annotation.domain.labelling import VERSION, Example, Row, labelling_request, read_labels
 from annotation.domain.schema import SCHEMAS, Schema
-from annotation.models import Assignment, Prefill, Project, Proposition, Story, Suggestion, User, VoteEvent
+from annotation.models import Assignment, Prefill, Project, Proposition, Story, Suggestion, User
 from annotation.services import audit
+from annotation.services.prefill_scope import PrefillRefused, Scope, check_labels, open_cells, scope_of
 from annotation.services.sample import sample_records
 from workers.backends.contract import Request
 from workers.domain.ledger_key import canonical
@@ -30,21 +31,21 @@ from workers.services.purposes import Received, register
 
 PURPOSE = "prefill"
 EXAMPLE_ROWS = 5
-
-
-class PrefillRefused(ValueError):
-    """Says in one sentence why it cannot be done."""
+NOTHING_OPEN = "Every cell of these stories has a vote or a suggestion already, or they have no propositions."
+CLOSED_MEANWHILE = "Not asked: every cell of this story has a vote or a suggestion by now."
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a round would ask: stories with open cells, calls, tokens and dollars at most."""
+    """What a round would ask: stories with open cells, calls, tokens and dollars at most. `left_out` says in one sentence which
+    stories another round asks for already; it is empty where there are none."""
 
     stories: int
     cells: int
     input_tokens: int
     output_tokens: int
     cost: Decimal
+    left_out: str = ""
 
 
 def start_prefill(
@@ -58,15 +59,15 @@ def start_prefill(
     budget: Decimal | None = None,
     batch: bool = False,
 ) -> Prefill:
-    """Starts a round. Raises PrefillRefused where no cell is left to suggest for."""
-    open_ = _open_cells(stories)
-    wanted = [story for story in stories if open_.get(story.pk)]
-    if not wanted:
-        raise PrefillRefused(
-            "Every cell of these stories has a vote or a suggestion already, or they have no propositions."
-        )
+    """Starts a round for the stories that have open cells and that no other round asks for.
+
+    Raises PrefillRefused where there are none, or the endpoint cannot do it.
+    """
+    check_labels(endpoint)
     try:
         with transaction.atomic():
+            Project.objects.select_for_update().get(pk=project.pk)  # of two rounds at once the second sees the first
+            wanted = _wanted(scope_of(project=project, stories=stories))
             job = start_job(
                 by=by.username if by else "",
                 purpose=PURPOSE,
@@ -87,22 +88,32 @@ def start_prefill(
     return prefill
 
 
-def estimate(*, project: Project, endpoint: Endpoint, stories: Sequence[Story], level: int) -> Estimate:
-    """Reads every story once; the tokens are estimated from characters, on the high side."""
+def _wanted(scope: Scope) -> list[Story]:
+    if not scope.stories:
+        raise PrefillRefused(f"Nothing else is open: {scope.left_out}" if scope.left_out else NOTHING_OPEN)
+    return scope.stories
+
+
+def estimate(
+    *, project: Project, endpoint: Endpoint, stories: Sequence[Story], level: int, batch: bool = False
+) -> Estimate:
+    """What `start_prefill` would ask. Reads every story once; the tokens are estimated from characters, on the high side.
+
+    Raises PrefillRefused where the endpoint cannot label.
+    """
+    check_labels(endpoint)
     schema = SCHEMAS[project.schema_version]
-    asked, cells, inputs, outputs, cost = 0, 0, 0, 0, Decimal(0)
-    rows_of, open_ = _rows_by_story(stories), _open_cells(stories)
-    for story in stories:
-        if not (wanted := open_.get(story.pk)):
-            continue
+    cells, inputs, outputs, cost = 0, 0, 0, Decimal(0)
+    scope = scope_of(project=project, stories=stories)
+    rows_of = _rows_by_story(scope.stories)
+    for story in scope.stories:
         request = _request(story, rows_of[story.pk], schema, level, {})
         body = canonical({"messages": [[one.role, one.content] for one in request.messages], "schema": request.schema})
-        asked += 1
-        cells += len(wanted)
+        cells += len(scope.cells[story.pk])
         inputs += estimated_tokens(len(body))
         outputs += request.max_tokens
-        cost += endpoint.prices.at_most(len(body), request.max_tokens)
-    return Estimate(asked, cells, inputs, outputs, cost)
+        cost += endpoint.prices.at_most(len(body), request.max_tokens, batch=batch)
+    return Estimate(len(scope.stories), cells, inputs, outputs, cost, scope.left_out)
 
 
 class _Prefilling:
@@ -115,12 +126,15 @@ class _Prefilling:
                 "category", "project"
             )
         }
-        rows_of = _rows_by_story(stories.values())
+        rows_of, open_ = _rows_by_story(stories.values()), open_cells(list(stories.values()))
         asked: dict[int, Request | str] = {}
         for item in items:
             story = stories.get(item.key)
             if story is None or not rows_of[story.pk]:
                 asked[item.pk] = "The story is gone, or it has no propositions."
+                continue
+            if not open_.get(story.pk):
+                asked[item.pk] = CLOSED_MEANWHILE
                 continue
             schema = SCHEMAS[story.project.schema_version]
             counts = _sample_counts(schema.version)
@@ -130,7 +144,7 @@ class _Prefilling:
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
         uids = [item.key for item, _ in answered]
         stories = {story.uid: story for story in Story.objects.filter(uid__in=uids).select_related("project")}
-        rows_of, open_ = _rows_by_story(stories.values()), _open_cells(list(stories.values()))
+        rows_of, open_ = _rows_by_story(stories.values()), open_cells(list(stories.values()))
         fresh: list[Suggestion] = []
         received: dict[int, Received] = {}
         for item, call in answered:
@@ -145,15 +159,26 @@ class _Prefilling:
         return received
 
     def _take(
-        self, item: Item, call: Call, rows: Sequence[Proposition], schema: Schema, wanted: set, fresh: list[Suggestion]
+        self,
+        item: Item,
+        call: Call,
+        rows: Sequence[Proposition],
+        schema: Schema,
+        wanted: set[tuple[int, str]],
+        fresh: list[Suggestion],
     ) -> Received:
+        """Adds to `fresh` what may be suggested, and takes those cells out of `wanted`."""
         if call.state == "refused":
             return Received(ItemState.UNUSABLE, "The model refused to answer.")
         read = read_labels(call.answer, _numbered(rows), schema)
         source = f"{item.endpoint.name} ({call.answered_by or call.model})"[:200]
+        if not any(read.labels.values()):
+            return Received(ItemState.UNUSABLE, read.problem)
+        before = set(wanted)
         for at, row in enumerate(rows, 1):
             for key, label in read.labels[at].items():
-                if (row.pk, key) in wanted:
+                if (row.pk, key) in before:
+                    wanted.discard((row.pk, key))
                     fresh.append(
                         Suggestion(
                             proposition=row,
@@ -164,25 +189,19 @@ class _Prefilling:
                             created_at=timezone.now(),
                         )
                     )
-        if not any(read.labels.values()):
-            return Received(ItemState.UNUSABLE, read.problem)
-        return Received(ItemState.DONE, read.problem)
+        remarks = [read.problem, _closed(before, len(rows) * len(schema.keys))]
+        used = len(wanted) < len(before)
+        return Received(ItemState.DONE if used else ItemState.UNUSABLE, " ".join(filter(None, remarks)))
 
     def finished(self, job: Job) -> None:
         pass
 
 
-def _open_cells(stories: Collection[Story]) -> dict[int, set[tuple[int, str]]]:
-    """By story the cells that may get a suggestion: nobody ever voted on them, and they have none. Three queries."""
-    ids = [story.pk for story in stories]
-    live = Proposition.objects.live_gold().filter(table__story__in=ids)
-    taken = set(VoteEvent.objects.filter(proposition__in=live).values_list("proposition_id", "dimension").distinct())
-    taken |= set(Suggestion.objects.filter(proposition__in=live).values_list("proposition_id", "dimension"))
-    keys = {story.pk: SCHEMAS[story.project.schema_version].keys for story in stories}
-    found: dict[int, set[tuple[int, str]]] = defaultdict(set)
-    for pk, story in live.values_list("pk", "table__story"):
-        found[story] |= {(pk, key) for key in keys[story]} - taken
-    return found
+def _closed(open_: Set[tuple[int, str]], cells: int) -> str:
+    """A remark on an answer that could not be used whole; empty where every cell was open."""
+    if len(open_) == cells:
+        return ""
+    return f"{len(open_)} of {cells} cells were still open; the others keep the vote or suggestion that they have."
 
 
 @transaction.atomic

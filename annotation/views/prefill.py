@@ -31,8 +31,9 @@ def prefills(request: HttpRequest, slug: str) -> HttpResponse:
         stories = _stories(access, chosen)
         if "start" not in request.POST:
             estimate = service.estimate(
-                project=access.project, endpoint=chosen["endpoint"], stories=stories, level=chosen["level"]
-            )
+                project=access.project, endpoint=chosen["endpoint"], stories=stories, level=chosen["level"],
+                batch=chosen["batch"],
+            )  # fmt: skip
         else:
             try:
                 made = service.start_prefill(
@@ -132,24 +133,34 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _tables(report: dict, rows: list[dict]) -> dict:
     people = [{"name": row["annotator"], **row} for row in report["votes"]["by_annotator"]]
-    accuracy, reveal = report["accuracy"], report["votes"]["overall"]["reveal"]
-    test = report["alternative_annotator"]
-    if test["winning_rate"] is not None:
-        test["winning_rate_shown"] = round(test["winning_rate"] * test["tested"])
+    reveal = report["votes"]["overall"]["reveal"]
+    acceptance = {row["source"]: row["acceptance"] for row in report["votes"]["by_source"]}
     return {
         "table": [_row(row) for row in rows],
         "people": [_row(row) for row in people],
-        "accuracy": [
-            ("On all gold", _shown(accuracy["all_gold"])),
-            ("On gold from blind votes", _shown(accuracy["blind_gold"])),
-            ("Difference on the cells that have both", _shown(accuracy["both"]["difference"], signed=True)),
-        ],
+        "models": [_model(model, acceptance[model["source"]]) for model in report["models"]],
         "reveal": [
             ("Agrees before", _shown(reveal["before"])),
             ("Agrees after", _shown(reveal["after"])),
             ("Moved toward the suggestion", _shown(reveal["toward"])),
             ("Moved away from it", _shown(reveal["away"])),
         ],
+    }
+
+
+def _model(model: dict, acceptance: dict) -> dict:
+    accuracy, test = model["accuracy"], model["alternative_annotator"]
+    return {
+        **model,
+        "estimates": [
+            ("Chosen when shown", _shown(acceptance), "votes"),
+            ("Accuracy on all gold", _shown(accuracy["all_gold"]), "cells"),
+            ("Accuracy on gold from blind votes", _shown(accuracy["blind_gold"]), "cells"),
+            ("Difference on the cells that have both", _shown(accuracy["both"]["difference"], signed=True), "cells"),
+        ],
+        "blind": model["blind_gold"],
+        "test": test,
+        "won": None if test["winning_rate"] is None else round(test["winning_rate"] * test["tested"]),
     }
 
 

@@ -29,8 +29,9 @@ export function paint(cell) {
   mark.textContent = open ? "model" : label === suggested ? "" : `model ${suggested}`;
 }
 
+// A mark keeps its place in a row that was drawn with it, so that taking a suggestion moves nothing; here there was none.
 export function reveal(cell, [label, source]) {
-  Object.assign(cell.dataset, { suggested: label, source });
+  Object.assign(cell.dataset, { suggested: label, source, revealed: "" });
   paint(cell);
 }
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
-import random
-import uuid
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.db import IntegrityError
 from django.utils import timezone
 
@@ -19,34 +15,12 @@ from annotation.domain.labelling import Row, answer_schema, labelling_request, r
 from annotation.domain.schema import SCHEMA
 from annotation.models import Assignment, Project, Proposition, Suggestion, Vote, VoteEvent
 from annotation.services import prefill as service
-from annotation.services.anchoring import report_of
 from annotation.services.arms import arm_of, draw_for
-from annotation.services.prefill import PrefillRefused, start_prefill
-from annotation.services.projects import change_settings
-from annotation.services.votes import Change, save_votes
+from annotation.services.prefill import PrefillRefused
+from annotation.services.votes import save_votes
+from tests.annotation.prefilling import CELLS, begin, change, shares
 from workers.models import Call, Endpoint, EndpointPace, Item
 from workers.services.drain import Drain
-
-CELLS = len(SCHEMA.keys)
-
-
-@pytest.fixture
-def endpoint(db):
-    made = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny-1", max_concurrency=16)
-    EndpointPace.objects.create(endpoint=made)
-    return made
-
-
-def begin(cast, endpoint, stories, **fields):
-    fields = {"level": 3, **fields}
-    return start_prefill(
-        by=cast.alice, project=cast.project, endpoint=endpoint, stories=stories, now=timezone.now(), **fields
-    )
-
-
-def change(row, dimension, label, **fields):
-    return Change(row.uid, dimension, label, fields.pop("at", timezone.now()), uuid.uuid4().hex, **fields)
-
 
 # --- the prompt and its answer -------------------------------------------------------------------------------------------
 ROWS = [Row(1, "world", "The key is in the drawer"), Row(2, "Ines", "The key is in the bag")]
@@ -163,18 +137,6 @@ class TestRound:
             assert counts[one.dimension][one.label] == max(counts[one.dimension].values())
         assert Suggestion.objects.count() == 4 * CELLS
 
-    def test_the_command_sees_a_round_through(self, cast, endpoint, make_story):
-        make_story(1), make_story(2)
-        out = io.StringIO()
-        call_command(
-            "prefill", "--project", "minds", "--endpoint", "tiny", "--wait", "--json", stdout=out, stderr=io.StringIO()
-        )
-        result = json.loads(out.getvalue())
-        assert result["items"] == {"done": 2, "failed": 0, "unusable": 0}
-        assert result["calls"] == {"made": 2, "reused": 0}
-        with pytest.raises(CommandError, match="There is no endpoint 'none'; there are: tiny"):
-            call_command("prefill", "--project", "minds", "--endpoint", "none")
-
     def test_the_pages_estimate_start_and_show(self, cast, endpoint, make_story, client):
         make_story(1), make_story(2, category="Hinting Task Test")
         endpoint.price_output = Decimal(10)
@@ -193,31 +155,6 @@ class TestRound:
 
 
 # --- arms -------------------------------------------------------------------------------------------------------------------
-@pytest.fixture
-def suggested(cast, make_story, seat):
-    """A story whose every cell has a suggestion (the second legal label), with its seats."""
-
-    def make(number=1, rows=None):
-        story = make_story(number, rows=rows or [("Ines", f"Belief {at}") for at in range(12)])
-        for at, row in enumerate(Proposition.objects.gold_of(story)):  # arms are drawn by uid: the same in every run
-            Proposition.objects.filter(pk=row.pk).update(uid=f"{number:05d}{at:05d}")
-        now = timezone.now()
-        Suggestion.objects.bulk_create(
-            Suggestion(proposition=row, dimension=one.key, label=one.values[1], source="tiny", created_at=now)
-            for row in Proposition.objects.gold_of(story)
-            for one in SCHEMA.dimensions
-        )
-        return story, seat(story)
-
-    return make
-
-
-def shares(cast, blind, reveal):
-    change_settings(
-        by=cast.alice, project=cast.project, changes={"blind_share": blind, "reveal_share": reveal}, now=timezone.now()
-    )
-
-
 def test_the_database_refuses_shares_above_a_hundred(cast):
     with pytest.raises(IntegrityError):
         Project.objects.filter(pk=cast.project.pk).update(blind_share=60, reveal_share=41)
@@ -301,61 +238,3 @@ def test_a_vote_stores_its_arm_and_what_it_saw(cast, suggested, arm, saw, sugges
 def test_an_import_carries_no_arm(cast, make_story, seat, cast_vote):
     cast_vote(seat(make_story())[0], Proposition.objects.first(), "order", "0")
     assert Vote.objects.get().arm == ""
-
-
-# --- the effect --------------------------------------------------------------------------------------------------------------
-def label_all(cast, seats, story, truth, noise, *, follows=()):
-    """Each annotator votes the truth, and another label with probability `noise`; those in `follows` take what they see."""
-    for seat in seats:
-        seat = Assignment.objects.select_related("story__project", "annotator").get(pk=seat.pk)
-        draw_for(seat=seat, now=timezone.now())
-        changes = []
-        for row in Proposition.objects.gold_of(story):
-            for one in SCHEMA.dimensions:
-                seen = arm_of(seat, row.uid, one.key) is Arm.SHOWN
-                label = truth[row.pk, one.key] if noise.random() > 0.2 else noise.choice(one.values)
-                if seen and seat.annotator.username in follows:
-                    label = one.values[1]
-                changes.append(change(row, one.key, label, saw=seen, duration_ms=noise.randrange(500, 4000)))
-        save_votes(by=seat.annotator, seat=seat, changes=changes, now=timezone.now())
-
-
-@pytest.mark.parametrize("follows", [("bob",), ()])
-def test_the_report_finds_the_effect_where_there_is_one_and_none_where_there_is_none(cast, suggested, follows):
-    noise = random.Random(7)
-    for number in range(1, 22):
-        story, seats = suggested(number, rows=[("Ines", f"Belief {at}") for at in range(6)])
-        truth = {
-            (row.pk, one.key): noise.choice(one.values)
-            for row in Proposition.objects.gold_of(story)
-            for one in SCHEMA.dimensions
-        }
-        label_all(cast, seats, story, truth, noise, follows=follows)
-    report = report_of(cast.project)
-    overall, people = report["votes"]["overall"], {row["annotator"]: row for row in report["votes"]["by_annotator"]}
-    assert overall["effect"] is bool(follows)
-    assert people["bob"]["effect"] is bool(follows)
-    assert people["bea"]["effect"] is people["ben"]["effect"] is False
-    low, high = overall["difference"]["interval"]
-    assert low < overall["difference"]["value"] < high
-    if follows:
-        assert people["bob"]["acceptance"]["value"] == 1.0
-    assert report["alternative_annotator"]["tested"] in (0, 3)
-    assert 0 < report["accuracy"]["blind_gold"]["value"] < 1
-
-
-def test_the_pages_and_the_command_show_the_effect(cast, suggested, client, make_story):
-    client.force_login(cast.esi)
-    assert "Nothing to compare yet" in client.get("/p/minds/prefill/effect/").content.decode()
-    noise = random.Random(7)
-    for number in range(1, 7):
-        story, seats = suggested(number)
-        truth = {
-            (row.pk, one.key): one.values[0] for row in Proposition.objects.gold_of(story) for one in SCHEMA.dimensions
-        }
-        label_all(cast, seats, story, truth, noise, follows=("bob", "bea"))
-    page = client.get("/p/minds/prefill/effect/").content.decode()
-    assert "Suggestions shift votes" in page
-    out = io.StringIO()
-    call_command("anchoring", "--project", "minds", stdout=out)
-    assert "bob" in out.getvalue() and "Overall" in out.getvalue()

@@ -2,8 +2,17 @@
 
 from annotation.domain.anchoring.alternative_annotator import alternative_annotator_test
 from annotation.domain.anchoring.arms import Arm, draw_arm
-from annotation.domain.anchoring.gold import accuracy_on
+from annotation.domain.anchoring.gold import accuracy_on, blind_evidence, gold_from_blind
 from annotation.domain.anchoring.report import anchoring_report
 from annotation.domain.anchoring.votes import Votes
 
-__all__ = ["Arm", "Votes", "accuracy_on", "alternative_annotator_test", "anchoring_report", "draw_arm"]
+__all__ = [
+    "Arm",
+    "Votes",
+    "accuracy_on",
+    "alternative_annotator_test",
+    "anchoring_report",
+    "blind_evidence",
+    "draw_arm",
+    "gold_from_blind",
+]

@@ -125,39 +125,46 @@ def estimates(
     stories: int,
     seed: int,
     resamples: int,
+    fewest: int = 2,
 ) -> dict[str, dict]:
     """Each quantity and each difference (first minus second) as {value, n, stories, interval[, reason]}.
 
     `n` of a difference is that of both parts, of a `paired` one (two readings of the same rows) that of one. `interval`
-    is [low, high], 95 %, percentile; an undefined value or interval has its `reason`.
+    is [low, high], 95 %, percentile, and None for an estimate from fewer than `fewest` stories; an undefined value or
+    interval has its `reason`.
     """
 
     def statistic(weights: Floats) -> Floats:
         drawn = {name: quantity.resampled(weights) for name, quantity in quantities.items()}
         return np.stack([*drawn.values(), *(drawn[a] - drawn[b] for a, b in differences.values())])
 
-    low, high = _bootstrap(statistic, stories, seed=seed, resamples=resamples) if stories > 1 else (None, None)
+    enough = stories >= max(2, fewest)
+    low, high = _bootstrap(statistic, stories, seed=seed, resamples=resamples) if enough else (None, None)
     out = {}
     for at, name in enumerate([*quantities, *differences]):
-        interval = [float(low[at]), float(high[at])] if stories > 1 and np.isfinite([low[at], high[at]]).all() else None
+        interval = [float(low[at]), float(high[at])] if enough and np.isfinite([low[at], high[at]]).all() else None
         parts = [quantities[part] for part in differences.get(name, (name,))]
-        out[name] = _estimate(parts, interval)
+        out[name] = _estimate(parts, interval, max(2, fewest))
         if name in paired:
             out[name]["n"] = parts[0].n
     return out
 
 
-def _estimate(parts: list[Quantity], interval: list[float] | None) -> dict:
+def few_stories(fewest: int) -> str:
+    return ONE_STORY if fewest == 2 else f"an interval needs at least {fewest} stories"
+
+
+def _estimate(parts: list[Quantity], interval: list[float] | None, fewest: int) -> dict:
     empty = next((part.empty for part in parts if not part.n), None)
     stories = min(part.stories for part in parts)
     out = {
         "value": None if empty else parts[0].value - sum(part.value for part in parts[1:]),
         "n": sum(part.n for part in parts),
         "stories": stories,
-        "interval": interval if stories > 1 else None,
+        "interval": interval if stories >= fewest else None,
     }
     if out["interval"] is None:
-        out["reason"] = empty or (ONE_STORY if stories < 2 else SPARSE)
+        out["reason"] = empty or (few_stories(fewest) if stories < fewest else SPARSE)
     return out
 
 

@@ -1,18 +1,80 @@
+"""How often a suggesting model is right, on all gold and on gold that no suggestion can have touched."""
+
 from __future__ import annotations
 
+import numpy as np
+
 from annotation.domain.anchoring.estimates import RESAMPLES, Ints, Share, estimates, method, numbered
-from annotation.domain.anchoring.report import effect
+from annotation.domain.anchoring.report import FEWEST_STORIES, effect
+
+FEWEST_BLIND_VOTES = 2
+BLIND_RULE = (
+    f"a cell counts where at least {FEWEST_BLIND_VOTES} annotators voted without having seen its suggestion and more than "
+    "half of them chose the same label"
+)
+
+
+def gold_from_blind(labels: Ints) -> tuple[Ints, Ints]:
+    """Gold by `BLIND_RULE`, and on how many votes each cell could rest; both of shape (cells,).
+
+    `labels` has shape (cells, annotators), -1 where an annotator gave no vote that the suggestion cannot have touched.
+    The gold is -1 where there is none: a single vote is one person's opinion, and of two unlike ones neither is more than
+    half. It is the rule of the gold labels themselves (more than half), on fewer votes.
+    """
+    votes = (labels >= 0).sum(axis=1)
+    if not labels.size:
+        return np.full(len(labels), -1), votes
+    same = np.stack([((labels == column[:, None]) & (labels >= 0)).sum(axis=1) for column in labels.T], axis=1)
+    first = same.argmax(axis=1)[:, None]
+    most = np.take_along_axis(same, first, axis=1)[:, 0]
+    settled = (votes >= FEWEST_BLIND_VOTES) & (2 * most > votes)
+    return np.where(settled, np.take_along_axis(labels, first, axis=1)[:, 0], -1), votes
+
+
+def blind_evidence(gold: Ints, votes: Ints) -> dict:
+    """What gold from blind votes rests on, from what `gold_from_blind` returns, in cells and votes; ready for JSON.
+
+    `votes_a_cell` is the mean over the `cells` that have such gold, None with a `reason` where there are none.
+    """
+    has = gold >= 0
+    cells, total = int(has.sum()), int(votes[has].sum())
+    out = {
+        "rule": BLIND_RULE,
+        "fewest_votes": FEWEST_BLIND_VOTES,
+        "cells": cells,
+        "votes": total,
+        "votes_a_cell": total / cells if cells else None,
+        "cells_with_one_vote": int((votes == 1).sum()),
+        "cells_without_majority": int(((votes >= FEWEST_BLIND_VOTES) & ~has).sum()),
+    }
+    return out if cells else out | {"reason": _none_yet(out)}
+
+
+def _none_yet(evidence: dict) -> str:
+    single, split = evidence["cells_with_one_vote"], evidence["cells_without_majority"]
+    return (
+        f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} have one such vote, "
+        f"{split} have more that do not agree); the share is given from one such cell on, its interval from "
+        f"{FEWEST_STORIES} stories with such cells on"
+    )
 
 
 def accuracy_on(
-    story: Ints, suggested: Ints, gold_all: Ints, gold_blind: Ints, *, seed: int, resamples: int = RESAMPLES
+    story: Ints,
+    suggested: Ints,
+    gold_all: Ints,
+    gold_blind: Ints,
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+    fewest_stories: int = FEWEST_STORIES,
 ) -> dict:
-    """Accuracy of the suggesting model on gold from blind votes only, beside its accuracy on all gold.
+    """Accuracy of one suggesting model on gold from blind votes only, beside its accuracy on all gold.
 
     One row a cell with a suggestion, every array of shape (C,); -1 where the gold label is undefined. `all_gold` and
     `blind_gold` count every cell that has the one or the other gold label. `both` compares the two on the cells that
     have both, since cells that blind votes resolve may be the easier ones: `difference` is all minus blind, and
-    `effect` says whether its interval excludes 0.
+    `effect` says whether its interval excludes 0. An estimate from fewer than `fewest_stories` has no interval.
     """
     codes, stories = numbered(story)
     has_all, has_blind = gold_all >= 0, gold_blind >= 0
@@ -28,7 +90,14 @@ def accuracy_on(
         "blind": share(gold_blind, both, "no cells with both gold labels"),
     }
     rules = {"seed": seed, "resamples": resamples}
-    found = estimates(quantities, {"difference": ("all", "blind")}, paired={"difference"}, stories=stories, **rules)
+    found = estimates(
+        quantities,
+        {"difference": ("all", "blind")},
+        paired={"difference"},
+        stories=stories,
+        fewest=fewest_stories,
+        **rules,
+    )
     compared = {name: found[name] for name in ("all", "blind", "difference")}
     return {
         "all_gold": found["all_gold"],

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from annotation.domain.anchoring.arms import Arm
-from annotation.domain.anchoring.estimates import RESAMPLES, Ints, Median, Quantity, Share, estimates, method, numbered
+from annotation.domain.anchoring.estimates import (
+    RESAMPLES,
+    Ints,
+    Median,
+    Quantity,
+    Share,
+    estimates,
+    few_stories,
+    method,
+    numbered,
+)
 from annotation.domain.anchoring.votes import Votes
 
 # Simulated without an effect (98 votes a story, 20 % blind), the interval of the difference excludes 0 in 51 % of data
 # sets of 2 stories, 15 % of 5, 12 % of 10 and 7 % of 21.
 FEWEST_STORIES = 5
-FEW_STORIES = f"an effect is judged from {FEWEST_STORIES} stories on"
+FEW_STORIES = few_stories(FEWEST_STORIES)
 
 DIFFERENCES = {
     "difference": ("acceptance", "blind_agreement"),
@@ -19,41 +29,56 @@ DIFFERENCES = {
 PAIRED = {"reveal_difference"}
 
 
-def anchoring_report(votes: Votes, *, seed: int, resamples: int = RESAMPLES, gold: Ints | None = None) -> dict:
-    """Overall, by dimension and by annotator; ready for JSON.
+def anchoring_report(
+    votes: Votes,
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+    gold: Ints | None = None,
+    fewest_stories: int = FEWEST_STORIES,
+) -> dict:
+    """Overall, by dimension, by annotator and by the model that suggested; ready for JSON.
 
     An estimate is {value, n, stories, interval[, reason]}, shares from 0 to 1, times in milliseconds. `difference` is
     acceptance in the shown arm minus agreement with the suggestion in the blind arm; `effect` says whether its interval
     excludes 0 (None with `effect_reason` where that cannot be judged). `time.difference` is shown minus blind. `reveal`
     has agreement with the suggestion before and after it, and the shares that moved toward it or away from it.
 
-    With few stories a percentile interval is too narrow: an effect is not judged from fewer than five, and from five to
-    twenty it is found somewhat too often. Votes without a drawn arm are counted and otherwise left out.
+    With few stories a percentile interval is too narrow: an estimate from fewer than `fewest_stories` has none, and no
+    effect is judged; from five to twenty an effect is found somewhat too often. Votes without a drawn arm are counted
+    and otherwise left out.
 
     `gold` (shape (cells,), indexed by `votes.cell`, -1 undefined) adds acceptance in the shown arm where the suggestion
     is right and where it is wrong; it must not come from votes in the shown arm, which would agree with themselves.
     """
     rules = {"seed": seed, "resamples": resamples}
 
+    def row(part: Votes) -> dict:
+        return _row(part, gold, fewest=fewest_stories, **rules)
+
     def grouped(name: str) -> list[dict]:
-        return [{name: value, **_row(part, gold, **rules)} for value, part in votes.by(name)]
+        return [{name: value, **row(part)} for value, part in votes.by(name)]
 
     return {
-        "overall": _row(votes, gold, **rules),
+        "overall": row(votes),
         "by_dimension": grouped("dimension"),
         "by_annotator": grouped("annotator"),
-        "method": method(**rules) + "; not corrected for the number of dimensions and annotators",
+        "by_source": grouped("source"),
+        "method": f"{method(**rules)}; none from fewer than {fewest_stories} stories; not corrected for the number of "
+        "dimensions, annotators and models",
+        "fewest_stories": fewest_stories,
         **rules,
     }
 
 
-def _row(votes: Votes, gold: Ints | None, *, seed: int, resamples: int) -> dict:
+def _row(votes: Votes, gold: Ints | None, *, seed: int, resamples: int, fewest: int) -> dict:
     drawn = votes.where(~votes.in_arm(Arm.NONE))
     story, stories = numbered(drawn.story)
     quantities = _arms(drawn, story, stories) | _reveal(drawn, story, stories)
     if gold is not None:
         quantities |= _by_correctness(drawn, gold[drawn.cell], story, stories)
-    found = estimates(quantities, DIFFERENCES, paired=PAIRED, stories=stories, seed=seed, resamples=resamples)
+    rules = {"stories": stories, "seed": seed, "resamples": resamples, "fewest": fewest}
+    found = estimates(quantities, DIFFERENCES, paired=PAIRED, **rules)
     row = {
         "votes": len(votes),
         "stories": stories,
@@ -104,10 +129,8 @@ def _by_correctness(votes: Votes, gold: Ints, story: Ints, stories: int) -> dict
 
 
 def effect(difference: dict) -> dict:
-    """{effect: does the interval exclude 0?}; None with `effect_reason` without an interval or with too few stories."""
+    """{effect: does the interval exclude 0?}; None with `effect_reason` where there is no interval."""
     if difference["interval"] is None:
         return {"effect": None, "effect_reason": difference["reason"]}
-    if difference["stories"] < FEWEST_STORIES:
-        return {"effect": None, "effect_reason": FEW_STORIES}
     low, high = difference["interval"]
     return {"effect": low > 0 or high < 0}

@@ -12,15 +12,15 @@ from annotation.domain.anchoring.arms import Arm
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-NAMES = ("dimensions", "annotators")
+NAMES = ("dimensions", "annotators", "sources")
 
 
 @dataclass(frozen=True)
 class Votes:
     """Standing votes on cells that have a suggestion: one row a vote, every column of shape (V,).
 
-    `dimension` indexes `dimensions`, `annotator` indexes `annotators`; `label`, `first_label` and `suggested` share the
-    codes of their dimension. `first_label` is the label before the reveal, -1 where there was none. `arm` holds values
+    `dimension` indexes `dimensions`, `annotator` indexes `annotators`, and `source`, the model that suggested, indexes
+    `sources`; `label`, `first_label` and `suggested` share the codes of their dimension. `first_label` is the label before the reveal, -1 where there was none. `arm` holds values
     of `Arm`. `duration_ms` is nan where unknown. Raises ValueError for columns of unequal length or an unknown arm.
     """
 
@@ -31,10 +31,12 @@ class Votes:
     label: Ints
     first_label: Ints
     suggested: Ints
+    source: Ints
     arm: NDArray[np.str_]
     duration_ms: Floats
     dimensions: tuple[str, ...]
     annotators: tuple[str, ...]
+    sources: tuple[str, ...]
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self._columns().items()}
@@ -63,7 +65,7 @@ class Votes:
         return replace(self, **{name: column[rows] for name, column in self._columns().items()})
 
     def by(self, name: str) -> Iterator[tuple[str, Votes]]:
-        """The votes of each `dimension` or each `annotator`, in the order of their names."""
+        """The votes of each `dimension`, `annotator` or `source`, in the order of their names."""
         code = getattr(self, name)
         order = np.argsort(code, kind="stable")
         names = getattr(self, name + "s")

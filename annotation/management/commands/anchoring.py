@@ -19,16 +19,82 @@ class Command(JsonCommand):
         if not report["votes"]:
             self.stdout.write(report["reason"])
             return
+        votes = report["votes"]
         self.stdout.write(f"{report['suggestions']} suggestions, {report['votes_on_them']} votes on them")
+        self.stdout.write(_verdict(votes["overall"]))
+        for title, rows in (
+            ("Dimension", [*votes["by_dimension"], {"dimension": "Overall", **votes["overall"]}]),
+            ("Annotator", votes["by_annotator"]),
+            ("Source", votes["by_source"]),
+        ):
+            self._table(title, rows)
+        if votes["overall"]["counts"]["reveal"]:
+            self._list("Before and after the reveal", REVEAL, votes["overall"]["reveal"])
+        for model in report["models"]:
+            self._model(model)
+        self.stdout.write(f"\n{votes['method']}")
+
+    def _table(self, title: str, rows: list[dict]) -> None:
+        wide = max(22, *(len(row[title.lower()]) + 1 for row in rows))
         self.stdout.write(
-            f"{'':22}{'shown':>8}{'blind':>8}{'accepted':>10}{'agrees':>9}{'difference':>12}{'95 % interval':>22}"
+            f"\n{title:{wide}}{'shown':>8}{'blind':>8}{'accepted':>10}{'agrees':>9}{'difference':>12}{'95 % interval':>22}"
         )
-        overall = {"dimension": "Overall", **report["votes"]["overall"]}
-        for row in [*report["votes"]["by_dimension"], *report["votes"]["by_annotator"], overall]:
-            name = row.get("dimension") or row.get("annotator")
+        for row in rows:
             shares = [row[key]["value"] for key in ("acceptance", "blind_agreement", "difference")]
             shown = [f"{value:.1%}" if value is not None else "–" for value in shares]
-            edges = row["difference"]["interval"]
-            interval = f"{edges[0]:+.1%} to {edges[1]:+.1%}" if edges else "–"
             counts = f"{row['counts']['shown']:>8}{row['counts']['blind']:>8}"
-            self.stdout.write(f"{name:22}{counts}{shown[0]:>10}{shown[1]:>9}{shown[2]:>12}{interval:>22}")
+            edges = _interval(row["difference"], "+") or "–"
+            self.stdout.write(
+                f"{row[title.lower()]:{wide}}{counts}{shown[0]:>10}{shown[1]:>9}{shown[2]:>12}{edges:>22}"
+            )
+
+    def _list(self, title: str, names: dict[str, str], found: dict) -> None:
+        self.stdout.write(f"\n{title}")
+        for key, name in names.items():
+            self.stdout.write(f"  {name:42}{_told(found[key], '+' if key == 'difference' else '')}")
+
+    def _model(self, model: dict) -> None:
+        accuracy, blind, test = model["accuracy"], model["blind_gold"], model["alternative_annotator"]
+        found = {**accuracy, "difference": accuracy["both"]["difference"]}
+        self._list(f"{model['source']}: accuracy, {model['suggestions']} suggestions", ACCURACY, found)
+        if blind["cells"]:
+            told = f"{blind['rule']}; {blind['votes_a_cell']:.1f} votes a cell, on {blind['cells']} cell{'' if blind['cells'] == 1 else 's'}"
+        else:
+            told = blind["reason"]
+        self.stdout.write(f"  Gold from blind votes: {told}.")
+        if test["passes"] is None:
+            self.stdout.write(f"  Could it stand in for an annotator? It cannot be said: {test['reason']}.")
+        else:
+            self.stdout.write(
+                f"  Could it stand in for an annotator? {'Yes' if test['passes'] else 'No'}, by the alternative annotator test: "
+                f"winning rate {test['winning_rate']:.2f} of {test['tested']} annotators, epsilon {test['epsilon']}."
+            )
+
+
+REVEAL = {
+    "before": "agrees before",
+    "after": "agrees after",
+    "toward": "moved toward the suggestion",
+    "away": "moved away from it",
+}
+ACCURACY = {
+    "all_gold": "on all gold",
+    "blind_gold": "on gold from blind votes",
+    "difference": "difference on the cells that have both",
+}
+
+
+def _verdict(overall: dict) -> str:
+    if overall["effect"] is None:
+        return f"It cannot be said yet whether suggestions shift votes: {overall['effect_reason']}."
+    return "Suggestions shift votes." if overall["effect"] else "No shift is found."
+
+
+def _interval(one: dict, sign: str = "") -> str:
+    return "{:{sign}.1%} to {:{sign}.1%}".format(*one["interval"], sign=sign) if one["interval"] else ""
+
+
+def _told(one: dict, sign: str = "") -> str:
+    """Value, interval and n; the reason where one of the first two is undefined."""
+    value = "–" if one["value"] is None else f"{one['value']:{sign}.1%}"
+    return f"{value}, {_interval(one, sign) or one['reason']}, n = {one['n']}"

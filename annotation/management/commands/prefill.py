@@ -1,21 +1,30 @@
 from __future__ import annotations
 
 import time
+from decimal import Decimal, InvalidOperation
 
 from django.utils import timezone
 
 from annotation.domain.labelling import LEVELS
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
-from annotation.services.prefill import start_prefill
+from annotation.models import Prefill, Project
+from annotation.services.prefill import Estimate, estimate, start_prefill
+from annotation.services.prefill_scope import Scope, scope_of
 from workers.management.bar import JobBar
-from workers.models import Endpoint
+from workers.management.commands.work import draining
+from workers.models import Endpoint, JobState
 from workers.services.jobs import progress_of
 from workers.services.waiting import see_through
 
+MOST_DOLLARS = 10**8
+
 
 class Command(JsonCommand):
-    help = "Has a model suggest labels for the stories of a project; with --wait sees it through."
+    help = (
+        "Has a model suggest labels for the stories of a project, and says before what that costs at most; with --wait sees it "
+        "through. Asked to end (Ctrl-C, SIGTERM), it makes no more calls and waits for the answers that are on their way."
+    )
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
@@ -23,33 +32,85 @@ class Command(JsonCommand):
         parser.add_argument("--level", type=int, choices=LEVELS, default=3)
         parser.add_argument("--split", metavar="NAME")
         parser.add_argument("--category", metavar="NAME")
-        parser.add_argument("--limit", type=int, metavar="N")
+        parser.add_argument("--limit", type=int, metavar="N", help="the first N stories that still have something open")
+        parser.add_argument("--budget", metavar="USD", help="a hard cap: no call is made that could exceed it")
+        parser.add_argument("--batch", action="store_true", help="as a batch, at the provider's lower price")
         parser.add_argument("--wait", action="store_true")
 
     def work(self, **options) -> dict:
-        project = self.project(options["project"])
-        endpoint = Endpoint.objects.filter(name=options["endpoint"]).first()
-        if endpoint is None:
-            known = ", ".join(Endpoint.objects.values_list("name", flat=True)) or "none"
-            raise ValueError(f"There is no endpoint {options['endpoint']!r}; there are: {known}.")
-        check_scope(project, split=options["split"], category=options["category"])
-        stories = project.stories.in_split(options["split"]).in_category(options["category"])
-        chosen = list(stories.select_related("project", "category").order_by("number")[: options["limit"]])
-        made = start_prefill(
-            by=None, project=project, endpoint=endpoint, stories=chosen, level=options["level"], now=timezone.now()
-        )
+        project, endpoint = self.project(options["project"]), _endpoint(options["endpoint"])
+        budget = _dollars(options["budget"])
+        scope = _scope(project, options)
+        asked = {"project": project, "endpoint": endpoint, "level": options["level"], "batch": options["batch"]}
+        asked["stories"] = scope.stories[: options["limit"]] or _stories(
+            project, options
+        )  # without any, start says why
+        self._say_before(estimate(**asked), scope)
+        made = start_prefill(by=None, budget=budget, now=timezone.now(), **asked)
         if options["wait"]:
-            bar = JobBar(made.job, time.monotonic)
-            try:
-                see_through(job=made.job, on_look=bar.refresh)
-            finally:
-                bar.close()
+            self._see_through(made)
         done = progress_of(made.job)
         return {
             "round": made.uid,
+            "job": made.job.uid,
             "state": made.job.state,
+            "left_out": sum(scope.covered.values()),
             "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
             "calls": {"made": done.made, "reused": done.reused},
             "tokens": {"input": done.input_tokens, "output": done.output_tokens},
             "cost": float(done.cost),
         }
+
+    def _say_before(self, planned: Estimate, scope: Scope) -> None:
+        if scope.left_out:
+            self.note(scope.left_out)
+        if planned.stories:
+            self.note(
+                f"{planned.stories:,} call{'' if planned.stories == 1 else 's'}, one a story, for {planned.cells:,} cells: at most "
+                f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, ${planned.cost:.4f}. Answers that the "
+                "ledger has already cost nothing."
+            )
+
+    def _see_through(self, made: Prefill) -> None:
+        bar = JobBar(made.job, time.monotonic)
+        try:
+            with draining(self.note) as stop:
+                see_through(job=made.job, on_look=bar.refresh, stop=stop)
+        finally:
+            bar.close()
+        if stop.is_set() and made.job.state == JobState.RUNNING:
+            self.note(f"The round is not done. A worker goes on with it, or: manage.py work --job {made.job.uid}")
+
+
+def _endpoint(name: str) -> Endpoint:
+    endpoint = Endpoint.objects.filter(name=name).first()
+    if endpoint is None:
+        known = ", ".join(Endpoint.objects.values_list("name", flat=True)) or "none"
+        raise ValueError(f"There is no endpoint {name!r}; there are: {known}.")
+    return endpoint
+
+
+def _scope(project: Project, options: dict) -> Scope:
+    if options["limit"] is not None and options["limit"] < 1:
+        raise ValueError(f"The limit is {options['limit']}; expected 1 story or more.")
+    check_scope(project, split=options["split"], category=options["category"])
+    return scope_of(project=project, stories=_stories(project, options))
+
+
+def _stories(project: Project, options: dict) -> list:
+    stories = project.stories.in_split(options["split"]).in_category(options["category"])
+    return list(stories.select_related("project", "category").order_by("number"))
+
+
+def _dollars(text: str | None) -> Decimal | None:
+    if text is None:
+        return None
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        value = Decimal("NaN")
+    if not value.is_finite() or not 0 <= value < MOST_DOLLARS or value != round(value, 4):
+        raise ValueError(
+            f"The budget is {text!r}; expected US dollars, 0 or more, with up to four decimals, such as 2.50."
+        )
+    return value

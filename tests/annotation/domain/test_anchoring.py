@@ -15,7 +15,9 @@ from annotation.domain.anchoring import (
     accuracy_on,
     alternative_annotator_test,
     anchoring_report,
+    blind_evidence,
     draw_arm,
+    gold_from_blind,
 )
 from annotation.domain.anchoring.alternative_annotator import FEW_ANNOTATORS, FEW_ITEMS
 from annotation.domain.anchoring.estimates import BINS, ONE_STORY, SPARSE, Median
@@ -24,11 +26,19 @@ from annotation.domain.anchoring.report import FEW_STORIES, FEWEST_STORIES, effe
 SEVEN = ("order", "truth", "access", "representation", "content", "source", "context")
 
 
-def _votes(rows, *, dimensions=("order", "truth"), annotators=("ada", "bo")) -> Votes:
+def _votes(rows, *, source=None) -> Votes:
     """From rows (story, cell, dimension, annotator, label, first label, suggested, arm, ms)."""
     *codes, arm, duration = zip(*rows, strict=True)
     columns = [np.array(column, dtype=np.int64) for column in codes]
-    return Votes(*columns, np.array(arm), np.array(duration, dtype=float), dimensions, annotators)
+    columns.append(np.zeros(len(rows), dtype=np.int64) if source is None else np.array(source))
+    return Votes(
+        *columns, np.array(arm), np.array(duration, dtype=float), ("order", "truth"), ("ada", "bo"), ("m", "n")
+    )
+
+
+def _by_hand(votes=None) -> dict:
+    """The report with intervals from two stories on, which can be worked out by hand."""
+    return anchoring_report(votes or _votes(HAND), seed=1, fewest_stories=2)
 
 
 HAND = [
@@ -93,7 +103,7 @@ def test_the_draw_at_its_bounds():
 
 
 def test_the_report_by_hand():
-    report = anchoring_report(_votes(HAND), seed=1)
+    report = _by_hand()
     assert json.loads(json.dumps(report)) == report
     row = report["overall"]
     assert row["counts"] == {"none": 1, "shown": 4, "blind": 2, "reveal": 5}
@@ -104,11 +114,22 @@ def test_the_report_by_hand():
     assert (row["difference"]["value"], row["difference"]["n"]) == (0.25, 6)
     # two stories resample to 00, 01, 10, 11, a quarter each: 2/3 − 0, 0.25, 0.25, 1 − 1; the tails are the extremes
     assert row["difference"]["interval"] == pytest.approx([0, 2 / 3])
+    assert row["effect"] is False
+
+
+def test_below_five_stories_a_value_has_its_n_and_no_interval():
+    row = anchoring_report(_votes(HAND), seed=1)["overall"]
+    found = [row["acceptance"], row["difference"], row["time"]["shown_ms"], row["reveal"]["difference"]]
+    # 3 of 4 shown; 3/4 − 1/2; shown 1, 2, 3, 5 s; before and after 2 of 4 each
+    assert [(one["value"], one["n"]) for one in found] == [(0.75, 4), (0.25, 6), (2500, 4), (0, 4)]
+    assert {(one["interval"], one["reason"]) for one in found} == {(None, "an interval needs at least 5 stories")}
     assert (row["effect"], row["effect_reason"]) == (None, FEW_STORIES)
+    five = [(story, *rest) for story in range(FEWEST_STORIES) for _, *rest in HAND[:6]]
+    assert anchoring_report(_votes(five), seed=1)["overall"]["acceptance"]["interval"] == [0.75, 0.75]
 
 
 def test_the_times_by_hand():
-    times = anchoring_report(_votes(HAND), seed=1)["overall"]["time"]
+    times = _by_hand()["overall"]["time"]
     # shown 1, 2, 3, 5 s → 2.5 s; blind 1, 4 s → 2.5 s
     assert (times["shown_ms"]["value"], times["blind_ms"]["value"], times["difference"]["value"]) == (2500, 2500, 0)
     # story 0 twice: 2 − 1 s; story 1 twice: 5 − 4 s; both once: 2.5 − 2.5 s
@@ -118,7 +139,7 @@ def test_the_times_by_hand():
 
 
 def test_the_reveal_by_hand():
-    reveal = anchoring_report(_votes(HAND), seed=1)["overall"]["reveal"]
+    reveal = _by_hand()["overall"]["reveal"]
     assert {estimate["n"] for name, estimate in reveal.items() if name != "difference"} == {4}
     # before: 0→no, 1→yes, 1→yes, 0→no; after: yes, no, yes, no
     assert (reveal["before"]["value"], reveal["after"]["value"]) == (0.5, 0.5)
@@ -129,13 +150,12 @@ def test_the_reveal_by_hand():
 
 def test_an_effect_is_an_interval_without_zero():
     for interval, expected in (([0.1, 0.2], True), ([-0.2, -0.1], True), ([-0.1, 0.1], False), ([0, 0.1], False)):
-        assert effect({"interval": interval, "stories": FEWEST_STORIES}) == {"effect": expected}
-    few = effect({"interval": [0.1, 0.2], "stories": FEWEST_STORIES - 1})
-    assert few == {"effect": None, "effect_reason": FEW_STORIES}
+        assert effect({"interval": interval}) == {"effect": expected}
+    assert effect({"interval": None, "reason": FEW_STORIES}) == {"effect": None, "effect_reason": FEW_STORIES}
 
 
 def test_groups_and_what_is_undefined_in_them():
-    report = anchoring_report(_votes(HAND), seed=1)
+    report = _by_hand()
     ada, bo = report["by_annotator"]
     assert (ada["annotator"], ada["acceptance"]["value"], bo["blind_agreement"]["value"]) == ("ada", 0.75, 0.5)
     for row, empty in ((ada, "no votes in the blind arm"), (bo, "no votes in the shown arm")):
@@ -149,11 +169,21 @@ def test_groups_and_what_is_undefined_in_them():
     assert truth["time"]["blind_ms"]["reason"] == "no timed votes in the blind arm"
 
 
+def test_each_model_has_its_own_row():
+    # shown rows of cells 0 to 2 (ada took 2 of 3) are suggestions of m, the one of cell 3 (taken) is of n
+    source = [0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 1, 1]
+    report = _by_hand(_votes(HAND, source=source))
+    m, n = report["by_source"]
+    assert [(row["source"], row["acceptance"]["n"]) for row in (m, n)] == [("m", 3), ("n", 1)]
+    assert (m["acceptance"]["value"], n["acceptance"]["value"]) == (pytest.approx(2 / 3), 1)
+    assert report["overall"]["acceptance"]["n"] == 4
+
+
 def test_a_story_without_blind_votes_may_leave_a_resample_without_any():
     # three stories, blind votes in two of them: one resample in 27 draws the third story only
     rows = [(story, story, 0, 0, 1, -1, 1, "shown", 1) for story in range(3)]
     rows += [(story, story, 0, 1, 1, -1, 1, "blind", 1) for story in range(2)]
-    row = anchoring_report(_votes(rows), seed=1)["overall"]
+    row = _by_hand(_votes(rows))["overall"]
     assert (row["difference"]["value"], row["difference"]["interval"], row["difference"]["reason"]) == (0, None, SPARSE)
     assert row["acceptance"]["interval"] == [1, 1]
 
@@ -214,8 +244,9 @@ def _simulated(seed: int, *, anchored: int | None = None, draw=False, stories=21
         agrees |= (annotator == anchored) & (arm == "shown")
     label = np.where(agrees, suggested, (suggested + 1) % 3)
     duration = rng.lognormal(9, 1, len(cell))
-    first = np.full(len(cell), -1)
-    return Votes(story, cell, dimension, annotator, label, first, suggested, arm, duration, SEVEN, ("ada", "bo", "cy"))
+    first, source = np.full(len(cell), -1), np.zeros(len(cell), dtype=int)
+    names = (SEVEN, ("ada", "bo", "cy"), ("m",))
+    return Votes(story, cell, dimension, annotator, label, first, suggested, source, arm, duration, *names)
 
 
 def test_the_one_who_takes_every_suggestion_is_found():
@@ -236,14 +267,14 @@ def test_the_one_who_takes_every_suggestion_is_found():
 def test_independent_voters_show_no_effect_at_the_nominal_rate():
     none_found = 0
     for seed in range(100):
-        votes = replace(_simulated(seed), dimensions=(), annotators=())
+        votes = replace(_simulated(seed), dimensions=(), annotators=(), sources=())
         none_found += anchoring_report(votes, seed=seed, resamples=400)["overall"]["effect"] is False
     # 95 expected; 88 is 3.2 binomial standard errors (√(0.95 · 0.05 · 100) = 2.18) below
     assert 88 <= none_found <= 100
 
 
 def test_the_seed_decides_the_interval():
-    votes = replace(_simulated(2), dimensions=(), annotators=())
+    votes = replace(_simulated(2), dimensions=(), annotators=(), sources=())
     first, again, other = (anchoring_report(votes, seed=seed, resamples=200)["overall"] for seed in (3, 3, 4))
     assert first == again
     assert first["difference"]["interval"] != other["difference"]["interval"]
@@ -269,6 +300,7 @@ def test_accuracy_on_blind_gold_by_hand():
         np.array([1, 1, 0, 2, 2, -1]),
         np.array([1, 0, -1, 2, -1, 0]),
         seed=1,
+        fewest_stories=2,
     )
     assert (found["all_gold"]["value"], found["all_gold"]["n"]) == (0.8, 5)
     assert (found["blind_gold"]["value"], found["blind_gold"]["n"]) == (0.5, 4)
@@ -286,6 +318,46 @@ def test_accuracy_without_blind_gold():
     found = accuracy_on(np.array([0, 1]), one, one, np.array([-1, -1]), seed=1)
     assert (found["blind_gold"]["value"], found["blind_gold"]["reason"]) == (None, "no gold labels from blind votes")
     assert (found["both"]["effect"], found["both"]["effect_reason"]) == (None, "no cells with both gold labels")
+
+
+def test_the_accuracy_in_few_stories_has_no_interval():
+    one = np.array([1, 1])
+    found = accuracy_on(np.array([0, 1]), one, one, one, seed=1)
+    for estimate in (found["all_gold"], found["blind_gold"], found["both"]["difference"]):
+        assert (estimate["n"], estimate["interval"], estimate["reason"]) == (2, None, FEW_STORIES)
+    assert found["both"]["effect_reason"] == FEW_STORIES
+
+
+def test_gold_from_blind_votes_needs_a_majority_of_two():
+    labels = np.array(
+        [
+            [3, -1, -1],  # one vote: one person's opinion
+            [3, 3, -1],  # two that agree
+            [3, 4, -1],  # two that do not
+            [4, 3, 4],  # 2 of 3
+            [3, 4, 5],  # 1 of 3
+            [-1, -1, -1],
+        ]
+    )
+    gold, votes = gold_from_blind(labels)
+    assert gold.tolist() == [-1, 3, -1, 4, -1, -1]
+    assert votes.tolist() == [1, 2, 2, 3, 3, 0]
+    # gold on cells 1 and 3, which rest on 2 + 3 votes: 2.5 a cell; cells 2 and 4 have two votes or more without a majority
+    found = blind_evidence(gold, votes)
+    assert (found["cells"], found["votes"], found["votes_a_cell"]) == (2, 5, 2.5)
+    assert (found["cells_with_one_vote"], found["cells_without_majority"], found["fewest_votes"]) == (1, 2, 2)
+    # four votes, two each: not more than half
+    assert gold_from_blind(np.array([[1, 1, 2, 2], [1, 1, 1, 2]]))[0].tolist() == [-1, 1]
+    assert json.loads(json.dumps(found)) == found
+
+
+@pytest.mark.parametrize("labels", [[[3, -1], [-1, 4], [3, 4]], [[], [], []]])
+def test_without_gold_from_blind_votes_it_says_what_is_missing(labels):
+    found = blind_evidence(*gold_from_blind(np.array(labels, dtype=int)))
+    single, split = (2, 1) if labels[0] else (0, 0)
+    assert (found["cells"], found["votes_a_cell"]) == (0, None)
+    assert "no cell has 2 agreeing votes" in found["reason"] and "from 5 stories" in found["reason"]
+    assert f"{single} have one such vote, {split} have more" in found["reason"]
 
 
 def _repeated(pattern, times):

@@ -1,0 +1,95 @@
+"""What a round of suggestions may still ask for, and what that costs at most."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import QuerySet
+
+from annotation.domain.schema import SCHEMAS
+from annotation.models import Prefill, Project, Proposition, Story, Suggestion, VoteEvent
+from workers.backends.baseline import MODELS
+from workers.models import Endpoint, Item
+
+Cell = tuple[int, str]
+
+
+class PrefillRefused(ValueError):
+    """Says in one sentence why it cannot be done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Stories with open cells that no other round asks for; `cells` by story id. `covered` counts by round those that one asks for."""
+
+    stories: list[Story]
+    cells: dict[int, set[Cell]]
+    covered: dict[Prefill, int] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> str:
+        """One sentence about the stories that rounds cover; empty where there are none."""
+        count = sum(self.covered.values())
+        if not count:
+            return ""
+        which = ", ".join(f"{one.uid} ({one.endpoint.name}, {one.job.state})" for one in self.covered)
+        many = len(self.covered) > 1
+        return (
+            f"{count} {'story is' if count == 1 else 'stories are'} left out: the round{'s' if many else ''} {which} "
+            f"{'have' if many else 'has'} not ended with {'it' if count == 1 else 'them'}."
+        )
+
+
+def scope_of(*, project: Project, stories: Sequence[Story]) -> Scope:
+    """In the order of `stories`. A round asks for a story until its item has ended, also while the round is paused."""
+    cells = open_cells(stories)
+    asking = _asking(project)
+    chosen: list[Story] = []
+    covered: dict[Prefill, int] = defaultdict(int)
+    for story in stories:
+        if not cells.get(story.pk):
+            continue
+        if story.uid in asking:
+            covered[asking[story.uid]] += 1
+        else:
+            chosen.append(story)
+    return Scope(chosen, cells, dict(covered))
+
+
+def _asking(project: Project) -> dict[str, Prefill]:
+    """Story uid → the round of the project that has not ended with it."""
+    rounds = {one.job_id: one for one in project.prefills.select_related("endpoint", "job")}
+    items = Item.objects.still_open().filter(job__in=rounds)
+    return {uid: rounds[job] for uid, job in items.values_list("key", "job_id")}
+
+
+def open_cells(stories: Collection[Story]) -> dict[int, set[Cell]]:
+    """By story id the cells that may get a suggestion: nobody ever voted on them, and they have none. Three queries."""
+    ids = [story.pk for story in stories]
+    live = Proposition.objects.live_gold().filter(table__story__in=ids)
+    taken = set(VoteEvent.objects.filter(proposition__in=live).values_list("proposition_id", "dimension").distinct())
+    taken |= set(Suggestion.objects.filter(proposition__in=live).values_list("proposition_id", "dimension"))
+    keys = {story.pk: SCHEMAS[story.project.schema_version].keys for story in stories}
+    found: dict[int, set[Cell]] = defaultdict(set)
+    for pk, story in live.values_list("pk", "table__story"):
+        found[story] |= {(pk, key) for key in keys[story]} - taken
+    return found
+
+
+def labelling_endpoints() -> QuerySet[Endpoint]:
+    """Endpoints in use that can label: every one but the baselines that stand for another task."""
+    return Endpoint.objects.usable().exclude(provider="baseline", model__in=_OTHER_TASKS)
+
+
+def check_labels(endpoint: Endpoint) -> None:
+    """Raises PrefillRefused for a baseline of another task."""
+    if endpoint.provider == "baseline" and endpoint.model in _OTHER_TASKS:
+        known = " and ".join(name for name, kind in MODELS.items() if kind == "label")
+        raise PrefillRefused(
+            f"{endpoint.name} cannot label: {endpoint.model} is a baseline for another task; {known} can."
+        )
+
+
+_OTHER_TASKS = [name for name, kind in MODELS.items() if kind != "label"]

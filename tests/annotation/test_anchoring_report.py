@@ -1,0 +1,149 @@
+"""What suggestions did to votes: the report of a project, its page and its command."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotation.domain.schema import SCHEMA
+from annotation.models import Assignment, Proposition, Vote
+from annotation.services.anchoring import report_of
+from annotation.services.arms import draw_for
+from annotation.services.votes import save_votes
+from tests.annotation.prefilling import CELLS, change, first_labels, label_all, shares
+
+PAGE = "/p/minds/prefill/effect/"
+
+
+def text_of(cast, *arguments) -> str:
+    out = io.StringIO()
+    call_command("anchoring", "--project", "minds", *arguments, stdout=out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("follows", [("bob",), ()])
+def test_the_report_finds_the_effect_where_there_is_one_and_none_where_there_is_none(cast, suggested, follows):
+    noise = random.Random(7)
+    for number in range(1, 22):
+        story, seats = suggested(number, rows=[("Ines", f"Belief {at}") for at in range(6)])
+        truth = {
+            (row.pk, one.key): noise.choice(one.values)
+            for row in Proposition.objects.gold_of(story)
+            for one in SCHEMA.dimensions
+        }
+        label_all(cast, seats, story, truth, noise, follows=follows)
+    report = report_of(cast.project)
+    overall, people = report["votes"]["overall"], {row["annotator"]: row for row in report["votes"]["by_annotator"]}
+    assert overall["effect"] is bool(follows)
+    assert people["bob"]["effect"] is bool(follows)
+    assert people["bea"]["effect"] is people["ben"]["effect"] is False
+    low, high = overall["difference"]["interval"]
+    assert low < overall["difference"]["value"] < high
+    if follows:
+        assert people["bob"]["acceptance"]["value"] == 1.0
+    (model,) = report["models"]
+    assert model["alternative_annotator"]["tested"] in (0, 3)
+    assert 0 < model["accuracy"]["blind_gold"]["value"] < 1
+    assert model["blind_gold"]["votes_a_cell"] >= 2
+
+
+def blind_votes(seats, labels):
+    """Each seat votes one label on the first cell of its story."""
+    for seat, label in zip(seats, labels, strict=True):
+        held = Assignment.objects.select_related("story__project", "annotator").get(pk=seat.pk)
+        draw_for(seat=held, now=timezone.now())
+        row = Proposition.objects.gold_of(held.story).first()
+        save_votes(by=held.annotator, seat=held, changes=[change(row, "order", label)], now=timezone.now())
+
+
+def test_one_blind_vote_is_no_gold(cast, suggested, client):
+    shares(cast, 100, 0)
+    first, second = SCHEMA["order"].values[:2]  # the second is suggested everywhere
+    _, seats = suggested(1, rows=[("Ines", "It rains")])
+    blind_votes(seats[:1], [second])
+    (model,) = report_of(cast.project)["models"]
+    assert (model["accuracy"]["blind_gold"]["value"], model["accuracy"]["blind_gold"]["n"]) == (None, 0)
+    assert (model["blind_gold"]["cells"], model["blind_gold"]["cells_with_one_vote"]) == (0, 1)
+    told = "no cell has 2 agreeing votes cast without its suggestion in sight (1 have one such vote, 0 have more"
+    client.force_login(cast.esi)
+    assert told in client.get(PAGE).content.decode()
+    assert told in text_of(cast)
+    # a second story: two of three say the suggested label, which is gold then; 3 votes on 1 cell
+    _, seats = suggested(2, rows=[("Ines", "It rains")])
+    blind_votes(seats, [second, first, second])
+    (model,) = report_of(cast.project)["models"]
+    assert (model["accuracy"]["blind_gold"]["value"], model["accuracy"]["blind_gold"]["n"]) == (1, 1)
+    assert (model["blind_gold"]["cells"], model["blind_gold"]["votes_a_cell"]) == (1, 3)
+    assert "rests on 3.0 votes a cell" in client.get(PAGE).content.decode()
+    assert "3.0 votes a cell, on 1 cell." in text_of(cast)
+
+
+def test_models_are_never_pooled(cast, suggested, client):
+    shares(cast, 100, 0)
+    first, second = SCHEMA["order"].values[:2]
+    for number, source in ((1, "right (r-1)"), (2, "wrong (w-1)")):
+        _, seats = suggested(number, rows=[("Ines", "It rains")], source=source)
+        blind_votes(seats, [second if source.startswith("right") else first] * 3)
+    report = report_of(cast.project)
+    right, wrong = report["models"]
+    # each has one cell with three equal blind votes: the suggested label in the first story, another in the second
+    assert (right["source"], wrong["source"]) == ("right (r-1)", "wrong (w-1)")
+    assert right["accuracy"]["blind_gold"]["value"] == 1 and wrong["accuracy"]["blind_gold"]["value"] == 0
+    assert [one["suggestions"] for one in (right, wrong)] == [CELLS, CELLS]
+    # the test of each looks at its own cell alone
+    for model in (right, wrong):
+        assert {row["items"] for row in model["alternative_annotator"]["annotators"]} == {1}
+    # and all gold, which those votes settled
+    assert right["accuracy"]["all_gold"]["value"] == 1 and wrong["accuracy"]["all_gold"]["value"] == 0
+    by_source = report["votes"]["by_source"]
+    assert [(row["source"], row["blind_agreement"]["value"]) for row in by_source] == [
+        ("right (r-1)", 1),
+        ("wrong (w-1)", 0),
+    ]
+    assert report["votes"]["overall"]["blind_agreement"]["n"] == Vote.objects.count() == 6
+    assert not {"accuracy", "alternative_annotator"} & set(report)
+    client.force_login(cast.esi)
+    page, told = client.get(PAGE).content.decode(), text_of(cast)
+    for source in ("right (r-1)", "wrong (w-1)"):
+        assert source in page and f"{source}: accuracy, {CELLS} suggestions" in told
+
+
+def labelled(cast, suggested, stories, **share):
+    shares(cast, share.get("blind", 20), share.get("reveal", 0))
+    noise = random.Random(7)
+    for number in range(1, stories + 1):
+        story, seats = suggested(number)
+        label_all(cast, seats, story, first_labels(story), noise, follows=("bob", "bea"))
+
+
+def test_below_five_stories_page_and_command_show_values_without_intervals(cast, suggested, client):
+    labelled(cast, suggested, 4)
+    overall = report_of(cast.project)["votes"]["overall"]
+    assert overall["difference"]["value"] > 0.3 and overall["difference"]["interval"] is None
+    client.force_login(cast.esi)
+    page, told = client.get(PAGE).content.decode(), text_of(cast)
+    assert "It cannot be said yet:</strong> an interval needs at least 5 stories" in page
+    assert f"no interval, n = {overall['difference']['n']}" in page
+    assert "chart-ci" not in page and " points</span>" not in page and "95 % interval " not in page
+    assert "It cannot be said yet whether suggestions shift votes: an interval needs at least 5 stories." in told
+    assert f"{overall['difference']['value']:.1%}" in told and " to " not in told.split("Overall")[1].splitlines()[0]
+
+
+def test_page_and_command_tell_the_same(cast, suggested, client):
+    client.force_login(cast.esi)
+    assert "Nothing to compare yet" in client.get(PAGE).content.decode()
+    labelled(cast, suggested, 6, blind=40, reveal=20)
+    page, told = client.get(PAGE).content.decode(), text_of(cast)
+    assert "Suggestions shift votes" in page and "Suggestions shift votes" in told
+    assert "bob" in told and "Overall" in told
+    report = json.loads(text_of(cast, "--json"))
+    reveal, accuracy = report["votes"]["overall"]["reveal"], report["models"][0]["accuracy"]
+    for one in (*(reveal[name] for name in ("before", "after", "toward", "away")), accuracy["blind_gold"]):
+        assert f"{one['value']:.1%}" in told
+        assert f"{one['value'] * 100:.1f}\u202f%" in page
+    assert "Could it stand in for an annotator?" in told

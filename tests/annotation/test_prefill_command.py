@@ -1,0 +1,108 @@
+"""The command does what the page does: estimate, budget, batch, one sentence where it refuses, and a calm end."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import Prefill
+from tests.annotation.prefilling import CELLS, begin, suggest
+from workers.models import Call, Endpoint, EndpointPace, Item
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def prefill(*arguments: str, name: str = "tiny") -> tuple[dict, str]:
+    """What it printed on standard output and on standard error."""
+    out, err = io.StringIO(), io.StringIO()
+    call_command(
+        "prefill", "--project", "minds", "--endpoint", name, "--json", *arguments, stdout=out, stderr=err, no_color=True
+    )
+    return json.loads(out.getvalue()), err.getvalue()
+
+
+def test_it_sees_a_round_through(endpoint, make_story):
+    make_story(1), make_story(2)
+    result, _ = prefill("--wait")
+    assert result["items"] == {"done": 2, "failed": 0, "unusable": 0}
+    assert result["calls"] == {"made": 2, "reused": 0}
+    assert result["left_out"] == 0
+    with pytest.raises(CommandError, match="There is no endpoint 'none'; there are: tiny"):
+        prefill(name="none")
+
+
+def test_it_estimates_and_takes_a_budget_and_a_batch(endpoint, make_story):
+    make_story(category="Hinting Task Test")
+    endpoint.price_output, endpoint.batches = Decimal(10), True
+    endpoint.save()
+    _, told = prefill("--budget", "2.5", "--batch")
+    # (400 + 2 × 90) tokens × $10 a million, at half price
+    assert f"1 call, one a story, for {2 * CELLS} cells" in told and "580 out, $0.0029." in told
+    job = Prefill.objects.get().job
+    assert (job.budget, job.batch) == (Decimal("2.5"), True)
+
+
+@pytest.mark.parametrize("budget", ["much", "-1", "NaN", "Infinity", "0.00001", "1e9"])
+def test_a_budget_that_is_none_is_refused(endpoint, make_story, budget):
+    make_story()
+    with pytest.raises(CommandError, match=r"The budget is '.+'; expected US dollars, 0 or more"):
+        prefill(f"--budget={budget}")
+    assert not Prefill.objects.exists()
+
+
+@pytest.mark.parametrize("limit", ["0", "-3"])
+def test_a_limit_below_one_is_refused(endpoint, make_story, limit):
+    make_story()
+    with pytest.raises(CommandError, match=f"The limit is {limit}; expected 1 story or more."):
+        prefill(f"--limit={limit}")
+
+
+def test_the_limit_counts_stories_with_something_open(cast, endpoint, make_story):
+    stories = [make_story(number) for number in range(1, 6)]
+    suggest(stories[0])
+    running = begin(cast, endpoint, [stories[1]])
+    result, told = prefill("--limit", "2")
+    items = Item.objects.filter(job=Prefill.objects.get(uid=result["round"]).job)
+    # the first has its suggestions, the second is asked for by another round
+    assert set(items.values_list("key", flat=True)) == {stories[2].uid, stories[3].uid}
+    assert result["left_out"] == 1
+    assert f"1 story is left out: the round {running.uid} (tiny, running) has not ended with it." in told
+    assert "2 calls, one a story" in told
+
+
+@pytest.mark.parametrize("model", ["omniscient", "lexical-judge"])
+def test_what_cannot_label_is_refused(make_story, model):
+    make_story()
+    EndpointPace.objects.create(endpoint=Endpoint.objects.create(name="base", provider="baseline", model=model))
+    with pytest.raises(CommandError, match=f"base cannot label: {model} is a baseline for another task"):
+        prefill(name="base")
+    assert not Prefill.objects.exists()
+
+
+def test_an_interrupt_lets_what_is_in_flight_come_to_its_end(endpoint, make_story, monkeypatch):
+    for number in range(1, 21):
+        make_story(number)
+    endpoint.options, endpoint.max_concurrency = {"delay": 1.0}, 4
+    endpoint.save()
+    before, interrupted = signal.getsignal(signal.SIGINT), []
+
+    def look(bar, **_) -> None:
+        if Call.objects.filter(state="sent").count() == 4 and not interrupted:
+            interrupted.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("workers.management.bar.JobBar.refresh", look)
+    result, told = prefill("--wait")
+    assert interrupted and "Ending: waiting for the answers that are on their way." in told
+    assert f"The round is not done. A worker goes on with it, or: manage.py work --job {result['job']}" in told
+    # four in flight: all four answers are kept, the other sixteen wait, nothing is lost
+    assert (result["state"], result["items"]["done"]) == ("running", 4)
+    assert Item.objects.filter(state="waiting").count() == 16
+    assert set(Call.objects.exclude(state="planned").values_list("state", flat=True)) == {"answered"}
+    assert signal.getsignal(signal.SIGINT) is before
