@@ -207,9 +207,8 @@ class Drain:
         self._hand_over()
         for key, (outcomes, _) in taken.items():
             self._write(key, outcomes)
-        if left is None and wrote:  # an answer may have brought new work, also for an endpoint that had none before
-            self.looked = 0.0
-            return HORIZON / 2
+        if left is None and (self._look(at_once=True) or wrote):
+            return HORIZON / 2  # an answer brought new work, perhaps for an endpoint that had none before
         return left
 
     def _write(self, key: int, outcomes: list[Outcome]) -> None:
@@ -238,10 +237,12 @@ class Drain:
         due.clear()
         self.loop.call_soon_threadsafe(_resolve, told)
 
-    def _look(self) -> None:
-        """Opens a line for each endpoint that has something to do; settings that changed meanwhile count from here on."""
-        if time.monotonic() - self.looked < LOOK:
-            return
+    def _look(self, *, at_once: bool = False) -> bool:
+        """Opens a line for each endpoint that has something to do; settings that changed meanwhile count from here on. Returns
+        whether there is a new one."""
+        if time.monotonic() - self.looked < LOOK and not at_once:
+            return False
+        before = len(self.lines)
         self.looked = time.monotonic()
         if self.looked - self.swept >= settings.WORKER_SWEEP_SECONDS:
             # What a dead worker holds counts as in flight: where it fills the endpoint, nobody else would get anything.
@@ -259,6 +260,7 @@ class Drain:
                 waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING)
                 jobs = Job.objects.filter(state=JobState.RUNNING, items__in=waiting)
                 jobs.update(state=JobState.PAUSED, note=f"{endpoint.name}: {error}"[:300])
+        return len(self.lines) > before
 
     def _claim(self, unwritten: dict[int, int]) -> float | None:
         """`unwritten` by endpoint: answers that are here, and count as in flight until they are written."""
