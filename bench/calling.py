@@ -25,7 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-CALLS, IN_FLIGHT, WARM_UP = 895, 64, 64
+CALLS, IN_FLIGHT, WARM_UP = 895, 64, 640
 STORY = "Ines puts the key in the bag. Tomas moves it to the drawer while she is away. " * 12
 INSPECT = """
 import sys, time

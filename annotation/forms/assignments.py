@@ -27,7 +27,9 @@ class AssignForm(forms.Form):
     annotators = forms.ModelMultipleChoiceField(
         User.objects.none(), widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose annotators."}
     )
-    seed = forms.IntegerField(initial=1, min_value=0, max_value=2**31 - 1, help_text="The same seed gives the same plan.")
+    seed = forms.IntegerField(
+        initial=1, min_value=0, max_value=2**31 - 1, help_text="The same seed gives the same plan."
+    )
 
     def __init__(self, data=None, *, project: Project) -> None:
         super().__init__(data)

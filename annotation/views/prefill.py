@@ -82,7 +82,9 @@ def progress(request: HttpRequest, slug: str, round: str) -> HttpResponse:
 
 
 def _progress(access: ProjectAccess, held: Prefill) -> dict:
-    return live.progress_context(held.job, reverse("annotation:prefill", args=[access.project.slug, held.uid]))
+    return live.progress_context(
+        held.job, reverse("annotation:prefill", args=[access.project.slug, held.uid]), takes_budget=True
+    )
 
 
 def _items(request: HttpRequest, held: Prefill) -> Page:
@@ -100,7 +102,8 @@ def _items(request: HttpRequest, held: Prefill) -> Page:
 @require_POST
 def action(request: HttpRequest, slug: str, round: str, action: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    steer(_prefill(access, round).job, action)
+    if told := steer(_prefill(access, round).job, action, budget=request.POST.get("budget", "")):
+        messages.error(request, told)
     return redirect("annotation:prefill", slug, round)
 
 

@@ -362,7 +362,9 @@ def test_the_history_tells_who_decided_on_which_votes_and_what_was_taken_back(es
     assert "Votes and names are shown once the cell is settled" in page and "Bea" not in page
     decide(first_cell(story), cast.esi, "Memory", reason="He recalls it.")
     page = esi.get(url).content.decode()
-    assert "Esi</bdi> decided" in page and "He recalls it." in page and "Bea</bdi>: Testimony" in page and "Rule 1" in page
+    assert (
+        "Esi</bdi> decided" in page and "He recalls it." in page and "Bea</bdi>: Testimony" in page and "Rule 1" in page
+    )
     post(esi, first_cell(story), undo="1")
     page = esi.get(url).content.decode()
     assert "Bea" not in page

@@ -36,11 +36,13 @@ def _refused(response, status: int) -> dict[str, list[str]]:
 
 
 def test_registering_answers_with_what_was_saved(register, admin):
-    response = register(base_url="http://gpu-box:8000/v1", price_input="0.15", api_key_env="GPU_KEY", options={"a": 1})
+    response = register(
+        base_url="http://gpu-box:8000/v1", price_input="0.15", api_key_env="GPU_KEY", options={"extra_body": {"a": 1}}
+    )
     assert response.status_code == 201
     body = response.json()
     assert (body["name"], body["price_input"], body["api_key_env"]) == ("small", "0.150000", "GPU_KEY")
-    assert (body["options"], body["created_by"], body["tried_at"]) == ({"a": 1}, "charlie", None)
+    assert (body["options"], body["created_by"], body["tried_at"]) == ({"extra_body": {"a": 1}}, "charlie", None)
     assert admin.get(f"{LIST}small/").json() == body
     assert EndpointPace.objects.filter(endpoint__name="small").exists()
 
@@ -78,7 +80,8 @@ def test_without_a_log_in(client, db):
         ("price_input", 0.15),
         ("price_batch", "NaN"),
         ("max_concurrency", 0),
-        ("max_attempts", 2**15),
+        ("max_attempts", 101),
+        ("timeout_seconds", 86_401),
         ("name", "two words"),
         ("model", ""),
         ("model", "a\x00b"),
@@ -101,6 +104,10 @@ def test_what_is_not_as_described_is_400_at_its_field(register, field, value):
         ("base_url", "http://models.example:99999/"),
         ("options", {"a": "\x00"}),
         ("options", {"a": "\ud800"}),
+        ("options", {"top_p": 1}),
+        ("api_key_env", "SECRET_KEY"),
+        ("family", "hf_secretA1b2C3d4E5f6"),
+        ("price_batch", "1.5"),
     ],
 )
 def test_what_is_refused_is_422_at_its_field(admin, field, value):

@@ -306,6 +306,47 @@ def test_a_job_is_paused_and_resumed_and_the_page_follows(admin, cast, make_stor
     assert Call.objects.count() == 2
 
 
+def test_a_job_that_met_its_budget_goes_on_with_a_larger_one(admin, cast, make_story, make_endpoint, assert_accessible):
+    model = make_endpoint("dear", price_input=Decimal(1), price_output=Decimal(1))
+    made = begin(cast, model, [make_story(1)], budget=Decimal("0.0001"))
+    work_off()
+    admin.goto(f"/models/jobs/{made.job.uid}/")
+    assert "The next call could exceed the budget" in admin.inner_text("#job-progress")
+    assert_accessible(admin)
+    tab_to(admin, "with a budget of $")
+    admin.keyboard.type("3")
+    press(admin, "Enter")
+    admin.wait_for_selector("#job-progress .badge-saving")
+    assert "of at most $3.00" in admin.inner_text("#job-progress")
+    work_off()
+    admin.wait_for_selector("#job-progress .badge-done")
+
+
+def test_a_model_that_was_never_used_is_deleted_after_a_question(admin, make_endpoint, assert_accessible):
+    make_endpoint("mistake")
+    admin.goto("/models/endpoint/mistake/")
+    assert_accessible(admin)
+    tab_to(admin, "Delete this model")
+    press(admin, "Enter")
+    admin.wait_for_selector("dialog[open]")
+    assert Endpoint.objects.exists()
+    admin.click("dialog >> text=Yes, do it")
+    admin.wait_for_url("**/models/")
+    assert not Endpoint.objects.exists()
+
+
+def test_a_call_with_five_megabytes_is_shown_in_part_and_downloaded_whole(admin, cast, make_story, make_endpoint):
+    begin(cast, make_endpoint("long"), [make_story(1)])
+    work_off()
+    Call.objects.update(answer="ab " * 1_700_000)
+    admin.goto(f"/models/ledger/{Call.objects.get().uid}/", timeout=10_000)
+    assert "The first 20,000 of 5,100,000 characters." in admin.inner_text("main")
+    assert len(admin.inner_text("pre[aria-label=Answer]")) == 20_000
+    with admin.expect_download() as coming:
+        admin.click("text=Download the whole answer")
+    assert coming.value.path().stat().st_size == 5_100_000
+
+
 def test_the_work_page_follows_a_job_and_then_stands_still(admin, cast, make_story, make_endpoint):
     begin(cast, make_endpoint("dry-run", options={"delay": 0.5}), [make_story(1)])
     admin.goto("/models/work/")

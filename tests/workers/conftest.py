@@ -49,6 +49,12 @@ class Trial:
         self.finished_jobs.append(job.pk)
 
 
+@pytest.fixture(autouse=True)
+def scripts_of_the_test(monkeypatch, tmp_path) -> None:
+    """Scripts and logs of scripted answers lie beside the test."""
+    monkeypatch.setenv("SCRIPTED_DIR", str(tmp_path))
+
+
 @pytest.fixture
 def trial():
     purpose = Trial()

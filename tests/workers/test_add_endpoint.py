@@ -82,10 +82,10 @@ def test_an_address_that_is_no_web_address(url):
 
 @pytest.mark.parametrize(
     "host",
-    ["169.254.169.254", "2852039166", "0xa9fea9fe", "[fe80::1]", "[::ffff:169.254.169.254]"],
+    ["169.254.169.254", "2852039166", "0xa9fea9fe", "[fe80::1]", "[::ffff:169.254.169.254]", "[fd00:ec2::254]"],
 )
 def test_an_address_where_clouds_keep_their_secrets(host):
-    assert refused(f"--base-url=http://{host}/") == "base_url: A link-local address is no model server."
+    assert refused(f"--base-url=http://{host}/") == "base_url: A link-local or metadata address is no model server."
 
 
 @pytest.mark.parametrize("url", ["http://me:hunter2@a.example/", "http://a.example/?key=hunter2", "http://@a.example/"])
@@ -123,6 +123,17 @@ def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(key, cap
         ("--max-concurrency=0", "max_concurrency"),
         ("--timeout-seconds=0", "timeout_seconds"),
         ("--max-attempts=-1", "max_attempts"),
+        # one more than the most
+        ("--timeout-seconds=86401", "timeout_seconds"),
+        ("--retry-after-cap=86401", "retry_after_cap"),
+        ("--max-attempts=101", "max_attempts"),
+        ("--repeat-unknown=101", "repeat_unknown"),
+        ("--max-concurrency=10001", "max_concurrency"),
+        ("--requests-per-minute=10000001", "requests_per_minute"),
+        ("--tokens-per-minute=2000000001", "tokens_per_minute"),
+        ("--context-tokens=100000001", "context_tokens"),
+        ("--price-output=100001", "price_output"),
+        ("--price-batch=1.001", "price_batch"),
     ],
 )
 def test_numbers_that_cannot_be(option, field):
@@ -139,10 +150,77 @@ def test_numbers_that_cannot_be(option, field):
         ('{"a": "\\u0000"}', "openai", "options: NUL characters and halves of surrogate pairs cannot be stored."),
         ('{"script": [{"fail": []}]}', "scripted", "options: Rule 1 of the script: fail is one of"),
         ('{"gpus": 2}', "vllm-engine", "options: There is no option 'gpus'"),
+        (
+            '{"reasoning_efort": "low"}',
+            "openai",
+            "options: There is no option 'reasoning_efort'; there are max_tokens_field, reasoning_effort, extra_body. "
+            "Other fields of a request go into extra_body.",
+        ),
+        ('{"top_p": 1}', "vllm", "options: There is no option 'top_p'; there are max_tokens_field,"),
+        ('{"cached": true}', "anthropic", "options: There is no option 'cached'; there are effort, cache."),
+        ('{"cache": "yes"}', "anthropic", "options: The option cache wants bool, not 'yes'."),
+        ('{"defualt": "yes"}', "scripted", "options: There is no option 'defualt'; there are script, default,"),
+        ('{"sed": 1}', "baseline", "options: There is no option 'sed'; there are seed, threshold."),
     ],
 )
 def test_options_that_cannot_work(options, provider, told):
-    assert told in refused(f"--options={options}", provider=provider)
+    assert told in refused(f"--options={options}", provider=provider, model=MODELS.get(provider, "small-1"))
+
+
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("SECRET_KEY", "This variable belongs to the site itself; choose another name for the key."),
+        ("CREDENCE_API_KEY", "This variable belongs to the site itself; choose another name for the key."),
+        ("REDIS_TOKEN", "This variable belongs to the site itself; choose another name for the key."),
+        ("DATABASE_URL", "This variable belongs to the site itself; choose another name for the key."),
+        ("PATH", "The name of a key variable ends in _API_KEY, _KEY or _TOKEN, such as OPENAI_API_KEY."),
+        (
+            "AKIAIOSFODNN7EXAMPLE",
+            "The name of a key variable ends in _API_KEY, _KEY or _TOKEN, such as OPENAI_API_KEY.",
+        ),
+    ],
+)
+def test_a_variable_that_holds_no_key_of_a_model(variable, told):
+    assert refused(f"--api-key-env={variable}") == f"api_key_env: {told}"
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "MY_KEY", "HF_TOKEN"])
+def test_a_variable_that_holds_a_key(variable):
+    add("small", f"--api-key-env={variable}")
+    assert Endpoint.objects.get().api_key_env == variable
+
+
+SECRET = "sk-ant-a1B2c3D4e5F6g7H8"
+
+
+@pytest.mark.parametrize(
+    ("field", "option"),
+    [
+        ("family", f"--family={SECRET}"),
+        ("revision", f"--revision={SECRET}"),
+        ("base_url", f"--base-url=http://{SECRET}@models.example/v1"),
+        ("base_url", f"--base-url=http://models.example/v1?key={SECRET}"),
+        ("base_url", f"--base-url=http://models.example/{SECRET}/v1"),
+        ("options", json.dumps({"extra_body": {"deep": [{"key": SECRET}]}})),
+        ("options", json.dumps({SECRET: 1})),
+    ],
+)
+def test_a_key_in_any_other_place_is_refused_and_not_repeated(field, option):
+    told = refused(option if option.startswith("--") else f"--options={option}")
+    assert told.startswith(f"{field}: This looks like a key.") and "a1B2" not in told
+
+
+def test_a_key_as_name_or_model():
+    for name, model in ((SECRET, "m"), ("small", SECRET)):
+        with pytest.raises(CommandError, match="This looks like a key") as caught:
+            add(name, model=model, provider="baseline")
+        assert "a1B2" not in str(caught.value)
+    assert not Endpoint.objects.exists()
+
+
+def test_an_update_of_a_name_that_there_is_not():
+    assert refused("--update") == "There is no endpoint 'small' to change; leave --update out to register it."
 
 
 def test_every_wrong_field_is_named_at_once():
@@ -157,11 +235,18 @@ def test_a_name_can_be_taken_once():
 
 
 def test_an_update_changes_what_is_given_and_leaves_the_rest():
-    add("small", "--base-url=http://gpu-box/v1", "--api-key-env=KEY", "--options={}", "--price-input=1", "--batches=no")
+    add(
+        "small",
+        "--base-url=http://gpu-box/v1",
+        "--api-key-env=SMALL_KEY",
+        "--options={}",
+        "--price-input=1",
+        "--batches=no",
+    )
     add("small", "--update", "--price-input=2")
     held = Endpoint.objects.get()
     assert (held.base_url, held.api_key_env, held.price_input, held.batches) == (
-        "http://gpu-box/v1", "KEY", 2, False,
+        "http://gpu-box/v1", "SMALL_KEY", 2, False,
     )  # fmt: skip
 
 

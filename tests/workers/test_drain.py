@@ -195,7 +195,9 @@ def test_one_story_that_is_always_refused_does_not_slow_the_others(make_endpoint
     assert EndpointPace.objects.get(endpoint=endpoint).state["denied"] == 2
 
 
-def test_work_that_the_last_answer_brings_for_another_endpoint_is_done_in_the_same_run(make_endpoint, start, drain, trial):
+def test_work_that_the_last_answer_brings_for_another_endpoint_is_done_in_the_same_run(
+    make_endpoint, start, drain, trial
+):
     judge = make_endpoint(name="judge")
     job = start(make_endpoint(name="model"), ["story"])
     receive = trial.receive

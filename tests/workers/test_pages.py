@@ -1,15 +1,13 @@
-"""Pages of the site admin: models, the ledger, spending."""
+"""Pages of the site admin: models."""
 
 from __future__ import annotations
 
-import json
-from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 from django.urls import reverse
 
-from workers.models import Attempt, Call, Endpoint, EndpointPace
+from workers.models import Call, Endpoint, EndpointPace
 from workers.services import endpoints as service
 
 pytestmark = pytest.mark.django_db
@@ -23,11 +21,8 @@ FORM = {
 }  # fmt: skip
 
 
-def _escaped(text: str) -> bool:
+def escaped(text: str) -> bool:
     return "<script>alert" not in text and "<img src=x" not in text and "&lt;script&gt;alert(1)" in text
-
-
-# --- models -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_model_is_registered_with_the_form(admin, page):
@@ -53,7 +48,7 @@ def test_the_form_changes_a_model_and_keeps_what_was_said(admin, page, make_endp
     ("field", "value", "sentence"),
     [
         ("base_url", "ftp://a.example/", "An address that begins with http:// or https:// is expected."),
-        ("base_url", "http://169.254.169.254/", "A link-local address is no model server."),
+        ("base_url", "http://169.254.169.254/", "A link-local or metadata address is no model server."),
         ("options", '{"a": NaN}', "NaN and Infinity are no JSON."),
         ("options", "[1]", "A JSON object is expected"),
         ("options", "{", "Enter a valid JSON."),
@@ -65,6 +60,74 @@ def test_what_is_wrong_is_said_and_nothing_is_saved(admin, field, value, sentenc
     response = admin.post(reverse("workers:new_endpoint") + "?provider=openai", FORM | {field: value})
     assert response.status_code == 200 and sentence in response.content.decode()
     assert not Endpoint.objects.exists()
+
+
+def test_all_that_is_wrong_is_said_at_once(admin):
+    wrong = {"name": "two words", "base_url": "ftp://a.example/", "options": '{"top_p": 1}', "timeout_seconds": "86401"}
+    response = admin.post(reverse("workers:new_endpoint") + "?provider=openai", FORM | wrong | {"price_input": "-1"})
+    assert set(response.context["form"].errors) == {*wrong, "price_input"}
+    assert "A number from 1 to 86,400 is expected." in response.content.decode()
+
+
+@pytest.mark.parametrize("field", ["name", "model", "revision", "family", "base_url", "options"])
+@pytest.mark.parametrize("others", [{}, {"price_input": "-1"}], ids=["alone", "beside another mistake"])
+def test_a_key_in_any_field_is_refused_and_not_shown_again(admin, field, others):
+    key = "sk-ant-a1B2c3D4e5F6"
+    typed = {"base_url": f"http://{key}@models.example/v1", "options": f'{{"extra_body": {{"k": "{key}"}}}}'}.get(
+        field, key
+    )
+    response = admin.post(reverse("workers:new_endpoint") + "?provider=openai", FORM | others | {field: typed})
+    text = response.content.decode()
+    assert "This looks like a key." in text and "a1B2" not in text
+    assert response.context["form"].errors[field] and not Endpoint.objects.exists()
+
+
+@pytest.mark.parametrize("variable", ["SECRET_KEY", "CREDENCE_TOKEN", "PATH"])
+def test_a_variable_that_is_none_of_a_model_is_refused(admin, variable):
+    response = admin.post(reverse("workers:new_endpoint") + "?provider=openai", FORM | {"api_key_env": variable})
+    assert response.context["form"].errors["api_key_env"] and not Endpoint.objects.exists()
+
+
+def test_an_unused_model_is_deleted(admin, page, make_endpoint):
+    make_endpoint("openai", name="small")
+    assert "data-confirm" in page("workers:endpoint", "small")
+    response = admin.post(reverse("workers:endpoint", args=["small"]), {"delete": "1"})
+    assert (response.status_code, response["Location"]) == (302, reverse("workers:endpoints"))
+    assert not Endpoint.objects.exists() and not EndpointPace.objects.exists()
+
+
+def _run_that_judges(endpoint, project) -> None:
+    from benchmark.models import Dataset, Run
+    from workers.models import Job
+
+    dataset = Dataset.objects.create(
+        project=project, version=1, digest="0" * 64, schema_version="1", rule_version="1", stories_count=0,
+        propositions_count=0,
+    )  # fmt: skip
+    job = Job.objects.create(purpose="benchmark", title="Run")
+    Run.objects.create(
+        project=project, dataset=dataset, job=job, judge=endpoint, stages=["judge"], level=1, form="text"
+    )
+
+
+@pytest.mark.parametrize("use", ["call", "item", "prefill", "run"])
+def test_a_used_model_stays(admin, page, cast, make_endpoint, make_call, start, use):
+    endpoint = make_endpoint(name="small")
+    if use == "call":
+        make_call(endpoint)
+    elif use == "item":
+        start(endpoint, ["a"])
+    elif use == "prefill":
+        from annotation.models import Prefill
+
+        job = start(make_endpoint(), ["a"])
+        Prefill.objects.create(project=cast.project, job=job, endpoint=endpoint, level=3, prompt="p")
+    else:
+        _run_that_judges(endpoint, cast.project)
+    assert "It has been used" in page("workers:endpoint", "small")
+    response = admin.post(reverse("workers:endpoint", args=["small"]), {"delete": "1"}, follow=True)
+    assert "small has been used, so it stays" in response.content.decode()
+    assert Endpoint.objects.filter(name="small").exists()
 
 
 @pytest.mark.parametrize("key", ["sk-proj-a1B2c3D4", "hf_a1B2c3D4"])
@@ -114,7 +177,7 @@ def test_what_a_try_brought_is_shown(page, make_endpoint, monkeypatch):
     bad = make_endpoint(name="bad", options={"script": [{"fail": "forbidden"}]})
     for one in (good, bad):
         service.try_endpoint(endpoint=one)
-    assert _escaped(page("workers:tried", "good")) and "answers" in page("workers:tried", "good")
+    assert escaped(page("workers:tried", "good")) and "answers" in page("workers:tried", "good")
     assert "Scripted to fail: forbidden." in page("workers:tried", "bad")
     assert not Call.objects.exists()
 
@@ -125,136 +188,3 @@ def test_models_are_listed_in_few_statements(statements, make_endpoint, make_cal
     for _ in range(10):
         make_call(make_endpoint())
     assert statements("workers:endpoints") == few <= 6
-
-
-# --- the ledger -------------------------------------------------------------------------------------------------------
-
-
-def test_the_ledger_finds_by_every_field(page, make_endpoint, make_call):
-    other = make_endpoint(name="other")
-    first = make_call(answer="The key is in the bag", purpose="prefill", request_id="req-1")
-    second = make_call(other, state="failed", answer="", problem="No.", finished_at=datetime(2026, 3, 5, tzinfo=UTC))
-
-    def found(**query) -> list[str]:
-        text = page("workers:ledger", **query)
-        return [one.uid for one in (first, second) if one.uid in text]
-
-    assert found() == [first.uid, second.uid]
-    for text in ("THE KEY", "who knows 1", "req-1", first.uid):
-        assert found(text=text) == [first.uid], text
-    assert found(endpoint="other") == found(state="failed") == found(day="2026-03-05") == [second.uid]
-    assert found(text="nowhere") == found(endpoint="other", state="answered") == []
-    # a day that is none is said, and what else was asked for still counts
-    assert found(day="yesterday", state="failed") == [second.uid]
-    assert "Enter a valid date." in page("workers:ledger", day="yesterday")
-
-
-def test_calls_that_lost_an_answer_are_found(page, make_call):
-    calm, lost = make_call(), make_call()
-    Attempt.objects.create(call=lost, number=1, sent_at=lost.planned_at, outcome="unknown")
-    text = page("workers:ledger", state="lost")
-    assert lost.uid in text and calm.uid not in text
-
-
-@pytest.mark.parametrize("query", ["page=x", "page=-1", "page=99", "text=%00", "text=%ED%A0%80", f"text={'x' * 300}"])
-def test_a_ledger_query_of_any_kind_is_answered(admin, make_call, query):
-    make_call()
-    assert admin.get(f"{reverse('workers:ledger')}?{query}").status_code == 200
-
-
-def test_the_ledger_is_read_in_few_statements(statements, make_endpoint, make_call):
-    make_call()
-    few = statements("workers:ledger")
-    for _ in range(30):
-        make_call(make_endpoint())
-    assert statements("workers:ledger") == few <= 8
-
-
-def test_one_call_with_everything(page, make_call):
-    body = {
-        "model": "tiny",
-        "messages": [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Wo?"}],
-    }
-    call = make_call(body=body | {"seed": 42}, answer="Dort.", reasoning="Because.", cost=Decimal("0.001234"))
-    headers = {"retry-after": "7"}
-    Attempt.objects.create(
-        call=call, number=1, sent_at=call.planned_at, outcome="throttled", status=429, headers=headers, problem="Busy.", waits=7
-    )  # fmt: skip
-    text = page("workers:call", call.uid)
-    for shown in (
-        "Be short.",
-        "Wo?",
-        "42",
-        "Dort.",
-        "Because.",
-        "$0.001234",
-        "throttled",
-        "429",
-        "retry-after",
-        "Busy.",
-    ):
-        assert shown in text, shown
-
-
-def test_a_call_of_every_shape_has_a_page(page, make_call):
-    bodies = [
-        {"model": "tiny", "system": [{"type": "text", "text": "Be short."}], "messages": []},
-        {"model": "majority", "task": {"kind": "label"}, "sample": 0},
-        {"messages": [{"role": "user", "content": "half a pair \ud800"}], "task": {"\udc00": ["\ud800"]}},
-    ]
-    for body in bodies:
-        assert page("workers:call", make_call(body=body).uid)
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        '{"a": "\\ud800", "\\udc00": ["\\ud800"]}',
-        "[" * 900 + "]" * 900,
-        "[" * 100_000,
-        '{"a": ' + "9" * 5000 + "}",
-        '{"a"',
-    ],
-    ids=["half a pair", "deep", "deeper", "a long number", "cut"],
-)
-def test_an_answer_of_any_kind_has_a_page(page, make_call, answer):
-    assert page("workers:call", make_call(answer=answer).uid)
-
-
-def test_questions_and_answers_are_text_and_nothing_else(page, make_call, make_endpoint):
-    body = {"messages": [{"role": HOSTILE, "content": HOSTILE}], HOSTILE: HOSTILE}
-    plain = make_call(body=body, answer=HOSTILE, reasoning=HOSTILE, answered_by=HOSTILE, request_id=HOSTILE)
-    as_json = make_call(answer=json.dumps({"a": HOSTILE}), problem=HOSTILE, purpose=HOSTILE[:30])
-    for call in (plain, as_json):
-        Attempt.objects.create(
-            call=call, number=1, sent_at=call.planned_at, outcome="lost", problem=HOSTILE, headers={HOSTILE: HOSTILE}
-        )
-        assert _escaped(page("workers:call", call.uid))
-    assert _escaped(page("workers:ledger"))
-    assert _escaped(page("workers:ledger", text=HOSTILE))
-
-
-def test_a_call_that_is_not_there(admin):
-    assert admin.get(reverse("workers:call", args=["nowhere"])).status_code == 404
-
-
-# --- spending ---------------------------------------------------------------------------------------------------------
-
-
-def test_money_by_model_day_and_purpose(page, make_endpoint, make_call):
-    other = make_endpoint(name="other")
-    day = datetime(2026, 3, 5, 12, tzinfo=UTC)
-    make_call(cost=Decimal("1.5"), purpose="prefill", finished_at=day)
-    make_call(other, cost=Decimal("0.25"), purpose="bench", finished_at=day, state="truncated")
-    lost = make_call(other, state="failed", cost=Decimal(0), finished_at=day)
-    Attempt.objects.create(call=lost, number=1, sent_at=day, outcome="unknown")
-    # 1.5 + 0.25 of two answers; the failed call is none, its lost attempt may have been charged
-    assert "$1.75 for 2 answers" in page("workers:spending") and "1 attempt" in page("workers:spending")
-    assert "$1.5000" in page("workers:spending") and "$0.2500" in page("workers:spending")
-    assert "2026-03-05" in page("workers:spending", by="day") and "$1.7500" in page("workers:spending", by="day")
-    assert "prefill" in page("workers:spending", by="purpose")
-    assert page("workers:spending", by="nonsense")
-
-
-def test_nothing_was_spent(page):
-    assert "Nothing spent" in page("workers:spending")

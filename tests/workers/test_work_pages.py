@@ -122,6 +122,25 @@ def test_the_work_page_shows_workers_and_rates(page, make_endpoint, start):
     assert "slow" in text and "429 from the provider" in text
 
 
+def test_a_process_has_one_row_though_it_entered_often(page):
+    now = timezone.now()
+    for at in range(6):
+        began = now - timedelta(minutes=10 * (6 - at))
+        state = WorkerState.LIVE if at == 5 else WorkerState.GONE
+        Worker.objects.create(host="box", pid=7, started_at=began, heartbeat_at=began, state=state)
+    for pid in (8, 9):
+        Worker.objects.create(host="box", pid=pid, started_at=now, heartbeat_at=now, state=WorkerState.GONE)
+    text = page("workers:work")
+    rows = {name: text.count(f">{name}</th>") for name in ("box:7", "box:8", "box:9")}
+    assert rows == {"box:7": 1, "box:8": 1, "box:9": 1}
+    assert (text.count(">working</span>"), text.count(">ended</span>")) == (1, 2)
+
+
+def test_without_work_both_ways_to_begin_are_named(page):
+    text = page("workers:work")
+    assert "Pre-filling" in text and "benchmark run" in text
+
+
 def test_the_work_page_is_read_in_few_statements(statements, make_endpoint, start):
     start(make_endpoint(), ["a"])
     few = statements("workers:work")

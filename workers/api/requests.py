@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from workers.api.fields import Choice, Matching, Pattern, Strict, Truth, Whole
 from workers.backends import PROVIDERS
+from workers.services.endpoint_rules import BOUNDS
 
 NAME = r"^[-a-zA-Z0-9_]{1,60}$"
 VARIABLE = r"^[A-Z_][A-Z0-9_]*$"
@@ -37,7 +38,10 @@ class Price(Pattern):
 
 
 class Count(Whole):
-    def __init__(self, low: int = 0, high: int = 2**31 - 1, **options) -> None:
+    """A whole number within the bounds of the field `of`."""
+
+    def __init__(self, of: str, **options) -> None:
+        low, high = BOUNDS[of]
         super().__init__(required=False, min_value=low, max_value=high, **options)
 
 
@@ -69,23 +73,26 @@ class EndpointIn(Strict):
         required=False,
         allow_blank=True,
         error_messages={"invalid": _NO_KEY},
-        help_text="The name of the environment variable that holds the key where the worker runs. Never the key.",
+        help_text=(
+            "The name of the environment variable that holds the key where the worker runs, ending in _API_KEY, _KEY or "
+            "_TOKEN. Never the key."
+        ),
     )
     options = Options(required=False, help_text="Settings of the provider's own.")
     active = Truth(required=False)
     sets_temperature = Truth(required=False)
     json_schema = Truth(required=False)
     batches = Truth(required=False)
-    context_tokens = Count()
+    context_tokens = Count("context_tokens")
     price_input = Price(help_text="US dollars per million tokens.")
     price_cached = Price()
     price_cache_write = Price()
     price_output = Price()
     price_batch = Price(FACTOR, help_text="Factor on all prices in a batch.")
-    max_concurrency = Count(1)
-    requests_per_minute = Count()
-    tokens_per_minute = Count()
-    timeout_seconds = Count(1)
-    max_attempts = Count(1, 2**15 - 1)
-    repeat_unknown = Count(0, 2**15 - 1)
-    retry_after_cap = Count()
+    max_concurrency = Count("max_concurrency")
+    requests_per_minute = Count("requests_per_minute")
+    tokens_per_minute = Count("tokens_per_minute")
+    timeout_seconds = Count("timeout_seconds")
+    max_attempts = Count("max_attempts")
+    repeat_unknown = Count("repeat_unknown")
+    retry_after_cap = Count("retry_after_cap")

@@ -14,7 +14,7 @@ import anthropic
 from workers.backends.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.backends.errors import BackendError, Lost, Rejected, Unreadable
 from workers.backends.headers import kept
-from workers.backends.openai import api_key, of_connection, of_status, read_json, said
+from workers.backends.openai import api_key, careful, of_connection, of_status, read_json, said
 
 MAX_TOKENS = 21_000
 """The package refuses more without streaming, before anything is sent."""
@@ -52,7 +52,7 @@ def client_of(spec: Spec) -> anthropic.AsyncAnthropic:
         base_url=spec.base_url or None,
         max_retries=0,
         timeout=None,
-        http_client=anthropic.DefaultAioHttpClient(timeout=None),
+        http_client=anthropic.DefaultAioHttpClient(timeout=None, **careful()),
     )
 
 

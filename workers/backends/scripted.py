@@ -1,8 +1,8 @@
 """Answers from a script instead of a model: for tests, and for users who try their set-up before it costs money.
 
 Options: `script`, a list of rules or the path of a JSON file with one; `function`, the name of a registered function that makes the
-answer from the body; `delay` in seconds; `log`, a file that gets one line for every call that was answered or begun. A rule
-is tried in order: `when` (a part of the last message, absent: always), `text`, `stop` (end, length, refusal), `delay`, `fail` (a name of
+answer from the body; `delay` in seconds; `log`, a file that gets one line for every call that was answered or begun. Files lie in
+one folder alone (SCRIPTED_DIR, which the settings choose), and paths count from there. A rule is tried in order: `when` (a part of the last message, absent: always), `text`, `stop` (end, length, refusal), `delay`, `fail` (a name of
 FAILURES), `times` (how often it applies), `retry_after`. Without a matching rule the answer is `default`, or an instance of the schema.
 """
 
@@ -37,6 +37,7 @@ class ScriptedBackend:
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
         self.rules = rules_of(spec.options.get("script", []))
+        self.log = own_file(spec.options["log"]) if spec.options.get("log") else None
         if not _is_number(spec.options.get("delay", 0)):
             raise errors.Rejected("The option delay is a number of seconds.")
         self.asked = 0
@@ -92,9 +93,10 @@ class ScriptedBackend:
         return json.dumps(instance(body["schema"], _digest(body))) if body["schema"] else "A scripted answer."
 
     def _note(self, call: str, body: Body) -> None:
-        if path := self.spec.options.get("log"):
+        if self.log:
             line = json.dumps({"call": call, "sha": _digest(body)}) + "\n"
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
             try:
                 os.write(descriptor, line.encode())  # one write: whole after a kill -9
             finally:
@@ -105,7 +107,7 @@ def rules_of(script: list | str) -> list[dict]:
     """The rules of a script. Raises Rejected with a sentence where one cannot be read."""
     if isinstance(script, str):
         try:
-            script = json.loads(Path(script).read_text("utf-8"))
+            script = json.loads(own_file(script).read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise errors.Rejected(f"The script {script} could not be read: {error}.") from error
     if not isinstance(script, list):
@@ -118,6 +120,19 @@ def rules_of(script: list | str) -> list[dict]:
                 expected = _RULE[name][1] if name in _RULE else f"no part of a rule; there are {', '.join(_RULE)}"
                 raise errors.Rejected(f"Rule {at} of the script: {name} is {expected}.")
     return script
+
+
+def own_file(path: str) -> Path:
+    """`path` in the folder of scripts and logs, links resolved. Raises Rejected where it leads anywhere else."""
+    folder = Path(os.environ.get("SCRIPTED_DIR", "")).resolve()
+    try:
+        found = (folder / path).resolve()
+        inside = bool(os.environ.get("SCRIPTED_DIR")) and found != folder and found.is_relative_to(folder)
+    except (ValueError, OSError, RuntimeError):  # a NUL, links in a circle
+        inside = False
+    if not inside:
+        raise errors.Rejected("The files of scripted answers lie in the folder scripts of CREDENCE_VAR, nowhere else.")
+    return found
 
 
 def _is_number(value: object) -> bool:

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from workers.backends import gpu
 from workers.backends.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.backends.errors import BackendError, Overloaded, Rejected
+from workers.backends.options import check_options
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ class VllmEngine:
     """Loads the model when it is made. Raises Rejected where it cannot be loaded: the sentence says why."""
 
     def __init__(self, spec: Spec, *, load: Callable[[Spec], Engine] | None = None) -> None:
-        check_options(spec.options)
+        check_options(spec.options, OPTIONS)
         self.spec = spec
         self._load = load or load_vllm
         self.engine: Engine | None = self._load(spec)
@@ -161,15 +162,6 @@ class VllmEngine:
             reasoning=reasoning,
             request_id=str(output.request_id),
         )
-
-
-def check_options(options: Mapping[str, Any]) -> None:
-    """Raises Rejected for an option that is not known or of the wrong type."""
-    for name, value in options.items():
-        if name not in OPTIONS:
-            raise Rejected(f"There is no option {name!r}; there are {', '.join(OPTIONS)}.")
-        if type(value) not in OPTIONS[name]:  # not isinstance: true is no number of GPUs
-            raise Rejected(f"The option {name} wants {OPTIONS[name][0].__name__}, not {value!r}.")
 
 
 def count_tokens(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> int:

@@ -42,6 +42,20 @@ class Prices:
         return total * self.batch if batch else total
 
 
+def dollars(amount: Decimal) -> str:
+    """An amount as every page writes it: four decimals; below a cent four digits that count, so that nothing becomes zero."""
+    places = 4
+    if 0 < abs(amount) < Decimal("0.01"):
+        places = max(4, 3 - amount.adjusted())
+    whole, _, decimals = f"{amount:,.{places}f}".partition(".")
+    return f"${whole}.{decimals[:4]}{decimals[4:].rstrip('0')}"
+
+
+def exact_dollars(amount: Decimal) -> str:
+    """A price or a budget as somebody set it: at least two decimals, and as many as it has."""
+    return f"${amount:,.2f}" if amount == round(amount, 2) else f"${amount.normalize():,f}"
+
+
 def fewest_tokens(characters: int) -> int:
     """What a text of so many characters takes at the least, for saying that something cannot fit."""
     return characters // MOST_CHARACTERS_A_TOKEN

@@ -8,7 +8,9 @@ from django import forms
 
 from workers.backends import PROVIDERS
 from workers.backends.baseline import MODELS
+from workers.backends.keys import looks_like_key
 from workers.models import Endpoint
+from workers.services.endpoint_rules import BOUNDS, check_endpoint
 
 GROUPS = (
     ("The model", "", ("name", "model", "revision", "family", "active")),
@@ -67,7 +69,7 @@ SENTENCES = {
 OPTIONS_HELP = {
     "openai": "A JSON object: max_tokens_field, reasoning_effort, extra_body.",
     "anthropic": "A JSON object: effort, cache.",
-    "vllm": "A JSON object: extra_body, max_tokens_field.",
+    "vllm": "A JSON object: max_tokens_field, reasoning_effort, extra_body.",
     "vllm-engine": "A JSON object: dtype, quantization, tensor_parallel_size, max_model_len, gpu_memory_utilization and others.",
     "baseline": "A JSON object: seed for random, threshold for the lexical judge.",
     "scripted": "A JSON object: script, default, delay, function, log.",
@@ -108,7 +110,7 @@ class EndpointForm(forms.ModelForm):
         }
         help_texts = {
             "base_url": "Empty for the provider’s own address.",
-            "api_key_env": "The name of the environment variable that holds the key where the workers run. Never the key.",
+            "api_key_env": "The name of the environment variable that holds the key where the workers run, such as SMALL_API_KEY. Never the key.",
             "context_tokens": "0: it does not matter.",
             "price_input": "",
             "price_cached": "",
@@ -129,7 +131,11 @@ class EndpointForm(forms.ModelForm):
             del self.fields[name]
         if provider == "baseline":
             self.fields["model"] = forms.ChoiceField(choices=[(one, one) for one in MODELS], label="Baseline")
+        self.instance.provider = provider  # what the other fields may say depends on it
         self.fields["options"].help_text = OPTIONS_HELP[provider]
+        for name in set(BOUNDS) & set(self.fields):
+            low, high = BOUNDS[name]
+            self.fields[name].widget.attrs |= {"min": low, "max": high}
         for name, example in EXAMPLES[provider].items():
             self.fields[name].widget.attrs["placeholder"] = example
         for name in set(_PRICES) & set(self.fields):
@@ -142,12 +148,23 @@ class EndpointForm(forms.ModelForm):
         lone = [name for name in GROUPS[1][2] if name in self.fields] == ["options"]
         return [("Its own settings" if lone and row is rows[1] else row[0], *row[1:]) for row in rows if row[2]]
 
+    def _post_clean(self) -> None:
+        """Fills the instance, and adds what the service would refuse: all that is wrong is said at once."""
+        super()._post_clean()
+        try:
+            check_endpoint(self.instance)
+        except forms.ValidationError as error:
+            for name, sentences in error.message_dict.items():
+                if name not in self._errors and name in self.fields:
+                    self.add_error(name, sentences)
+
     def add_error(self, field: str | None, error) -> None:
         super().add_error(field, error)
-        if "api_key_env" in self.errors and self.data.get("api_key_env"):
-            # It may be the key itself that was typed there: the page does not show it again.
+        # It may be a key that was typed there: the page does not show it again.
+        shown = [name for name in self._errors if name == "api_key_env" or looks_like_key(self.data.get(name, ""))]
+        if any(self.data.get(name) for name in shown):
             self.data = self.data.copy()
-            self.data["api_key_env"] = ""
+            self.data.update(dict.fromkeys(shown, ""))
 
     def clean_options(self) -> dict:
         options = self.cleaned_data["options"] or {}

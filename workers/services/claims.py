@@ -14,7 +14,7 @@ from django.db.models import Q, Sum
 
 from workers.backends.contract import Backend
 from workers.domain.pacing import Pace
-from workers.domain.pricing import estimated_tokens
+from workers.domain.pricing import dollars, estimated_tokens, exact_dollars
 from workers.models import (
     COMPLETED,
     IN_FLIGHT,
@@ -171,7 +171,7 @@ def affordable(items: list[Item]) -> list[Item]:
             break
         bought.append(item)
     if not bought and not flying:
-        note = f"The next call could exceed the budget of ${job.budget:.2f}; ${spent:.4f} are spent."
+        note = f"The next call could exceed the budget of {exact_dollars(job.budget)}; {dollars(spent)} are spent."
         Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(state=JobState.PAUSED, note=note)
     return bought
 

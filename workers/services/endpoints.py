@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
-import json
-import re
-import socket
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
@@ -19,13 +13,11 @@ from django.utils import timezone
 from workers import backends
 from workers.backends import contract
 from workers.backends.errors import BackendError
-from workers.backends.vllm_engine import check_options as check_engine_options
-from workers.domain.ledger_key import storable
 from workers.models import Endpoint, EndpointPace
+from workers.services.endpoint_rules import check_endpoint
 from workers.services.engine_drain import loaded_engine
 
 QUESTION = "Answer with the single word yes: is three more than two?"
-_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 DEFAULTS: dict[str, dict[str, Any]] = {
     "anthropic": {"sets_temperature": False, "batches": True},
     "openai": {"batches": True},
@@ -58,84 +50,24 @@ def save_endpoint(*, by: str, values: Mapping[str, Any], endpoint: Endpoint | No
     return endpoint
 
 
-def check_endpoint(endpoint: Endpoint) -> None:
-    """Raises ValidationError with every field that is wrong, not only the first."""
-    problems: dict[str, list] = {}
-    for check in (endpoint.full_clean, lambda: check_address(endpoint)):
-        try:
-            check()
-        except ValidationError as error:
-            error.update_error_dict(problems)
-    if not {"provider", "model", "options"} & set(problems):
-        try:
-            check_options(endpoint)
-        except ValidationError as error:
-            error.update_error_dict(problems)
-    if problems:
-        raise ValidationError(problems)
+class EndpointInUse(ValueError):
+    """Says in one sentence why an endpoint stays."""
 
 
-def check_address(endpoint: Endpoint) -> None:
-    """http and https only, and only hosts that the site allows; never an address that clouds keep their secrets at."""
-    if not endpoint.base_url:
-        return
-    try:
-        parts = urlsplit(endpoint.base_url)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        parts, host, port = None, "", None
-    if parts is None or parts.scheme not in ("http", "https") or not _HOST.fullmatch(host) or not _is_plain(endpoint):
-        raise ValidationError({"base_url": "An address that begins with http:// or https:// is expected."})
-    if parts.username is not None or parts.query or parts.fragment:
-        raise ValidationError(
-            {"base_url": "An address without a user, password or query is expected; keys come from the environment."}
-        )
-    allowed = settings.ENDPOINT_HOSTS
-    if allowed and host not in allowed and f"{host}:{port}" not in allowed:
-        raise ValidationError({"base_url": f"This site allows only {', '.join(allowed)} (ENDPOINT_HOSTS)."})
-    if _is_link_local(host):
-        raise ValidationError({"base_url": "A link-local address is no model server."})
+def is_used(endpoint: Endpoint) -> bool:
+    """Whether anything refers to it, of whatever app: calls, items, batches, rounds, runs."""
+    fields = Endpoint._meta.get_fields(include_hidden=True)
+    relations = [one for one in fields if one.auto_created and not one.concrete and one.related_model != EndpointPace]
+    return any(one.related_model.objects.filter(**{one.field.name: endpoint}).exists() for one in relations)
 
 
-def _is_plain(endpoint: Endpoint) -> bool:
-    """urlsplit drops some of the characters that no address holds."""
-    return endpoint.base_url.isascii() and endpoint.base_url.isprintable() and " " not in endpoint.base_url
-
-
-def _is_link_local(host: str) -> bool:
-    """In every way of writing an address: 169.254.169.254 is also 2852039166 and ::ffff:169.254.169.254."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        try:
-            address = ipaddress.ip_address(socket.inet_aton(host))
-        except OSError:
-            return False
-    return (getattr(address, "ipv4_mapped", None) or address).is_link_local
-
-
-def check_options(endpoint: Endpoint) -> None:
-    """Options that can never work are refused when they are written, not when the first call fails."""
-    if not isinstance(endpoint.options, dict):
-        raise ValidationError({"options": "A JSON object is expected."})
-    try:
-        text = json.dumps(endpoint.options, ensure_ascii=False, allow_nan=False)
-    except ValueError as error:
-        raise ValidationError({"options": "NaN and Infinity are no JSON."}) from error
-    if "\\u0000" in text or storable(text) != text:
-        raise ValidationError({"options": "NUL characters and halves of surrogate pairs cannot be stored."})
-    if endpoint.provider in ("openai", "anthropic", "vllm"):
-        return
-    if endpoint.provider in backends.ENGINES:
-        try:
-            check_engine_options(endpoint.options)
-        except BackendError as error:
-            raise ValidationError({"options": str(error)}) from error
-        return
-    try:
-        backends.make(endpoint.spec)
-    except BackendError as error:
-        raise ValidationError({"model" if endpoint.provider == "baseline" else "options": str(error)}) from error
+@transaction.atomic
+def delete_endpoint(*, endpoint: Endpoint) -> None:
+    """Raises EndpointInUse where it has ever been put to work: answers keep the model that gave them."""
+    held = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+    if is_used(held):
+        raise EndpointInUse(f"{held.name} has been used, so it stays; it can be switched off.")
+    held.delete()
 
 
 def try_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
 
-from workers.models import Call, CallState, Endpoint, Item, ItemState, Job, JobState
+from workers.domain.pricing import dollars, exact_dollars
+from workers.models import COMPLETED, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.models.bulk import insert_rows
 from workers.services.doorbell import ring
 from workers.services.settling import end_jobs
@@ -39,9 +40,7 @@ def start_job(
     if not wanted:
         raise JobRefused("There is nothing to do: no item was chosen.")
     endpoints = {endpoint.pk: endpoint for endpoint, _, _ in wanted}.values()
-    job = open_job(
-        by=by, purpose=purpose, title=title, endpoints=endpoints, params=params, budget=budget, batch=batch
-    )
+    job = open_job(by=by, purpose=purpose, title=title, endpoints=endpoints, params=params, budget=budget, batch=batch)
     add_items(job=job, items=wanted, now=now)
     return job
 
@@ -85,6 +84,7 @@ def pause_job(*, job: Job, note: str = "") -> bool:
 
 @transaction.atomic
 def resume_job(*, job: Job, budget: Decimal | None = None) -> bool:
+    """`budget` in US dollars is the new cap; without it the old one stays. See `check_budget`."""
     changes: dict[str, Any] = {"state": JobState.RUNNING, "note": ""}
     if budget is not None:
         changes["budget"] = budget
@@ -93,11 +93,37 @@ def resume_job(*, job: Job, budget: Decimal | None = None) -> bool:
     return bool(done)
 
 
+MOST_MONEY = Decimal(100_000_000)
+
+
+def least_budget(job: Job) -> Decimal:
+    """US dollars below which the job would pause again at once: what is spent, in flight, and the next call at its most."""
+    items = Item.objects.filter(job=job)
+    flying = items.filter(state__in=[ItemState.CLAIMED, ItemState.BATCHED])
+    reserved = flying.aggregate(total=Sum("call__reserved_cost"))["total"] or Decimal(0)
+    waiting = items.filter(state=ItemState.WAITING, call__isnull=False).exclude(call__state__in=COMPLETED)
+    following = waiting.order_by("id").values_list("call__reserved_cost", flat=True).first()
+    return items.spent() + reserved + (following or Decimal(0))
+
+
+def check_budget(job: Job, budget: Decimal | None) -> None:
+    """Raises JobRefused where the job would pause again at once, with `budget` or, without one, with that which it has."""
+    wanted = job.budget if budget is None else budget
+    if wanted is None:
+        return
+    if not wanted.is_finite() or not 0 <= wanted < MOST_MONEY:
+        raise JobRefused("A budget is an amount of US dollars, such as 25 or 2.50; the job stays as it is.")
+    least, spent = least_budget(job), Item.objects.filter(job=job).spent()
+    if wanted < least or 0 < spent >= wanted:
+        needed = f"{dollars(spent)} are spent, and with the next call it can be {dollars(least)}"
+        raise JobRefused(f"{needed}: a budget of {exact_dollars(wanted)} is too small to go on.")
+
+
 @transaction.atomic
 def cancel_job(*, job: Job, now: datetime) -> bool:
     """Waiting items are cancelled; answers that are on their way are still kept in the ledger."""
     done = Job.objects.filter(pk=job.pk, state__in=[JobState.RUNNING, JobState.PAUSED]).update(
-        state=JobState.CANCELLED, finished_at=now
+        state=JobState.CANCELLED, finished_at=now, note=""
     )
     if done:
         Item.objects.filter(job=job, state=ItemState.WAITING).update(state=ItemState.CANCELLED, finished_at=now)
@@ -106,7 +132,12 @@ def cancel_job(*, job: Job, now: datetime) -> bool:
 
 @transaction.atomic
 def retry_failed(*, job: Job, now: datetime) -> int:
-    """Failed items wait again, and their failed or unknown calls get a new count of attempts. Unusable answers are answers."""
+    """Failed items wait again, and their failed or unknown calls get a new count of attempts. Unusable answers are answers.
+
+    A finished job runs again, a paused one stays paused. A cancelled one stays as it is: 0, as where nothing failed.
+    """
+    if Job.objects.select_for_update().get(pk=job.pk).state == JobState.CANCELLED:
+        return 0
     failed = Item.objects.filter(job=job, state=ItemState.FAILED)
     calls = Call.objects.filter(items__in=failed, state__in=[CallState.FAILED, CallState.UNKNOWN])
     Call.objects.filter(pk__in=list(calls.values_list("pk", flat=True))).update(
@@ -114,14 +145,19 @@ def retry_failed(*, job: Job, now: datetime) -> int:
     )
     count = failed.update(state=ItemState.WAITING, not_before=now, problem="", finished_at=None, worker=None)
     if count:
-        Job.objects.filter(pk=job.pk).update(state=JobState.RUNNING, finished_at=None, note="")
+        ended = Job.objects.filter(pk=job.pk, state=JobState.FINISHED)
+        ended.update(state=JobState.RUNNING, finished_at=None, note="")
         ring()
     return count
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How a job stands. `cost` and `rate` in US dollars and items a minute; `seconds_left` is None where nothing can be said."""
+    """How a job stands. `cost` and `rate` in US dollars and items a minute; `seconds_left` is None where nothing can be said.
+
+    `lost` is the part of `cost` that lost answers can have cost at most; `retrying` items of `waiting` have failed before, the
+    last of them waits until `retry_at`.
+    """
 
     total: int
     done: int
@@ -138,6 +174,14 @@ class Progress:
     unknown: int
     rate: float
     seconds_left: float | None
+    lost: Decimal = Decimal(0)
+    retrying: int = 0
+    retry_at: datetime | None = None
+
+    @property
+    def all_failed(self) -> bool:
+        """Nothing came of any item: what ended so has not succeeded, whatever its state says."""
+        return self.failed > 0 and self.failed == self.total
 
     @property
     def minutes_left(self) -> float | None:
@@ -162,9 +206,14 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
     counts: dict[int, dict[str, int]] = {job.pk: dict.fromkeys(ItemState.values, 0) for job in jobs}
     for job, state, count in items.values_list("job", "state").annotate(Count("id")):
         counts[job][state] = count
-    asked = Q(made=True)
+    asked, again = Q(made=True), Q(state=ItemState.WAITING) & ~Q(problem="")
+    # An answer that came after the item had ended was paid by another job.
+    own = Q(made=True, call__state__in=COMPLETED, call__finished_at__lte=F("finished_at"))
     sums = items.values("job").annotate(
         total_cost=Sum("cost"),
+        own_cost=Sum("call__cost", filter=own),
+        retrying=Count("pk", filter=again),
+        retry_at=Max("not_before", filter=again),
         calls=Count("pk", filter=asked),
         input=Sum("call__input_tokens", filter=asked),
         output=Sum("call__output_tokens", filter=asked),
@@ -175,7 +224,10 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
     return {job.pk: _progress(job, counts[job.pk], held.get(job.pk, _NOTHING), now) for job in jobs}
 
 
-_NOTHING = {"total_cost": None, "calls": 0, "input": None, "output": None, "unknown": 0, "recent": 0}
+_NOTHING = {
+    "total_cost": None, "own_cost": None, "retrying": 0, "retry_at": None, "calls": 0, "input": None, "output": None, "unknown": 0,
+    "recent": 0,
+}  # fmt: skip
 
 
 def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now: datetime) -> Progress:
@@ -184,6 +236,7 @@ def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now:
     span = min(RECENT.total_seconds(), max(1.0, (now - job.created_at).total_seconds()))
     rate = sums["recent"] / span
     running = job.state == JobState.RUNNING
+    cost = sums["total_cost"] or Decimal(0)
     return Progress(
         total=sum(counts.values()),
         done=done,
@@ -194,12 +247,15 @@ def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now:
         waiting=counts[ItemState.WAITING],
         made=sums["calls"],
         reused=max(0, done + unusable - sums["calls"]),
-        cost=sums["total_cost"] or Decimal(0),
+        cost=cost,
         input_tokens=sums["input"] or 0,
         output_tokens=sums["output"] or 0,
         unknown=sums["unknown"],
         rate=rate * 60,
         seconds_left=open_ / rate if running and open_ and rate else None,
+        lost=max(Decimal(0), round(cost - (sums["own_cost"] or 0), 8)),
+        retrying=sums["retrying"],
+        retry_at=sums["retry_at"],
     )
 
 
@@ -208,7 +264,9 @@ __all__ = [
     "Progress",
     "add_items",
     "cancel_job",
+    "check_budget",
     "end_jobs",
+    "least_budget",
     "open_job",
     "pause_job",
     "progress_of",

@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
+
 from django.http import Http404
 from django.utils import timezone
 
-from workers.models import Job
+from workers.models import Job, JobState
 from workers.services import jobs
 
 
-def steer(job: Job, action: str) -> None:
-    """pause, resume, cancel or retry. Raises Http404 for anything else."""
+def steer(job: Job, action: str, *, budget: str = "") -> str:
+    """pause, resume, cancel or retry. Returns one sentence where it is refused, else "". Raises Http404 for anything else.
+
+    `budget` is what somebody typed beside Resume: US dollars, empty for the budget that the job has.
+    """
     now = timezone.now()
     match action:
         case "pause":
             jobs.pause_job(job=job)
         case "resume":
-            jobs.resume_job(job=job)
+            return _resume(job, budget)
         case "cancel":
             jobs.cancel_job(job=job, now=now)
         case "retry":
+            if job.state == JobState.CANCELLED:
+                return "The job was cancelled, so its failed items are not asked again; start a new one instead."
             jobs.retry_failed(job=job, now=now)
         case _:
             raise Http404("There is no such action.")
+    return ""
+
+
+def _resume(job: Job, said: str) -> str:
+    try:
+        resume_with(job, read_budget(said))
+    except jobs.JobRefused as refusal:
+        return str(refusal)
+    return ""
+
+
+def resume_with(job: Job, budget: Decimal | None) -> None:
+    """Goes on with a paused job. Raises JobRefused where the budget is too small to go on with."""
+    if job.state == JobState.PAUSED:
+        jobs.check_budget(job, budget)
+        jobs.resume_job(job=job, budget=budget)
+
+
+def read_budget(said: str) -> Decimal | None:
+    """None where nothing is said; what is no number becomes NaN, which `check_budget` refuses."""
+    try:
+        return Decimal(said.strip()) if said.strip() else None
+    except InvalidOperation:
+        return Decimal("NaN")

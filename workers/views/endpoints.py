@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
@@ -13,9 +12,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from workers.access import site_admin
 from workers.backends import PROVIDERS
-from workers.forms.endpoints import EndpointForm, plain, providers
+from workers.forms.endpoints import EndpointForm, providers
 from workers.models import Endpoint
-from workers.services.endpoints import DEFAULTS, save_endpoint
+from workers.services.endpoints import DEFAULTS, EndpointInUse, delete_endpoint, is_used, save_endpoint
 from workers.tasks import ask_to_try
 
 TRY_SECONDS = 90
@@ -28,25 +27,17 @@ def endpoints(request: HttpRequest) -> HttpResponse:
     rows = Endpoint.objects.annotate(
         made=Count("calls", filter=Q(calls__state__in=["answered", "truncated", "refused"])), spent=Sum("calls__cost")
     )
-    shown = [
-        {"endpoint": row, "input": _dollars(row.price_input), "output": _dollars(row.price_output), **_tried(row)}
-        for row in rows
-    ]
+    shown = [{"endpoint": row, **_tried(row)} for row in rows]
     return render(request, "workers/endpoints.html", {"rows": shown})
-
-
-def _dollars(price: Decimal) -> str:
-    """At least two decimals, as many as the price has; empty for nothing."""
-    if not price:
-        return ""
-    return f"{price:.2f}" if price == round(price, 2) else plain(price)
 
 
 @site_admin
 def endpoint(request: HttpRequest, name: str = "") -> HttpResponse:
-    """`name` to be changed, or a new one: then the provider comes first, because it decides what else is to be said."""
+    """`name` to be changed or deleted, or a new one: then the provider comes first, because it decides what else is to be said."""
     if name:
         held = get_object_or_404(Endpoint, name=name)
+        if request.method == "POST" and "delete" in request.POST:
+            return _delete(request, held)
         return _edit(request, held.provider, held)
     provider = request.GET.get("provider") or request.POST.get("provider", "")
     if provider not in PROVIDERS:
@@ -70,7 +61,7 @@ def _edit(request: HttpRequest, provider: str, held: Endpoint | None) -> HttpRes
     context = {"form": form, "provider": PROVIDERS[provider]}
     if held:
         held.refresh_from_db()
-        context |= {"endpoint": held, **_tried(held)}
+        context |= {"endpoint": held, "is_used": is_used(held), **_tried(held)}
     return render(request, "workers/endpoint.html", context)
 
 
@@ -78,6 +69,16 @@ def _add_errors(form: EndpointForm, error: ValidationError) -> None:
     """Beside the fields that the form shows, the others above it."""
     for name, sentences in error.message_dict.items():
         form.add_error(name if name in form.fields else None, sentences)
+
+
+def _delete(request: HttpRequest, held: Endpoint) -> HttpResponse:
+    try:
+        delete_endpoint(endpoint=held)
+    except EndpointInUse as refusal:
+        messages.error(request, str(refusal))
+        return redirect("workers:endpoint", held.name)
+    messages.success(request, f"{held.name} is deleted.")
+    return redirect("workers:endpoints")
 
 
 @site_admin

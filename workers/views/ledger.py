@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
@@ -19,6 +20,8 @@ from workers.services import ledger as service
 
 LOST = ("lost", "Lost an answer")
 """Not a state of a call but of an attempt: the call itself may have been answered later."""
+SHOWN = 20_000
+"""Characters of a text that a page shows: a browser cannot lay out megabytes."""
 GROUPINGS = {"endpoint": "Model", "day": "Day", "purpose": "Purpose"}
 
 
@@ -27,15 +30,16 @@ GROUPINGS = {"endpoint": "Model", "day": "Day", "purpose": "Purpose"}
 def ledger(request: HttpRequest) -> HttpResponse:
     form = LedgerFilter(request.GET)
     form.is_valid()
-    chosen = form.cleaned_data  # what is right counts, beside what is not
-    page = Paginator(_calls(chosen), 50).get_page(request.GET.get("page"))
+    chosen = form.cleaned_data  # what is right counts, beside what is not; a text that is not looked for finds nothing
+    found = Call.objects.none() if form.errors.get("text") else _calls(chosen)
+    page = Paginator(found, 50).get_page(request.GET.get("page"))
     query = request.GET.copy()
     query.pop("page", None)
     context = {
         "page": page,
         "query": query.urlencode(),
         "chosen": chosen,
-        "filtered": any(chosen.values()),
+        "filtered": any(chosen.values()) or bool(form.errors),
         "form": form,
         "states": [*CallState.choices, LOST],
         "endpoints": Endpoint.objects.values_list("name", flat=True),
@@ -56,26 +60,72 @@ def _calls(chosen: dict) -> QuerySet[Call]:
 def call(request: HttpRequest, uid: str) -> HttpResponse:
     """One call: what was asked, what came back, every attempt, and who asked for it."""
     held = get_object_or_404(Call.objects.select_related("endpoint"), uid=uid)
-    body = _showable(held.request)
-    said = body.get("messages") or []
-    system = body.get("system") or []
-    rest = {name: value for name, value in body.items() if name not in ("messages", "system")}
+    asked, rest = _asked(held)
+    if (wanted := request.GET.get("text")) is not None:
+        return _download(held, wanted, asked, rest)
     timed = held.sent_at and held.finished_at
     context = {
         "call": held,
         "shown_at": held.finished_at or held.planned_at,
         "seconds": (held.finished_at - held.sent_at).total_seconds() if timed else None,
-        "answer": _readable(held.answer),
-        "messages_asked": [*({"role": "system", "content": one.get("text", "")} for one in system), *said],
-        "rest": json.dumps(rest, indent=2, ensure_ascii=False),
+        "answer": cut(_readable(held.answer)),
+        "as_it_came": cut(held.answer),
+        "reasoning": cut(held.reasoning),
+        "messages_asked": [{"role": role, "content": cut(text)} for role, text in asked],
+        "rest": cut(rest),
+        "shown_at_most": SHOWN,
         "attempts": held.attempts.select_related("worker"),
         "items": held.items.select_related("job")[:20],
     }
     return render(request, "workers/call.html", context)
 
 
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The beginning of a text, and how many characters the whole has."""
+
+    text: str
+    whole: int
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self.text) < self.whole
+
+
+def cut(text: str) -> Cut:
+    return Cut(text[:SHOWN], len(text))
+
+
+def _asked(held: Call) -> tuple[list[tuple[str, str]], str]:
+    """The messages as (role, text), and what was asked besides as indented JSON."""
+    body = _showable(held.request)
+    system = [("system", str(one.get("text", ""))) for one in body.get("system") or []]
+    said = [(str(one.get("role", "")), str(one.get("content", ""))) for one in body.get("messages") or []]
+    rest = {name: value for name, value in body.items() if name not in ("messages", "system")}
+    return [*system, *said], json.dumps(rest, indent=2, ensure_ascii=False)
+
+
+def _download(held: Call, wanted: str, asked: list[tuple[str, str]], rest: str) -> HttpResponse:
+    """One text of a call, whole, as a file: a browser must neither render it nor guess what it is."""
+    texts = {
+        "answer": held.answer,
+        "reasoning": held.reasoning,
+        "prompt": "\n\n".join(f"[{role}]\n{text}" for role, text in asked),
+        "settings": rest,
+    }
+    if wanted not in texts:
+        raise Http404("There is no such text.")
+    headers = {
+        "Content-Disposition": f'attachment; filename="{held.uid}-{wanted}.txt"',
+        "X-Content-Type-Options": "nosniff",
+    }
+    return HttpResponse(texts[wanted], content_type="text/plain; charset=utf-8", headers=headers)
+
+
 def _readable(answer: str) -> str:
-    """JSON with its lines indented; anything else as it came."""
+    """JSON with its lines indented; anything else, and what is too long to be shown whole, as it came."""
+    if len(answer) > SHOWN:
+        return answer
     try:
         read = json.loads(answer)
         return json.dumps(_showable(read), indent=2, ensure_ascii=False) if isinstance(read, dict | list) else answer

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Case, IntegerField, When
+from django.db.models import Case, IntegerField, Q, When
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from workers.models import ItemState, Job, JobState
-from workers.services.jobs import Progress, progress_of
+from workers.services.jobs import Progress, least_budget, progress_of
 
 TROUBLED = [ItemState.FAILED, ItemState.UNUSABLE]
 ITEMS_A_PAGE = 50
 
 
-def progress_context(job: Job, job_url: str) -> dict[str, Any]:
-    """`job_url` is the page that shows it; `every` is in seconds, 0 where nothing moves any more."""
+def progress_context(job: Job, job_url: str, *, takes_budget: bool = False) -> dict[str, Any]:
+    """`job_url` is the page that shows it; `every` is in seconds, 0 where nothing moves any more.
+
+    `takes_budget` says that the page's view hands on to `steer` what is typed beside Resume.
+    """
     progress = progress_of(job)
     return {
         "job": job,
         "job_url": job_url,
+        "takes_budget": takes_budget,
         "progress": progress,
         "every": _every(job, progress),
-        "left": _left(progress.seconds_left),
-        "seen": f"{job.state}-{progress.failed}-{progress.unusable}-{_step(progress)}",
+        "left": time_left(progress.seconds_left),
+        "seen": f"{job.state}-{progress.failed}-{progress.unusable}-{_step(progress)}-{_waits(progress)}",
+        **(_budget(job) if job.state == JobState.PAUSED else {}),
     }
 
 
@@ -40,7 +46,19 @@ def _step(progress: Progress) -> int:
     return 0 if not progress.ended else 1 + 10 * progress.ended // progress.total
 
 
-def _left(seconds: float | None) -> str:
+def _waits(progress: Progress) -> int:
+    """Changes at most every half minute while items wait to be tried again: the reasons are then shown anew."""
+    return int(progress.retry_at.timestamp()) // 30 if progress.retry_at else 0
+
+
+def _budget(job: Job) -> dict[str, Any]:
+    """For the field beside Resume: the least that helps, in whole cents, and whether the present budget is less."""
+    least = least_budget(job).quantize(Decimal("0.01"), ROUND_CEILING)
+    return {"least_budget": least, "needs_budget": job.budget is not None and job.budget < least}
+
+
+def time_left(seconds: float | None) -> str:
+    """Seconds in words: "40 s", "12 min", "3 h"; empty where nothing can be said."""
     if seconds is None:
         return ""
     for size, unit in ((3600, "h"), (60, "min")):
@@ -50,10 +68,12 @@ def _left(seconds: float | None) -> str:
 
 
 def items_page(request: HttpRequest, job: Job) -> Page:
-    """What came back, trouble first, then the newest."""
-    ended = job.items.filter(state__in=[ItemState.DONE, *TROUBLED]).select_related("call", "endpoint")
-    calm = Case(When(state__in=TROUBLED, then=0), default=1, output_field=IntegerField())
-    page = Paginator(ended.order_by(calm, "-finished_at", "id"), ITEMS_A_PAGE).get_page(request.GET.get("page"))
+    """What came back: what failed first, then what waits to be tried again, then the newest."""
+    again = Q(state=ItemState.WAITING) & ~Q(problem="")
+    shown = job.items.filter(Q(state__in=[ItemState.DONE, *TROUBLED]) | again).select_related("call", "endpoint")
+    shown = shown.defer("call__body", "call__answer", "call__reasoning")
+    calm = Case(When(state__in=TROUBLED, then=0), When(again, then=1), default=2, output_field=IntegerField())
+    page = Paginator(shown.order_by(calm, "-finished_at", "id"), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     page.object_list = list(page.object_list)
     return page
 

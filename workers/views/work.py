@@ -3,7 +3,8 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import datetime, timedelta
 
-from django.db.models import Count
+from django.contrib import messages
+from django.db.models import Count, Max, Min, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -45,7 +46,7 @@ def _state() -> dict:
         "workers": workers,
         "paces": _paces(now),
         "busy": any(one.state == JobState.RUNNING for one in jobs["running"])
-        or any(one.state == WorkerState.LIVE for one in workers),
+        or any(one["state"] == WorkerState.LIVE for one in workers),
     }
 
 
@@ -53,11 +54,18 @@ def _jobs(states: list[JobState]) -> list[Job]:
     return list(Job.objects.filter(state__in=states).order_by("-id")[:20])
 
 
-def _workers(now: datetime) -> list[Worker]:
-    """Those at work, and the last that were."""
-    live_ones = Worker.objects.filter(state=WorkerState.LIVE).order_by("started_at")
-    gone = Worker.objects.exclude(state=WorkerState.LIVE).filter(heartbeat_at__gte=now - RECENT)
-    return [*live_ones[:100], *gone.order_by("-heartbeat_at")[:GONE_SHOWN]]
+def _workers(now: datetime) -> list[dict]:
+    """The processes at work, and the last that were: one row each, though a process enters anew with every piece of work."""
+    recent = Worker.objects.filter(Q(state=WorkerState.LIVE) | Q(heartbeat_at__gte=now - RECENT)).order_by()
+    spans = recent.values("host", "pid", "kind", "state").annotate(began=Min("started_at"), seen=Max("heartbeat_at"))
+    processes: dict[tuple, dict] = {}
+    for one in sorted(spans, key=lambda one: (one["state"] == WorkerState.LIVE, one["seen"])):
+        held = processes.setdefault((one["host"], one["pid"], one["kind"]), one)
+        processes[one["host"], one["pid"], one["kind"]] = one | {"began": min(one["began"], held["began"])}
+    live_ones = [one for one in processes.values() if one["state"] == WorkerState.LIVE]
+    gone = [one for one in processes.values() if one["state"] != WorkerState.LIVE]
+    gone = sorted(gone, key=lambda one: one["seen"], reverse=True)[:GONE_SHOWN]
+    return [*sorted(live_ones, key=lambda one: one["began"])[:100], *gone]
 
 
 def _paces(now: datetime) -> list[dict]:
@@ -103,11 +111,12 @@ def job_progress(request: HttpRequest, uid: str) -> HttpResponse:
 
 
 def _live(held: Job) -> dict:
-    return live.progress_context(held, reverse("workers:job", args=[held.uid]))
+    return live.progress_context(held, reverse("workers:job", args=[held.uid]), takes_budget=True)
 
 
 @site_admin
 @require_POST
 def job_action(request: HttpRequest, uid: str, action: str) -> HttpResponse:
-    steer(get_object_or_404(Job, uid=uid), action)
+    if told := steer(get_object_or_404(Job, uid=uid), action, budget=request.POST.get("budget", "")):
+        messages.error(request, told)
     return redirect("workers:job", uid)

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -125,6 +128,41 @@ def test_a_script_can_lie_in_a_file(tmp_path):
     path = tmp_path / "script.json"
     path.write_text('[{"when": "a", "text": "from the file"}]', "utf-8")
     assert ask(scripted(script=str(path)), "a").text == "from the file"
+
+
+def test_files_are_named_from_the_folder_and_may_lie_in_folders_of_their_own(tmp_path):
+    (tmp_path / "mine.json").write_text('[{"text": "found"}]', "utf-8")
+    assert ask(scripted(script="mine.json", log="logs/asked")).text == "found"
+    assert len((tmp_path / "logs" / "asked").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize("option", ["script", "log"])
+@pytest.mark.parametrize(
+    "path", ["/etc/hostname", "../credence.sqlite3", "out/of/it/../../../../x", ".", "link", "a\0b"]
+)
+def test_no_file_anywhere_else_is_opened(tmp_path, monkeypatch, option, path):
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path / "outside")
+    monkeypatch.setenv("SCRIPTED_DIR", str(folder))
+    with pytest.raises(
+        errors.Rejected, match=r"^The files of scripted answers lie in the folder scripts of CREDENCE_VAR"
+    ):
+        scripted(**{option: path})
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["scripts"]
+
+
+def test_without_a_folder_there_are_no_files(monkeypatch):
+    monkeypatch.delenv("SCRIPTED_DIR")
+    with pytest.raises(errors.Rejected, match="nowhere else"):
+        scripted(log="asked")
+
+
+def test_the_settings_choose_the_folder(settings, tmp_path):
+    command = [sys.executable, "-c", "import config.settings, os; print(os.environ['SCRIPTED_DIR'])"]
+    environment = os.environ | {"CREDENCE_VAR": str(tmp_path), "SCRIPTED_DIR": "/"}
+    told = subprocess.run(command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == str(tmp_path / "scripts")
 
 
 @pytest.mark.parametrize(

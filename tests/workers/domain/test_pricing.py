@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.backends.contract import Usage
-from workers.domain.pricing import Prices, estimated_tokens
+from workers.domain.pricing import Prices, dollars, estimated_tokens, exact_dollars
 
 PRICES = Prices(Decimal(2), Decimal("0.5"), Decimal("2.5"), Decimal(10))
 DOLLARS = st.decimals(0, 1000, places=6)
@@ -42,3 +43,29 @@ def test_no_call_costs_more_than_was_booked(prices, tokens, out):
     usage = Usage(input=plain + cached + written, cached=cached, cache_write=written, output=out)
     booked = Prices(*prices).at_most(3 * usage.input, out)
     assert Prices(*prices).cost(usage) <= booked
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        ("0", "$0.0000"),
+        ("0.0078", "$0.0078"),
+        ("0.2078", "$0.2078"),
+        ("0.20784", "$0.2078"),
+        ("12", "$12.0000"),
+        ("1234.5", "$1,234.5000"),
+        # below a cent four digits that count, never zero
+        ("0.001234", "$0.001234"),
+        ("0.00000123", "$0.00000123"),
+        ("0.0000123456", "$0.00001235"),
+    ],
+)
+def test_money_is_written_alike_and_never_as_nothing(amount, shown):
+    assert dollars(Decimal(amount)) == shown
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"), [("5.0000", "$5.00"), ("0.0078", "$0.0078"), ("2.5", "$2.50"), ("10", "$10.00")]
+)
+def test_what_somebody_set_is_written_as_it_was_set(amount, shown):
+    assert exact_dollars(Decimal(amount)) == shown

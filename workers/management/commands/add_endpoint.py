@@ -33,7 +33,11 @@ class Command(JsonCommand):
         parser.add_argument("--model", required=True)
         parser.add_argument("--revision")
         parser.add_argument("--base-url", metavar="URL")
-        parser.add_argument("--api-key-env", metavar="VAR", help="the name of the variable that holds the key")
+        parser.add_argument(
+            "--api-key-env",
+            metavar="VAR",
+            help="the name of the variable that holds the key: it ends in _API_KEY, _KEY or _TOKEN",
+        )
         parser.add_argument("--family")
         parser.add_argument("--options", type=_json, metavar="JSON")
         for name, kind in _NUMBERS.items():
@@ -46,6 +50,8 @@ class Command(JsonCommand):
         held = Endpoint.objects.filter(name=options["name"]).first()
         if held and not options["update"]:
             raise ValueError(f"There is an endpoint {options['name']!r} already; add --update to change it.")
+        if options["update"] and not held:
+            raise ValueError(f"There is no endpoint {options['name']!r} to change; leave --update out to register it.")
         values = {} if held else dict(DEFAULTS.get(options["provider"], {}))
         values |= {name: options[name] for name in (*_PLAIN, *_NUMBERS) if options[name] is not None}
         values |= {name: options[name] == "yes" for name in _SWITCHES if options[name]}

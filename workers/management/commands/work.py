@@ -8,9 +8,10 @@ from contextlib import contextmanager
 
 from workers.management.bar import JobBar
 from workers.management.json_command import JsonCommand
-from workers.models import Job
+from workers.models import Job, JobState
 from workers.services.drain import Drain
 from workers.services.jobs import progress_of
+from workers.services.steering import read_budget, resume_with
 from workers.services.waiting import see_through
 
 
@@ -48,18 +49,25 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--job", metavar="ID")
+        parser.add_argument("--budget", metavar="USD", help="with --job: a new budget, with which a paused job goes on")
 
     def work(self, **options) -> dict:
         with draining(self.note) as stop:
             return self._work(options, stop)
 
     def _work(self, options: dict, stop: threading.Event) -> dict:
+        if options["budget"] and not options["job"]:
+            raise ValueError("A budget belongs to one job: name it with --job.")
         if not options["job"]:
             Drain(stop=stop).run()
             return {"open jobs": Job.objects.filter(state="running").count()}
         job = Job.objects.filter(uid=options["job"]).first()
         if job is None:
             raise ValueError(f"There is no job {options['job']!r}.")
+        if options["budget"]:
+            if job.state != JobState.PAUSED:
+                raise ValueError(f"The job is {job.state}; only a paused one goes on with a new budget.")
+            resume_with(job, read_budget(options["budget"]))
         bar = JobBar(job, time.monotonic)
         try:
             see_through(job=job, on_look=bar.refresh, stop=stop)

@@ -1,0 +1,244 @@
+"""How fast benchmark runs are: `python bench/benchmarking.py [--only baselines|wide] [--tombench FOLDER] [--models 20] [--database-url postgres://…]`.
+
+On a corpus of the size of OmniToM (bench/make_corpus.py), in a database of its own, without a network. Prints one JSON object a measurement:
+
+- baselines: `run_benchmark` over 895 stories × extraction, judging and labelling with the built-in baselines, to the scores; then
+  the report computed anew and read from where it is kept, and its page
+- wide: a finished run of many models × 895 stories × judging and labelling, its rows made up: the report, the leaderboard first
+  and from the cache, the table of items sorted each way and at its far end, and their pages
+
+Seconds are of one process; of what is said to be under a second the slowest of three is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+SLUG = "bench"
+PAGES = {"leaderboard": "benchmark:leaderboard", "report": "benchmark:run_results", "items": "benchmark:run_items"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=["baselines", "wide"])
+    parser.add_argument("--tombench", type=Path, help="folder with the real stories")
+    parser.add_argument("--models", type=int, default=20)
+    parser.add_argument("--database-url", default="", help="a database that is empty; else SQLite")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["CREDENCE_VAR"] = scratch
+        os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+        if options.database_url:
+            os.environ["DATABASE_URL"] = options.database_url
+        import django
+
+        django.setup()
+        from django.conf import settings
+        from django.core.management import call_command
+
+        plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+        settings.STORAGES = settings.STORAGES | {"staticfiles": plain}  # files are not collected here
+        settings.ALLOWED_HOSTS = ["testserver"]
+        call_command("migrate", verbosity=0)
+        dataset = _dataset(Path(scratch), options.tombench)
+        database = "postgresql" if options.database_url else "sqlite"
+        for name in [options.only] if options.only else ["baselines", "wide"]:
+            measured = {"measured": name, "database": database} | MEASUREMENTS[name](dataset, options)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            print(json.dumps(measured | {"peak_mb": round(peak)}), flush=True)
+
+
+def _dataset(scratch: Path, folder: Path | None):
+    from annotation.models import Membership, Project, Role, User
+    from annotation.services.corpus_import import import_corpus
+    from bench.make_corpus import make
+    from benchmark.services.datasets import freeze
+
+    make(scratch, folder=folder, seed=1)
+    file = scratch / "stories.jsonl"
+    import_corpus(by=None, project_slug=SLUG, format="omnitom", sources=[(file.name, partial(file.open, "rb"))])
+    project = Project.objects.get(slug=SLUG)
+    admin = User.objects.create_superuser("bench", password="bench")
+    Membership.objects.create(project=project, user=admin, role=Role.ADMIN)
+    return freeze(by=admin, project=project)[0]
+
+
+def _took(work: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    work()
+    return round(time.perf_counter() - began, 3)
+
+
+def _slowest(work: Callable[[], Any], times: int = 3) -> float:
+    return max(_took(work) for _ in range(times))
+
+
+def baselines(dataset, options) -> dict:
+    from django.core.management import call_command
+
+    from benchmark.models import Run
+    from benchmark.services.reports import forget_report, report_of
+    from workers.services.endpoints import save_endpoint
+
+    for name in ("majority", "omniscient", "lexical-judge"):
+        save_endpoint(by="", values={"name": name, "provider": "baseline", "model": name})
+    asked = ["--endpoint", "majority", "--endpoint", "omniscient", "--judge", "lexical-judge", "--stage", "all"]
+    out, cpu = io.StringIO(), time.process_time()
+    with contextlib.redirect_stderr(io.StringIO()):
+        command = partial(call_command, "run_benchmark", "--suite", "omnitom", "--project", SLUG, *asked)
+        seconds = _took(lambda: command("--wait", "--json", stdout=out))
+    cpu = time.process_time() - cpu
+    told = json.loads(out.getvalue())
+    run = Run.objects.get(uid=told["run"])
+    assert (told["state"], told["items"]["failed"], told["calls"]["made"]) == ("finished", 0, 3 * dataset.stories_count)
+    forget_report(run)
+    return {
+        "stories": dataset.stories_count,
+        "propositions": dataset.propositions_count,
+        "calls": told["calls"]["made"],
+        "seconds": round(seconds, 1),
+        "cpu_seconds": round(cpu, 1),
+        "report_computed": _took(lambda: report_of(run)),
+        "report_kept": _slowest(lambda: report_of(run)),
+    } | _pages({"report": [run.uid]})
+
+
+def _pages(wanted: dict[str, list], **queries: list[str]) -> dict[str, Any]:
+    """Seconds of each page by name; the slowest of three after a first look, with each of its queries."""
+    from django.test import Client
+    from django.urls import NoReverseMatch, reverse
+
+    from annotation.models import User
+
+    client, found = Client(), {}
+    client.force_login(User.objects.get(username="bench"))
+    for name, arguments in wanted.items():
+        try:
+            url = reverse(PAGES[name], args=[SLUG, *arguments])
+        except NoReverseMatch:
+            found[f"page_{name}"] = None
+            continue
+
+        def read(query: str, url: str = url) -> None:
+            response = client.get(url + query)
+            assert response.status_code == 200, (url, response.status_code)
+            b"".join(response) if response.streaming else response.content
+
+        found[f"page_{name}_first"] = _took(lambda read=read: read(""))
+        found[f"page_{name}"] = max(_slowest(lambda read=read, one=one: read(one)) for one in queries.get(name, [""]))
+    return found
+
+
+def wide(dataset, options) -> dict:
+    from benchmark.services.items import SORTS, places_of, shown
+    from benchmark.services.leaderboards import board
+    from benchmark.services.reports import report_of
+
+    made = time.perf_counter()
+    run = _wide_run(dataset, options.models)
+    made = round(time.perf_counter() - made, 1)
+    count = places_of(run, {}).count()
+
+    def page(sort: str, at: int) -> Callable[[], Any]:
+        return lambda: list(shown(places_of(run, {}, sort))[at : at + 50])
+
+    sorts = [f"{sign}{name}" for name in SORTS for sign in ("", "-")]
+    found = {
+        "models": options.models,
+        "places": count,
+        "rows_made": made,
+        "report_computed": _took(lambda: report_of(run)),
+        "report_kept": _slowest(lambda: report_of(run)),
+        "leaderboard_computed": _took(lambda: board(dataset, run.form, None)),
+        "leaderboard_kept": _slowest(lambda: board(dataset, run.form, None)),
+        "items_page": max(_slowest(page(sort, 0)) for sort in sorts),
+        "items_last_page": max(_slowest(page(sort, count - 50)) for sort in sorts),
+        "items_counted": _slowest(lambda: places_of(run, {}).count()),
+    }
+    queries = {
+        "items": [f"?sort={sort}&page={number}" for sort in sorts for number in (1, count // 50)],
+        "leaderboard": ["", "?sort=-repaired_f1", "?sort=model"],
+    }
+    return found | _pages({"leaderboard": [], "report": [run.uid], "items": [run.uid]}, **queries)
+
+
+def _wide_run(dataset, models: int):
+    """A finished run as the launch makes it, with answers that were never asked for."""
+    from django.utils import timezone
+
+    from benchmark.models import Run, RunItem
+    from benchmark.services.plans import Plan
+    from benchmark.services.runs import start_run
+    from workers.models import Call, Item, ItemState, Job, JobState
+    from workers.models.bulk import insert_rows, update_rows
+    from workers.services.endpoints import save_endpoint
+
+    ends = [
+        save_endpoint(by="", values={"name": f"model-{at:02d}", "provider": "scripted", "model": f"m{at}"})
+        for at in range(models)
+    ]
+    judge = save_endpoint(by="", values={"name": "wide-judge", "provider": "scripted", "model": "judge"})
+    plan = Plan(dataset=dataset, endpoints=ends, stages=["extract", "judge", "label"], judge=judge, title="Wide")
+    run = start_run(by=None, plan=plan, now=timezone.now())
+    call = Call.objects.create(key="0" * 64, endpoint=ends[0], body="{}", state="answered", planned_at=timezone.now())
+    fields = ["call", "official", "repaired", "score", "repaired_score", "unusable"]
+    stories = {story.pk: story for story in dataset.stories.all()}
+    for position, entrant in enumerate(run.entrants.all()):
+        rng, skill = random.Random(position), 0.5 + 0.4 * position / models
+        judged = [
+            (entrant.pk, story.pk, "judge", call.pk, *_judged(rng, skill, len(story.beliefs)))
+            for story in stories.values()
+        ]
+        insert_rows(RunItem, ["entrant", "story", "stage", *fields], judged)
+        rows = RunItem.objects.filter(entrant=entrant, stage="label").values_list("pk", "story_id")
+        update_rows(RunItem, fields, [(call.pk, *_labelled(rng, skill, stories[story]), pk) for pk, story in rows])
+        RunItem.objects.filter(entrant=entrant, stage="extract").update(call=call, repaired={"rows": 20})
+    Item.objects.filter(job=run.job).update(state=ItemState.DONE, call=call)
+    Job.objects.filter(pk=run.job_id).update(state=JobState.FINISHED, finished_at=timezone.now())
+    return Run.objects.get(pk=run.pk)
+
+
+def _judged(rng: random.Random, skill: float, gold: int) -> Iterator[Any]:
+    predicted = rng.randint(max(1, gold - 6), gold + 6)
+    counts = {"pred": [int(rng.random() < skill) for _ in range(predicted)]}
+    counts["gold"] = [int(rng.random() < skill) for _ in range(gold)]
+    score = (sum(counts["pred"]) / predicted + sum(counts["gold"]) / gold) / 2
+    missing = rng.random() < 0.02
+    mended = {name: [None] * len(rows) for name, rows in counts.items()} if missing else counts
+    return counts, mended, score, None if missing else score, "no judgement" if missing else ""
+
+
+def _labelled(rng: random.Random, skill: float, story) -> Iterator[Any]:
+    from annotation.domain.schema import SCHEMA
+
+    rows, right = [], 0
+    for belief in story.beliefs:
+        row = []
+        for key, label in belief["labels"].items():
+            said = label if rng.random() < skill else rng.choice(SCHEMA[key].values)
+            right += said == label
+            row.append(said)
+        rows.append(row)
+    score = right / (7 * len(rows))
+    return {"predicted": rows}, {"predicted": rows}, score, score, ""
+
+
+MEASUREMENTS = {"baselines": baselines, "wide": wide}
+
+if __name__ == "__main__":
+    main()

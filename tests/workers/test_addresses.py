@@ -1,0 +1,164 @@
+"""No redirect is followed, and no name leads to an address that is forbidden: neither when it is saved nor when it is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from workers import backends
+from workers.backends import addresses
+from workers.backends.errors import Rejected, Unreachable
+from workers.models import Call, Endpoint, Item
+from workers.services.endpoints import save_endpoint
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PROVIDERS = ["openai", "anthropic", "vllm"]
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered(monkeypatch):
+    monkeypatch.setattr(addresses, "_known", {})
+
+
+@pytest.fixture
+def redirecting():
+    """(address, paths that were asked): sends everything on to a path of its own, which would answer."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            asked.append(self.path)
+            self.rfile.read(int(self.headers.get("content-length") or 0))
+            self.send_response(200 if self.path == "/taken" else 307)
+            self.send_header("location", f"http://127.0.0.1:{self.server.server_port}/taken")
+            self.send_header("content-length", "2")
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        do_GET = do_POST = answer
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_redirect_is_an_end_with_a_sentence(provider, redirecting, make_endpoint, start, drain):
+    url, asked = redirecting
+    start(make_endpoint(provider, base_url=url), ["a"])
+    drain()
+    call = Call.objects.get()
+    assert (call.state, call.attempts_made, len(asked)) == ("failed", 1, 1) and "/taken" not in asked
+    assert Item.objects.get().problem == (
+        "HTTP 307: The server sends on to another address (127.0.0.1), which is not followed; register the address that answers "
+        "itself."
+    )
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_batch_follows_none_either(provider, redirecting, make_endpoint):
+    url, asked = redirecting
+    endpoint = make_endpoint(provider, base_url=url)
+
+    async def submit() -> None:
+        backend = backends.make(endpoint.spec)
+        try:
+            batches = backends.make_batches(endpoint.spec, backend)
+            with pytest.raises(Rejected, match="which is not followed"):
+                await batches.status("batch-1")
+            with pytest.raises(Rejected, match="which is not followed"):
+                await batches.submit("uid", [("uid-1", {"model": "tiny", "messages": [], "max_tokens": 1})])
+        finally:
+            await backend.aclose()
+
+    asyncio.run(submit())
+    assert asked and "/taken" not in asked
+
+
+def _resolves_to(monkeypatch, *found: str) -> list[str]:
+    """Every name resolves to `found`; returns the list of names that were looked up."""
+    looked_up: list[str] = []
+
+    def look_up(host, *_: object, **__: object) -> list[tuple]:
+        looked_up.append(host)
+        if not found:
+            raise socket.gaierror("no such name")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, 0)) for one in found]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    return looked_up
+
+
+def _save(url: str) -> Endpoint:
+    values = {"name": "named", "provider": "openai", "model": "m", "base_url": url}
+    return save_endpoint(by="", values=values)
+
+
+@pytest.mark.parametrize("address", ["169.254.169.254", "fe80::1%eth0", "fd00:ec2::254", "::ffff:169.254.1.1"])
+def test_a_name_that_leads_to_a_forbidden_address_is_not_saved(monkeypatch, address):
+    _resolves_to(monkeypatch, "10.0.0.7", address)
+    with pytest.raises(ValidationError) as caught:
+        _save("http://innocent.example/v1")
+    assert caught.value.message_dict == {"base_url": ["A link-local or metadata address is no model server."]}
+
+
+@pytest.mark.parametrize("address", [["127.0.0.1"], ["::1"], ["10.0.0.7"], ["192.168.1.9"], ["fd12:3456::1"], []])
+def test_servers_of_ones_own_are_saved(monkeypatch, address):
+    _resolves_to(monkeypatch, *address)
+    assert _save("http://gpu-box:8001/v1").pk
+
+
+def test_the_list_of_hosts_still_decides_first(monkeypatch, settings):
+    looked_up = _resolves_to(monkeypatch, "10.0.0.7")
+    settings.ENDPOINT_HOSTS = ["models.example"]
+    with pytest.raises(ValidationError, match="ENDPOINT_HOSTS"):
+        _save("http://gpu-box:8001/v1")
+    assert looked_up == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_name_that_leads_elsewhere_by_now_is_not_asked(provider, monkeypatch, make_endpoint, start, drain):
+    looked_up = _resolves_to(monkeypatch, "169.254.169.254")
+    start(make_endpoint(provider, base_url="http://innocent.example/v1"), [f"q{at}" for at in range(5)])
+    drain()
+    calls = list(Call.objects.all())
+    assert {(call.state, call.attempts_made) for call in calls} == {("failed", 1)}
+    assert {call.problem for call in calls} == {"A link-local or metadata address is no model server."}
+    assert looked_up == ["innocent.example"], "what a name resolves to is remembered for a while"
+
+
+def test_what_is_remembered_is_forgotten(monkeypatch):
+    _resolves_to(monkeypatch, "10.0.0.7")
+    addresses.check_host("turning.example")
+    _resolves_to(monkeypatch, "169.254.169.254")
+    addresses.check_host("turning.example")  # from memory
+    monkeypatch.setattr(addresses.time, "monotonic", lambda: 1e9)
+    with pytest.raises(Rejected):
+        addresses.check_host("turning.example")
+
+
+def test_a_name_that_does_not_resolve_is_unreachable_and_tried_again(monkeypatch, make_endpoint):
+    _resolves_to(monkeypatch)
+    spec = make_endpoint("openai", base_url="http://nowhere.example/v1").spec
+
+    async def ask() -> None:
+        backend = backends.make(spec)
+        try:
+            with pytest.raises(Unreachable):
+                await backend.complete({"model": "m", "messages": []}, timeout=5, call="c")
+        finally:
+            await backend.aclose()
+
+    asyncio.run(ask())

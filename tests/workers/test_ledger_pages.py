@@ -1,0 +1,205 @@
+"""Pages of the site admin: the ledger, one call, spending."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from tests.workers.test_pages import HOSTILE, escaped
+from workers.models import Attempt
+from workers.services import ledger as service
+
+pytestmark = pytest.mark.django_db
+
+
+# --- the ledger -------------------------------------------------------------------------------------------------------
+
+
+def test_the_ledger_finds_by_every_field(page, make_endpoint, make_call):
+    other = make_endpoint(name="other")
+    first = make_call(answer="The key is in the bag", purpose="prefill", request_id="req-1")
+    second = make_call(other, state="failed", answer="", problem="No.", finished_at=datetime(2026, 3, 5, tzinfo=UTC))
+
+    def found(**query) -> list[str]:
+        text = page("workers:ledger", **query)
+        return [one.uid for one in (first, second) if one.uid in text]
+
+    assert found() == [first.uid, second.uid]
+    for text in ("THE KEY", "who knows 1", "req-1", first.uid):
+        assert found(text=text) == [first.uid], text
+    assert found(endpoint="other") == found(state="failed") == found(day="2026-03-05") == [second.uid]
+    assert found(text="nowhere") == found(endpoint="other", state="answered") == []
+    # a day that is none is said, and what else was asked for still counts
+    assert found(day="yesterday", state="failed") == [second.uid]
+    assert "Enter a valid date." in page("workers:ledger", day="yesterday")
+
+
+def test_calls_that_lost_an_answer_are_found(page, make_call):
+    calm, lost = make_call(), make_call()
+    Attempt.objects.create(call=lost, number=1, sent_at=lost.planned_at, outcome="unknown")
+    text = page("workers:ledger", state="lost")
+    assert lost.uid in text and calm.uid not in text
+
+
+@pytest.mark.parametrize("text", ["x" * 201, "a\0b"])
+def test_a_text_that_cannot_be_looked_for_finds_nothing_and_says_so(page, make_call, text):
+    call = make_call()
+    shown = page("workers:ledger", text=text)
+    assert call.uid not in shown and 'class="field-error"' in shown and "No call matches" in shown
+
+
+def test_the_list_reads_only_the_beginning_of_answers(page, make_call):
+    make_call(answer="b" * 200 + "THE-END")
+    assert "b" * 80 in page("workers:ledger") and "THE-END" not in page("workers:ledger")
+    assert "answer" in service.search().first().get_deferred_fields()
+
+
+def _cut_call(make_call, **fields):
+    body = {"messages": [{"role": "user", "content": "p" * 19_999 + "PQ" + "p" * 40_000}], "task": {"t": "s" * 30_000}}
+    return make_call(body=body, answer="a" * 19_999 + "XY", reasoning="r" * 20_001, **fields)
+
+
+def test_long_texts_are_shown_in_part_and_downloaded_whole(admin, page, make_call):
+    call = _cut_call(make_call)
+    text = page("workers:call", call.uid)
+    # 20,000 characters end with the first of the two marks
+    assert "aX<" in text and "pP<" in text and "XY" not in text and "PQ" not in text
+    assert "The first 20,000 of 20,001 characters." in text and len(text) < 100_000
+    for name, part in (("answer", "XY"), ("prompt", "PQ"), ("reasoning", "r" * 20_001), ("settings", "s" * 30_000)):
+        assert f'href="?text={name}"' in text
+        response = admin.get(reverse("workers:call", args=[call.uid]), {"text": name})
+        assert part in response.content.decode()
+        assert response["Content-Type"] == "text/plain; charset=utf-8"
+        assert response["Content-Disposition"] == f'attachment; filename="{call.uid}-{name}.txt"'
+        assert response["X-Content-Type-Options"] == "nosniff"
+    assert admin.get(reverse("workers:call", args=[call.uid]), {"text": "body"}).status_code == 404
+
+
+def test_short_texts_are_whole_and_need_no_file(page, make_call):
+    assert "characters." not in page("workers:call", make_call(answer="a" * 20_000).uid)
+
+
+def test_five_megabytes_have_a_small_page(page, make_call):
+    assert len(page("workers:call", make_call(answer=json.dumps(["x" * 50] * 100_000)).uid)) < 80_000
+
+
+def test_who_asked_says_what_for(page, make_call, make_endpoint, start):
+    call = make_call()
+    start(make_endpoint(), ["a-key"]).items.update(call=call, made=True, state="done")
+    text = page("workers:call", call.uid)
+    assert '<bdi>Trial</bdi></a> <span class="muted">trial, item <span class="mono">a-key</span>' in text
+
+
+@pytest.mark.parametrize("query", ["page=x", "page=-1", "page=99", "text=%00", "text=%ED%A0%80", f"text={'x' * 300}"])
+def test_a_ledger_query_of_any_kind_is_answered(admin, make_call, query):
+    make_call()
+    assert admin.get(f"{reverse('workers:ledger')}?{query}").status_code == 200
+
+
+def test_the_ledger_is_read_in_few_statements(statements, make_endpoint, make_call):
+    make_call()
+    few = statements("workers:ledger")
+    for _ in range(30):
+        make_call(make_endpoint())
+    assert statements("workers:ledger") == few <= 8
+
+
+def test_one_call_with_everything(page, make_call):
+    body = {
+        "model": "tiny",
+        "messages": [{"role": "system", "content": "Be short."}, {"role": "user", "content": "Wo?"}],
+    }
+    call = make_call(body=body | {"seed": 42}, answer="Dort.", reasoning="Because.", cost=Decimal("0.001234"))
+    headers = {"retry-after": "7"}
+    Attempt.objects.create(
+        call=call, number=1, sent_at=call.planned_at, outcome="throttled", status=429, headers=headers, problem="Busy.", waits=7
+    )  # fmt: skip
+    text = page("workers:call", call.uid)
+    for shown in (
+        "Be short.",
+        "Wo?",
+        "42",
+        "Dort.",
+        "Because.",
+        "$0.001234",
+        "throttled",
+        "429",
+        "retry-after",
+        "Busy.",
+    ):
+        assert shown in text, shown
+
+
+def test_a_call_of_every_shape_has_a_page(page, make_call):
+    bodies = [
+        {"model": "tiny", "system": [{"type": "text", "text": "Be short."}], "messages": []},
+        {"model": "majority", "task": {"kind": "label"}, "sample": 0},
+        {"messages": [{"role": "user", "content": "half a pair \ud800"}], "task": {"\udc00": ["\ud800"]}},
+    ]
+    for body in bodies:
+        assert page("workers:call", make_call(body=body).uid)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"a": "\\ud800", "\\udc00": ["\\ud800"]}',
+        "[" * 900 + "]" * 900,
+        "[" * 100_000,
+        '{"a": ' + "9" * 5000 + "}",
+        '{"a"',
+    ],
+    ids=["half a pair", "deep", "deeper", "a long number", "cut"],
+)
+def test_an_answer_of_any_kind_has_a_page(page, make_call, answer):
+    assert page("workers:call", make_call(answer=answer).uid)
+
+
+def test_questions_and_answers_are_text_and_nothing_else(page, make_call, make_endpoint):
+    body = {"messages": [{"role": HOSTILE, "content": HOSTILE}], HOSTILE: HOSTILE}
+    plain = make_call(body=body, answer=HOSTILE, reasoning=HOSTILE, answered_by=HOSTILE, request_id=HOSTILE)
+    as_json = make_call(answer=json.dumps({"a": HOSTILE}), problem=HOSTILE, purpose=HOSTILE[:30])
+    for call in (plain, as_json):
+        Attempt.objects.create(
+            call=call, number=1, sent_at=call.planned_at, outcome="lost", problem=HOSTILE, headers={HOSTILE: HOSTILE}
+        )
+        assert escaped(page("workers:call", call.uid))
+    assert escaped(page("workers:ledger"))
+    assert escaped(page("workers:ledger", text=HOSTILE))
+
+
+def test_a_call_that_is_not_there(admin):
+    assert admin.get(reverse("workers:call", args=["nowhere"])).status_code == 404
+
+
+# --- spending ---------------------------------------------------------------------------------------------------------
+
+
+def test_money_by_model_day_and_purpose(page, make_endpoint, make_call):
+    other = make_endpoint(name="other")
+    day = datetime(2026, 3, 5, 12, tzinfo=UTC)
+    make_call(cost=Decimal("1.5"), purpose="prefill", finished_at=day)
+    make_call(other, cost=Decimal("0.25"), purpose="bench", finished_at=day, state="truncated")
+    lost = make_call(other, state="failed", cost=Decimal(0), finished_at=day)
+    Attempt.objects.create(call=lost, number=1, sent_at=day, outcome="unknown")
+    # 1.5 + 0.25 of two answers; the failed call is none, its lost attempt may have been charged
+    assert "$1.7500 for 2 answers" in page("workers:spending") and "1 attempt" in page("workers:spending")
+    assert "$1.5000" in page("workers:spending") and "$0.2500" in page("workers:spending")
+    assert "2026-03-05" in page("workers:spending", by="day") and "$1.7500" in page("workers:spending", by="day")
+    assert "prefill" in page("workers:spending", by="purpose")
+    assert "$1.5000" in page("workers:endpoints")
+    assert page("workers:spending", by="nonsense")
+
+
+def test_nothing_was_spent(page):
+    assert "Nothing spent" in page("workers:spending")
+
+
+def test_small_money_is_not_rounded_up_to_a_cent(page, make_call):
+    make_call(cost=Decimal("0.0078"))
+    for name in ("workers:spending", "workers:endpoints", "workers:ledger"):
+        assert "$0.0078" in page(name) and "$0.01<" not in page(name) and "$0.01 " not in page(name), name

@@ -1,0 +1,236 @@
+"""Budgets, retrying and ends of jobs: what the buttons do, what they refuse, and what the page of a job says."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from workers.models import Call, Item, Job, JobState
+from workers.services import jobs
+from workers.services.steering import steer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DEAR = {"price_input": Decimal(100_000), "price_output": Decimal(100_000)}
+
+FROM_THE_LEDGER = '<span class="muted">from the ledger</span>'
+
+
+@pytest.fixture
+def poor(make_endpoint, start, drain):
+    """A job of four calls whose budget was enough for some: paused by it, with the note that says so.
+
+    At $0.1 a token a call is booked at 44 tokens in (130 characters / 3) and 50 out, about $9.4, and costs $0.4 for the four tokens of its answer: after two, $9.2 are left.
+    """
+    job = start(make_endpoint(max_concurrency=1, **DEAR), ["a", "b", "c", "d"], budget=Decimal(10))
+    drain()
+    job.refresh_from_db()
+    assert job.state == JobState.PAUSED and "budget" in job.note
+    return job
+
+
+@pytest.fixture
+def press(admin):
+    """The page after pressing a button of a job: `press(job, "resume", budget="20")`."""
+
+    def post(job, action: str, **fields: str) -> str:
+        response = admin.post(reverse("workers:job_action", args=[job.uid, action]), fields, follow=True)
+        job.refresh_from_db()
+        return response.content.decode()
+
+    return post
+
+
+# --- the budget -------------------------------------------------------------------------------------------------------
+
+
+def test_a_job_goes_on_with_a_budget_that_is_large_enough(poor, press, page, drain):
+    text = page("workers:job", poor.uid)
+    assert 'name="budget"' in text and "required" in text and "or more" in text
+    press(poor, "resume", budget="100")
+    assert (poor.state, poor.budget, poor.note) == (JobState.RUNNING, 100, "")
+    drain()
+    poor.refresh_from_db()
+    assert poor.state == JobState.FINISHED
+
+
+@pytest.mark.parametrize("said", ["", "10", "0.01"])
+def test_a_budget_that_would_pause_it_again_is_refused_with_what_is_needed(poor, press, said):
+    told = press(poor, "resume", budget=said)
+    assert (poor.state, poor.budget) == (JobState.PAUSED, 10)
+    spent = Item.objects.filter(job=poor).spent()
+    assert f"${spent:.4f} are spent, and with the next call it can be $" in told and "is too small to go on" in told
+
+
+@pytest.mark.parametrize("said", ["much", "-1", "NaN", "Infinity", "1e12"])
+def test_a_budget_that_is_none(poor, press, said):
+    assert "A budget is an amount of US dollars" in press(poor, "resume", budget=said)
+    assert (poor.state, poor.budget) == (JobState.PAUSED, 10)
+
+
+def test_the_least_budget_is_what_is_spent_and_the_next_call(poor):
+    # what three items cost so far or are waiting for: the sum of their costs, and the reserve of the first that waits
+    spent = sum(item.cost for item in poor.items.all())
+    following = poor.items.filter(state="waiting", call__isnull=False).order_by("id").first()
+    assert spent > 0 and jobs.least_budget(poor) == spent + following.call.reserved_cost
+    assert steer(poor, "resume", budget=str(jobs.least_budget(poor))) == ""
+    poor.refresh_from_db()
+    assert poor.state == JobState.RUNNING
+
+
+def test_a_job_without_a_budget_resumes_and_may_get_one(make_endpoint, start, press):
+    job = start(make_endpoint(), ["a"])
+    press(job, "pause")
+    press(job, "resume")
+    assert (job.state, job.budget) == (JobState.RUNNING, None)
+    press(job, "pause")
+    press(job, "resume", budget="2.50")
+    assert (job.state, job.budget) == (JobState.RUNNING, Decimal("2.5"))
+
+
+def test_the_command_goes_on_with_a_budget(poor, capsys):
+    with pytest.raises(CommandError, match="is too small to go on"):
+        call_command("work", f"--job={poor.uid}", f"--budget={jobs.least_budget(poor) - Decimal('0.01')}")
+    call_command("work", f"--job={poor.uid}", "--budget=100")
+    poor.refresh_from_db()
+    assert (poor.state, poor.budget) == (JobState.FINISHED, 100)
+    with pytest.raises(CommandError, match="The job is finished; only a paused one"):
+        call_command("work", f"--job={poor.uid}", "--budget=100")
+    with pytest.raises(CommandError, match="A budget belongs to one job"):
+        call_command("work", "--budget=100")
+
+
+def test_a_cancelled_job_keeps_no_note_of_its_budget(poor, press):
+    press(poor, "cancel")
+    assert (poor.state, poor.note) == (JobState.CANCELLED, "")
+
+
+# --- failed items -----------------------------------------------------------------------------------------------------
+
+
+def _with_a_failed_item(make_endpoint, start, state: str) -> Job:
+    job = start(make_endpoint(), ["bad", "open"])
+    Item.objects.filter(key="bad").update(state="failed", problem="Busy.", finished_at=timezone.now())
+    if state == JobState.CANCELLED:
+        jobs.cancel_job(job=job, now=timezone.now())
+    Job.objects.filter(pk=job.pk).update(state=state)
+    job.refresh_from_db()
+    return job
+
+
+def test_failed_items_of_a_paused_job_wait_with_the_others(make_endpoint, start, press, page, drain):
+    job = _with_a_failed_item(make_endpoint, start, JobState.PAUSED)
+    Job.objects.update(note="Paused by hand.")
+    assert "/retry/" in page("workers:job", job.uid)
+    press(job, "retry")
+    assert (job.state, job.note) == (JobState.PAUSED, "Paused by hand.")
+    assert dict(Item.objects.values_list("key", "state")) == {"bad": "waiting", "open": "waiting"}
+    drain()
+    assert not Call.objects.exists()
+
+
+def test_failed_items_of_a_cancelled_job_stay(make_endpoint, start, press, page, drain):
+    job = _with_a_failed_item(make_endpoint, start, JobState.CANCELLED)
+    assert "/retry/" not in page("workers:job", job.uid)
+    assert "The job was cancelled, so its failed items are not asked again" in press(job, "retry")
+    assert jobs.retry_failed(job=job, now=timezone.now()) == 0
+    drain()
+    job.refresh_from_db()
+    assert job.state == JobState.CANCELLED
+    assert dict(Item.objects.values_list("key", "state")) == {"bad": "failed", "open": "cancelled"}
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def test_a_job_whose_items_all_failed_does_not_look_well(make_endpoint, start, drain, page):
+    job = start(make_endpoint(options={"script": [{"fail": "rejected"}]}), ["a", "b"])
+    drain()
+    job.refresh_from_db()
+    assert job.state == JobState.FINISHED
+    for text in (page("workers:job", job.uid), page("workers:work")):
+        assert '<span class="badge badge-failed">failed</span>' in text and ">finished</span>" not in text
+    assert "No item got an answer" in page("workers:job", job.uid)
+
+
+def test_a_job_with_an_answer_looks_finished(make_endpoint, start, drain, page):
+    job = start(make_endpoint(options={"script": [{"when": "a", "fail": "rejected"}]}), ["a", "b"])
+    drain()
+    assert "badge-done" in page("workers:work") and ">finished</span>" in page("workers:job", job.uid)
+
+
+def test_why_an_item_waits_is_said_and_until_when(make_endpoint, start, page):
+    job = start(make_endpoint(), ["calm", "burnt"])
+    at = datetime(2030, 1, 1, 12, 34, 56, tzinfo=UTC)
+    Item.objects.filter(key="burnt").update(problem="HTTP 429: slow down", not_before=at)
+    text = page("workers:job", job.uid)
+    assert "HTTP 429: slow down" in text and "12:34:56 UTC" in text and ">calm<" not in text
+    jobs.pause_job(job=job)
+    assert "tried again when the job goes on" in page("workers:job", job.uid)
+
+
+def test_the_page_shows_reasons_when_they_appear(admin, make_endpoint, start):
+    job = start(make_endpoint(), ["a"])
+    address = reverse("workers:job_progress", args=[job.uid])
+    seen = admin.get(address).context["seen"]
+    assert "job-items" not in admin.get(address, {"seen": seen}).content.decode()
+    Item.objects.update(problem="HTTP 503", not_before=timezone.now() + timedelta(minutes=5))
+    assert "HTTP 503" in admin.get(address, {"seen": seen}).content.decode()
+
+
+def test_an_item_that_was_never_answered_cost_nothing_and_came_from_nowhere(make_endpoint, start, drain, page):
+    job = start(make_endpoint(max_attempts=1, options={"script": [{"fail": "rejected"}]}), ["a"])
+    drain()
+    assert FROM_THE_LEDGER not in page("workers:job", job.uid)
+    assert "from the ledger" not in page("workers:call", Call.objects.get().uid)
+
+
+def test_an_item_that_the_ledger_answered_says_so(make_endpoint, start, drain, page):
+    endpoint = make_endpoint()
+    start(endpoint, ["a"])
+    drain()
+    job = start(endpoint, ["a"])
+    drain()
+    assert FROM_THE_LEDGER in page("workers:job", job.uid)
+    assert page("workers:call", Call.objects.get().uid).count("from the ledger") == 1
+
+
+def test_money_for_lost_answers_is_named(make_endpoint, start, drain, page):
+    script = [{"when": "gone", "fail": "lost"}, {"when": "twice", "fail": "lost", "times": 1}]
+    endpoint = make_endpoint(repeat_unknown=1, options={"script": script}, **DEAR)
+    job = start(endpoint, ["gone", "twice", "fine"])
+    while job.state == JobState.RUNNING:
+        drain()
+        job.refresh_from_db()
+    # "gone" was lost twice and "twice" once, each booked with its call's reserve; the rest is what the answers cost
+    reserves = {item.key: item.call.reserved_cost for item in Item.objects.select_related("call")}
+    lost = 2 * reserves["gone"] + reserves["twice"]
+    answers = sum(call.cost for call in Call.objects.all())
+    progress = jobs.progress_of(job)
+    assert (float(progress.lost), float(progress.cost)) == pytest.approx((float(lost), float(lost + answers)))
+    assert f"of it up to ${lost:.4f} for lost answers" in page("workers:job", job.uid)
+
+
+def test_an_answer_that_another_job_paid_later_takes_nothing_from_what_was_lost(make_endpoint, start, drain):
+    endpoint = make_endpoint(repeat_unknown=0, options={"script": [{"fail": "lost"}]}, **DEAR)
+    first = start(endpoint, ["a"])
+    drain()
+    type(endpoint).objects.update(options={})
+    second = start(endpoint, ["a"])
+    drain()
+    assert jobs.retry_failed(job=second, now=timezone.now()) == 1
+    drain()
+    call = Call.objects.get()
+    assert call.state == "answered" and call.cost > 0
+    # the first job lost one answer, booked with the reserve of its call; the second paid the answer and lost none
+    assert (jobs.progress_of(first).lost, jobs.progress_of(second).lost) == (call.reserved_cost, 0)
+
+
+def test_without_lost_answers_nothing_is_said_of_them(make_endpoint, start, drain, page):
+    job = start(make_endpoint(**DEAR), ["a", "b"])
+    drain()
+    assert jobs.progress_of(job).lost == 0 and "lost answers" not in page("workers:job", job.uid)

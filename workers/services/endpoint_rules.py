@@ -1,0 +1,148 @@
+"""What an endpoint may say: checked for the page, the API and the command alike, every field at once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from workers import backends
+from workers.backends.addresses import check_host
+from workers.backends.errors import BackendError
+from workers.backends.keys import LOOKS_LIKE_A_KEY, looks_like_key, variable_problem
+from workers.backends.options import OPTIONS, check_options
+from workers.backends.vllm_engine import OPTIONS as ENGINE_OPTIONS
+from workers.domain.ledger_key import storable
+from workers.models import Endpoint
+
+DAY = 86_400
+BOUNDS: dict[str, tuple[int, int]] = {
+    "context_tokens": (0, 100_000_000),
+    "price_input": (0, 100_000),
+    "price_cached": (0, 100_000),
+    "price_cache_write": (0, 100_000),
+    "price_output": (0, 100_000),
+    "price_batch": (0, 1),
+    "max_concurrency": (1, 10_000),
+    "requests_per_minute": (0, 10_000_000),
+    "tokens_per_minute": (0, 2_000_000_000),
+    "timeout_seconds": (1, DAY),
+    "max_attempts": (1, 100),
+    "repeat_unknown": (0, 100),
+    "retry_after_cap": (0, DAY),
+}
+"""The least and the most of every number: dollars per million tokens, a factor, counts, seconds."""
+_TEXTS = ("name", "model", "revision", "family", "options")
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
+_NO_ADDRESS = "An address that begins with http:// or https:// is expected."
+
+Problems = dict[str, list[str]]
+
+
+def check_endpoint(endpoint: Endpoint) -> None:
+    """Raises ValidationError with every field that is wrong, not only the first."""
+    keys = key_problems(endpoint)
+    found: Problems = {}
+    for check in (endpoint.full_clean, lambda: check_address(endpoint)):
+        try:
+            check()
+        except ValidationError as error:
+            _take(found, error)
+    found |= keys  # alone, because other sentences may repeat what was typed
+    for name, sentence in [*_bound_problems(endpoint), *_variable_problems(endpoint)]:
+        found.setdefault(name, [sentence])
+    if not {"provider", "model", "options"} & set(found):
+        try:
+            check_own_options(endpoint)
+        except ValidationError as error:
+            _take(found, error)
+    if found:
+        raise ValidationError(found)
+
+
+def _take(found: Problems, error: ValidationError) -> None:
+    for name, sentences in error.message_dict.items():
+        found.setdefault(name, []).extend(sentences)
+
+
+def key_problems(endpoint: Endpoint) -> Problems:
+    """Fields that hold what looks like a key, each with a sentence that does not repeat it."""
+    typed = {name: getattr(endpoint, name) for name in _TEXTS} | {"base_url": _without_host(endpoint.base_url)}
+    return {name: [LOOKS_LIKE_A_KEY] for name, value in typed.items() if looks_like_key(value)}
+
+
+def _without_host(url: str) -> str:
+    """A host may be as random as a key; what stands around it may not."""
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        host = None
+    return url.replace(host, "", 1) if host else url
+
+
+def _bound_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
+    problems = []
+    for name, (low, high) in BOUNDS.items():
+        value = getattr(endpoint, name)
+        if isinstance(value, int | Decimal) and not low <= value <= high:
+            problems.append((name, f"A number from {low} to {high:,} is expected."))
+    return problems
+
+
+def _variable_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
+    told = variable_problem(endpoint.api_key_env)
+    return [("api_key_env", told)] if told else []
+
+
+def check_address(endpoint: Endpoint) -> None:
+    """http and https only, and only hosts that the site allows; never an address that clouds keep their secrets at."""
+    if not endpoint.base_url:
+        return
+    try:
+        parts = urlsplit(endpoint.base_url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host, port = None, "", None
+    if parts is None or parts.scheme not in ("http", "https") or not _HOST.fullmatch(host) or not _is_plain(endpoint):
+        raise ValidationError({"base_url": _NO_ADDRESS})
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ValidationError(
+            {"base_url": "An address without a user, password or query is expected; keys come from the environment."}
+        )
+    allowed = settings.ENDPOINT_HOSTS
+    if allowed and host not in allowed and f"{host}:{port}" not in allowed:
+        raise ValidationError({"base_url": f"This site allows only {', '.join(allowed)} (ENDPOINT_HOSTS)."})
+    _told_at("base_url", lambda: check_host(host))
+
+
+def _is_plain(endpoint: Endpoint) -> bool:
+    """urlsplit drops some of the characters that no address holds."""
+    return endpoint.base_url.isascii() and endpoint.base_url.isprintable() and " " not in endpoint.base_url
+
+
+def check_own_options(endpoint: Endpoint) -> None:
+    """Options that can never work are refused when they are written, not when the first call fails."""
+    if not isinstance(endpoint.options, dict):
+        raise ValidationError({"options": "A JSON object is expected."})
+    try:
+        text = json.dumps(endpoint.options, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise ValidationError({"options": "NaN and Infinity are no JSON."}) from error
+    if "\\u0000" in text or storable(text) != text:
+        raise ValidationError({"options": "NUL characters and halves of surrogate pairs cannot be stored."})
+    known = ENGINE_OPTIONS if endpoint.provider in backends.ENGINES else OPTIONS[endpoint.provider]
+    _told_at("options", lambda: check_options(endpoint.options, known))
+    if endpoint.provider in ("baseline", "scripted"):
+        _told_at("model" if endpoint.provider == "baseline" else "options", lambda: backends.make(endpoint.spec))
+
+
+def _told_at(field: str, check: Callable[[], object]) -> None:
+    try:
+        check()
+    except BackendError as error:
+        raise ValidationError({field: str(error)}) from error
