@@ -47,7 +47,7 @@ def _tiny(url: str) -> dict:
     """However often the answer to a call is lost, it is asked again: no item may end because of a kill."""
     return {
         "name": "tiny", "provider": "openai", "model": "tiny", "base_url": f"{url}/v1", "max_concurrency": 32, "batches": True,
-        "repeat_unknown": 100, "max_attempts": 200, "timeout_seconds": 20, "options": {"batch_poll_seconds": 0.3},
+        "repeat_unknown": 100, "max_attempts": 100, "timeout_seconds": 20, "options": {"batch_poll_seconds": 0.3},
     }  # fmt: skip
 
 

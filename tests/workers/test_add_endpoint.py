@@ -153,11 +153,15 @@ def test_numbers_that_cannot_be(option, field):
         (
             '{"reasoning_efort": "low"}',
             "openai",
-            "options: There is no option 'reasoning_efort'; there are max_tokens_field, reasoning_effort, extra_body. "
+            "options: There is no option 'reasoning_efort'; there are max_tokens_field, reasoning_effort, extra_body, batch_poll_seconds. "
             "Other fields of a request go into extra_body.",
         ),
         ('{"top_p": 1}', "vllm", "options: There is no option 'top_p'; there are max_tokens_field,"),
-        ('{"cached": true}', "anthropic", "options: There is no option 'cached'; there are effort, cache."),
+        (
+            '{"cached": true}',
+            "anthropic",
+            "options: There is no option 'cached'; there are effort, cache, batch_poll_seconds.",
+        ),
         ('{"cache": "yes"}', "anthropic", "options: The option cache wants bool, not 'yes'."),
         ('{"defualt": "yes"}', "scripted", "options: There is no option 'defualt'; there are script, default,"),
         ('{"sed": 1}', "baseline", "options: There is no option 'sed'; there are seed, threshold."),

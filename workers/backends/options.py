@@ -9,10 +9,11 @@ from workers.backends.errors import Rejected
 
 Known = Mapping[str, tuple[type, ...]]
 _CHAT: Known = {"max_tokens_field": (str,), "reasoning_effort": (str,), "extra_body": (dict,)}
+_BATCHED: Known = {"batch_poll_seconds": (float, int)}
 OPTIONS: dict[str, Known] = {
-    "openai": _CHAT,
+    "openai": {**_CHAT, **_BATCHED},
     "vllm": _CHAT,
-    "anthropic": {"effort": (str,), "cache": (bool,)},
+    "anthropic": {"effort": (str,), "cache": (bool,), **_BATCHED},
     "baseline": {"seed": (int,), "threshold": (float, int)},
     "scripted": {"script": (list, str), "default": (str,), "delay": (float, int), "function": (str,), "log": (str,)},
 }

@@ -67,8 +67,8 @@ SENTENCES = {
     "scripted": "Answers from a script, with delays and failures: to try a set-up before it costs money.",
 }
 OPTIONS_HELP = {
-    "openai": "A JSON object: max_tokens_field, reasoning_effort, extra_body.",
-    "anthropic": "A JSON object: effort, cache.",
+    "openai": "A JSON object: max_tokens_field, reasoning_effort, extra_body, batch_poll_seconds.",
+    "anthropic": "A JSON object: effort, cache, batch_poll_seconds.",
     "vllm": "A JSON object: max_tokens_field, reasoning_effort, extra_body.",
     "vllm-engine": "A JSON object: dtype, quantization, tensor_parallel_size, max_model_len, gpu_memory_utilization and others.",
     "baseline": "A JSON object: seed for random, threshold for the lexical judge.",
