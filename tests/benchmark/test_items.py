@@ -219,7 +219,9 @@ HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)"> المفتا�
 
 @pytest.mark.parametrize("stage", ["extract", "label", "judge"])
 def test_hostile_answers_are_shown_as_text(alice, cast, gold, models, stage):
-    rows = f"{HEADER}\n{HOSTILE}\n<b>world</b> | <i>x</i> | 0 | a | b | c | d | e | f\nworld | <svg onload=alert(3)> | 0\x00"
+    rows = (
+        f"{HEADER}\n{HOSTILE}\n<b>world</b> | <i>x</i> | 0 | a | b | c | d | e | f\nworld | <svg onload=alert(3)> | 0"
+    )
     run, place = answering(cast, gold, rows, stage, judge=models["lexical-judge"] if stage == "judge" else None)
     told = page(alice, at(run, f"{place.pk}/")) + page(alice, at(run))
     for harmful in ("<script>alert", "<img src=x", "<svg onload", "<b>world", "</textarea>"):

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
@@ -349,11 +348,3 @@ def test_series_differ_without_colour():
     root = ElementTree.fromstring(draw("orders", 1))
     shapes = {one.get("d") for one in root.iter(f"{SVG}path") if one.get("id")}
     assert len(shapes) >= 4  # a tick and three marks
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_of_twenty_models_is_quick(name):
-    draw(name, 20)  # fonts are looked up once
-    start = time.process_time()
-    draw(name, 20)
-    assert time.process_time() - start < 0.5
