@@ -6,19 +6,20 @@ from celery import shared_task
 from django.db import connections
 
 from benchmark.models import Run
-from benchmark.services import report_bell
 from benchmark.services.leaderboards import board
-from benchmark.services.reports import report_of
+from benchmark.services.reports import REPORTS, report_of
 
 
 @shared_task(name="benchmark.report", ignore_result=True)
 def compute_report(job: int) -> None:
     """May run twice: the figures of the same items are the same."""
-    run = Run.objects.filter(job=job).first()
-    if run is not None:
-        report_of(run)
-        board(run.dataset, run.form, None)  # so that nobody waits for the comparison of models
-    connections.close_all()
+    try:
+        run = Run.objects.filter(job=job).first()
+        if run is not None:
+            report_of(run)
+            board(run.dataset, run.form, None)  # so that nobody waits for the comparison of models
+    finally:
+        connections.close_all()
 
 
-report_bell.connect(lambda job: compute_report.apply_async([job], queue="calls", retry=False, expires=600))
+REPORTS.connect(lambda job: compute_report.apply_async([job], queue="calls", retry=False, expires=600))

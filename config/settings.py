@@ -12,7 +12,8 @@ from config import environment
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(environment.text("CREDENCE_VAR", str(BASE_DIR / "var")))
 
-os.environ.setdefault("MPLCONFIGDIR", str(VAR_DIR / "matplotlib"))  # its font cache; a container's home may be read-only
+# Matplotlib's font cache: a container's home may be read-only.
+os.environ.setdefault("MPLCONFIGDIR", str(VAR_DIR / "matplotlib"))
 
 DEBUG = environment.boolean("DEBUG", False)
 SECRET_KEY = environment.secret_key(VAR_DIR)

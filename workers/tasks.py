@@ -108,4 +108,4 @@ def consumed_queues() -> set[str]:
     return set(current_app.amqp.queues.consume_from)
 
 
-doorbell.connect(send_bells)
+doorbell.WORK.connect(send_bells)

@@ -11,8 +11,7 @@ from benchmark.domain.omnitom.readings.extraction import read_extraction
 from benchmark.domain.omnitom.records import record_of
 from benchmark.models import Form, Run, RunItem, Stage
 from benchmark.services.asking import request_for
-from benchmark.services.report_bell import ring_for_report
-from benchmark.services.reports import forget_report
+from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.runs import PURPOSE, add_work
 from workers.backends.contract import Request
 from workers.models import Call, Item, ItemState, Job
@@ -60,7 +59,7 @@ class _Evaluating:
         return received
 
     def finished(self, job: Job) -> None:
-        ring_for_report(job)
+        REPORTS.ring(job.pk)
 
 
 def _places(items: Sequence[Item]) -> dict[int, RunItem]:

@@ -17,6 +17,10 @@ from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
 from benchmark.models import Run, RunItem, RunReport, StoryScores
 from benchmark.services.results import Results, each_results, human_results, records_of, results_of
 from benchmark.services.story_scores import official_columns, repaired_columns, with_intervals
+from workers.services.doorbell import Bell
+
+REPORTS = Bell("the report is computed when somebody opens it")
+"""Asks a worker to compute the report of a run, by the id of its job."""
 
 
 def report_of(run: Run) -> dict[str, Any]:

@@ -17,17 +17,13 @@ from annotation.models import User
 from annotation.services import audit
 from benchmark.models import DatasetStory, Entrant, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_hashes
-from benchmark.services.plans import Plan, RunRefused, check, check_structured, own_stages, stages_of
+from benchmark.services.plans import Plan, RunRefused, check, check_structured, own_stages
 from workers.models import Endpoint, Item, Job, JobState
 from workers.models.bulk import insert_rows, update_rows
 from workers.services.jobs import JobRefused, add_items, open_job
 
 SUITE = "omnitom"
 PURPOSE = "omnitom"
-__all__ = [
-    "PURPOSE", "SUITE", "Plan", "RunRefused", "add_work", "check", "draft_of", "extend_run", "own_stages", "plan_of", "run_again",
-    "spec_of", "stages_of", "start_run",
-]  # fmt: skip
 PACKAGES = ("anthropic", "celery", "django", "matplotlib", "numpy", "openai", "rapidfuzz", "scipy", "vllm")
 
 

@@ -15,7 +15,8 @@ from annotation.services.corpus_import import import_corpus
 from bench.make_corpus import CATEGORIES, belief_of, stories_of
 from benchmark.models import Dataset, Run
 from benchmark.services.datasets import freeze
-from benchmark.services.runs import Plan, start_run
+from benchmark.services.plans import Plan
+from benchmark.services.runs import start_run
 from tests.servers import ModelServer
 from workers.models import Endpoint
 from workers.services.endpoints import save_endpoint

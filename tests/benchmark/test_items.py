@@ -10,6 +10,7 @@ from benchmark.models import Audience, ResultsVisibility, RunItem
 from benchmark.services import items as service
 from benchmark.services.evidence import SHOWN_CHARACTERS
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
+from workers.backends.scripted import FUNCTIONS
 from workers.models import Call
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,7 +44,8 @@ def run(cast, gold, models):
 
 def answering(cast, gold, text: str, stage: str, **plan):
     """A run in which a model answers everything with `text`; its place of the first story."""
-    model = make_endpoint("model", options={"script": [{"text": text}]})
+    FUNCTIONS["answers as told"] = lambda body: text  # options are JSON, which PostgreSQL keeps without NUL
+    model = make_endpoint("model", options={"function": "answers as told"})
     run = work_off(started(cast, gold, [model], ["extract", "judge"] if stage == "judge" else [stage], **plan))
     return run, RunItem.objects.filter(entrant__run=run, stage=stage).order_by("story__position").first()
 
@@ -219,9 +221,7 @@ HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)"> المفتا�
 
 @pytest.mark.parametrize("stage", ["extract", "label", "judge"])
 def test_hostile_answers_are_shown_as_text(alice, cast, gold, models, stage):
-    rows = (
-        f"{HEADER}\n{HOSTILE}\n<b>world</b> | <i>x</i> | 0 | a | b | c | d | e | f\nworld | <svg onload=alert(3)> | 0"
-    )
+    rows = f"{HEADER}\n{HOSTILE}\n<b>world</b> | <i>x</i> | 0 | a | b | c | d | e | f\nworld | <svg onload=alert(3)> | 0\x00"
     run, place = answering(cast, gold, rows, stage, judge=models["lexical-judge"] if stage == "judge" else None)
     told = page(alice, at(run, f"{place.pk}/")) + page(alice, at(run))
     for harmful in ("<script>alert", "<img src=x", "<svg onload", "<b>world", "</textarea>"):

@@ -99,7 +99,7 @@ def test_a_broker_that_is_away_stops_nobody(ring_at, make_endpoint, start, caplo
 
 
 def test_the_bell_hangs_at_the_tasks():
-    assert doorbell._ring is tasks.send_bells
+    assert doorbell.WORK.rings is tasks.send_bells
 
 
 def test_a_message_carries_no_work(broker, ring_at, make_endpoint, start):  # noqa: F811

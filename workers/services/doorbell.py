@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 from django.db import transaction
 
 log = logging.getLogger(__name__)
-_ring: Callable[[], None] | None = None
 
 
-def connect(ring: Callable[[], None]) -> None:
-    """Where the bell hangs: config's Celery app, at start."""
-    global _ring
-    _ring = ring
+class Bell:
+    """Hangs at the broker from `connect` on; `unheard` says what happens where nobody can be reached."""
+
+    def __init__(self, unheard: str) -> None:
+        self.unheard = unheard
+        self.rings: Callable[..., None] | None = None
+
+    def connect(self, rings: Callable[..., None]) -> None:
+        self.rings = rings
+
+    def ring(self, *what: Any) -> None:
+        """After commit. Never raises: a broker that is down must not stop anybody's work."""
+        transaction.on_commit(lambda: self._ring_now(*what))
+
+    def _ring_now(self, *what: Any) -> None:
+        if self.rings is None:
+            return
+        try:
+            self.rings(*what)
+        except Exception as error:
+            log.warning("The broker could not be reached (%s); %s.", error, self.unheard)
 
 
-def ring() -> None:
-    """After commit. Never raises: a broker that is down must not stop anybody's work."""
-    transaction.on_commit(ring_now)
-
-
-def ring_now() -> None:
-    if _ring is None:
-        return
-    try:
-        _ring()
-    except Exception as error:
-        log.warning("The broker could not be reached (%s); workers will find the work by themselves.", error)
+WORK = Bell("workers will find the work by themselves")

@@ -15,7 +15,7 @@ from django.utils import timezone
 from workers.domain.pricing import dollars, exact_dollars
 from workers.models import COMPLETED, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.models.bulk import insert_rows
-from workers.services.doorbell import ring
+from workers.services.doorbell import WORK
 from workers.services.settling import end_jobs
 
 
@@ -73,7 +73,7 @@ def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: date
         for endpoint, stage, key in items
     ]
     insert_rows(Item, ["job", "endpoint", "stage", "key", "state", "not_before", "made", "cost", "problem"], rows)
-    ring()
+    WORK.ring()
 
 
 @transaction.atomic
@@ -89,7 +89,7 @@ def resume_job(*, job: Job, budget: Decimal | None = None) -> bool:
     if budget is not None:
         changes["budget"] = budget
     done = Job.objects.filter(pk=job.pk, state=JobState.PAUSED).update(**changes)
-    ring()
+    WORK.ring()
     return bool(done)
 
 
@@ -147,7 +147,7 @@ def retry_failed(*, job: Job, now: datetime) -> int:
     if count:
         ended = Job.objects.filter(pk=job.pk, state=JobState.FINISHED)
         ended.update(state=JobState.RUNNING, finished_at=None, note="")
-        ring()
+        WORK.ring()
     return count
 
 

@@ -10,8 +10,9 @@ from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from benchmark.models import Form, Run, Stage
 from benchmark.services.datasets import freeze
+from benchmark.services.plans import Plan
 from benchmark.services.reports import report_of, scores_of
-from benchmark.services.runs import SUITE, Plan, start_run
+from benchmark.services.runs import SUITE, start_run
 from workers.management.bar import JobBar
 from workers.models import Endpoint
 from workers.services.jobs import progress_of
