@@ -267,7 +267,8 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "filters": {"refusals": {"()": "config.log_filters.RefusalFilter"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["refusals"]}},
     "root": {"handlers": ["console"], "level": environment.text("LOG_LEVEL", "WARNING").upper()},
 }
 SILENCED_SYSTEM_CHECKS: list[str] = []
