@@ -60,6 +60,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
     "config.middleware.PrivatePages",
+    "config.middleware.NoNul",
 ]
 
 ROOT_URLCONF = "config.urls"
