@@ -52,6 +52,11 @@ def plan_for(dataset, *endpoints, stages=("extract", "judge", "label"), **fields
     return Plan(dataset=dataset, endpoints=list(endpoints), stages=list(stages), **fields)
 
 
+def known(plan: Plan) -> dict:
+    stories = check(plan)
+    return known_answers(plan, stories, estimates.parts_of(plan, stories))
+
+
 # --- the page ------------------------------------------------------------------------------------------------------------------
 def test_the_page_says_what_is_missing_before_a_run_can_be(alice, cast, make_story):
     assert "No gold is frozen yet" in alice.get("/p/minds/runs/new/").content.decode()
@@ -155,8 +160,9 @@ def test_two_that_arrive_together_start_one_run(cast, gold, models):
 def test_sizes_are_those_of_the_requests(gold, models, form, level):
     """Built whole for one story of each category and by addition for the others: the same as building all."""
     plan = plan_for(gold, make_endpoint("paid"), judge=models["lexical-judge"], form=form, level=level)
-    stories, draft, prompts = check(plan), draft_of(plan), built_in()
-    sizes = estimates._sizes(plan, stories)
+    stories, prompts = check(plan), built_in()
+    draft = draft_of(plan, stories)
+    sizes = estimates._sizes(plan, stories, estimates.parts_of(plan, stories))
     for stage in Stage.values:
         for story in stories:
             whole = estimates.characters(estimates.request_of(story, stage, draft, prompts))
@@ -169,7 +175,7 @@ def test_money_is_counted_by_hand(gold):
     plan = plan_for(gold, model, stages=["label"], max_tokens=1000)
     found = estimates.estimate(plan)
     (line,) = found.lines
-    draft, prompts = draft_of(plan), built_in()
+    draft, prompts = draft_of(plan, found.stories), built_in()
     asked = [estimates.characters(stage_request(story, "label", draft, prompts)) for story in found.stories]
     tokens = sum(-(-one // 3) for one in asked)  # three characters to a token, rounded up for each call
     assert (line.calls, line.known, line.input_tokens) == (4, None, tokens)
@@ -198,10 +204,9 @@ def test_questions_that_cannot_fit_are_counted(alice, gold, models):
 def test_the_ledger_is_asked_for_every_stage(alice, cast, gold, models):
     chosen = models["omniscient"], models["majority"]
     plan = plan_for(gold, *chosen, judge=models["lexical-judge"])
-    assert {len(held) for held in known_answers(plan, check(plan)).values()} == {0}
+    assert {len(held) for held in known(plan).values()} == {0}
     work_off(started(cast, gold, chosen, ["extract", "judge", "label"], judge=models["lexical-judge"]))
-    known = known_answers(plan, check(plan))
-    assert {key[1]: len(held) for key, held in known.items()} == {"extract": 4, "judge": 4, "label": 4}
+    assert {key[1]: len(held) for key, held in known(plan).items()} == {"extract": 4, "judge": 4, "label": 4}
     told = alice.get(ESTIMATE, ASKED | {"endpoints": ["omniscient", "majority"], "ledger": "1"}).content.decode()
     assert "<strong>0 calls</strong>" in told and "12 of 12 answers already" in told
     told = alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "level": "4", "ledger": "1"}).content.decode()
@@ -215,7 +220,7 @@ def test_a_model_whose_key_is_elsewhere_is_looked_up_too(gold, monkeypatch):
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     model = make_endpoint("remote", provider="openai", api_key_env="NO_SUCH_KEY")
     plan = plan_for(gold, model, stages=["label"])
-    assert known_answers(plan, check(plan)) == {(model.pk, "label"): set()}
+    assert known(plan) == {(model.pk, "label"): set()}
 
 
 def test_the_fragment_says_what_the_form_lacks(alice, gold, models):
@@ -268,10 +273,17 @@ def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models)
 
 @pytest.mark.parametrize(("stage", "words"), [("extract", "Story 1."), ("label", "The key is in the bag"), ("judge", "Gold stands in")])  # fmt: skip
 def test_the_prompt_is_shown_before_anything_is_asked(alice, gold, models, stage, words):
-    asked = ASKED | {"endpoints": ["majority"], "shown": stage}
+    make_endpoint("reader")
+    asked = ASKED | {"endpoints": ["majority"], "shown": stage, "judge": "reader"}
     told = alice.get("/p/minds/runs/new/preview/", asked).content.decode()
     assert words in told and "tokens." in told and "<h3>System</h3>" in told
     assert "Tick at least one model" in alice.get("/p/minds/runs/new/preview/", ASKED).content.decode()
+
+
+def test_no_prompt_is_shown_for_a_judge_that_reads_none(alice, gold, models):
+    asked = ASKED | {"endpoints": ["omniscient"], "shown": "judge"}
+    told = alice.get("/p/minds/runs/new/preview/", asked).content.decode()
+    assert "lexical-judge reads no prompt" in told and "<h3>" not in told
 
 
 # --- more of a run that is there ---------------------------------------------------------------------------------------------------
