@@ -18,22 +18,22 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("name", metavar="NAME", help="what runs call it: letters, digits, hyphens")
-        parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="its .txt files make up the set")
         parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--folder", type=Path, metavar="PATH", help="its .txt files make up the set")
         parser.add_argument("--discard", action="store_true")
 
     def work(self, **options) -> dict:
         project, name, folder = self.project(options["project"]), options["name"], options["folder"]
         if options["discard"]:
             if folder is not None:
-                raise ValueError("--discard takes the name of a set and no folder.")
+                raise ValueError("--discard takes the name of a set, and no --folder.")
             if not discard_prompt_set(by=None, project=project, name=name):
                 own = name in names_of(project) and StoredPromptSet.objects.filter(project=project, name=name).exists()
                 why = "was used by a run" if own else f"is no prompt set of {project.slug}'s own"
                 raise ValueError(f"{name} {why}: it stays as it is.")
             return {"prompt_set": name, "discarded": True}
         if folder is None:
-            raise ValueError("Name the folder that holds the set's .txt files.")
+            raise ValueError("Name the folder that holds the set's .txt files: --folder PATH.")
         held = add_prompt_set(by=None, project=project, name=_slug(name), files=_files(folder))
         prompts = prompt_set_named(held.name, project)
         levels = {str(stage): list(prompts.levels(stage)) for stage in Stage.values}
