@@ -44,7 +44,11 @@ class JudgingFields(forms.Form):
     )
     judge_level = forms.TypedChoiceField(choices=LEVELS, coerce=int, initial=4, label="Judge’s prompt level")
     shots = forms.TypedChoiceField(
-        choices=COUNTS, coerce=int, initial=3, label="Judge’s examples", help_text="Shown at level 4."
+        choices=COUNTS,
+        coerce=int,
+        initial=3,
+        label="Judge’s examples",
+        help_text="Shown at level 4. The lexical judge sees the two tables alone.",
     )
     with_story = forms.BooleanField(required=False, initial=True, label="The judge reads the story too")
 
