@@ -133,7 +133,8 @@ def test_hostile_labellings(world):
     assert place(run, Stage.LABEL, fine).score == 1.0
     assert scores_of(run)["repaired"]["stage2"]["overall"]["stories"] == len(numbers) + 4 - 5
     assert len(report_of(run)["entrants"]) == 1
-    assert read_again(by=None, run=run, now=timezone.now()) == 0  # what was kept is what the present parser makes of what was kept
+    # what was kept is what the present parser makes of what was kept
+    assert read_again(by=None, run=run, now=timezone.now()) == 0
 
 
 EXTRACTIONS = {
