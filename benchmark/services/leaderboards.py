@@ -15,6 +15,7 @@ from django.core.cache import cache
 
 from annotation.domain.anchoring.estimates import RESAMPLES
 from benchmark.models import Dataset, Run, Stage, StoryScores
+from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.reports import reports_of
 from benchmark.services.story_scores import (
     READINGS,
@@ -66,15 +67,16 @@ def selections_of(dataset: Dataset, reports: Mapping[int, Any], runs: Sequence[R
 
 
 def settings_of(run: Run, stage: str) -> dict[str, str]:
-    """What of a run's settings bears on a stage's figures."""
+    """What of a run's settings bears on a stage's figures: of what was sent, nothing that a prompt had no use for."""
     held = run.params
     found = {"prompts": run.prompt_set, "level": str(run.level), "seed": str(held.get("seed", 1))}
-    if run.level == 4:
-        found["examples"] = str(held.get("examples"))
+    asked = Stage.EXTRACT if stage == "stage1" else Stage.LABEL
+    if shown := examples_told(run, asked):
+        found["examples"] = shown
     if stage == "stage1":
-        story = "with the story" if held.get("with_story") else "without the story"
-        found["judge"] = f"{run.judge.name if run.judge else '–'}, level {held.get('judge_level')}, {story}"
-        found["judge's examples"] = str(held.get("shots"))
+        found["judge"] = judge_told(run)
+        if shown := examples_told(run, Stage.JUDGE):
+            found["judge's examples"] = shown
     return found
 
 

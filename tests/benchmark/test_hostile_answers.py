@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import RunItem, Stage
@@ -132,7 +133,8 @@ def test_hostile_labellings(world):
     assert place(run, Stage.LABEL, fine).score == 1.0
     assert scores_of(run)["repaired"]["stage2"]["overall"]["stories"] == len(numbers) + 4 - 5
     assert len(report_of(run)["entrants"]) == 1
-    assert read_again(run) == 0  # what was kept is what the present parser makes of what was kept
+    # what was kept is what the present parser makes of what was kept
+    assert read_again(by=None, run=run, now=timezone.now()) == 0
 
 
 EXTRACTIONS = {
@@ -166,7 +168,7 @@ def test_hostile_extractions_are_judged_like_any_other(world, form):
     rest = RunItem.objects.filter(entrant__run=run, stage=Stage.JUDGE, story__number__gt=len(numbers))
     assert {one.repaired_score for one in rest} == {1.0}
     assert run.job.state == "finished"
-    assert read_again(run) == 0
+    assert read_again(by=None, run=run, now=timezone.now()) == 0
 
 
 def test_an_injection_aimed_at_the_judge_stays_data(world):
@@ -255,4 +257,4 @@ def test_hostile_judgements(world):
     assert place(run, Stage.JUDGE, refused + 1).score == 1.0
     assert Call.objects.filter(state="failed").count() == 0
     assert scores_of(run)["official"]["stage1"]["overall"]["stories"] == str(len(LABELLINGS) + 4)
-    assert read_again(run) == 0
+    assert read_again(by=None, run=run, now=timezone.now()) == 0
