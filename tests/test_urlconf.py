@@ -123,6 +123,8 @@ PAGES = {
     "benchmark:leaderboard": ANNOTATOR,  # who may not see results reads there who can
     "benchmark:leaderboard_table": ADMIN,
     "benchmark:leaderboard_figure": ADMIN,
+    "benchmark:differences": ADMIN,
+    "benchmark:differences_table": ADMIN,
     "benchmark:compare": ADMIN,
     "benchmark:share_comparison": ADMIN,
     "benchmark:comparison_table": ADMIN,

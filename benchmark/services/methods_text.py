@@ -214,7 +214,7 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
     return (
         f"Intervals: {method}; the propositions of one story are not independent, so stories are resampled whole. Models are "
         "compared in pairs on the stories that both have, by a two-sided sign-flip test of the mean difference by story, with Holm's correction "
-        "over all pairs of a table; models that share a letter are not shown to differ at the 5 % level, which does not mean that they are equal."
+        "over all pairs of a stage and reading, over all stories and in each category; models that share a letter are not shown to differ at the 5 % level, which does not mean that they are equal."
     )
 
 
