@@ -13,6 +13,7 @@ from annotation.models import AuditEvent, Proposition, User
 from annotation.services.sample import load_sample
 from benchmark.domain.omnitom.item_readings import read_stage2
 from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.domain.omnitom.official import STRUCTURED
 from benchmark.models import Run, RunItem, RunReport, Stage
 from benchmark.services import evaluating
 from benchmark.services.datasets import freeze
@@ -220,7 +221,8 @@ def test_structured_and_text_are_asked_and_read_differently(dataset):
     assert {json.loads(one.call.body)["schema"] is None for one in text} == {True}
     assert {json.loads(one.call.body)["schema"] is None for one in structured} == {False}
     assert {one.official is None for one in text} == {False} and {one.official is None for one in structured} == {True}
-    assert scores_of(runs["structured"])["official"] == {"stage1": None, "stage2": None}
+    official = scores_of(runs["structured"])["official"]
+    assert (official["stage1"], official["stage2"], official["reason"]["stage2"]) == (None, None, STRUCTURED)
 
 
 def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, majority, monkeypatch):
