@@ -85,15 +85,15 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
     found = []
     for run in runs:
         specs = {one.pk: one.spec for one in run.entrants.all()}
-        people = [one["name"] for one in reports[run.pk]["entrants"] if one["id"] is None]
+        people = _people(reports[run.pk]["entrants"])
         for row in reports[run.pk]["entrants"]:
             if row[stage] is None:
                 continue
             person = "" if row["id"] else row["name"]
             settings = {} if person else settings_of(run, stage)
             found.append({
-                "key": f"{run.uid}.{row['id']}" if row["id"] else f"{run.uid}.p{people.index(person) + 1}",
-                "name": f"Annotator {people.index(person) + 1}" if person else row["name"],
+                "key": f"{run.uid}.{row['id']}" if row["id"] else f"{run.uid}.p{list(people).index(person) + 1}",
+                "name": people[person] if person else row["name"],
                 "person": person,
                 "kind": row["kind"],
                 "run": run.uid,
@@ -106,6 +106,15 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
                 "numbers": reports[run.pk]["numbers"],
                 "scores": scores[run.pk, row["id"], person],
             })  # fmt: skip
+    return found
+
+
+def _people(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What stands for the name of each person of a run: "Annotator 1", "Expert 1"."""
+    found: dict[str, str] = {}
+    for role in ("annotator", "expert"):
+        names = [one["name"] for one in entrants if one["id"] is None and one.get("role", "annotator") == role]
+        found |= {name: f"{role.capitalize()} {at}" for at, name in enumerate(names, 1)}
     return found
 
 

@@ -36,8 +36,9 @@ READING_NOTE = (
     "would be if every unusable story were worth 0, or 1. Brackets: 95 % intervals over stories."
 )
 PEOPLE_NOTE = (
-    "Annotators are scored like models on the stories in which they labelled every cell. Gold rests on these votes too, so their rows "
-    "flatter them and are no upper bound."
+    "People are scored like models, on the cells that they labelled; who did not label every cell of every story has no official figures. "
+    "Gold rests on annotators' votes too, and an expert's decision is the gold label unless another expert overruled it, so these "
+    "rows flatter people and are no upper bound."
 )
 OFFICIAL_NONE = "Structured output has no official reading: the released code cannot read it."
 POOLED = "Rows are pooled over stories, so there is no interval."
@@ -122,8 +123,18 @@ def _notes(entries: Sequence[Entry], stage: str) -> list[str]:
         if lacking and one["figures"]["official"]:
             notes.append(f"{one['model']} lacks {lacking:,} answers, so official scoring has no figure for it.")
     if any(one["kind"] == "person" for one in entries):
-        notes.append(PEOPLE_NOTE)
+        notes += [PEOPLE_NOTE, *_labelled(entries)]
     return notes
+
+
+def _labelled(entries: Sequence[Entry]) -> list[str]:
+    """How much of what models were asked for each person labelled; reports that were frozen before do not say it."""
+    held = [(one["model"], one["figures"]["labelled"]) for one in entries if one["figures"].get("labelled")]
+    told = [
+        f"{name} {one['cells']:,} of {one['of_cells']:,} cells, in {one['stories']:,} of {one['of_stories']:,} stories"
+        for name, one in held
+    ]
+    return [f"Labelled by {'; '.join(told)}."] if told else []
 
 
 def category_table(entries: Sequence[Entry], stage: str) -> Table:
