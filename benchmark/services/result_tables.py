@@ -131,7 +131,7 @@ def _labelled(entries: Sequence[Entry]) -> list[str]:
     """How much of what models were asked for each person labelled; reports that were frozen before do not say it."""
     held = [(one["model"], one["figures"]["labelled"]) for one in entries if one["figures"].get("labelled")]
     told = [
-        f"{name} {one['cells']:,} of {one['of_cells']:,} cells, in {one['stories']:,} of {one['of_stories']:,} stories"
+        f"{name}: {one['cells']:,} of {one['of_cells']:,} cells in {one['stories']:,} of {one['of_stories']:,} stories"
         for name, one in held
     ]
     return [f"Labelled by {'; '.join(told)}."] if told else []
