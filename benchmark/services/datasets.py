@@ -157,7 +157,7 @@ def _decisions(stories: list[Story]) -> dict[int, dict[str, dict[str, str]]]:
     told = Q(after_method=Method.ADJUDICATED) | Q(before_method=Method.ADJUDICATED)
     events = GoldEvent.objects.filter(told, proposition__table__story__in=stories).select_related("by").order_by("id")
     cells: dict[tuple[int, str], list[GoldEvent]] = defaultdict(list)
-    for event in events:
+    for event in events.only("proposition_id", "dimension", "after", "after_method", "undoes", "votes", "by__username"):
         cells[event.proposition_id, event.dimension].append(event)
     found: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for (pk, key), history in cells.items():

@@ -30,7 +30,7 @@ KEPT_SECONDS = 90 * 24 * 3600
 SEED = 1
 
 Entry = dict[str, Any]
-"""One model (or person) of one run at one stage: {key, name, model, kind, run, run_title, entrant, settings, own, figures, numbers,
+"""One model (or person) of one run at one stage: {key, name, model, kind, role, run, run_title, entrant, settings, own, figures, numbers,
 scores, spec}; `model` is its unique label, `figures` the stage's of the report, `scores` the id of its `StoryScores`."""
 
 
@@ -96,6 +96,7 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
                 "name": people[person] if person else row["name"],
                 "person": person,
                 "kind": row["kind"],
+                "role": row.get("role", ""),
                 "run": run.uid,
                 "run_title": run.title,
                 "at": run.created_at,
@@ -154,7 +155,8 @@ def _alike(entries: Sequence[Entry], name: str) -> bool:
 def standing(
     entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[Entry]:
-    """The entries with `readings`, their figures on the selection, and `group` by reading; best first by the repaired one."""
+    """The entries with `readings`, their figures on the selection, and `group` by reading; best first by the repaired one, experts
+    last: their decisions are gold."""
     if not entries:
         return []
     inference, part = _compared(entries, stage, selection, seed)
@@ -165,7 +167,7 @@ def standing(
             figures = figures | {"official": None}  # official scoring has none where an answer is missing
         groups = {name: inference[name].get(one["key"]) if figures[name] else None for name in READINGS}
         found.append(one | {"readings": figures, "group": groups})
-    return sorted(found, key=lambda one: (-_score(one, stage), one["model"]))
+    return sorted(found, key=lambda one: (one["role"] == "expert", -_score(one, stage), one["model"]))
 
 
 def _score(entry: Entry, stage: str) -> float:

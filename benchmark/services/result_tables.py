@@ -68,8 +68,15 @@ def stage_table(entries: Sequence[Entry], stage: str) -> Table:
         Column(key="high", header=f"{score} if 1", kind="share", unit="%", group="Unusable stories"),
         Column(key="stories", header="Stories", kind="count"),
     ]
-    rows = [_stage_row(one, stage) for one in entries]
-    return Table(title=TITLES[stage], columns=columns, rows=rows, notes=_notes(entries, stage))
+    rows, below = _ranked([(one, _stage_row(one, stage)) for one in entries])
+    return Table(title=TITLES[stage], columns=columns, rows=rows, totals=below, notes=_notes(entries, stage))
+
+
+def _ranked(rows: Sequence[tuple[Entry, dict[str, Any]]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows to sort and to mark the best of, and those that stand below: experts, whose decisions are gold."""
+    below = [row for one, row in rows if one.get("role") == "expert"]
+    ranked = [row for one, row in rows if one.get("role") != "expert"]
+    return (ranked, below) if ranked else (below, [])
 
 
 def _readings(entries: Iterable[Entry]) -> list[str]:
@@ -163,10 +170,13 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
                 key = f"{reading} {category}"
                 row |= {key: figures[SCORE[stage]], f"{key} interval": (figures["interval"] or {}).get(SCORE[stage])}
                 row["_where"][key] = {"category": category}
-        rows.append(row)
+        rows.append((one, row))
     names = [f"{ABBREVIATIONS[name]} {name}" for name in categories if name in ABBREVIATIONS]
     notes = ["; ".join(names) + "."] if names else []
-    return Table(title=f"{SCORES[stage]} by story category (%)", columns=columns, rows=rows, notes=notes)
+    ranked, below = _ranked(rows)
+    return Table(
+        title=f"{SCORES[stage]} by story category (%)", columns=columns, rows=ranked, totals=below, notes=notes
+    )
 
 
 def _by_category(entry: Entry, reading: str) -> dict[str, Mapping[str, Any]]:

@@ -143,8 +143,12 @@ def _made(found: Difference) -> list[str]:
 
 
 def _labelled(cells: Cells, one: str, many: str = "") -> list[str]:
-    kinds = [kind for kind in ("new", "gone", "changed") if cells.counts[kind]]
-    parts = [f"{_count(cells.counts[kind], one, many)} {kind}" for kind in kinds]
+    kinds = {"new": "new", "gone": "withdrawn", "changed": "changed"}
+    parts = [
+        _count(cells.counts[kind], f"{word} {one}", many and f"{word} {many}")
+        for kind, word in kinds.items()
+        if cells.counts[kind]
+    ]
     return [f"{', '.join(parts)}, in {_count(len(cells.stories), 'story', 'stories')}."] if parts else []
 
 

@@ -147,8 +147,8 @@ def test_the_difference_tells_in_words_how_gold_was_made(alice, cast, make_story
         "Rules that settle labels: 1 became 2.",
         "1 cell: imported before, unanimous now.",
         "1 cell: imported before, decided by an expert now.",
-        "4 votes new, in 1 story.",
-        "1 decision by an expert new, in 1 story.",
+        "4 new votes, in 1 story.",
+        "1 new decision by an expert, in 1 story.",
         '<dt>Moved to another split</dt><dd>1: 1 <span class="muted">(no split → calibration)</span></dd>',
     ):
         assert sentence in told, sentence

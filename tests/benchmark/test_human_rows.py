@@ -12,7 +12,7 @@ from benchmark.models import Form
 from benchmark.services.datasets import freeze
 from benchmark.services.leaderboards import run_standing
 from benchmark.services.reports import report_of
-from benchmark.services.result_tables import stage_table
+from benchmark.services.result_tables import category_table, stage_table
 from tests.benchmark.settled import LABELS, baselines, settle, started, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -141,3 +141,17 @@ def test_the_table_says_how_much_each_labelled_and_what_gold_rests_on(cast, stor
     told = "Annotator 1: 2 of 42 cells in 1 of 3 stories; Expert 1: 1 of 42 cells in 1 of 3 stories"
     expected = {f"Labelled by {told}.", f"Labelled by {'; '.join(reversed(told.split('; ')))}."}
     assert expected & set(notes)
+
+
+def test_an_experts_row_stands_below_and_is_never_the_best(cast, stories, label):
+    for _, rows, seats in stories:
+        for row in rows:
+            label(seats[0], row, context="Deceptive")
+    decide(cast.esi, stories[0][1][0], "order", "2")
+    entries = list(figures(cast).values())
+    assert [one["model"] for one in entries][-1] == "Expert 1"
+    for table in (stage_table(entries, "stage2"), category_table(entries, "stage2")):
+        assert "Expert 1" not in [row["model"] for row in table.rows]
+        assert [row["model"] for row in table.totals] == ["Expert 1"]
+    alone = stage_table(entries[-1:], "stage2")
+    assert [row["model"] for row in alone.rows] == ["Expert 1"] and not alone.totals
