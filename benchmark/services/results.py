@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from benchmark.domain.omnitom.item_readings import stage1_of, stage2_of
 from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.domain.omnitom.official import STRUCTURED, why_none
 from benchmark.domain.omnitom.records import Record, record_of
 from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
 from benchmark.models import Dataset, DatasetStory, Entrant, Form, Run, RunItem, Stage
@@ -16,8 +17,10 @@ NO_ANSWER = "no answer yet"
 
 @dataclass(slots=True)
 class Results:
-    """`official` are the readings of the answers that are there, `repaired` one of every story that was asked for. `asked` counts
-    the latter."""
+    """`official` are the readings of the answers that official scoring takes, `repaired` one of every story that was asked for.
+
+    `lacking` says of a stage why official scoring has no figures of it, in a sentence; a stage with figures is not in it.
+    """
 
     name: str
     kind: str
@@ -25,6 +28,7 @@ class Results:
     repaired1: list[Stage1Result] = field(default_factory=list)
     official2: list[Stage2Result] = field(default_factory=list)
     repaired2: list[Stage2Result] = field(default_factory=list)
+    lacking: dict[str, str] = field(default_factory=dict)
 
 
 def records_of(dataset: Dataset, stories: set[int] | None = None) -> dict[int, Record]:
@@ -47,14 +51,44 @@ def each_results(run: Run, records: Mapping[int, Record]) -> Iterator[tuple[int,
 def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:
     kind = "baseline" if entrant.endpoint.provider == "baseline" else "model"
     found = Results(entrant.name, kind)
-    rows = RunItem.objects.filter(entrant=entrant).exclude(stage=Stage.EXTRACT).order_by("story__position")
+    why: dict[str, dict[int, str]] = {"stage1": {}, "stage2": {}}
+    places = RunItem.objects.filter(entrant=entrant)
+    extracted = set(places.filter(stage=Stage.EXTRACT, call__isnull=False).values_list("story", flat=True))
+    rows = places.exclude(stage=Stage.EXTRACT).order_by("story__position")
     for story, stage, official, repaired, unusable in rows.values_list(
         "story_id", "stage", "official", "repaired", "unusable"
     ):
-        _take(found, records[story], stage, official, repaired, unusable)
+        told = _why_none(entrant.run, records[story], stage, official, repaired, extracted=story in extracted)
+        if told:
+            why[FIGURES[stage]][story] = told
+        _take(found, records[story], stage, None if told else official, repaired, unusable)
     if Stage.JUDGE in entrant.run.stages:
-        _unjudged(found, entrant, records)
+        why["stage1"] |= _unjudged(found, entrant, records)
+    found.lacking = {stage: held[next(one for one in records if one in held)] for stage, held in why.items() if held}
+    for stage, asked in (("stage1", found.repaired1), ("stage2", found.repaired2)):
+        if not asked:
+            found.lacking[stage] = f"No story has an answer for {_unasked(entrant.run, stage)}."
     return found
+
+
+FIGURES = {Stage.JUDGE: "stage1", Stage.LABEL: "stage2"}
+"""The figures that the answers of a stage are read for."""
+
+
+def _why_none(run: Run, record: Record, stage: str, official, repaired, *, extracted: bool) -> str:
+    """Why the answer has no part in official figures; empty where it has."""
+    if run.form == Form.STRUCTURED:
+        return STRUCTURED
+    answered = {Stage.EXTRACT.value} if extracted else set()
+    answered |= {stage} if repaired is not None else set()
+    return why_none(record.story_id, FIGURES[stage], answered, (official or {}).get("aborted", {}))
+
+
+def _unasked(run: Run, stage: str) -> str:
+    """The first of a stage's answers that nobody was asked for."""
+    if stage == "stage2":
+        return Stage.LABEL.value
+    return (Stage.JUDGE if Stage.EXTRACT in run.stages and Stage.JUDGE not in run.stages else Stage.EXTRACT).value
 
 
 def _take(found: Results, record: Record, stage: str, official, repaired, unusable: str) -> None:
@@ -75,12 +109,18 @@ def _nothing(record: Record, stage: str) -> dict:
     return {"pred": [], "gold": [None] * rows} if stage == Stage.JUDGE else {"predicted": [None] * rows}
 
 
-def _unjudged(found: Results, entrant: Entrant, records: Mapping[int, Record]) -> None:
-    """Stories whose extraction is not there: the judge was never asked about them."""
+def _unjudged(found: Results, entrant: Entrant, records: Mapping[int, Record]) -> dict[int, str]:
+    """Takes the stories whose extraction is not there: the judge was never asked about them. Returns why each has no figures."""
     judged = RunItem.objects.filter(entrant=entrant, stage=Stage.JUDGE).values("story")
     lacking = RunItem.objects.filter(entrant=entrant, stage=Stage.EXTRACT).exclude(story__in=judged)
+    why = {}
     for story in lacking.order_by("story__position").values_list("story_id", flat=True):
         _take(found, records[story], Stage.JUDGE, None, None, "")
+        why[story] = _why_none(entrant.run, records[story], Stage.JUDGE.value, None, None, extracted=False)
+    return why
+
+
+GAPS = "Official scoring needs a label in every cell of every story."
 
 
 @dataclass(slots=True)
@@ -109,8 +149,10 @@ def human_results(run: Run, records: Mapping[int, Record]) -> list[Results]:
             person = HumanResults(name if role == "annotator" else f"{name} (expert)", "person", role=role)
             for row in rows:
                 _take_labels(person, records[row[0]], row[at].get(name, []))
-            if len(person.official2) < len(rows) or run.form == Form.STRUCTURED:
-                person.official2 = []
+            if run.form == Form.STRUCTURED:
+                person.official2, person.lacking = [], {"stage2": STRUCTURED}
+            elif len(person.official2) < len(rows):
+                person.lacking = {"stage2": GAPS}
             cells = sum(map(bool, (label for one in person.repaired2 for said in one.predicted for label in said)))
             told = (len(person.repaired2), len(rows), cells, of_cells)
             person.labelled = dict(zip(("stories", "of_stories", "cells", "of_cells"), told, strict=True))

@@ -70,7 +70,8 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
     assert overall["acc_order"] == pytest.approx((1 + 0) / 2) and overall["acc_context"] == 0
     assert (overall["stories"], overall["unusable"]) == (2, 0)
     assert bob["figures"]["labelled"] == {"stories": 2, "of_stories": 3, "cells": 7 + 6 + 2, "of_cells": 42}
-    assert bob["readings"]["official"] is None  # official scoring needs every story
+    assert bob["readings"]["official"] is None
+    assert bob["readings"]["reason"] == "Official scoring needs a label in every cell of every story."
 
 
 def test_official_figures_need_every_cell_of_every_story(cast, stories, label):
