@@ -220,7 +220,9 @@ def test_structured_and_text_are_asked_and_read_differently(dataset):
     assert {json.loads(one.call.body)["schema"] is None for one in text} == {True}
     assert {json.loads(one.call.body)["schema"] is None for one in structured} == {False}
     assert {one.official is None for one in text} == {False} and {one.official is None for one in structured} == {True}
-    assert scores_of(runs["structured"])["official"] == {"stage1": None, "stage2": None}
+    official = scores_of(runs["structured"])["official"]
+    assert (official["stage1"], official["stage2"]) == (None, None)
+    assert "Structured output has no official reading" in official["reason"]["stage2"]
 
 
 def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, majority, monkeypatch):
