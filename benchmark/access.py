@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role, User
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, RunItem
+from benchmark.services.datasets import gold_is_frozen
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,21 +23,25 @@ class RunAccess:
         return self.project.context | {"run": self.run}
 
 
-def audience_of(access: ProjectAccess) -> Audience:
-    held = ResultsVisibility.objects.filter(project=access.project).values_list("audience", flat=True).first()
-    return Audience(held) if held else Audience.ADMINS
+def visibility_of(access: ProjectAccess) -> ResultsVisibility:
+    held = ResultsVisibility.objects.filter(project=access.project).first()
+    return held or ResultsVisibility(project=access.project)
 
 
 def sees_results(access: ProjectAccess) -> bool:
     """Whether this member may see what models came to; a project keeps it from those who could be biased."""
-    return access.at_least(audience_of(access).role)
+    if access.at_least(Role.ADMIN):
+        return True
+    held = visibility_of(access)
+    invited = access.at_least(Audience(held.audience).role)
+    return invited and (not held.once_frozen or gold_is_frozen(access.project))
 
 
 def results_access(user: User, slug: str) -> ProjectAccess:
     """The project for a page with results. Raises Http404 for strangers, PermissionDenied for members who may not see them."""
     access = project_access(user, slug)
     if not sees_results(access):
-        raise PermissionDenied(f"{access.project.name} shows results of models to {audience_of(access).label.lower()}.")
+        raise PermissionDenied(f"{access.project.name} shows results of models to {visibility_of(access).told}.")
     return access
 
 

@@ -90,6 +90,7 @@ PAGES = {
     "benchmark:freeze": ADMIN,
     "benchmark:dataset_present": EXPERT,
     "benchmark:audience": ADMIN,
+    "benchmark:stale_runs": EXPERT,
     "benchmark:dataset_difference": EXPERT,
     "benchmark:prompt_sets": ADMIN,
     "benchmark:prompt_set": ADMIN,
@@ -107,6 +108,7 @@ PAGES = {
     "benchmark:run_action": ADMIN,
     # Results are the admins' alone until they say otherwise (tests/benchmark/test_run_pages.py).
     "benchmark:runs": ADMIN,
+    "benchmark:run_gold": ADMIN,
     "benchmark:run": ADMIN,
     "benchmark:run_progress": ADMIN,
     "benchmark:run_made": ADMIN,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
@@ -119,7 +120,8 @@ def undo_decision(
     if held.method != Method.ADJUDICATED or held.decided_by_id != by.pk:
         raise AdjudicationRefused("Only your own decision can be taken back.")
     votes = current_votes(proposition, dimension)
-    earlier = _decisions(proposition, dimension)[-2:-1]
+    history = GoldEvent.objects.filter(proposition=proposition, dimension=dimension).order_by("id")
+    earlier = standing_decisions(history)[-2:-1]
     if earlier:
         fields = _restored(earlier[0], votes)
     else:
@@ -218,14 +220,14 @@ def _decision(project: Project, votes: list[dict]) -> dict:
     }
 
 
-def _decisions(proposition: Proposition, dimension: str) -> list[GoldEvent]:
-    """The decisions that stand on one another in a cell, oldest first; the last one is in force.
+def standing_decisions(history: Iterable[GoldEvent]) -> list[GoldEvent]:
+    """The decisions that stand on one another in a cell, oldest first; the last one is in force. `history` are its events in order.
 
     A decision by the same expert for the same label on the same votes only amends reason and tag: it takes the place of
     the one before.
     """
     standing: list[GoldEvent] = []
-    for event in GoldEvent.objects.filter(proposition=proposition, dimension=dimension).order_by("id"):
+    for event in history:
         if event.undoes is not None:
             standing[-1:] = []
         elif event.after_method != Method.ADJUDICATED:

@@ -15,3 +15,8 @@ class AudienceForm(forms.Form):
         label="Who sees results of models",
         help_text="Results can bias those who still label. Admins always see them.",
     )
+    once_frozen = forms.BooleanField(
+        required=False,
+        label="Experts and annotators only while gold is frozen",
+        help_text="While every story is settled and the present gold is a frozen version; any later change hides the results again.",
+    )

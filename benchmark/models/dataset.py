@@ -10,8 +10,8 @@ from workers.models.opaque import OpaqueModel
 class Dataset(OpaqueModel):
     """A version of a project's gold that can no longer change.
 
-    `digest` is the SHA-256 of its stories and labels with the schema version: equal gold is one version. `methods` counts cells by
-    how they were settled ("imported" where the record brought the label).
+    `digest` is the SHA-256 of everything that its stories hold, with the versions of schema and rules: equal gold that was made in
+    the same way is one version. `methods` counts cells by how they were settled ("imported" where the record brought the label).
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="datasets")
@@ -48,9 +48,9 @@ class DatasetStoryQuerySet(models.QuerySet):
 
 
 class DatasetStory(models.Model):
-    """One story of a version. `beliefs` are its gold propositions in the record format, `methods` the way each label of
-    each was settled, `votes` {annotator's user name: [[label of each dimension] of each proposition]} of those who voted on
-    every cell."""
+    """One story of a version. `beliefs` are its gold propositions in the record format, `methods` the way each label of each was
+    settled, `votes` {annotator's user name: [[label of each dimension] of each proposition]} with "" where there is no vote, and
+    `adjudications` what each expert last decided, in the same form: gold itself, but for decisions that another overruled."""
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="stories")
     story = models.ForeignKey(Story, models.SET_NULL, null=True, related_name="+")
@@ -62,6 +62,7 @@ class DatasetStory(models.Model):
     beliefs = models.JSONField()
     methods = models.JSONField(default=list)
     votes = models.JSONField(default=dict)
+    adjudications = models.JSONField(default=dict)
     digest = models.CharField(max_length=64)
 
     objects = DatasetStoryQuerySet.as_manager()

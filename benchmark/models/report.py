@@ -17,7 +17,7 @@ class StoryScores(models.Model):
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="story_scores")
     entrant = models.ForeignKey(Entrant, models.CASCADE, null=True, related_name="story_scores")
-    person = models.CharField(max_length=150, blank=True)
+    person = models.CharField(max_length=160, blank=True)
     figures = models.JSONField()
 
     class Meta:

@@ -18,7 +18,20 @@ class Audience(models.TextChoices):
 
 
 class ResultsVisibility(models.Model):
-    """Who of a project sees results of models, so that they bias nobody who still labels. Without a row: admins only."""
+    """Who of a project sees results of models, so that they bias nobody who still labels. Without a row: admins only.
+
+    `once_frozen`: experts and annotators of the audience only while the present gold is a frozen version that has every story of
+    the project.
+    """
 
     project = models.OneToOneField(Project, models.CASCADE, related_name="results_visibility")
     audience = models.CharField(max_length=10, choices=Audience.choices, default=Audience.ADMINS)
+    once_frozen = models.BooleanField(default=False)
+
+    @property
+    def told(self) -> str:
+        """Who sees them, as the end of a sentence."""
+        shown = Audience(self.audience)
+        if not self.once_frozen or shown == Audience.ADMINS:
+            return shown.label.lower()
+        return f"admins, and {'experts' if shown == Audience.EXPERTS else 'every member'} while gold is frozen"

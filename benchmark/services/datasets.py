@@ -1,4 +1,4 @@
-"""Freezing gold: a version that can no longer change, and how two versions differ."""
+"""Freezing gold: a version that can no longer change, and which version the present gold is."""
 
 from __future__ import annotations
 
@@ -6,19 +6,36 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
+from django.core.cache import cache
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from annotation.domain.schema import SCHEMAS
-from annotation.models import GoldLabel, Project, Proposition, Story, TableKind, User, Vote
+from annotation.models import (
+    AuditEvent,
+    GoldEvent,
+    GoldLabel,
+    Method,
+    Project,
+    Proposition,
+    Story,
+    TableKind,
+    User,
+    Vote,
+    VoteEvent,
+)
 from annotation.services import audit
+from annotation.services.adjudication import standing_decisions
 from benchmark.models import Dataset, DatasetStory
 
 IMPORTED = "imported"
 _AT_ONCE = 200
+_KNOWN_SECONDS = 60
+
+ByPerson = dict[str, list[list[str]]]
+"""{user name: [[label of each dimension, "" without one] of each proposition]}."""
 
 
 class FreezeRefused(ValueError):
@@ -36,7 +53,7 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
     kept = [row for row in rows if row is not None]
     if not kept:
         raise FreezeRefused(f"No story of {project.name} has a gold table with every label settled.")
-    digest = _digest(project.schema_version, [row.digest for row in kept])
+    digest = _digest(project, [row.digest for row in kept])
     if held := Dataset.objects.filter(project=project, digest=digest).first():
         return held, False
     newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
@@ -65,11 +82,43 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
 def present_digest(project: Project) -> str | None:
     """What the digest of a version would be that were frozen now; None where no story is settled."""
     digests = [row.digest for row in _rows(project) if row is not None]
-    return _digest(project.schema_version, digests) if digests else None
+    return _digest(project, digests) if digests else None
 
 
-def _digest(schema_version: str, digests: list[str]) -> str:
-    return hashlib.sha256("\n".join([schema_version, *digests]).encode()).hexdigest()
+def known_digest(project: Project) -> str | None:
+    """`present_digest`, read anew only once something was voted, decided or logged: it takes seconds for a large corpus.
+
+    A transaction that commits out of the order of its ids moves no mark, hence the lifetime of a minute.
+    """
+    votes, gold = (model.objects.aggregate(last=Max("pk"))["last"] for model in (VoteEvent, GoldEvent))
+    logged = AuditEvent.objects.filter(project=project).aggregate(last=Max("pk"))["last"]
+    key = f"gold:{project.pk}:{project.schema_version}:{project.rule_version}:{votes}:{gold}:{logged}"
+    return cache.get_or_set(key, lambda: present_digest(project) or "", _KNOWN_SECONDS) or None
+
+
+def present_version(project: Project) -> Dataset | None:
+    """The version that the present gold is, whichever number it has; None where it is not frozen. As fresh as `known_digest`."""
+    return Dataset.objects.filter(project=project, digest=known_digest(project) or "").first()
+
+
+def gold_is_frozen(project: Project) -> bool:
+    """Whether the present gold is a frozen version that has every story of the project: nothing is left to label or decide."""
+    whole = Dataset.objects.filter(project=project, stories_count=project.stories.count())
+    digests = set(whole.values_list("digest", flat=True))
+    return bool(digests) and known_digest(project) in digests
+
+
+def _digest(project: Project, stories: list[str]) -> str:
+    return hashlib.sha256("\n".join([project.schema_version, project.rule_version, *stories]).encode()).hexdigest()
+
+
+class _Held(NamedTuple):
+    """What the database has of a batch of stories; by proposition id, but for `tables`, by story id."""
+
+    tables: dict[int, list[Proposition]]
+    gold: dict[int, dict[str, tuple[str, str]]]
+    votes: dict[int, dict[str, dict[str, str]]]
+    decisions: dict[int, dict[str, dict[str, str]]]
 
 
 def _rows(project: Project) -> Iterator[DatasetStory | None]:
@@ -82,12 +131,12 @@ def _rows(project: Project) -> Iterator[DatasetStory | None]:
     )
     for at in range(0, len(stories), _AT_ONCE):
         batch = stories[at : at + _AT_ONCE]
-        tables, gold, votes = _held(batch)
+        held = _held(batch)
         for story in batch:
-            yield _row(story, tables[story.pk], gold, votes, keys)
+            yield _row(story, held, keys)
 
 
-def _held(stories: list[Story]):
+def _held(stories: list[Story]) -> _Held:
     tables: dict[int, list[Proposition]] = defaultdict(list)
     live = Proposition.objects.live_gold().filter(table__story__in=stories).select_related("table").order_by("position")
     for row in live:
@@ -100,14 +149,28 @@ def _held(stories: list[Story]):
     cast = Vote.objects.cast().filter(proposition__table__story__in=stories)
     for pk, key, name, label in cast.values_list("proposition_id", "dimension", "annotator__username", "label"):
         votes[pk][name][key] = label
-    return tables, gold, votes
+    return _Held(tables, gold, votes, _decisions(stories))
 
 
-def _row(story: Story, table: list[Proposition], gold, votes, keys) -> DatasetStory | None:
-    beliefs, methods = [], []
+def _decisions(stories: list[Story]) -> dict[int, dict[str, dict[str, str]]]:
+    """What each expert last decided of a cell and never took back, whether another overruled it or not."""
+    told = Q(after_method=Method.ADJUDICATED) | Q(before_method=Method.ADJUDICATED)
+    events = GoldEvent.objects.filter(told, proposition__table__story__in=stories).select_related("by").order_by("id")
+    cells: dict[tuple[int, str], list[GoldEvent]] = defaultdict(list)
+    for event in events.only("proposition_id", "dimension", "after", "after_method", "undoes", "votes", "by__username"):
+        cells[event.proposition_id, event.dimension].append(event)
+    found: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    for (pk, key), history in cells.items():
+        for event in standing_decisions(history):
+            found[pk][event.by.username][key] = event.after
+    return found
+
+
+def _row(story: Story, held: _Held, keys: tuple[str, ...]) -> DatasetStory | None:
+    beliefs, methods, table = [], [], held.tables[story.pk]
     for row in table:
         imported = row.imported_labels or {}
-        cells = [gold[row.pk].get(key, (imported.get(key, ""), IMPORTED)) for key in keys]
+        cells = [held.gold[row.pk].get(key, (imported.get(key, ""), IMPORTED)) for key in keys]
         if not all(label for label, _ in cells):
             return None
         labels = {key: label for key, (label, _) in zip(keys, cells, strict=True)}
@@ -115,75 +178,20 @@ def _row(story: Story, table: list[Proposition], gold, votes, keys) -> DatasetSt
         methods.append([method for _, method in cells])
     if not beliefs:
         return None
-    content = [story.number, story.category.name, story.text, beliefs]
-    digest = hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
-    return DatasetStory(
-        story=story,
-        number=story.number,
-        category=story.category.name,
-        split=story.split.name if story.split else "",
-        text=story.text,
-        beliefs=beliefs,
-        methods=methods,
-        votes=_whole_votes(table, votes, keys),
-        digest=digest,
-    )
-
-
-def _whole_votes(table: list[Proposition], votes, keys) -> dict[str, list[list[str]]]:
-    """Of the annotators who voted on every cell of the story."""
-    names = sorted({name for row in table for name in votes[row.pk]})
-    found = {name: [[votes[row.pk][name].get(key, "") for key in keys] for row in table] for name in names}
-    return {name: rows for name, rows in found.items() if all(all(cells) for cells in rows)}
-
-
-@dataclass(slots=True)
-class Difference:
-    """What became of the stories of `old` in `new`: numbers of stories, and changed labels as (dimension, count)."""
-
-    added: list[int] = field(default_factory=list)
-    removed: list[int] = field(default_factory=list)
-    retold: list[int] = field(default_factory=list)
-    changed: list[dict[str, Any]] = field(default_factory=list)
-    labels: Counter = field(default_factory=Counter)
-
-
-def difference(old: Dataset, new: Dataset) -> Difference:
-    """`changed` has {number, rows added, rows removed, cells: [(actor, belief, dimension, before, after)]} of each story."""
-    before, after = ({row.number: row for row in one.stories.defer("votes")} for one in (old, new))
-    found = Difference(sorted(after.keys() - before.keys()), sorted(before.keys() - after.keys()))
-    for number in sorted(before.keys() & after.keys()):
-        one, other = before[number], after[number]
-        if one.digest == other.digest:
-            continue
-        if (one.text, one.category) != (other.text, other.category):
-            found.retold.append(number)
-        found.changed.append(_changes(one, other, found.labels))
-    return found
-
-
-def _changes(one: DatasetStory, other: DatasetStory, labels: Counter) -> dict[str, Any]:
-    old, new = _numbered(one.beliefs), _numbered(other.beliefs)
-    cells = []
-    for place in old.keys() & new.keys():
-        for key, before in old[place].items():
-            after = new[place].get(key, "")
-            if before != after:
-                labels[key] += 1
-                cells.append((place[0], place[1], key, before, after))
-    return {
-        "number": one.number,
-        "rows_added": len(new.keys() - old.keys()),
-        "rows_removed": len(old.keys() - new.keys()),
-        "cells": sorted(cells),
+    content = {
+        "number": story.number,
+        "category": story.category.name,
+        "split": story.split.name if story.split else "",
+        "text": story.text,
+        "beliefs": beliefs,
+        "methods": methods,
+        "votes": _by_person(table, held.votes, keys),
+        "adjudications": _by_person(table, held.decisions, keys),
     }
+    digest = hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+    return DatasetStory(story=story, digest=digest, **content)
 
 
-def _numbered(beliefs: list[dict]) -> dict[tuple[str, str, int], dict[str, str]]:
-    seen: Counter = Counter()
-    found = {}
-    for one in beliefs:
-        place = (one["actor"], one["belief"])
-        found[(*place, seen[place])] = one["labels"]
-        seen[place] += 1
-    return found
+def _by_person(table: list[Proposition], labels: dict[int, dict[str, dict[str, str]]], keys) -> ByPerson:
+    names = sorted({name for row in table for name in labels[row.pk]})
+    return {name: [[labels[row.pk][name].get(key, "") for key in keys] for row in table] for name in names}

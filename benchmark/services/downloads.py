@@ -94,7 +94,9 @@ def output_files(entrant: Entrant) -> Iterator[File]:
     run = entrant.run
     places = RunItem.objects.filter(entrant=entrant)
     stories = list(
-        run.dataset.stories.filter(pk__in=places.values("story")).order_by("position").defer("votes", "methods")
+        run.dataset.stories.filter(pk__in=places.values("story"))
+        .order_by("position")
+        .defer("votes", "methods", "adjudications")
     )
     records = [record_of(story.record) for story in stories]
     texts: dict[int, dict[str, str]] = {}

@@ -188,7 +188,7 @@ def _measures(dataset: int) -> dict[int, _Measure]:
     """By dataset story id; a dataset never changes."""
     kinds = [(form, stage) for form in Form.values for stage in Stage.values]
     found = {}
-    for story in DatasetStory.objects.filter(dataset=dataset).defer("votes", "methods"):
+    for story in DatasetStory.objects.filter(dataset=dataset).defer("votes", "methods", "adjudications"):
         record = record_of(story.record)
         tables = {kind: _tables(*kind, record) for kind in kinds}
         found[story.pk] = _Measure(len(record.story.strip()), tables, {kind: _answer(*kind, record) for kind in kinds})

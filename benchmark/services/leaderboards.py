@@ -36,7 +36,7 @@ KEPT_SECONDS = 90 * 24 * 3600
 SEED = 1
 
 Entry = dict[str, Any]
-"""One model (or person) of one run at one stage: {key, name, model, kind, run, run_title, entrant, settings, own, figures, numbers,
+"""One model (or person) of one run at one stage: {key, name, model, kind, role, run, run_title, entrant, settings, own, figures, numbers,
 scores, spec}; `model` is its unique label, `figures` the stage's of the report, `scores` the id of its `StoryScores`."""
 
 
@@ -92,17 +92,18 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
     found = []
     for run in runs:
         specs = {one.pk: one.spec for one in run.entrants.all()}
-        people = [one["name"] for one in reports[run.pk]["entrants"] if one["id"] is None]
+        people = _people(reports[run.pk]["entrants"])
         for row in reports[run.pk]["entrants"]:
             if row[stage] is None:
                 continue
             person = "" if row["id"] else row["name"]
             settings = {} if person else settings_of(run, stage)
             found.append({
-                "key": f"{run.uid}.{row['id']}" if row["id"] else f"{run.uid}.p{people.index(person) + 1}",
-                "name": f"Annotator {people.index(person) + 1}" if person else row["name"],
+                "key": f"{run.uid}.{row['id']}" if row["id"] else f"{run.uid}.p{list(people).index(person) + 1}",
+                "name": people[person] if person else row["name"],
                 "person": person,
                 "kind": row["kind"],
+                "role": row.get("role", ""),
                 "run": run.uid,
                 "run_title": run.title,
                 "at": run.created_at,
@@ -113,6 +114,15 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
                 "numbers": reports[run.pk]["numbers"],
                 "scores": scores[run.pk, row["id"], person],
             })  # fmt: skip
+    return found
+
+
+def _people(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What stands for the name of each person of a run: "Annotator 1", "Expert 1"."""
+    found: dict[str, str] = {}
+    for role in ("annotator", "expert"):
+        names = [one["name"] for one in entrants if one["id"] is None and one.get("role", "annotator") == role]
+        found |= {name: f"{role.capitalize()} {at}" for at, name in enumerate(names, 1)}
     return found
 
 
@@ -152,7 +162,8 @@ def _alike(entries: Sequence[Entry], name: str) -> bool:
 def standing(
     entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[Entry]:
-    """The entries with `readings`, their figures on the selection, and `group` by reading; best first by the repaired one.
+    """The entries with `readings`, their figures on the selection, and `group` by reading; best first by the repaired one, experts
+    last: their decisions are gold.
 
     Without an official reading `readings` has a `reason`, which says why.
     """
@@ -164,7 +175,7 @@ def standing(
         figures = part.get(one["key"]) or _own_figures(one)
         groups = {name: letters[name].get(one["key"]) for name in READINGS}
         found.append(one | {"readings": figures, "group": groups})
-    return sorted(found, key=lambda one: (-_score(one, stage), one["model"]))
+    return sorted(found, key=lambda one: (one["role"] == "expert", -_score(one, stage), one["model"]))
 
 
 def _own_figures(entry: Entry) -> dict[str, Any]:
@@ -227,8 +238,6 @@ def _part(entry: Entry, columns: Mapping[str, Any], stage: str, selection: Selec
     rules = {"seed": seed, "resamples": RESAMPLES}
     stories, official = selection.stories, columns["official"]
     figures = {"repaired": repaired_figures(columns["repaired"], stories, stage, **rules)}
-    if entry["kind"] == "person":  # who is scored on the stories that they labelled
-        stories = stories & set(official["stories"])
     if why := lacking(official, stories):
         return figures | {"official": None, "reason": why if official else entry["figures"].get("reason", why)}
     return figures | {

@@ -228,6 +228,7 @@ def _references(stages: Mapping[str, Sequence[Entry]]) -> str:
         )
     if "person" in kinds:
         parts.append(
-            "Annotators are scored on the stories in which they labelled every cell; gold rests on these votes too, so their rows flatter them."
+            "People are scored on the cells that they labelled; gold rests on annotators' votes too, and experts' decisions are gold "
+            "unless another expert overruled them, so their rows flatter them."
         )
     return " ".join(parts)

@@ -15,7 +15,7 @@ from benchmark.domain.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.domain.omnitom.repaired import stage1_report, stage2_report
 from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
 from benchmark.models import Run, RunItem, RunReport, StoryScores
-from benchmark.services.results import Results, each_results, human_results, records_of, results_of
+from benchmark.services.results import HumanResults, Results, each_results, human_results, records_of, results_of
 from benchmark.services.story_scores import official_columns, repaired_columns, with_intervals
 from workers.services.doorbell import Bell
 
@@ -24,7 +24,7 @@ REPORTS = Bell("the report is computed when somebody opens it")
 
 
 def report_of(run: Run) -> dict[str, Any]:
-    """{entrants: [{id, name, kind, stage1, stage2}], stories, numbers, answers, scored}; from the row where it is up to date.
+    """{entrants: [{id, name, kind, stage1, stage2[, role]}], stories, numbers, answers, scored}; from the row where it is up to date.
 
     `stage1` and `stage2` are None or {official, repaired, answered, asked, analyses[, reason]}; `official` and `repaired` as
     score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an `interval` too.
@@ -96,9 +96,14 @@ def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
     asked = set(RunItem.objects.filter(entrant__run=run).values_list("story_id", flat=True))
     records = records_of(run.dataset, asked)
     held = chain(each_results(run, records), ((None, one) for one in human_results(run, records)))
-    return [{"id": pk, "name": one.name, "kind": one.kind} | _stages(one, seed) for pk, one in held], [
-        record.story_id for record in records.values()
-    ]
+    return [_row(pk, one, seed) for pk, one in held], [record.story_id for record in records.values()]
+
+
+def _row(pk: int | None, held: Results, seed: int) -> dict[str, Any]:
+    row = {"id": pk, "name": held.name, "kind": held.kind} | _stages(held, seed)
+    if isinstance(held, HumanResults):
+        row |= {"role": held.role, "stage2": row["stage2"] | {"labelled": held.labelled}}
+    return row
 
 
 def _stages(held: Results, seed: int) -> dict[str, Any]:

@@ -36,8 +36,8 @@ READING_NOTE = (
     "would be if every unusable story were worth 0, or 1. Brackets: 95 % intervals over stories."
 )
 PEOPLE_NOTE = (
-    "Annotators are scored like models on the stories in which they labelled every cell. Gold rests on these votes too, so their rows "
-    "flatter them and are no upper bound."
+    "People are scored like models, on the cells that they labelled. Gold rests on annotators' votes too, and an expert's decision is the "
+    "gold label unless another expert overruled it, so these rows flatter people and are no upper bound."
 )
 POOLED = "Rows are pooled over stories, so there is no interval."
 
@@ -66,8 +66,15 @@ def stage_table(entries: Sequence[Entry], stage: str) -> Table:
         Column(key="high", header=f"{score} if 1", kind="share", unit="%", group="Unusable stories"),
         Column(key="stories", header="Stories", kind="count"),
     ]
-    rows = [_stage_row(one, stage) for one in entries]
-    return Table(title=TITLES[stage], columns=columns, rows=rows, notes=_notes(entries, stage))
+    rows, below = _ranked([(one, _stage_row(one, stage)) for one in entries])
+    return Table(title=TITLES[stage], columns=columns, rows=rows, totals=below, notes=_notes(entries, stage))
+
+
+def _ranked(rows: Sequence[tuple[Entry, dict[str, Any]]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Rows to sort and to mark the best of, and those that stand below: experts, whose decisions are gold."""
+    below = [row for one, row in rows if one.get("role") == "expert"]
+    ranked = [row for one, row in rows if one.get("role") != "expert"]
+    return (ranked, below) if ranked else (below, [])
 
 
 def _readings(entries: Iterable[Entry]) -> list[str]:
@@ -116,8 +123,18 @@ def _notes(entries: Sequence[Entry], stage: str) -> list[str]:
         )
     notes += _unofficial(entries)
     if any(one["kind"] == "person" for one in entries):
-        notes.append(PEOPLE_NOTE)
+        notes += [PEOPLE_NOTE, *_labelled(entries)]
     return notes
+
+
+def _labelled(entries: Sequence[Entry]) -> list[str]:
+    """How much of what models were asked for each person labelled; reports that were frozen before do not say it."""
+    held = [(one["model"], one["figures"]["labelled"]) for one in entries if one["figures"].get("labelled")]
+    told = [
+        f"{name}: {one['cells']:,} of {one['of_cells']:,} cells in {one['stories']:,} of {one['of_stories']:,} stories"
+        for name, one in held
+    ]
+    return [f"Labelled by {'; '.join(told)}."] if told else []
 
 
 def _unofficial(entries: Sequence[Entry]) -> list[str]:
@@ -159,10 +176,13 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
                 key = f"{reading} {category}"
                 row |= {key: figures[SCORE[stage]], f"{key} interval": (figures["interval"] or {}).get(SCORE[stage])}
                 row["_where"][key] = {"category": category}
-        rows.append(row)
+        rows.append((one, row))
     names = [f"{ABBREVIATIONS[name]} {name}" for name in categories if name in ABBREVIATIONS]
     notes = ["; ".join(names) + "."] if names else []
-    return Table(title=f"{SCORES[stage]} by story category (%)", columns=columns, rows=rows, notes=notes)
+    ranked, below = _ranked(rows)
+    return Table(
+        title=f"{SCORES[stage]} by story category (%)", columns=columns, rows=ranked, totals=below, notes=notes
+    )
 
 
 def _by_category(entry: Entry, reading: str) -> dict[str, Mapping[str, Any]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from annotation.domain.schema import SCHEMAS
 from benchmark.domain.omnitom.item_readings import stage1_of, stage2_of
+from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.official import STRUCTURED, why_none
 from benchmark.domain.omnitom.records import Record, record_of
 from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
@@ -33,7 +33,7 @@ class Results:
 
 def records_of(dataset: Dataset, stories: set[int] | None = None) -> dict[int, Record]:
     """By dataset story id, in the order of the corpus."""
-    rows = DatasetStory.objects.filter(dataset=dataset).defer("votes", "methods")
+    rows = DatasetStory.objects.filter(dataset=dataset).defer("votes", "methods", "adjudications")
     return {row.pk: record_of(row.record) for row in rows if stories is None or row.pk in stories}
 
 
@@ -120,19 +120,55 @@ def _unjudged(found: Results, entrant: Entrant, records: Mapping[int, Record]) -
     return why
 
 
+GAPS = "Official scoring needs a label in every cell of every story."
+
+
+@dataclass(slots=True)
+class HumanResults(Results):
+    """Of a person, as `role` (annotator or expert). `labelled` has {stories, of_stories, cells, of_cells}: how many of those that models
+    were asked about."""
+
+    role: str = "annotator"
+    labelled: dict[str, int] = field(default_factory=dict)
+
+
 def human_results(run: Run, records: Mapping[int, Record]) -> list[Results]:
-    """Each annotator who voted on every cell of a story of the run, scored as a model at labelling. Gold rests on these votes
-    among others, so an annotator's row flatters; it says so where it is shown."""
-    keys = SCHEMAS[run.dataset.schema_version].keys
+    """Everybody who voted in a story of the run, then everybody who adjudicated there, scored as a model at labelling on the
+    cells that they labelled: other cells and stories are in none of their denominators.
+
+    Official figures need every cell of every story. Gold rests on these votes among others, and a decision that stands is gold
+    itself, so a person's row flatters; it says so where it is shown.
+    """
     asked = RunItem.objects.filter(entrant__run=run, stage=Stage.LABEL).values("story")
-    people: dict[str, Results] = {}
-    held = DatasetStory.objects.filter(dataset=run.dataset, pk__in=asked).exclude(votes={}).order_by("position")
-    for story, votes in held.values_list("pk", "votes"):
-        for name, rows in votes.items():
-            person = people.setdefault(name, Results(name, "person"))
-            predicted = {"predicted": [list(row) for row in rows]}
-            if len(rows) != len(records[story].shown) or len(rows[0]) != len(keys):
-                continue
-            person.official2.append(stage2_of(records[story], predicted, mended=False))
-            person.repaired2.append(stage2_of(records[story], predicted, mended=True))
-    return [person for _, person in sorted(people.items()) if person.official2]
+    held = DatasetStory.objects.filter(dataset=run.dataset, pk__in=asked).order_by("position")
+    rows = list(held.values_list("pk", "votes", "adjudications"))
+    of_cells = sum(len(records[story].shown) for story, *_ in rows) * len(DIMENSIONS)
+    found = []
+    for at, role in enumerate(("annotator", "expert"), 1):
+        for name in sorted({name for row in rows for name in row[at]}):
+            person = HumanResults(name if role == "annotator" else f"{name} (expert)", "person", role=role)
+            for row in rows:
+                _take_labels(person, records[row[0]], row[at].get(name, []))
+            if run.form == Form.STRUCTURED:
+                person.official2, person.lacking = [], {"stage2": STRUCTURED}
+            elif len(person.official2) < len(rows):
+                person.lacking = {"stage2": GAPS}
+            cells = sum(map(bool, (label for one in person.repaired2 for said in one.predicted for label in said)))
+            told = (len(person.repaired2), len(rows), cells, of_cells)
+            person.labelled = dict(zip(("stories", "of_stories", "cells", "of_cells"), told, strict=True))
+            found.append(person)
+    return [person for person in found if person.repaired2]
+
+
+def _take_labels(person: HumanResults, record: Record, labels: Sequence[Sequence[str]]) -> None:
+    """Adds the story where the person labelled something in it. A cell without a label loses its gold one, so that it counts nowhere."""
+    if not any(map(any, labels)):
+        return
+    if all(map(all, labels)):
+        person.official2.append(stage2_of(record, {"predicted": labels}, mended=False))
+    shown = [row for gold, row in zip(record.rows, labels, strict=True) if gold.shown]
+    whole = stage2_of(record, {"predicted": shown}, mended=True)
+    kept = [pair for pair in zip(whole.gold, whole.predicted, strict=True) if any(pair[1])]
+    if kept:
+        gold = tuple(tuple(one if said else "" for one, said in zip(*pair, strict=True)) for pair in kept)
+        person.repaired2.append(replace(whole, gold=gold, predicted=tuple(said for _, said in kept)))

@@ -12,14 +12,19 @@ from annotation.access import ProjectAccess, project_access
 from annotation.domain.schema import SCHEMAS
 from annotation.models import Role
 from annotation.views.adjudication_cells import unfinished
-from benchmark.access import audience_of, dataset_of
+from benchmark.access import dataset_of, visibility_of
 from benchmark.forms.datasets import AudienceForm, FreezeForm
 from benchmark.models import Audience, Dataset, Run
+from benchmark.services import dataset_differences
 from benchmark.services import datasets as service
+from benchmark.services.dataset_differences import Cells, Difference
 from benchmark.services.visibility import set_audience
 
 METHODS = {
     "unanimous": "unanimous", "majority": "majority", "adjudicated": "adjudicated", "imported": "imported",
+}  # fmt: skip
+SETTLED = {
+    "unanimous": "unanimous", "majority": "settled by a majority", "adjudicated": "decided by an expert", "imported": "imported",
 }  # fmt: skip
 MOST_CHANGES = 100
 
@@ -28,10 +33,11 @@ MOST_CHANGES = 100
 def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     rows = list(access.project.datasets.select_related("created_by").annotate(used=Count("runs")).order_by("-version"))
+    held = visibility_of(access)
     context = {
         "rows": [_row(one, rows[at + 1] if at + 1 < len(rows) else None) for at, one in enumerate(rows)],
         "form": FreezeForm(),
-        "audience_form": AudienceForm(initial={"audience": audience_of(access)}),
+        "audience_form": AudienceForm(initial={"audience": held.audience, "once_frozen": held.once_frozen}),
         "methods": METHODS,
     }
     return render(request, "benchmark/datasets/datasets.html", access.context | context)
@@ -82,8 +88,9 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
     form = AudienceForm(request.POST)
     if form.is_valid():
         chosen = Audience(form.cleaned_data["audience"])
-        set_audience(by=request.user, project=access.project, audience=chosen)
-        messages.success(request, f"Results of models are shown to: {chosen.label.lower()}.")
+        once = form.cleaned_data["once_frozen"]
+        set_audience(by=request.user, project=access.project, audience=chosen, once_frozen=once)
+        messages.success(request, f"Results of models are shown to: {visibility_of(access).told}.")
     else:
         messages.error(request, form.errors["audience"][0])
     return redirect("benchmark:datasets", slug)
@@ -93,7 +100,7 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
 def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     before, after = dataset_of(access, old), dataset_of(access, new)
-    found = service.difference(before, after)
+    found = dataset_differences.difference(before, after)
     changed = _without_own(access, found.changed, after)
     schema = SCHEMAS[after.schema_version]
     context = {
@@ -106,7 +113,8 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
         "labels": [(one.name, found.labels[one.key]) for one in schema.dimensions if found.labels[one.key]],
         "most": max(found.labels.values(), default=0),
         "cells": found.labels.total(),
-        "stale": _stale(access, before, after),
+        "made": _made(found),
+        "moved": found.moved[:MOST_CHANGES],
     }
     return render(request, "benchmark/datasets/difference.html", access.context | context)
 
@@ -123,9 +131,37 @@ def _named(change: dict, schema) -> dict:
     return change | {"cells": cells}
 
 
-def _stale(access: ProjectAccess, before: Dataset, after: Dataset) -> dict:
-    """Runs made on a version older than the newer of the two."""
-    newer = max(before.version, after.version)
-    runs = Run.objects.filter(project=access.project, dataset__version__lt=newer).select_related("dataset")
+def _made(found: Difference) -> list[str]:
+    """What changed in the way gold was made, in sentences without names."""
+    told = [f"{what}: {before} became {after}." for what, before, after in found.rules]
+    told += [
+        f"{_count(cells, 'cell')}: {SETTLED.get(before, before)} before, {SETTLED.get(after, after)} now."
+        for (before, after), cells in sorted(found.settled.items())
+    ]
+    told += _labelled(found.votes, "vote")
+    return told + _labelled(found.adjudications, "decision by an expert", "decisions by experts")
+
+
+def _labelled(cells: Cells, one: str, many: str = "") -> list[str]:
+    kinds = {"new": "new", "gone": "withdrawn", "changed": "changed"}
+    parts = [
+        _count(cells.counts[kind], f"{word} {one}", many and f"{word} {many}")
+        for kind, word in kinds.items()
+        if cells.counts[kind]
+    ]
+    return [f"{', '.join(parts)}, in {_count(len(cells.stories), 'story', 'stories')}."] if parts else []
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+@require_GET
+def stale_runs(request: HttpRequest, slug: str) -> HttpResponse:
+    """Runs whose version the present gold is not: a fragment, as reading all gold takes its time."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    present = service.present_version(access.project)
+    runs = Run.objects.filter(project=access.project).exclude(dataset=present).select_related("dataset")
     rows = list(runs.only("uid", "title", "created_at", "dataset__version")[:51])
-    return {"runs": rows[:50], "more": len(rows) > 50, "newer": newer}
+    context = {"present": present, "runs": rows[:50], "more": len(rows) > 50}
+    return render(request, "benchmark/datasets/_stale_runs.html", access.context | context)

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Membership, Role
-from benchmark.access import audience_of, sees_results
+from benchmark.access import sees_results, visibility_of
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.documents import score_of
@@ -51,7 +51,6 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "running": Run.objects.filter(dataset=chosen["dataset"], form=chosen["form"])
         .exclude(job__state=JobState.FINISHED)
         .count(),
-        "stale": _stale(access, chosen),
     }
     return render(request, "benchmark/results/leaderboard.html", access.context | context)
 
@@ -59,7 +58,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
 def _hidden(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     """For members who may not see results: who can, and why."""
     admins = Membership.objects.filter(project=access.project, role=Role.ADMIN).select_related("user")
-    context = {"audience": audience_of(access), "admins": [one.user.shown_name for one in admins[:5]]}
+    context = {"shown_to": visibility_of(access), "admins": [one.user.shown_name for one in admins[:5]]}
     return render(request, "benchmark/results/hidden.html", access.context | context)
 
 
@@ -152,18 +151,6 @@ def _comparable(found: dict[str, Any]) -> list[dict[str, str]]:
         for one in found["stages"][stage][0]:
             held.setdefault(one["key"], f"{one['model']} · {one['run_title']}")
     return [{"key": key, "label": label} for key, label in held.items()]
-
-
-def _stale(access: ProjectAccess, chosen: dict[str, Any]) -> list[dict[str, Any]]:
-    """Versions older than the newest that have runs: their figures are not of the present gold."""
-    newest = chosen["datasets"][0].version
-    runs = Run.objects.filter(project=access.project, dataset__version__lt=newest).values_list(
-        "dataset__version", flat=True
-    )
-    counts: dict[int, int] = {}
-    for version in runs.order_by("-dataset__version"):
-        counts[version] = counts.get(version, 0) + 1
-    return [{"version": version, "runs": count} for version, count in counts.items()]
 
 
 def run_url(slug: str, uid: str) -> str:

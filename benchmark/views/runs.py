@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from django.contrib import messages
@@ -15,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
 from benchmark.models import Entrant, Run, RunItem, Stage
+from benchmark.services.datasets import present_version
 from benchmark.services.methods_text import sent_settings
 from benchmark.services.watching import standings, to_come_of, total_of
 from workers.models import JobState
@@ -34,22 +36,36 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     page = Paginator(held.annotate(models=Count("entrants")), RUNS_A_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     progress, coming = progress_of_all([one.job for one in rows]), to_come_of(rows)
-    newest = access.project.datasets.values_list("version", flat=True).first()
     context = {
         "page": page,
-        "rows": [_listed(one, progress[one.job_id], coming.get(one.pk, 0), newest) for one in rows],
-        "newest": newest,
+        "rows": [_listed(one, progress[one.job_id], coming.get(one.pk, 0)) for one in rows],
+        "frozen": access.project.datasets.exists(),
     }
     return render(request, "benchmark/runs/runs.html", access.context | context)
 
 
-def _listed(run: Run, progress, coming: int, newest: int) -> dict:
-    total = progress.total + coming
+def _listed(run: Run, progress, coming: int) -> dict:
     stages = [stage.label for stage in run_stages(run)]
     return {
-        "run": run, "progress": progress, "ended": progress.ended, "total": total, "stages": stages,
-        "stale": run.dataset.version < newest,
+        "run": run, "progress": progress, "ended": progress.ended, "total": progress.total + coming, "stages": stages,
     }  # fmt: skip
+
+
+@require_GET
+def gold(request: HttpRequest, slug: str) -> HttpResponse:
+    """Which version the present gold is, and marks at the versions that it is not: a fragment, as reading all gold takes its time.
+
+    `version` in the address is the one whose figures the page shows.
+    """
+    access = results_access(request.user, slug)
+    present = present_version(access.project)
+    used = Run.objects.filter(project=access.project).order_by("-dataset__version")
+    runs = Counter(used.values_list("dataset__version", flat=True))
+    stale = {version: count for version, count in runs.items() if present is None or version != present.version}
+    asked = request.GET.get("version", "")
+    shown = int(asked) if asked.isdecimal() and len(asked) < 9 else None
+    context = {"present": present, "stale": stale, "shown": shown}
+    return render(request, "benchmark/runs/_gold.html", access.context | context)
 
 
 def run_stages(run: Run) -> list[Stage]:
@@ -61,7 +77,6 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     context = _live(access) | {
         "stages": [stage.label for stage in run_stages(access.run)],
-        "newest": access.project.project.datasets.values_list("version", flat=True).first(),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
     }
     return render(request, "benchmark/runs/run.html", access.context | context)

@@ -14,7 +14,7 @@ from benchmark.domain.tables import Column, Table
 from benchmark.services.leaderboards import STAGE_OF
 
 Href = Callable[[Mapping[str, Any], Column], str]
-KINDS = {"baseline": "baseline", "person": "annotator"}
+KINDS = {"baseline": "baseline", "person": "person"}
 
 
 def items_url(slug: str, run: str, **query: Any) -> str:

@@ -98,16 +98,25 @@ def test_structured_and_free_text_are_never_in_one_table(world, client):
     assert "Structured output has no official reading" in page and "Official reading (%)" not in page
 
 
-def test_runs_on_an_older_version_are_named_as_stale(world, client):
+def test_runs_on_other_gold_are_named_as_stale(world, client):
+    cache.clear()
     row = Proposition.objects.filter(table__story__project=world.dataset.project).first()
-    row.imported_labels = row.imported_labels | {"order": "0" if row.imported_labels["order"] != "0" else "1"}
+    held = row.imported_labels
+    row.imported_labels = held | {"order": "0" if row.imported_labels["order"] != "0" else "1"}
     row.save(update_fields=["imported_labels"])
     _, new = freeze(by=None, project=world.dataset.project)
     assert new and Dataset.objects.count() == 2
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/").content.decode()  # the newest version that has runs
-    assert "Version 2" in page and "not about the present gold" in page
-    assert "1 run on version 1 is stale" in client.get(f"{world.base}/results/?version=2").content.decode()
+    assert "Version 2" in page and f"{world.base}/runs/gold/?version=1" in page
+    told = client.get(f"{world.base}/runs/gold/?version=1").content.decode()
+    assert "These figures are of version 1; the present gold is version 2." in told and "1 run on" not in told
+    assert "1 run on version 1 is stale" in client.get(f"{world.base}/runs/gold/?version=2").content.decode()
+    row.imported_labels = held
+    row.save(update_fields=["imported_labels"])
+    cache.clear()  # an import would be logged; this test writes past the log
+    told = client.get(f"{world.base}/runs/gold/?version=1").content.decode()
+    assert "These figures" not in told and "stale" not in told  # gold is as it was, though version 2 is newer
 
 
 def test_sorting_and_filtering(world, client):

@@ -239,9 +239,19 @@ def test_a_report_and_a_comparison_are_kept(dataset, models, labelled):
 
 
 def test_who_sees_results(dataset):
-    assert told("results_visibility", "--project", "oracle") == {"project": "oracle", "audience": "admin"}
+    first = {"project": "oracle", "audience": "admin", "once_frozen": False}
+    assert told("results_visibility", "--project", "oracle") == first
     done = told("results_visibility", "--project", "oracle", "--audience", "expert")
     assert done["audience"] == "expert" == ResultsVisibility.objects.get().audience
+    done = told("results_visibility", "--project", "oracle", "--once-frozen")
+    assert (done["audience"], done["once_frozen"], ResultsVisibility.objects.get().once_frozen) == (
+        "expert",
+        True,
+        True,
+    )
+    done = told("results_visibility", "--project", "oracle", "--audience", "annotator")
+    assert (done["audience"], done["once_frozen"]) == ("annotator", True)
+    assert not told("results_visibility", "--project", "oracle", "--no-once-frozen")["once_frozen"]
     assert "invalid choice" in refused("results_visibility", "--project", "oracle", "--audience", "strangers")
 
 

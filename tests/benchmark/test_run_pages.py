@@ -5,17 +5,24 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from benchmark.models import Audience, ResultsVisibility, Run, RunItem
+from benchmark.services.datasets import freeze
 from benchmark.services.watching import standings, to_come_of, total_of
-from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
+from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
 from workers.models import Call, Item, ItemState, Job, JobState
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ALL = ("extract", "judge", "label")
+
+
+@pytest.fixture(autouse=True)
+def no_digest_known():
+    cache.clear()
 
 
 @pytest.fixture
@@ -106,14 +113,40 @@ def test_the_page_moves_while_it_runs_and_then_stands_still(alice, run):
 
 
 def test_the_list_shows_state_progress_and_staleness(alice, cast, gold, models, run):
-    from benchmark.services.datasets import freeze
-    from tests.benchmark.settled import settle
-
     told = page(alice, "/p/minds/runs/")
     assert "0 / 12" in told and "running" in told and "Extraction, Judging, Labelling" in told and "stale" not in told
     settle(cast.project.stories.first(), context="Deceptive")
     freeze(by=cast.alice, project=cast.project)
-    assert "stale" in page(alice, "/p/minds/runs/") and "version 1, stale" in page(alice, at(run))
+    assert 'class="gold-1"' in page(alice, "/p/minds/runs/") and 'class="gold-1"' in page(alice, at(run))
+    told = page(alice, "/p/minds/runs/gold/")
+    assert "The present gold is version 2." in told and 'hx-swap-oob="innerHTML:.gold-1"' in told
+    assert "/p/minds/datasets/1/2/" in told and told.count(">stale<") == 1
+
+
+def test_a_run_on_gold_that_returned_is_not_stale(alice, cast, gold, models, run):
+    story = cast.project.stories.first()
+    settle(story, context="Deceptive")
+    second = freeze(by=cast.alice, project=cast.project)[0]
+    started(cast, second, [models["majority"]])
+    settle(story)
+    cache.clear()  # an import would be logged; this test writes past the log
+    told = page(alice, "/p/minds/runs/gold/")
+    assert "The present gold is version 1." in told
+    assert ".gold-2" in told and ".gold-1" not in told
+    settle(story, context="Temporal")
+    cache.clear()
+    told = page(alice, "/p/minds/runs/gold/")
+    assert "no frozen version" in told and ".gold-2" in told and ".gold-1" in told
+
+
+def test_a_mark_links_to_the_difference_only_for_who_may_open_it(client, cast, gold, run):
+    ResultsVisibility.objects.create(project=cast.project, audience=Audience.EVERYONE)
+    settle(cast.project.stories.first(), context="Deceptive")
+    freeze(by=cast.alice, project=cast.project)
+    for person, linked in ((cast.esi, True), (cast.bob, False)):
+        client.force_login(person)
+        told = page(client, "/p/minds/runs/gold/")
+        assert ">stale<" in told and ("/datasets/1/2/" in told) == linked
 
 
 def test_an_empty_list_says_what_to_do(alice, cast, make_story, client):

@@ -1,20 +1,30 @@
 from __future__ import annotations
 
+import argparse
+
 from annotation.management.json_command import JsonCommand
 from benchmark.models import Audience, ResultsVisibility
 from benchmark.services.visibility import set_audience
 
 
 class Command(JsonCommand):
-    help = "Says who of a project sees results of models, the lowest role; with --audience changes it."
+    help = "Says who of a project sees results of models, the lowest role; with --audience or --once-frozen changes it."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--audience", choices=Audience.values)
+        parser.add_argument(
+            "--once-frozen",
+            action=argparse.BooleanOptionalAction,
+            default=None,
+            help="experts and annotators only while every story is settled and the present gold is a frozen version",
+        )
 
     def work(self, **options) -> dict:
         project = self.project(options["project"])
-        if options["audience"]:
-            set_audience(by=None, project=project, audience=Audience(options["audience"]))
-        held = ResultsVisibility.objects.filter(project=project).first()
-        return {"project": project.slug, "audience": held.audience if held else Audience.ADMINS.value}
+        held = ResultsVisibility.objects.filter(project=project).first() or ResultsVisibility(project=project)
+        if options["audience"] or options["once_frozen"] is not None:
+            audience = Audience(options["audience"] or held.audience)
+            set_audience(by=None, project=project, audience=audience, once_frozen=options["once_frozen"])
+            held = ResultsVisibility.objects.filter(project=project).first() or held
+        return {"project": project.slug, "audience": Audience(held.audience).value, "once_frozen": held.once_frozen}

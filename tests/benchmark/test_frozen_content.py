@@ -1,0 +1,199 @@
+"""What makes a new version of gold, how two versions differ, and which version the present gold is."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.cache import cache
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation.domain.schema import SCHEMA
+from annotation.models import GoldLabel, Project, Proposition
+from annotation.services.adjudication import adjudicate, undo_decision
+from annotation.services.projects import change_settings
+from annotation.services.splits import put_in_split
+from benchmark.models import Dataset
+from benchmark.services.dataset_differences import difference
+from benchmark.services.datasets import freeze, gold_is_frozen, known_digest, present_digest, present_version
+from tests.benchmark.settled import frozen, settle
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def no_digest_known():
+    cache.clear()
+
+
+@pytest.fixture
+def first(cast, make_story) -> Dataset:
+    """Four stories of two propositions with imported labels."""
+    return frozen(cast, make_story)
+
+
+@pytest.fixture
+def stories(cast, first) -> dict:
+    return {story.number: story for story in cast.project.stories.all()}
+
+
+def again(cast) -> tuple[Dataset, bool]:
+    return freeze(by=cast.alice, project=Project.objects.get(pk=cast.project.pk))
+
+
+def rows(story) -> list[Proposition]:
+    return list(Proposition.objects.gold_of(story))
+
+
+def decide(person, proposition, key="context", label="Neutral") -> GoldLabel:
+    held = GoldLabel.objects.filter(proposition=proposition, dimension=key).first()
+    told = {
+        "label": label,
+        "revision": held.revision if held else 0,
+        "now": timezone.now(),
+        "reason": "The text says so.",
+    }
+    return adjudicate(by=person, proposition=proposition, dimension=key, **told)
+
+
+def test_equal_gold_is_one_version(cast, first):
+    assert again(cast) == (first, False)
+    assert present_version(cast.project) == first and first.digest == present_digest(cast.project)
+
+
+def test_a_split_makes_a_version_that_a_run_can_be_made_on(cast, first, stories):
+    put_in_split(by=cast.alice, project=cast.project, stories=[stories[1].pk, stories[2].pk], name="calibration")
+    new, fresh = again(cast)
+    assert fresh and [row.number for row in new.stories.selected(split="calibration")] == [1, 2]
+    found = difference(first, new)
+    assert found.moved == [(1, "", "calibration"), (2, "", "calibration")]
+    assert not (found.changed or found.labels or found.settled or found.votes.counts)
+
+
+def test_votes_make_a_version_and_are_kept_where_there_are_some(cast, first, stories, seat, cast_vote):
+    bob, bea, _ = seat(stories[1])
+    top, below = rows(stories[1])
+    cast_vote(bob, top, "context", "Neutral")
+    cast_vote(bob, below, "order", "2")
+    cast_vote(bea, top, "context", "Deceptive")
+    new, fresh = again(cast)
+    assert fresh and new.methods == first.methods == {
+        "imported": 56
+    }  # 4 stories × 2 propositions × 7, not settled by two votes
+    keys = list(SCHEMA.keys)
+    expected = [["", "", "", "", "", "", ""], ["", "", "", "", "", "", ""]]
+    expected[0][keys.index("context")], expected[1][keys.index("order")] = "Neutral", "2"
+    assert new.stories.get(number=1).votes["bob"] == expected
+    assert not new.stories.exclude(number=1).exclude(votes={}).exists()
+    found = difference(first, new)
+    assert (found.votes.counts, found.votes.stories) == ({"new": 3}, [1]) and not found.changed
+    cast_vote(bob, top, "context", "Deceptive")
+    cast_vote(bea, top, "context", "")
+    newest, fresh = again(cast)
+    assert fresh and difference(new, newest).votes.counts == {"changed": 1, "gone": 1}
+
+
+def test_a_decision_for_the_same_label_makes_a_version(cast, first, stories):
+    decide(cast.esi, rows(stories[1])[0])
+    new, fresh = again(cast)
+    assert fresh and new.methods == {"adjudicated": 1, "imported": 55}
+    found = difference(first, new)
+    assert found.settled == {("imported", "adjudicated"): 1} and found.adjudications.counts == {"new": 1}
+    assert not found.labels and not found.nothing
+
+
+def test_rules_make_a_version(cast, first):
+    Project.objects.update(rule_version="2")
+    new, fresh = again(cast)
+    assert fresh and new.rule_version == "2"
+    assert difference(first, new).rules == [("Rules that settle labels", "1", "2")]
+
+
+def test_a_version_stays_as_it_is(cast, first, stories):
+    before = list(Dataset.objects.values()), list(first.stories.values())
+    put_in_split(by=cast.alice, project=cast.project, stories=[stories[1].pk], name="calibration")
+    settle(stories[2], context="Deceptive")
+    again(cast)
+    assert (list(Dataset.objects.filter(pk=first.pk).values()), list(first.stories.values())) == before
+
+
+def test_versions_whose_digests_alone_differ_differ_in_nothing(cast, first):
+    """As of versions from before splits, votes and rules were in the digest, which keep the one that they have."""
+    Dataset.objects.filter(pk=first.pk).update(digest="0" * 64)
+    first.stories.update(digest="1" * 64)
+    new, fresh = again(cast)
+    first.refresh_from_db()
+    assert fresh and (first.digest, difference(first, new).nothing) == ("0" * 64, True)
+
+
+def test_propositions_in_another_order_are_named(cast, first, stories):
+    top, below = rows(stories[3])
+    for row, position in ((top, 99), (below, top.position), (top, below.position)):
+        Proposition.objects.filter(pk=row.pk).update(position=position)
+    found = difference(first, again(cast)[0])
+    assert (found.reordered, found.changed) == ([3], [])
+
+
+def test_an_experts_last_decision_is_kept_though_another_overruled_it(cast, first, stories):
+    top, below = rows(stories[1])
+    decide(cast.esi, top, label="Deceptive")
+    decide(cast.esi, below, label="Deceptive")
+    decide(cast.alice, top, label="Temporal")
+    held = GoldLabel.objects.get(proposition=below, dimension="context")
+    undo_decision(by=cast.esi, proposition=below, dimension="context", revision=held.revision, now=timezone.now())
+    at = SCHEMA.keys.index("context")
+    story = again(cast)[0].stories.get(number=1)
+    kept = {name: [labels[at] for labels in said] for name, said in story.adjudications.items()}
+    assert kept == {"esi": ["Deceptive", ""], "alice": ["Temporal", ""]}  # what Esi took back counts for nobody
+    assert story.beliefs[0]["labels"]["context"] == "Temporal"
+
+
+def test_gold_that_returns_is_the_earlier_version(cast, first, stories):
+    decision = decide(cast.esi, rows(stories[1])[0], label="Deceptive")
+    second, _ = again(cast)
+    assert present_version(cast.project) == second
+    undo_decision(
+        by=cast.esi,
+        proposition=decision.proposition,
+        dimension="context",
+        revision=decision.revision,
+        now=timezone.now(),
+    )
+    assert present_version(cast.project) == first and again(cast) == (first, False)
+
+
+def test_the_known_digest_is_read_once_until_something_happens(cast, first, stories, seat, cast_vote):
+    from django.db import connection
+
+    assert known_digest(cast.project) == first.digest
+    with CaptureQueriesContext(connection) as asked:
+        assert known_digest(cast.project) == first.digest
+    assert len(asked) == 3  # the last vote, the last decision, the last entry of the log
+    changes = (
+        lambda: cast_vote(seat(stories[1])[0], rows(stories[1])[0], "context", "Neutral"),
+        lambda: decide(cast.esi, rows(stories[2])[0], label="Deceptive"),
+        lambda: put_in_split(by=cast.alice, project=cast.project, stories=[stories[3].pk], name="test"),
+    )
+    seen = {first.digest}
+    for change in changes:
+        change()
+        assert known_digest(cast.project) == present_digest(cast.project) not in seen
+        seen.add(present_digest(cast.project))
+
+
+def test_gold_is_frozen_where_every_story_is_in_the_version_of_the_present_gold(cast, first, stories, make_story):
+    assert gold_is_frozen(cast.project)
+    story = make_story(5)  # nothing is settled in it
+    assert not gold_is_frozen(cast.project)
+    settle(story)
+    assert not gold_is_frozen(cast.project)
+    again(cast)
+    assert gold_is_frozen(cast.project)
+    decide(cast.esi, rows(stories[1])[0], label="Deceptive")
+    assert not gold_is_frozen(cast.project)
+    again(cast)
+    assert gold_is_frozen(cast.project)
+
+
+def test_a_change_of_settings_that_settles_nothing_anew_is_no_new_version(cast, first):
+    change_settings(by=cast.alice, project=cast.project, changes={"description": "Other words"}, now=timezone.now())
+    assert again(cast) == (first, False) and gold_is_frozen(cast.project)

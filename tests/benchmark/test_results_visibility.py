@@ -1,0 +1,160 @@
+"""A project may show results of models to experts and annotators only while its gold is frozen: on every page and download."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.cache import cache
+from django.urls import URLPattern, get_resolver, reverse
+from django.utils import timezone
+
+from annotation.models import AuditEvent, GoldLabel, Proposition
+from annotation.services.adjudication import adjudicate, undo_decision
+from benchmark.access import sees_results
+from benchmark.models import Audience, ResultsVisibility, RunItem, SharedReport
+from benchmark.services.datasets import freeze
+from benchmark.services.shared_reports import freeze_run
+from benchmark.services.visibility import set_audience
+from tests.benchmark.results_world import ResultsWorld, results_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    cache.clear()
+    held = results_world(tmp_path)
+    project = held.dataset.project
+    set_audience(by=held.alice, project=project, audience=Audience.EVERYONE, once_frozen=True)
+    return held
+
+
+@pytest.fixture
+def pages(world) -> list[str]:
+    """Every address below results and runs that shows something of models to who may see it."""
+    report = freeze_run(by=world.alice, run=world.run, title="For the paper")
+    item = RunItem.objects.filter(entrant__run=world.run, call__isnull=False).first()
+    first, second = (world.entrant(name) for name in ("majority", "random"))
+    values = {
+        "slug": world.dataset.project.slug, "uid": world.run.uid, "report": report.uid, "pk": item.pk, "entrant": item.entrant_id,
+        "table": "stage2", "data": "json", "figure": "dimensions", "picture": "svg",
+    }  # fmt: skip
+    ours = next(one for one in get_resolver().url_patterns if getattr(one, "namespace", "") == "benchmark")
+    patterns = [one for part in ours.url_patterns for one in part.url_patterns if isinstance(one, URLPattern)]
+    found = []
+    for one in patterns:
+        route = str(one.pattern)
+        if route.startswith(("runs/", "results/")) and one.name not in NO_READING:
+            known = values | SPECIAL.get(one.name, {})
+            address = reverse(
+                f"benchmark:{one.name}", kwargs={"slug": values["slug"]} | {k: known[k] for k in one.pattern.converters}
+            )
+            found.append(f"{address}?a={first}&b={second}")
+    return found
+
+
+NO_READING = {
+    "launch", "estimate", "prompt_preview", "extend_run", "judge_anew", "run_again", "run_action", "share_run", "share_comparison",
+    "leaderboard", "estimate_extension", "estimate_judging", "estimate_again", "read_again",
+}  # fmt: skip
+"""The admins' alone, or what changes data, and the leaderboard, which says why it shows nothing."""
+SPECIAL = {
+    "comparison_table": {"table": "differences"},
+    "comparison_figure": {"figure": "two-models"},
+    "leaderboard_figure": {"figure": "leaderboard-stage2"},
+}
+
+
+def decide(world) -> GoldLabel:
+    row = Proposition.objects.filter(table__story__project=world.dataset.project).first()
+    label = "Deceptive" if row.imported_labels["context"] != "Deceptive" else "Neutral"
+    told = {"label": label, "revision": 0, "now": timezone.now(), "reason": "The text says so."}
+    return adjudicate(by=world.alice, proposition=row, dimension="context", **told)
+
+
+def statuses(client, person, pages) -> dict[str, int]:
+    client.force_login(person)
+    return {one: client.get(one).status_code for one in pages}
+
+
+def test_every_page_and_download_waits_for_frozen_gold(world, client, pages):
+    assert len(pages) > 20
+    for person in (world.alice, world.esi, world.bob):  # gold is what was frozen
+        assert set(statuses(client, person, pages).values()) == {200}
+    decide(world)
+    for person in (world.esi, world.bob):
+        assert set(statuses(client, person, pages).values()) == {403}
+    assert set(statuses(client, world.alice, pages).values()) == {200}
+    freeze(by=world.alice, project=world.dataset.project)
+    for person in (world.esi, world.bob):
+        assert set(statuses(client, person, pages).values()) == {200}
+
+
+def test_the_leaderboard_says_what_it_waits_for(world, client):
+    client.force_login(world.bob)
+    address = f"{world.base}/results/"
+    assert "Stage 2: labelling" in client.get(address).content.decode()
+    decide(world)
+    page = client.get(address).content.decode()
+    assert "Stage 2: labelling" not in page and "majority" not in page
+    assert "admins, and every member while gold is frozen" in page and "an admin has frozen the gold as it is" in page
+
+
+def test_a_refusal_says_who_sees_results(world, client):
+    decide(world)
+    client.force_login(world.esi)
+    page = client.get(f"{world.base}/runs/{world.run.uid}/")
+    assert page.status_code == 403
+    assert "om shows results of models to admins, and every member while gold is frozen." in page.content.decode()
+
+
+def test_gold_that_returns_shows_results_again(world, client, pages):
+    decision = decide(world)
+    told = {"proposition": decision.proposition, "dimension": "context", "revision": decision.revision}
+    undo_decision(by=world.alice, **told, now=timezone.now())
+    assert set(statuses(client, world.bob, pages).values()) == {200}
+
+
+def test_the_audience_holds_besides(world, client, pages):
+    set_audience(by=world.alice, project=world.dataset.project, audience=Audience.EXPERTS)
+    assert ResultsVisibility.objects.get().once_frozen  # a change of the audience leaves the rest
+    assert set(statuses(client, world.esi, pages).values()) == {200}
+    assert set(statuses(client, world.bob, pages).values()) == {403}
+    decide(world)
+    assert set(statuses(client, world.esi, pages).values()) == {403}
+
+
+def test_an_expert_cannot_share_what_she_may_not_see(world, client):
+    decide(world)
+    client.force_login(world.esi)
+    assert client.post(f"{world.base}/runs/{world.run.uid}/report/share/", {"title": "x"}).status_code == 403
+    assert not SharedReport.objects.exists()
+
+
+def test_admins_choose_it_on_the_page(world, client):
+    client.force_login(world.alice)
+    address = f"{world.base}/datasets/audience/"
+    told = client.post(address, {"audience": "expert"}, follow=True).content.decode()
+    assert "shown to: admins and experts." in told and not ResultsVisibility.objects.get().once_frozen
+    told = client.post(address, {"audience": "expert", "once_frozen": "on"}, follow=True).content.decode()
+    assert "shown to: admins, and experts while gold is frozen." in told
+    assert ResultsVisibility.objects.get().once_frozen
+    assert AuditEvent.objects.filter(action="results.shown").first().details == {
+        "before": "expert", "after": "expert", "once_frozen": True,
+    }  # fmt: skip
+    events = AuditEvent.objects.count()
+    client.post(address, {"audience": "expert", "once_frozen": "on"})
+    assert AuditEvent.objects.count() == events
+
+
+def test_a_page_asks_for_little_more_than_before(world, client):
+    """The digest of the present gold is read once, not at every page."""
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    from annotation.access import project_access
+
+    access = project_access(world.bob, world.dataset.project.slug)
+    assert sees_results(access)
+    with CaptureQueriesContext(connection) as asked:
+        assert sees_results(access)
+    assert len(asked) <= 6
