@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from django.utils import timezone
 
 from benchmark.domain.omnitom.item_readings import ItemReadings, read_stage1, read_stage2
+from benchmark.domain.omnitom.readings.emptiness import says_nothing
 from benchmark.domain.omnitom.readings.extraction import read_extraction
 from benchmark.domain.omnitom.records import record_of
+from benchmark.domain.omnitom.repaired import REFUSED, TRUNCATED, UNREADABLE
 from benchmark.models import Form, Run, RunItem, Stage
 from benchmark.services.asking import request_for
 from benchmark.services.reports import REPORTS, forget_report
@@ -19,8 +21,6 @@ from workers.models.bulk import insert_rows, update_rows
 from workers.services.purposes import Received, register
 
 _READ = ["call", "official", "repaired", "score", "repaired_score", "unusable"]
-REFUSED = "the model refused"
-TRUNCATED = "the answer was cut off"
 
 
 class _Evaluating:
@@ -83,7 +83,7 @@ def extractions_of(places: Sequence[RunItem]) -> dict[tuple[int, int], str]:
 
 
 def readings_of(place: RunItem, answer: str, extraction: str) -> ItemReadings:
-    """Both readings of one answer. An extraction has no score of its own: `unusable` says whether it holds a row."""
+    """Both readings of one answer. An extraction has no score of its own: `unusable` says whether it can be read."""
     record = record_of(place.story.record)
     structured = place.entrant.run.form == Form.STRUCTURED
     if place.stage == Stage.JUDGE:
@@ -91,7 +91,7 @@ def readings_of(place: RunItem, answer: str, extraction: str) -> ItemReadings:
     if place.stage == Stage.LABEL:
         return read_stage2(record, answer, structured=structured)
     rows = len(read_extraction(answer))
-    return ItemReadings(None, {"rows": rows}, None, None, "" if rows else "no usable row")
+    return ItemReadings(None, {"rows": rows}, None, None, "" if rows or says_nothing(answer) else UNREADABLE)
 
 
 def _why(call: Call, held: ItemReadings) -> str:

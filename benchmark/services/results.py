@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from annotation.domain.schema import SCHEMAS
 from benchmark.domain.omnitom.item_readings import stage1_of, stage2_of
 from benchmark.domain.omnitom.records import Record, record_of
+from benchmark.domain.omnitom.repaired import REFUSED, TRUNCATED
 from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
 from benchmark.models import Dataset, DatasetStory, Entrant, Run, RunItem, Stage
+from workers.models import ItemState
 
-NO_ANSWER = "no answer yet"
+OPEN = "no answer yet"
+WITHOUT_CALL = {ItemState.FAILED: "the call failed", ItemState.CANCELLED: "cancelled"}
+"""Why a place has no answer, by the state of its work; `OPEN` in all others."""
+JUDGE_S = {REFUSED: "the judge refused", TRUNCATED: "the judge's answer was cut off"}
+"""An unusable judgement for reasons that are told of any model in the same words."""
 
 
 @dataclass(slots=True)
 class Results:
-    """`official` are the readings of the answers that are there, `repaired` one of every story that was asked for. `asked` counts
-    the latter."""
+    """The readings of one model, or of one person.
+
+    `official` are the readings of the answers that are there, `repaired` one of every story that was asked for. `extractions` and
+    `labellings` have what table 12 counts of each such story with gold: "" where the model's answer can be used, why not otherwise, None
+    without an answer; `without` by stage why there was none, and why extractions have no judgement, with the number of stories.
+    """
 
     name: str
     kind: str
@@ -25,6 +36,9 @@ class Results:
     repaired1: list[Stage1Result] = field(default_factory=list)
     official2: list[Stage2Result] = field(default_factory=list)
     repaired2: list[Stage2Result] = field(default_factory=list)
+    extractions: list[str | None] = field(default_factory=list)
+    labellings: list[str | None] = field(default_factory=list)
+    without: dict[str, Counter[str]] = field(default_factory=lambda: {stage: Counter() for stage in Stage.values})
 
 
 def records_of(dataset: Dataset, stories: set[int] | None = None) -> dict[int, Record]:
@@ -47,40 +61,66 @@ def each_results(run: Run, records: Mapping[int, Record]) -> Iterator[tuple[int,
 def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:
     kind = "baseline" if entrant.endpoint.provider == "baseline" else "model"
     found = Results(entrant.name, kind)
+    extractions = _extractions(found, entrant, records)
     rows = RunItem.objects.filter(entrant=entrant).exclude(stage=Stage.EXTRACT).order_by("story__position")
-    for story, stage, official, repaired, unusable in rows.values_list(
-        "story_id", "stage", "official", "repaired", "unusable"
+    judged = set()
+    for story, stage, official, repaired, unusable, state in rows.values_list(
+        "story_id", "stage", "official", "repaired", "unusable", "item__state"
     ):
-        _take(found, records[story], stage, official, repaired, unusable)
+        why = unusable if repaired is not None else WITHOUT_CALL.get(state, OPEN)
+        if stage == Stage.LABEL:
+            _count(found, records[story], stage, why, answered=repaired is not None)
+            _take(found.official2, found.repaired2, stage2_of, records[story], official, repaired, why)
+        else:
+            judged.add(story)
+            why = extractions.get(story) or _judge_s(found, records[story], why, answered=repaired is not None)
+            _take(found.official1, found.repaired1, stage1_of, records[story], official, repaired, why)
     if Stage.JUDGE in entrant.run.stages:
-        _unjudged(found, entrant, records)
+        for story, why in extractions.items():
+            if story not in judged:  # nothing to be judged
+                _take(found.official1, found.repaired1, stage1_of, records[story], None, None, why or OPEN)
     return found
 
 
-def _take(found: Results, record: Record, stage: str, official, repaired, unusable: str) -> None:
-    read, officials, mended = (
-        (stage1_of, found.official1, found.repaired1)
-        if stage == Stage.JUDGE
-        else (stage2_of, found.official2, found.repaired2)
-    )
+def _extractions(found: Results, entrant: Entrant, records: Mapping[int, Record]) -> dict[int, str]:
+    """By story why its extraction is of no use, "" where it is."""
+    rows = RunItem.objects.filter(entrant=entrant, stage=Stage.EXTRACT).order_by("story__position")
+    held = {}
+    for story, unusable, call, state in rows.values_list("story_id", "unusable", "call_id", "item__state"):
+        held[story] = why = unusable if call else WITHOUT_CALL.get(state, OPEN)
+        _count(found, records[story], Stage.EXTRACT, why, answered=bool(call))
+    return held
+
+
+def _count(found: Results, record: Record, stage: str, why: str, *, answered: bool) -> None:
+    if not record.shown:
+        return
+    answers = found.extractions if stage == Stage.EXTRACT else found.labellings
+    answers.append(why if answered else None)
+    if not answered:
+        found.without[stage][why] += 1
+
+
+def _judge_s(found: Results, record: Record, why: str, *, answered: bool) -> str:
+    """Why an extraction that can be used has no judgement: the judge's doing, not the model's."""
+    if not why or not record.shown:
+        return why
+    told = JUDGE_S.get(why, why) if answered else f"judgement: {why}"
+    found.without[Stage.JUDGE][told] += 1
+    return told
+
+
+def _take(officials: list, mended: list, read: Callable, record: Record, official, repaired, unusable: str) -> None:
     if official is not None:
         officials.append(read(record, official, mended=False))
     if repaired is None:
-        repaired, unusable = _nothing(record, stage), NO_ANSWER
+        repaired = _nothing(record, read)
     mended.append(read(record, repaired, mended=True, unusable=unusable))
 
 
-def _nothing(record: Record, stage: str) -> dict:
+def _nothing(record: Record, read: Callable) -> dict:
     rows = len(record.shown)
-    return {"pred": [], "gold": [None] * rows} if stage == Stage.JUDGE else {"predicted": [None] * rows}
-
-
-def _unjudged(found: Results, entrant: Entrant, records: Mapping[int, Record]) -> None:
-    """Stories whose extraction is not there: the judge was never asked about them."""
-    judged = RunItem.objects.filter(entrant=entrant, stage=Stage.JUDGE).values("story")
-    lacking = RunItem.objects.filter(entrant=entrant, stage=Stage.EXTRACT).exclude(story__in=judged)
-    for story in lacking.order_by("story__position").values_list("story_id", flat=True):
-        _take(found, records[story], Stage.JUDGE, None, None, "")
+    return {"pred": [], "gold": [None] * rows} if read is stage1_of else {"predicted": [None] * rows}
 
 
 def human_results(run: Run, records: Mapping[int, Record]) -> list[Results]:

@@ -8,6 +8,7 @@ symmetric, so BCa would move the ends little, and it is undefined for a model th
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,16 +50,40 @@ def _ends(rows: Floats, known: NDArray[np.bool_], *, seed: int, resamples: int) 
     k, stories = rows.shape
     if not k or not stories:
         return np.full(k, np.nan), np.full(k, np.nan)
-    rng = np.random.default_rng(seed)
     columns = np.concatenate([np.where(known, rows, 0), known]).T
-    means = np.empty((resamples, k))
+    return tuple(ends_of(ratios(*np.split(resampled_sums(columns, seed=seed, resamples=resamples), 2, axis=1))))
+
+
+def ends_of(drawn: Floats) -> Floats:
+    """Lower and upper end of what was drawn, shape (resamples, k) → (2, k); nan where a resample has no value."""
+    tail = (1 - LEVEL) / 2
+    return np.quantile(drawn, (tail, 1 - tail), axis=0)
+
+
+def ratios(numerators: Floats, denominators: Floats) -> Floats:
+    """Element by element, nan where there is nothing to divide by."""
+    wanted = np.broadcast_shapes(numerators.shape, denominators.shape)
+    return np.divide(numerators, denominators, out=np.full(wanted, np.nan), where=np.asarray(denominators) > 0)
+
+
+def resampled_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) -> Floats:
+    """Sums over the stories of each resample, which all columns share: shape (stories, k) → (resamples, k)."""
+    stories, k = columns.shape
+    if resamples * stories <= DRAWS_AT_ONCE:
+        return _kept_weights(seed, resamples, stories) @ columns
+    rng = np.random.default_rng(seed)
+    sums = np.empty((resamples, k))
     step = max(1, DRAWS_AT_ONCE // stories)
     for start in range(0, resamples, step):
-        drawn = _weights(rng, min(step, resamples - start), stories) @ columns
-        with np.errstate(invalid="ignore"):
-            means[start : start + len(drawn)] = drawn[:, :k] / drawn[:, k:]
-    tail = (1 - LEVEL) / 2
-    return tuple(np.quantile(means, (tail, 1 - tail), axis=0))
+        size = min(step, resamples - start)
+        sums[start : start + size] = _weights(rng, size, stories) @ columns
+    return sums
+
+
+@lru_cache(maxsize=2)
+def _kept_weights(seed: int, resamples: int, stories: int) -> Floats:
+    """A report takes hundreds of sums over the same resamples, of all its stories and of the usable ones."""
+    return _weights(np.random.default_rng(seed), resamples, stories)
 
 
 def _weights(rng: np.random.Generator, resamples: int, stories: int) -> Floats:
