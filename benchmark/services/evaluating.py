@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.utils import timezone
 
@@ -50,7 +51,8 @@ class _Evaluating:
                 continue
             held = readings_of(place, call.answer, extractions.get((place.entrant_id, place.story_id), ""))
             why = _why(call, held)
-            rows.append((call.pk, held.official, held.repaired, held.score, held.repaired_score, why, place.pk))
+            mended_score = None if why else held.repaired_score
+            rows.append((call.pk, held.official, held.repaired, held.score, mended_score, why, place.pk))
             received[item.pk] = Received(ItemState.UNUSABLE if why else ItemState.DONE, why)
             if place.stage == Stage.EXTRACT and Stage.JUDGE in place.entrant.run.stages:
                 judge.append(place)
@@ -95,9 +97,16 @@ def readings_of(place: RunItem, answer: str, extraction: str) -> ItemReadings:
 
 
 def _why(call: Call, held: ItemReadings) -> str:
+    """Why an answer is unusable. A table without rows is none only where the model meant to end there."""
+    ended = {"refused": REFUSED, "truncated": TRUNCATED}.get(call.state, "")
     if not held.unusable:
-        return ""
-    return {"refused": REFUSED, "truncated": TRUNCATED}.get(call.state, held.unusable)[:120]
+        return ended if _is_empty(held.repaired) else ""
+    return (ended or held.unusable)[:120]
+
+
+def _is_empty(repaired: Mapping[str, Any]) -> bool:
+    """Of an extraction or a labelling."""
+    return repaired.get("rows") == 0 or not any(repaired.get("predicted", [True]))
 
 
 def _have_judged(extracted: Sequence[RunItem]) -> None:
@@ -144,7 +153,8 @@ def _read_batch(ids: list[int]) -> int:
     rows = []
     for place in places:
         held = readings_of(place, place.call.answer, extractions.get((place.entrant_id, place.story_id), ""))
-        new = (held.official, held.repaired, held.score, held.repaired_score, _why(place.call, held))
+        why = _why(place.call, held)
+        new = (held.official, held.repaired, held.score, None if why else held.repaired_score, why)
         if new != (place.official, place.repaired, place.score, place.repaired_score, place.unusable):
             rows.append((place.call_id, *new, place.pk))
     update_rows(RunItem, _READ, rows)

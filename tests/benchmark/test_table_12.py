@@ -101,3 +101,14 @@ def test_an_empty_table_counts_as_an_answer(cast, gold, models, form):
         overall = entrant[stage]["repaired"]["overall"]
         assert (overall["stories"], overall["unusable"], overall[name]) == (4, 0, 0)
     assert set(RunItem.objects.filter(entrant__run=run).values_list("unusable", flat=True)) == {""}
+
+
+def test_a_table_that_was_cut_off_before_its_first_row_is_no_empty_table(cast, gold, models):
+    script = [{"text": "Actor | Belief | Order", "stop": "length"}]
+    model = make_endpoint("model", options={"script": script})
+    run = work_off(started(cast, gold, [model], STAGES, judge=models["lexical-judge"]))
+    assert missing(run) == {"the answer was cut off": 4}
+    assert (row_of(run)["stage1_unusable"], row_of(run)["stage2_unusable"]) == (4, 4)
+    assert set(RunItem.objects.filter(entrant__run=run, stage="label").values_list("repaired_score", flat=True)) == {
+        None
+    }

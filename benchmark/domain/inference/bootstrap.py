@@ -67,10 +67,13 @@ def ratios(numerators: Floats, denominators: Floats) -> Floats:
 
 
 def resampled_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """Sums over the stories of each resample, which all columns share: shape (stories, k) → (resamples, k)."""
+    """Sums over the stories of each resample, which all columns share: shape (stories, k) → (resamples, k).
+
+    Columns of single precision are summed in it: exact for counts up to 16 millions, in half the time.
+    """
     stories, k = columns.shape
     if resamples * stories <= DRAWS_AT_ONCE:
-        return _kept_weights(seed, resamples, stories) @ columns
+        return (_kept_weights(seed, resamples, stories) @ columns).astype(float)
     rng = np.random.default_rng(seed)
     sums = np.empty((resamples, k))
     step = max(1, DRAWS_AT_ONCE // stories)
@@ -81,9 +84,9 @@ def resampled_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) ->
 
 
 @lru_cache(maxsize=2)
-def _kept_weights(seed: int, resamples: int, stories: int) -> Floats:
-    """A report takes hundreds of sums over the same resamples, of all its stories and of the usable ones."""
-    return _weights(np.random.default_rng(seed), resamples, stories)
+def _kept_weights(seed: int, resamples: int, stories: int) -> NDArray[np.float32]:
+    """A report sums hundreds of times over the same resamples, of all its stories and of the usable ones."""
+    return _weights(np.random.default_rng(seed), resamples, stories).astype(np.float32)
 
 
 def _weights(rng: np.random.Generator, resamples: int, stories: int) -> Floats:

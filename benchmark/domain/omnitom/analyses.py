@@ -19,7 +19,7 @@ from annotation.domain.anchoring.estimates import RESAMPLES
 from annotation.domain.schema import SCHEMA
 from benchmark.domain.omnitom.kinds import KINDS, order_bucket
 from benchmark.domain.omnitom.labels import DIMENSIONS, Labels
-from benchmark.domain.omnitom.pooled import Stories
+from benchmark.domain.omnitom.pooled import Columns
 from benchmark.domain.omnitom.results import LEGAL, NO_GOLD, UNSAID, Stage1Result, Stage2Result
 
 NO_OUTPUT = "no answer"
@@ -31,7 +31,6 @@ MOST = 4
 BUCKETS = tuple(f"{count}+" if count == MOST else str(count) for count in range(MOST + 1))
 ALL_KINDS = tuple(kind for kinds in KINDS.values() for kind in kinds)
 """Order buckets, then roles: no name is in both."""
-SIDES = ("gold", "gold matched", "predicted", "predicted matched")
 
 Ints = NDArray[np.int64]
 
@@ -54,64 +53,80 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
     - `volume`: {"predicted", "gold", "stories", "predicted_per_story", "gold_per_story"} (figure 8).
     """
     usable = _usable(results)
-    tallies = [_tally(one) for one in usable]
-    columns = np.array(tallies, dtype=float).reshape(len(usable), _WIDTH)
-    pooled = Stories(columns, seed, resamples)
-    recall = pooled.ratios(_side("gold matched"), _side("gold"))
-    precision = pooled.ratios(_side("predicted matched"), _side("predicted"))
+    gold = _Rows(
+        usable, [one.gold_counts for one in usable], [_kind_codes(one.gold_orders, one.gold_roles) for one in usable]
+    )
+    predicted = _Rows(usable, [one.pred_counts for one in usable], [_kind_codes(*_told_kinds(one)) for one in usable])
+    columns = Columns(len(usable))
+    recalled, precise = (
+        (columns.add(side.of_kinds(matched=True)), columns.add(side.of_kinds())) for side in (gold, predicted)
+    )
+    matches = predicted.by_bucket()
+    buckets, judged = columns.add(matches), columns.add(matches.sum(axis=1))
+    lengths = columns.add(np.column_stack([predicted.lengths, gold.lengths]))
+    stories = columns.add(np.ones(len(usable)))
+    pooled = columns.pooled(seed=seed, resamples=resamples)
+    recall, precision = pooled.ratios(*recalled), pooled.ratios(*precise)
     measures = {"precision": precision, "recall": recall, "f1": precision.harmonic(recall)}
     estimates = {name: found.estimates() for name, found in measures.items()}
-    rows = columns[:, _MATCHES].sum(axis=0).astype(int).tolist()
-    shares = pooled.ratios(_MATCHES, [_JUDGED])
-    predicted, gold = pooled.ratios([_PREDICTED, _GOLD], [_ONE]).estimates()
+    rows = matches.sum(axis=0).tolist()
+    volume = dict(
+        zip(("predicted_per_story", "gold_per_story"), pooled.ratios(lengths, stories).estimates(), strict=True)
+    )
     return {
         "kinds": {kind: {name: held[at] for name, held in estimates.items()} for at, kind in enumerate(ALL_KINDS)},
         "match_counts": {
             "rows": dict(zip((*BUCKETS, "total"), (*rows, sum(rows)), strict=True)),
-            "shares": dict(zip(BUCKETS, shares.estimates(), strict=True)),
+            "shares": dict(zip(BUCKETS, pooled.ratios(buckets, judged).estimates(), strict=True)),
         },
         "volume": {
-            "predicted": int(columns[:, _PREDICTED].sum()),
-            "gold": int(columns[:, _GOLD].sum()),
+            "predicted": int(predicted.lengths.sum()),
+            "gold": int(gold.lengths.sum()),
             "stories": len(usable),
-            "predicted_per_story": predicted,
-            "gold_per_story": gold,
+            **volume,
         },
     }
 
 
-_MATCHES = slice(len(SIDES) * len(ALL_KINDS), len(SIDES) * len(ALL_KINDS) + len(BUCKETS))
-_JUDGED, _PREDICTED, _GOLD, _ONE = range(_MATCHES.stop, _MATCHES.stop + 4)
-_WIDTH = _ONE + 1
+class _Rows:
+    """The rows of one side with their match counts, nan where nobody judged, and places of their kinds, shape (rows, 2)."""
+
+    def __init__(
+        self, results: Sequence[Stage1Result], counts: Sequence[Sequence[int | None]], kinds: Sequence[Ints]
+    ) -> None:
+        self.lengths = np.array([len(one) for one in counts], dtype=np.int64)
+        self.story = np.repeat(np.arange(len(results)), self.lengths)
+        self.counts = np.array([count for one in counts for count in one], dtype=float)
+        self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
+
+    def of_kinds(self, *, matched: bool = False) -> Ints:
+        """Judged rows, or matched ones, by story and kind."""
+        kept = self.counts > 0 if matched else np.isfinite(self.counts)
+        return _by_story(
+            self.story,
+            np.column_stack([_is_of(self.kinds, at) & kept for at in range(len(ALL_KINDS))]),
+            len(self.lengths),
+        )
+
+    def by_bucket(self) -> Ints:
+        """Judged rows by story and MatchCount."""
+        judged = np.isfinite(self.counts)
+        shape = (len(self.lengths), len(BUCKETS))
+        places = self.story[judged] * shape[1] + np.clip(self.counts[judged], 0, MOST).astype(np.int64)
+        return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def _side(name: str) -> slice:
-    start = SIDES.index(name) * len(ALL_KINDS)
-    return slice(start, start + len(ALL_KINDS))
-
-
-def _tally(result: Stage1Result) -> list[int]:
-    """What one story adds to the sums of `stage1_analyses`."""
-    found = [0] * _WIDTH
-    for side, counts, *kinds in (
-        ("gold", result.gold_counts, result.gold_orders, result.gold_roles),
-        ("predicted", result.pred_counts, result.pred_orders, result.pred_roles),
-    ):
-        rows, matched = _side(side).start, _side(f"{side} matched").start
-        for of, bucket in zip(kinds, (order_bucket, str), strict=True):
-            for count, kind in zip(counts, of, strict=False):  # of no kind at all where none is known
-                if count is not None and (at := _KIND.get(bucket(kind))) is not None:
-                    found[rows + at] += 1
-                    found[matched + at] += count > 0
-    for count in result.pred_counts:
-        if count is not None:
-            found[_MATCHES.start + min(max(count, 0), MOST)] += 1
-            found[_JUDGED] += 1
-    found[_PREDICTED], found[_GOLD], found[_ONE] = len(result.pred_counts), len(result.gold_counts), 1
-    return found
+def _told_kinds(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Orders and roles of the predicted rows, blank where the reading of an answer does not have them."""
+    blank = ("",) * len(result.pred_counts)
+    return result.pred_orders or blank, result.pred_roles or blank
 
 
 _KIND = {kind: at for at, kind in enumerate(ALL_KINDS)}
+
+
+def _is_of(kinds: Ints, at: int) -> NDArray[np.bool_]:
+    return (kinds == at).any(axis=1)
 
 
 def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
@@ -128,22 +143,10 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
     with_gold = [one for one in results if one.unusable != NO_GOLD]
     cells = _Cells(usable)
     every = cells if len(with_gold) == len(usable) else _Cells(with_gold)
-    confusion, labels = {}, {}
-    for at, name in enumerate(DIMENSIONS):
-        table = cells.confusion(at)
-        confusion[name] = _confusion(name, table, rules)
-        gold, ends = _distribution(every.confusion(at).sum(axis=2), rules)
-        predicted, predicted_ends = _distribution(table.sum(axis=1), rules)
-        said = said_labels(name)
-        none = [0] * (len(said) - len(gold)), [None] * (len(said) - len(gold))  # no gold label is missing or illegal
-        labels[name] = {
-            "labels": list(said),
-            "gold": gold + none[0],
-            "gold_ends": ends + none[1],
-            "predicted": predicted,
-            "ends": predicted_ends,
-        }
-    return {"kinds": _accuracies(cells, rules), "confusion": confusion, "labels": labels}
+    kinds, confusion, predicted = _of_usable(cells, rules)
+    gold = _gold_labels(every, rules)
+    labels = {name: {"labels": list(said_labels(name)), **gold[name], **predicted[name]} for name in DIMENSIONS}
+    return {"kinds": kinds, "confusion": confusion, "labels": labels}
 
 
 def said_labels(dimension: str) -> tuple[str, ...]:
@@ -213,47 +216,74 @@ class _Cells:
         places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.said[legal, at]), shape)
         return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
 
-    def right(self, kind: int) -> tuple[Ints, Ints]:
-        """Cells of rows of a kind and right ones among them, both of shape (stories, dimensions)."""
-        of_kind = (self.kinds == kind).any(axis=1)
-        legal = (self.gold >= 0) & of_kind[:, None]
-        found = (legal, legal & (self.gold == self.said))
-        return tuple(_by_story(self.story, one, self.stories) for one in found)
+    def right(self) -> tuple[Ints, Ints]:
+        """Right cells and cells by story, kind, and all dimensions together before each: shape (stories, kinds, 1 + dimensions)."""
+        legal = self.gold >= 0
+        found = (legal & (self.gold == self.said), legal)
+        return tuple(self._by_kind(one) for one in found)
+
+    def _by_kind(self, cells: NDArray[np.bool_]) -> Ints:
+        wide = np.column_stack([cells.sum(axis=1), cells]).astype(float)
+        by_kind = []
+        for at in range(len(ALL_KINDS)):
+            kept = _is_of(self.kinds, at)
+            sums = [np.bincount(self.story[kept], weights=one, minlength=self.stories) for one in wide[kept].T]
+            by_kind.append(np.column_stack(sums))
+        return np.stack(by_kind, axis=1).astype(np.int64)
 
 
 def _by_story(story: Ints, cells: NDArray[np.bool_], stories: int) -> Ints:
     return np.column_stack([np.bincount(story[one], minlength=stories) for one in cells.T])
 
 
-def _accuracies(cells: _Cells, rules: Mapping[str, int]) -> dict[str, Any]:
-    found = {}
-    for at, kind in enumerate(ALL_KINDS):
-        legal, right = (np.column_stack([one.sum(axis=1), one]) for one in cells.right(at))
-        wide = legal.shape[1]
-        pooled = Stories(np.column_stack([right, legal]).astype(float), **rules)
-        estimates = pooled.ratios(slice(0, wide), slice(wide, None)).estimates()
-        found[kind] = dict(zip(("overall", *DIMENSIONS), estimates, strict=True))
-    return found
+def _of_usable(cells: _Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """`kinds`, `confusion` and the predicted half of `labels`: one draw for all."""
+    columns, stories = Columns(cells.stories), cells.stories
+    right, legal = (one.reshape(stories, len(ALL_KINDS) * (1 + len(DIMENSIONS))) for one in cells.right())
+    parts = columns.add(right), columns.add(legal)
+    tables = {name: cells.confusion(at) for at, name in enumerate(DIMENSIONS)}
+    places = {}
+    for name, table in tables.items():
+        flat = table.reshape(stories, table.shape[1] * table.shape[2])
+        places[name] = [
+            columns.add(one) for one in (flat, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2)))
+        ]
+    pooled = columns.pooled(**rules)
+    confusion, predicted = {}, {}
+    for name, (flat, of_gold, of_said, total) in places.items():
+        rows, said = tables[name].sum(axis=0), said_labels(name)
+        ends = pooled.ratios(flat, of_gold, each=len(said)).ends()
+        confusion[name] = {
+            "gold": list(SCHEMA[name].values),
+            "said": list(said),
+            "rows": rows.tolist(),
+            "ends": [ends[at : at + len(said)] for at in range(0, len(ends), len(said))],
+        }
+        predicted[name] = {"predicted": rows.sum(axis=0).tolist(), "ends": pooled.ratios(of_said, total).ends()}
+    return _accuracies(pooled.ratios(*parts).estimates()), confusion, predicted
 
 
-def _confusion(dimension: str, table: Ints, rules: Mapping[str, int]) -> dict[str, Any]:
-    """From the rows by story, gold label and label said."""
-    stories, golds, said = table.shape
-    pooled = Stories(np.column_stack([table.reshape(stories, golds * said), table.sum(axis=2)]).astype(float), **rules)
-    of = golds * said + np.repeat(np.arange(golds), said)
-    ends = pooled.ratios(slice(0, golds * said), of).ends()
+def _accuracies(estimates: Sequence[Any]) -> dict[str, Any]:
+    names = ("overall", *DIMENSIONS)
+    starts = range(0, len(estimates), len(names))
     return {
-        "gold": list(SCHEMA[dimension].values),
-        "said": list(said_labels(dimension)),
-        "rows": table.sum(axis=0).tolist(),
-        "ends": [ends[at : at + said] for at in range(0, len(ends), said)],
+        kind: dict(zip(names, estimates[at : at + len(names)], strict=True))
+        for kind, at in zip(ALL_KINDS, starts, strict=True)
     }
 
 
-def _distribution(table: Ints, rules: Mapping[str, int]) -> tuple[list[int], list[list[float] | None]]:
-    """Rows of each label, and intervals of their shares, from the rows by story and label."""
-    pooled = Stories(np.column_stack([table, table.sum(axis=1)]).astype(float), **rules)
-    return table.sum(axis=0).tolist(), pooled.ratios(slice(0, table.shape[1]), [table.shape[1]]).ends()
+def _gold_labels(cells: _Cells, rules: Mapping[str, int]) -> dict[str, Any]:
+    """The gold half of `labels`; no gold label is missing or illegal."""
+    columns = Columns(cells.stories)
+    tables = {name: cells.confusion(at).sum(axis=2) for at, name in enumerate(DIMENSIONS)}
+    places = {name: (columns.add(table), columns.add(table.sum(axis=1))) for name, table in tables.items()}
+    pooled = columns.pooled(**rules)
+    found = {}
+    for name, place in places.items():
+        none = len(said_labels(name)) - tables[name].shape[1]
+        counts, ends = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
+        found[name] = {"gold": counts + [0] * none, "gold_ends": ends + [None] * none}
+    return found
 
 
 def outputs_analysis(
@@ -268,8 +298,12 @@ def outputs_analysis(
     `outputs` has the model's answer to each story with gold: "" where it can be used, why not otherwise, None where there is none. The
     share's n is the number of answers. `without` passes through what is no answer of the model, by what failed and why.
     """
-    columns = np.array([[bool(one), one is not None] for one in outputs], dtype=float).reshape(len(outputs), 2)
-    [share] = Stories(columns, seed, resamples).ratios([0], [1]).estimates()
+    columns = Columns(len(outputs))
+    unusable, answered = (
+        np.array(one, dtype=bool) for one in ([bool(one) for one in outputs], [one is not None for one in outputs])
+    )
+    parts = columns.add(unusable), columns.add(answered)
+    [share] = columns.pooled(seed=seed, resamples=resamples).ratios(*parts).estimates()
     reasons = Counter(one for one in outputs if one)
     return {
         "share": share if share["n"] else share | {"reason": NO_OUTPUT},
@@ -287,9 +321,7 @@ def unread(result: Stage1Result | Stage2Result) -> str:
 
 def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matches: str = "") -> tuple[int, int]:
     """(rows meant, all rows) of a story in the figures of `stage1_analyses`: of a kind on both sides, or predicted ones of a MatchCount."""
-    predicted = list(
-        zip(result.pred_counts, _known(result.pred_orders, result), _known(result.pred_roles, result), strict=True)
-    )
+    predicted = list(zip(result.pred_counts, *_told_kinds(result), strict=True))
     gold = [] if matches else list(zip(result.gold_counts, result.gold_orders, result.gold_roles, strict=True))
     meant = [
         count
@@ -300,10 +332,6 @@ def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matche
         and (not matches or match_bucket(count) == matches)
     ]
     return len(meant), len(predicted) + len(gold)
-
-
-def _known(kinds: Sequence[str], result: Stage1Result) -> Sequence[str]:
-    return kinds or ("",) * len(result.pred_counts)
 
 
 def stage2_rows(

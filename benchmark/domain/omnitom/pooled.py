@@ -1,12 +1,11 @@
 """Ratios of sums over stories, such as the recall of all gold rows of an order, with intervals over stories.
 
-Stories are resampled whole, and the ratio is taken of each resample's sums; all ratios of one `Stories` share the resamples.
+Stories are resampled whole, and the ratio is taken of each resample's sums; all ratios of one `Pooled` share the resamples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,29 +64,39 @@ def _harmonic(one: Floats, other: Floats) -> Floats:
     return np.divide(2 * one * other, sums, out=np.where(np.isnan(sums), np.nan, 0.0), where=sums > 0)
 
 
-@dataclass(frozen=True)
-class Stories:
-    """`columns` has what each story adds to each sum, shape (stories, k)."""
+class Columns:
+    """What each story adds to each of many sums, gathered block by block."""
+
+    def __init__(self, stories: int) -> None:
+        self.blocks = [np.empty((stories, 0), dtype=np.float32)]
+        self.width = 0
+
+    def add(self, block: NDArray) -> slice:
+        """The place of a block of counts, shape (stories, k) or (stories,)."""
+        block = block.astype(np.float32)
+        block = block[:, None] if block.ndim == 1 else block
+        self.blocks.append(block)
+        self.width += block.shape[1]
+        return slice(self.width - block.shape[1], self.width)
+
+    def pooled(self, *, seed: int, resamples: int) -> Pooled:
+        columns = np.concatenate(self.blocks, axis=1)
+        enough = len(columns) > 1
+        drawn = resampled_sums(columns, seed=seed, resamples=resamples) if enough else np.empty((0, self.width))
+        return Pooled(columns.astype(float), drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """`columns` of shape (stories, k), and their sums in each resample, shape (resamples, k)."""
 
     columns: Floats
-    seed: int
-    resamples: int
-    drawn: Floats = field(init=False, repr=False)
+    drawn: Floats
 
-    def __post_init__(self) -> None:
-        columns = self.columns
-        enough = len(columns) > 1
-        found = (
-            resampled_sums(columns, seed=self.seed, resamples=self.resamples)
-            if enough
-            else np.empty((0, columns.shape[1]))
-        )
-        object.__setattr__(self, "drawn", found)
-
-    def ratios(self, numerators: Sequence[int] | slice, denominators: Sequence[int] | slice) -> Ratios:
-        """Of sums of columns; a denominator alone serves all numerators."""
-        top, bottom = self.columns[:, numerators], self.columns[:, denominators]
+    def ratios(self, numerators: slice, denominators: slice, *, each: int = 1) -> Ratios:
+        """Of sums of columns. A denominator serves `each` numerators in turn, a single one all of them."""
+        top, bottom = self.columns[:, numerators], np.repeat(self.columns[:, denominators], each, axis=1)
         bottom = np.broadcast_to(bottom, top.shape)
-        drawn = ratios(self.drawn[:, numerators], self.drawn[:, denominators])
+        drawn = ratios(self.drawn[:, numerators], np.repeat(self.drawn[:, denominators], each, axis=1))
         of = bottom.sum(axis=0)
         return Ratios(ratios(top.sum(axis=0), of), of, (bottom > 0).sum(axis=0), drawn)
