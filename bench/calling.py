@@ -4,7 +4,8 @@ A local server that speaks OpenAI's protocol (tests/servers) answers after a set
 production: planned, reserved and sent in the ledger, answered, parsed by a purpose, every row durable. Prints one JSON object a measurement:
 
 - latency: 895 calls at 64 in flight and 1 s latency, against the physical limit of ⌈895/64⌉ seconds
-- compare: the same calls at 200 ms, against inspect_ai in the same run (`--inspect PYTHON`: a Python that has inspect_ai and openai)
+- compare: the same calls at 200 ms, against inspect_ai in the same run (`--inspect PYTHON`: a Python that has inspect_ai and openai),
+  each answer read by a scorer there and by a purpose here
 - memory: 20,000 calls, resident memory at the start, in the middle and at the end
 - limit: four worker processes against a server with a hidden limit: share of it that is used, share of refusals
 
@@ -31,9 +32,10 @@ INSPECT = """
 import sys, time
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
+from inspect_ai.scorer import includes
 from inspect_ai.solver import generate
 url, calls, in_flight, log = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-task = Task(dataset=[Sample(input=f"{sys.argv[5]} Story {at}.", target="x") for at in range(calls)], solver=generate())
+task = Task(dataset=[Sample(input=f"{sys.argv[5]} Story {at}.", target="x") for at in range(calls)], solver=generate(), scorer=includes())
 began, cpu = time.time(), time.process_time()
 eval(task, model="openai/tiny", model_base_url=url + "/v1", model_args={"api_key": "none", "responses_api": False}, max_connections=in_flight,
      max_samples=in_flight, log_dir=log, display="none", max_tokens=50)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 
 
 class PrivatePages:
@@ -18,3 +18,15 @@ class PrivatePages:
         response.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
         response.setdefault("Cache-Control", "no-store, private")
         return response
+
+
+class NoNul:
+    """No address of ours holds NUL, and PostgreSQL takes none: what asks for one is not found, before anything looks for it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\x00" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+            raise Http404
+        return self.get_response(request)

@@ -60,6 +60,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "axes.middleware.AxesMiddleware",
     "config.middleware.PrivatePages",
+    "config.middleware.NoNul",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -267,7 +268,8 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "filters": {"refusals": {"()": "config.log_filters.RefusalFilter"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["refusals"]}},
     "root": {"handlers": ["console"], "level": environment.text("LOG_LEVEL", "WARNING").upper()},
 }
 SILENCED_SYSTEM_CHECKS: list[str] = []

@@ -28,6 +28,12 @@
     for (const menu of all("details.menu[open]")) if (!except || !menu.contains(except)) menu.open = false;
   };
   on("focusin", (event) => closeMenus(event.target));
+  document.addEventListener("toggle", ({ target: menu }) => {
+    if (!menu.matches?.("details.menu") || !menu.open) return;
+    const panel = menu.querySelector(".menu-panel"), { left, width } = panel.getBoundingClientRect();
+    const beyond = Math.min(0, left - 8) || Math.max(0, left + width + 8 - root.clientWidth);
+    panel.style.translate = beyond ? `${-beyond}px` : "";
+  }, true);
   on("keydown", (event) => {
     const menu = event.target.closest?.("details.menu");
     if (event.key === "Escape") {
@@ -132,8 +138,8 @@
     if (!sentence || form.dataset.confirmed) return;
     event.preventDefault();
     const make = (tag, props, ...children) => { const node = Object.assign(document.createElement(tag), props); node.append(...children); return node; };
-    const yes = make("button", { className: "button button-danger", type: "button" }, "Yes, do it");
-    const no = make("button", { className: "button", type: "button", autofocus: true }, "Cancel");
+    const yes = make("button", { className: "button button-danger", type: "button" }, submitter?.dataset.confirmYes ?? submitter?.textContent.trim() ?? "Go on");
+    const no = make("button", { className: "button", type: "button", autofocus: true }, "Go back");
     const dialog = make("dialog", { ariaLabel: "Are you sure?" }, make("p", {}, sentence), make("div", { className: "button-row" }, no, yes));
     yes.addEventListener("click", () => { form.dataset.confirmed = "1"; dialog.close(); form.requestSubmit(submitter); });
     no.addEventListener("click", () => dialog.close());

@@ -76,6 +76,21 @@ def test_no_page_shows_a_traceback(cast, client, monkeypatch):
     assert "secret detail" not in response.content.decode() and "went wrong on our side" in response.content.decode()
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/p/%00/",
+        "/p/minds/runs/%00/",
+        "/p/minds/results/?gold=%00",
+        "/models/endpoint/%00/",
+        "/api/projects/%00/stories/",
+    ],
+)
+def test_no_address_with_nul_reaches_the_database(cast, client, address):
+    client.force_login(cast.alice)
+    assert client.get(address).status_code == 404
+
+
 def test_the_site_admin_pages_cannot_alter_history(cast, client):
     cast.alice.is_superuser = cast.alice.is_staff = True
     cast.alice.save()

@@ -100,6 +100,10 @@ PAGES = {
     "benchmark:extend_run": ADMIN,
     "benchmark:judge_anew": ADMIN,
     "benchmark:run_again": ADMIN,
+    "benchmark:estimate_extension": ADMIN,
+    "benchmark:estimate_judging": ADMIN,
+    "benchmark:estimate_again": ADMIN,
+    "benchmark:read_again": ADMIN,
     "benchmark:run_action": ADMIN,
     # Results are the admins' alone until they say otherwise (tests/benchmark/test_run_pages.py).
     "benchmark:runs": ADMIN,
@@ -119,6 +123,8 @@ PAGES = {
     "benchmark:leaderboard": ANNOTATOR,  # who may not see results reads there who can
     "benchmark:leaderboard_table": ADMIN,
     "benchmark:leaderboard_figure": ADMIN,
+    "benchmark:differences": ADMIN,
+    "benchmark:differences_table": ADMIN,
     "benchmark:compare": ADMIN,
     "benchmark:share_comparison": ADMIN,
     "benchmark:comparison_table": ADMIN,

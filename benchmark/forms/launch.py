@@ -8,7 +8,8 @@ from django import forms
 
 from annotation.models import Project
 from benchmark.models import Dataset, Form, Run, Stage
-from benchmark.services.plans import Plan, RunRefused, stages_of
+from benchmark.services.in_context import SAMPLE, SOURCES
+from benchmark.services.plans import MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
 from workers.models import Endpoint
 
@@ -43,7 +44,11 @@ class JudgingFields(forms.Form):
     )
     judge_level = forms.TypedChoiceField(choices=LEVELS, coerce=int, initial=4, label="Judge’s prompt level")
     shots = forms.TypedChoiceField(
-        choices=COUNTS, coerce=int, initial=3, label="Judge’s examples", help_text="Shown at level 4."
+        choices=COUNTS,
+        coerce=int,
+        initial=3,
+        label="Judge’s examples",
+        help_text="Shown at level 4. The lexical judge sees the two tables alone.",
     )
     with_story = forms.BooleanField(required=False, initial=True, label="The judge reads the story too")
 
@@ -76,14 +81,22 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
     examples = forms.TypedChoiceField(
         choices=COUNTS, coerce=int, initial=1, label="Examples", help_text="Shown at level 4."
     )
+    examples_from = forms.ChoiceField(
+        choices=list(SOURCES.items()), initial=SAMPLE, required=False, label="Examples from",
+        help_text="A category without any there takes the other’s. Stories that are asked never serve.",
+    )  # fmt: skip
     prompt_set = forms.ChoiceField(label="Prompt set")
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
     limit = forms.IntegerField(
-        required=False, min_value=0, max_value=1_000_000, label="Only the first", help_text="Stories; empty takes all."
+        required=False,
+        min_value=0,
+        max_value=MOST_STORIES,
+        label="Only the first",
+        help_text="Stories; empty takes all.",
     )
-    max_tokens = forms.IntegerField(min_value=1, max_value=200_000, initial=6000, label="Longest answer in tokens")
-    seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=1)
+    max_tokens = forms.IntegerField(min_value=1, max_value=MOST_TOKENS, initial=6000, label="Longest answer in tokens")
+    seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=1)
     title = forms.CharField(required=False, max_length=200, label="Name of the run")
 
     def __init__(self, data=None, *, project: Project, initial: dict | None = None) -> None:
@@ -108,7 +121,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
             "dataset", "stages", "judge", "level", "form", "prompt_set", "judge_level", "shots", "examples", "with_story", "split",
             "category", "max_tokens", "seed", "budget", "batch", "title",
         )  # fmt: skip
-        asked = {name: held[name] for name in same}
+        asked = {name: held[name] for name in same} | {"examples_from": held["examples_from"] or SAMPLE}
         if Stage.JUDGE not in held["stages"]:
             asked["judge"] = None
         return Plan(endpoints=list(held["endpoints"]), limit=held["limit"] or 0, **asked)
@@ -137,7 +150,11 @@ class ExtendForm(forms.Form):
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
     limit = forms.IntegerField(
-        required=False, min_value=0, max_value=1_000_000, label="Only the first", help_text="Stories; empty takes all."
+        required=False,
+        min_value=0,
+        max_value=MOST_STORIES,
+        label="Only the first",
+        help_text="Stories; empty takes all.",
     )
 
     def __init__(self, data=None, *, run: Run) -> None:
@@ -154,3 +171,10 @@ class ExtendForm(forms.Form):
         if not cleaned.get("endpoints") and not cleaned.get("more"):
             raise forms.ValidationError("Tick a model, or more stories.")
         return cleaned
+
+    def chosen(self, run: Run) -> dict[str, list]:
+        """The models and stories of a valid form, as `extend_run` takes them."""
+        held = self.cleaned_data
+        where = {"split": held["split"], "category": held["category"], "limit": held["limit"] or 0}
+        stories = list(run.dataset.stories.selected(**where)) if held["more"] else []
+        return {"endpoints": list(held["endpoints"]), "stories": stories}

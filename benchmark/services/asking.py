@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.domain.schema import SCHEMAS
 from annotation.models import Project
-from annotation.services.sample import sample_records
 from benchmark.domain.omnitom.pipe_tables import extraction_rows
 from benchmark.domain.omnitom.prompting import (
     BadPromptSet,
-    Example,
     PromptSet,
     built_in,
-    examples_for,
     extraction_request,
     judging_request,
     labelling_request,
@@ -24,15 +21,13 @@ from benchmark.domain.omnitom.prompting import (
 )
 from benchmark.domain.omnitom.prompting.sets import NAMES
 from benchmark.domain.omnitom.readings.extraction import read_extraction
-from benchmark.domain.omnitom.records import Record, record_of
+from benchmark.domain.omnitom.records import record_of
 from benchmark.models import DatasetStory, Form, Run, RunItem, Stage, StoredPromptSet
+from benchmark.services.in_context import examples_of, level_of, reads_prompts, wanted
 from workers.backends.contract import Request
 
 if TYPE_CHECKING:
     from benchmark.services.plans import Plan
-
-WITH_EXAMPLES = 4
-"""The prompt level that has in-context examples."""
 
 
 def prompt_set_named(name: str, project: Project) -> PromptSet:
@@ -53,20 +48,29 @@ def _loaded(pk: int) -> PromptSet:
 
 
 def prompt_hashes(plan: Plan) -> dict[str, str]:
-    """SHA-256 of the wording by stage. Raises BadPromptSet where the set has no prompt of the level."""
+    """SHA-256 of the wording by stage; none of judging where the judge reads no prompt.
+
+    Raises BadPromptSet where a request could not be made: no prompt of the level, no place for what it is to show.
+    """
     prompts = prompt_set_named(plan.prompt_set, plan.dataset.project)
     hashes = {}
     for stage in plan.stages:
+        if stage == Stage.JUDGE and not reads_prompts(plan.judge):
+            continue
         level = level_of(stage, plan.level, plan.judge_level)
         hashes[stage] = prompts.content_hash(stage, level)
-        wanted = plan.shots if stage == Stage.JUDGE else plan.examples
-        if level == WITH_EXAMPLES and wanted and not prompts.has_place(stage, level, "examples"):
-            raise BadPromptSet(f"{prompts.name} has no place for examples in {stage}-level{level}; choose 0 examples.")
+        _check_places(plan, prompts, stage, level)
     return hashes
 
 
-def level_of(stage: str, level: int, judge_level: int) -> int:
-    return judge_level if stage == Stage.JUDGE else level
+def _check_places(plan: Plan, prompts: PromptSet, stage: str, level: int) -> None:
+    counts = {name: getattr(plan, name) for name in ("level", "judge_level", "shots", "examples")}
+    if wanted(stage, **counts) and not prompts.has_place(stage, level, "examples", plan.form):
+        raise BadPromptSet(f"{prompts.name} has no place for examples in {stage}-level{level}; choose 0 examples.")
+    if stage == Stage.JUDGE and plan.with_story and not prompts.has_place(stage, level, "story", plan.form):
+        raise BadPromptSet(
+            f"{prompts.name} has no place for the story in {stage}-level{level}; let the judge go without the story."
+        )
 
 
 def request_for(place: RunItem, extraction: str = "") -> Request:
@@ -78,46 +82,32 @@ def request_for(place: RunItem, extraction: str = "") -> Request:
 
 def stage_request(story: DatasetStory, stage: str, run: Run, prompts: PromptSet, extraction: str = "") -> Request:
     held = run.params
-    level = level_of(stage, run.level, held["judge_level"])
     record = record_of(story.record)
     how: dict[str, Any] = {
         "story": story.text,
         "category": story.category,
-        "level": level,
+        "level": level_of(stage, run.level, held["judge_level"]),
         "form": run.form,
         "schema": SCHEMAS[run.dataset.schema_version],
         "prompt_set": prompts,
+        "examples": examples_of(story, stage, run),
         "max_tokens": held["max_tokens"],
         "seed": held["seed"],
     }
-    if level == WITH_EXAMPLES:
-        how["examples"] = _examples(story, stage, held["shots" if stage == Stage.JUDGE else "examples"])
     if stage == Stage.EXTRACT:
         return extraction_request(**how)
     if stage == Stage.LABEL:
         return labelling_request(rows=record.rows, counts=_counts(run.dataset_id, run.dataset.digest), **how)
-    rows = predicted_rows(extraction, run.form)
-    return judging_request(predictions=rows, gold=record.rows, with_story=held["with_story"], **how)
+    rows, with_story = predicted_rows(extraction, run.form), held["with_story"]
+    if not reads_prompts(run.judge):  # it goes by the data alone, whatever the set has prompts for
+        how, with_story = how | {"prompt_set": built_in()}, False
+    return judging_request(predictions=rows, gold=record.rows, with_story=with_story, **how)
 
 
 def predicted_rows(extraction: str, form: str) -> list[tuple[str, str]]:
     """What the judge is shown of an extraction: the rows of official parsing, of structured output those of its own reading."""
     rows = read_extraction(extraction) if form == Form.STRUCTURED else extraction_rows(extraction)
     return [(row.actor, row.belief) for row in rows]
-
-
-def _examples(story: DatasetStory, stage: str, count: int) -> tuple[Example, ...]:
-    return _examples_for(story.category, stage, story.text, count) if count else ()
-
-
-@lru_cache(8192)
-def _examples_for(category: str, stage: str, text: str, count: int) -> tuple[Example, ...]:
-    return examples_for(category, stage, text, _sample(), count)
-
-
-@lru_cache(1)
-def _sample() -> tuple[Record, ...]:
-    return tuple(map(record_of, sample_records()))
 
 
 @lru_cache(8)

@@ -11,12 +11,15 @@ import numpy as np
 from django.core.cache import cache
 
 from annotation.domain.anchoring.estimates import RESAMPLES
+from benchmark.domain.inference import holm, mean_estimates, sign_flip_p
+from benchmark.domain.inference.bootstrap import method
+from benchmark.domain.inference.paired import ALPHA, NO_COMMON_STORY, flips_for
 from benchmark.domain.tables import Column, Table
 from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, STAGE_OF, Entry, entries_of, label
 from benchmark.services.reports import reports_of
 from benchmark.services.result_tables import MEASURES, SCORES
-from benchmark.services.story_scores import SCORE, categories_of, scores_by_story
+from benchmark.services.story_scores import SCORE, STAGES, categories_of, scores_by_story
 
 Comparison = dict[str, Any]
 
@@ -41,7 +44,7 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
         raise NotComparable("One answered in free text, the other in structured output; the two are never compared.")
     reports = reports_of(list(runs.values()))
     found = {}
-    for stage in ("stage1", "stage2"):
+    for stage in STAGES:
         by_key = {entry["key"]: entry for entry in entries_of(list(runs.values()), reports, stage)}
         if first in by_key and second in by_key:
             found[stage] = [by_key[first], by_key[second]]
@@ -51,13 +54,24 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
     return [one, other], found
 
 
+def unread(entries: Sequence[Entry], reading: str) -> str:
+    """Why one of the two has no figures of a reading, in a sentence; empty where both have."""
+    for one in entries:
+        if not one["figures"][reading]:
+            return f"{one['model']} has no {reading} figures. {one['figures'].get('reason', '')}".strip()
+    return ""
+
+
 def compare(entries: Sequence[Entry], stage: str, reading: str) -> Comparison:
     """{first, second, stage, reading, rows, stories, n, method}, first minus second, kept by both entrants' scores.
 
     A row is {what, key, category, first, second, value, interval, n, p, p_adjusted}; a story {number, category, first, second, difference},
-    the largest difference first, those that lack a score last.
+    the largest difference first, those that lack a score last. Raises NotComparable.
     """
-    asked = [[one["scores"] for one in entries], [one["model"] for one in entries], stage, reading, SEED]
+    if why := unread(entries, reading):
+        raise NotComparable(why)
+    how = method(seed=SEED, resamples=RESAMPLES)
+    asked = [[one["scores"] for one in entries], [one["model"] for one in entries], stage, reading, how]
     key = "comparison:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
     found = cache.get(key)
     if found is None:
@@ -69,8 +83,6 @@ def compare(entries: Sequence[Entry], stage: str, reading: str) -> Comparison:
 def _compare(entries: Sequence[Entry], stage: str, reading: str) -> Comparison:
     held = dict(StoryScores.objects.filter(pk__in=[one["scores"] for one in entries]).values_list("pk", "figures"))
     sides = [held[one["scores"]][stage][reading] for one in entries]
-    if not all(sides):
-        raise NotComparable(f"One of the two has no {reading} reading.")
     categories = categories_of(sides[0]) | categories_of(sides[1])
     rows = _rows(sides, categories, stage)
     return {
@@ -81,17 +93,16 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str) -> Comparison:
         "rows": rows,
         "stories": _stories(sides, categories, stage),
         "n": rows[0]["n"],
+        "tests": (tests := sum(row["p"] is not None for row in rows)),
         "method": (
-            f"95 % percentile intervals, {RESAMPLES} resamples of stories, seed {SEED}; two-sided sign-flip test over stories that both have; "
-            f"Holm's correction over the {len(rows)} rows of this table"
+            f"{method(seed=SEED, resamples=RESAMPLES)}; two-sided sign-flip test over stories that both have; Holm's correction over the "
+            f"{tests} tests of this table alone, not over all pairs of models as on the leaderboard"
         ),
     }
 
 
 def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
     """All measures over all stories, then the score by category."""
-    from benchmark.domain.inference import holm
-
     measures = [name for name in MEASURES[stage] if name in sides[0]["values"]]  # a database keeps no order of keys
     parts = [(measures, "", sorted(categories))]
     for name in sorted(set(categories.values())):
@@ -103,9 +114,6 @@ def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -
 
 def _part(sides, names: Sequence[str], category: str, stories: Sequence[int], stage: str, tests: int) -> list[dict]:
     """The rows of some measures over some stories; `tests` is how many there are in the whole table."""
-    from benchmark.domain.inference import mean_estimates, sign_flip_p  # SciPy takes a second to load
-    from benchmark.domain.inference.paired import NO_COMMON_STORY, flips_for
-
     held = [[scores_by_story(columns, name) for name in names] for columns in sides]
     scores = np.array([[[_known(found.get(story)) for story in stories] for found in side] for side in held])
     differences = scores[0] - scores[1]
@@ -145,6 +153,11 @@ def _stories(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str
     return sorted(found, key=lambda row: (row["difference"] is None, -abs(row["difference"] or 0), row["number"]))
 
 
+def told_apart(p_adjusted: float | None) -> str:
+    """Whether a test shows a difference, in a word."""
+    return "–" if p_adjusted is None else "yes" if p_adjusted <= ALPHA else "no"
+
+
 def difference_table(comparison: Comparison) -> Table:
     """The measures over all stories, of labelling each dimension among them, and the score by category."""
     first, second = comparison["first"], comparison["second"]
@@ -163,7 +176,7 @@ def difference_table(comparison: Comparison) -> Table:
         row
         | {
             "part": "Category" if row["category"] else "All stories",
-            "shown": "–" if row["p_adjusted"] is None else "yes" if row["p_adjusted"] <= 0.05 else "no",
+            "shown": told_apart(row["p_adjusted"]),
         }
         for row in comparison["rows"]
     ]

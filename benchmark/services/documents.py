@@ -23,9 +23,8 @@ from benchmark.services import result_tables as tables
 from benchmark.services.leaderboards import Entry, run_standing
 from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.reports import report_of
-from benchmark.services.story_scores import READINGS, SCORE
+from benchmark.services.story_scores import READINGS, SCORE, STAGES
 
-STAGES = ("stage1", "stage2")
 Document = dict[str, Any]
 
 

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from annotation.domain.spreadsheet import Echo, defused
@@ -14,7 +14,8 @@ from benchmark.domain.omnitom.layout import Exchange, File, Settings, files
 from benchmark.domain.omnitom.official import score_official
 from benchmark.domain.omnitom.records import Record, record_of
 from benchmark.domain.tables import Table, to_csv, to_json, to_latex
-from benchmark.models import Entrant, Form, Run, RunItem, Stage
+from benchmark.models import Dataset, Entrant, Form, Run, RunItem, Stage
+from benchmark.services.in_context import reads_prompts
 
 WRITERS = {"csv": to_csv, "json": to_json, "tex": to_latex}
 TABLE_TYPES = {"csv": "text/csv", "json": "application/json", "tex": "application/x-tex"}
@@ -88,7 +89,8 @@ def has_official_output(run: Run) -> bool:
 
 
 def output_files(entrant: Entrant) -> Iterator[File]:
-    """What the released runner would have left behind for this model: manifest, raw and csv folders, metrics."""
+    """What the released runner would have left behind for this model: manifest, raw and csv folders, metrics; with the dataset
+    that the manifest names."""
     run = entrant.run
     places = RunItem.objects.filter(entrant=entrant)
     stories = list(
@@ -99,9 +101,10 @@ def output_files(entrant: Entrant) -> Iterator[File]:
     held = places.filter(call__isnull=False).values_list("story__number", "stage", "call__answer")
     for number, stage, answer in held.iterator(chunk_size=_AT_ONCE):
         texts.setdefault(number, {})[stage] = answer
-    settings = _settings(entrant)
+    settings = _settings(entrant, set(places.order_by().values_list("stage", flat=True)))
     scores = score_official(records, texts)
     yield from files(records, {}, scores, settings)
+    yield settings.dataset_path, dataset_lines(run.dataset)
     for at in range(0, len(stories), _AT_ONCE):
         batch = stories[at : at + _AT_ONCE]
         yield from _story_files(
@@ -137,16 +140,36 @@ def _text(content: Any) -> str:
     return "\n\n".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
 
 
-def _settings(entrant: Entrant) -> Settings:
-    run = entrant.run
-    stages = [name for name in (Stage.EXTRACT, Stage.LABEL, Stage.JUDGE) if name in run.stages]
+def dataset_lines(dataset: Dataset) -> bytes:
+    """The whole version in the record format, a story a line."""
+    stories = dataset.stories.order_by("position").defer("votes", "methods")
+    lines = (json.dumps(story.record, ensure_ascii=False) for story in stories.iterator(chunk_size=_AT_ONCE))
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+
+
+API_PROVIDERS = ("openai", "anthropic")
+
+
+def _settings(entrant: Entrant, stages: Collection[str]) -> Settings:
+    """What was sent at the stages that the model took part in."""
+    run, spec = entrant.run, entrant.spec
+    provider, sent = spec.get("provider", ""), spec.get("provider") != "baseline"
     return Settings(
         dataset_path=f"{run.project.slug}-v{run.dataset.version}.jsonl",
-        backend=entrant.spec.get("provider", ""),
-        stages=[*map(str, stages), "metrics"],
-        model=entrant.spec.get("model", entrant.name),
-        judge_model=(run.spec.get("judge") or {}).get("model"),
-        judge_fewshots=run.params.get("shots", 3),
-        include_story_context=bool(run.params.get("with_story", True)),
-        max_new_tokens=run.params.get("max_tokens", 6000),
+        backend=provider,
+        stages=[*(str(name) for name in (Stage.EXTRACT, Stage.LABEL, Stage.JUDGE) if name in stages), "metrics"],
+        model=spec.get("model", entrant.name),
+        api_provider=provider if provider in API_PROVIDERS else None,
+        temperature=0.0 if sent and spec.get("sets_temperature", True) else None,
+        max_new_tokens=run.params.get("max_tokens", 6000) if sent else None,
+        **(_judging(run) if Stage.JUDGE in stages else {"judge_fewshots": 0, "include_story_context": False}),
     )
+
+
+def _judging(run: Run) -> dict[str, Any]:
+    used = [row["most"] for row in run.spec.get("examples", ()) if row["stage"] == Stage.JUDGE]
+    return {
+        "judge_model": (run.spec.get("judge") or {}).get("model"),
+        "judge_fewshots": max(used, default=0),
+        "include_story_context": reads_prompts(run.judge) and bool(run.params.get("with_story", True)),
+    }

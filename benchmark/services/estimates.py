@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
 from itertools import combinations
@@ -16,8 +16,9 @@ from benchmark.domain.omnitom.records import Record, record_of
 from benchmark.domain.omnitom.serialisers import gold_extraction_table, gold_label_table
 from benchmark.models import DatasetStory, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_set_named, stage_request
-from benchmark.services.plans import Plan, check, own_stages
-from benchmark.services.runs import draft_of
+from benchmark.services.in_context import reads_prompts
+from benchmark.services.plans import Plan, check, extracted_by, own_stages
+from benchmark.services.runs import Extension, draft_of
 from workers.backends.contract import Request, Usage
 from workers.domain.pricing import estimated_tokens, fewest_tokens
 from workers.models import Endpoint
@@ -72,22 +73,65 @@ class Estimate:
         return sums | {"known": None if None in known else sum(known)}
 
 
-def estimate(plan: Plan, known: Mapping[tuple[int, str], set[int]] | None = None) -> Estimate:
-    """`known` are the dataset stories whose answer the ledger has, by (endpoint id of the model, stage). Raises RunRefused."""
-    stories = check(plan)
-    sizes = _sizes(plan, stories)
-    found = Estimate(stories)
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is asked of a model at a stage: of `asked`, who is the judge where it is judging, about `stories`."""
+
+    model: Endpoint
+    stage: str
+    asked: Endpoint
+    stories: Sequence[DatasetStory]
+
+
+def parts_of(plan: Plan, stories: Sequence[DatasetStory]) -> list[Part]:
+    """Everything that a run on these stories asks, models in the plan's order, a model's extraction before its judgement."""
+    found = []
     for model in plan.endpoints:
         for stage in stages_asked(plan, model):
-            asked = plan.judge if stage == Stage.JUDGE else model
-            held = None if known is None else known.get((model.pk, stage), set())
-            found.lines.append(_line(plan, Line(model, stage, asked), sizes[stage], held))
+            held = stories
+            if stage == Stage.JUDGE and plan.source is not None:
+                there = set(extracted_by(plan.source, model).values_list("story_id", flat=True))
+                held = [story for story in stories if story.pk in there]
+            found.append(Part(model, stage, plan.judge if stage == Stage.JUDGE else model, held))
+    return [part for part in found if part.stories]
+
+
+def parts_of_extension(more: Extension) -> list[Part]:
+    """What extending a run asks besides what it has: new stories of its models, all stories of new ones."""
+    joined = replace(more.plan, endpoints=more.added)
+    return [*parts_of(more.plan, more.fresh), *parts_of(joined, more.stories)]
+
+
+def estimate(plan: Plan) -> Estimate:
+    """Of a run that is to be launched, whatever the ledger has. Raises RunRefused."""
+    stories = check(plan)
+    return estimate_of(plan, stories, parts_of(plan, stories))
+
+
+def estimate_of(
+    plan: Plan,
+    stories: Sequence[DatasetStory],
+    parts: Sequence[Part],
+    known: Mapping[tuple[int, str], set[int]] | None = None,
+) -> Estimate:
+    """`stories` are all of the run, of which its prompts' examples depend; `known` are the dataset stories whose answer the
+    ledger has, by (endpoint id of the model, stage)."""
+    sizes = _sizes(plan, stories, parts)
+    found = Estimate(sorted({story.pk: story for part in parts for story in part.stories}.values(), key=_position))
+    for part in parts:
+        held = None if known is None else known.get((part.model.pk, part.stage), set())
+        mine = {story.pk: sizes[part.stage][story.pk] for story in part.stories}
+        found.lines.append(_line(plan, Line(part.model, part.stage, part.asked), mine, held))
     return found
+
+
+def _position(story: DatasetStory) -> int:
+    return story.position
 
 
 def stages_asked(plan: Plan, model: Endpoint) -> list[str]:
     own = own_stages(plan, model)
-    judged = Stage.JUDGE in plan.stages and Stage.EXTRACT in own
+    judged = Stage.JUDGE in plan.stages and (Stage.EXTRACT in own or plan.source is not None)
     return [stage for stage in Stage.values if stage in own or (judged and stage == Stage.JUDGE)]
 
 
@@ -108,21 +152,25 @@ def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: set[int] | N
     return line
 
 
-def _sizes(plan: Plan, stories: Sequence[DatasetStory]) -> dict[str, dict[int, Size]]:
+def _sizes(plan: Plan, stories: Sequence[DatasetStory], parts: Sequence[Part]) -> dict[str, dict[int, Size]]:
     """By stage and dataset story id. A whole request is made for one story of each category; of the others only the data
     is measured, as the wording around it is the same for a category."""
-    prompts, draft = prompt_set_named(plan.prompt_set, plan.dataset.project), draft_of(plan)
+    prompts, draft = prompt_set_named(plan.prompt_set, plan.dataset.project), draft_of(plan, stories)
     measures = _measures(plan.dataset.pk)
+    judge_reads_story = plan.with_story and reads_prompts(plan.judge)
+    around: dict[tuple[str, str], int] = {}
     found: dict[str, dict[int, Size]] = {}
-    for stage in plan.stages:
-        around: dict[str, int] = {}
-        sizes = found[stage] = {}
-        for story in stories:
+    for part in parts:
+        stage, sizes = part.stage, found.setdefault(part.stage, {})
+        for story in part.stories:
+            if story.pk in sizes:
+                continue
             held = measures[story.pk]
-            data = held.data[plan.form, stage] + held.story * (stage != Stage.JUDGE or plan.with_story)
-            if story.category not in around:
-                around[story.category] = characters(request_of(story, stage, draft, prompts)) - data
-            sizes[story.pk] = Size(around[story.category] + data, held.answers[plan.form, stage])
+            data = held.data[plan.form, stage] + held.story * (stage != Stage.JUDGE or judge_reads_story)
+            if (stage, story.category) not in around:
+                whole = characters(request_of(story, stage, draft, prompts))
+                around[stage, story.category] = whole - data
+            sizes[story.pk] = Size(around[stage, story.category] + data, held.answers[plan.form, stage])
     return found
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
+from annotation.models import User
+from annotation.services import audit
 from benchmark.domain.omnitom.item_readings import ItemReadings, read_stage1, read_stage2
 from benchmark.domain.omnitom.readings.emptiness import says_nothing
 from benchmark.domain.omnitom.readings.extraction import read_extraction
@@ -14,8 +18,9 @@ from benchmark.domain.omnitom.records import record_of
 from benchmark.domain.omnitom.repaired import REFUSED, TRUNCATED, UNREADABLE
 from benchmark.models import Form, Run, RunItem, Stage
 from benchmark.services.asking import request_for
+from benchmark.services.plans import RunRefused
 from benchmark.services.reports import REPORTS, forget_report
-from benchmark.services.runs import PURPOSE, add_work
+from benchmark.services.runs import PURPOSE, READ_AGAIN, add_work, note_later
 from workers.backends.contract import Request
 from workers.models import Call, Item, ItemState, Job
 from workers.models.bulk import insert_rows, update_rows
@@ -130,34 +135,51 @@ def _have_judged(extracted: Sequence[RunItem]) -> None:
         add_work(run=run, places=waiting, now=timezone.now())
 
 
-def read_again(run: Run) -> int:
-    """Applies the present parsers to every answer of a run: no call is made. Returns how many items changed."""
+def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = None) -> int:
+    """Applies the present parsers to every answer of a run: no call is made. Returns how many readings changed.
+
+    Raises RunRefused for more than `most` answers.
+    """
+    held = RunItem.objects.filter(entrant__run=run, call__isnull=False)
+    if most is not None and held.count() > most:
+        raise RunRefused(
+            f"The run has more than {most:,} answers, which takes too long for a page; the command does it: "
+            f"manage.py benchmark_run reread {run.uid}."
+        )
     changed = 0
     for stage in (Stage.EXTRACT, Stage.JUDGE, Stage.LABEL):
-        held = RunItem.objects.filter(entrant__run=run, stage=stage, call__isnull=False)
-        ids = list(held.values_list("pk", flat=True))
+        ids = list(held.filter(stage=stage).values_list("pk", flat=True))
         for at in range(0, len(ids), 200):
-            changed += _read_batch(ids[at : at + 200])
-    if changed:
-        forget_report(run)
+            changed += _read_batch(run, ids[at : at + 200])
+    with transaction.atomic():
+        run = Run.objects.select_for_update().get(pk=run.pk)
+        note_later(run, READ_AGAIN, now, changed=changed)
+        run.save(update_fields=["spec"])
+        audit.record(by=by, project=run.project, action="run.read_again", target=run.uid, changed=changed)
     return changed
 
 
-def _read_batch(ids: list[int]) -> int:
+@transaction.atomic
+def _read_batch(run: Run, ids: list[int]) -> int:
     places = list(
         RunItem.objects.filter(pk__in=ids).select_related(
-            "story", "call", "entrant__run__dataset", "entrant__run__judge"
+            "story", "call", "item", "entrant__run__dataset", "entrant__run__judge"
         )
     )
     extractions = extractions_of([one for one in places if one.stage == Stage.JUDGE])
-    rows = []
+    rows, items = [], []
     for place in places:
         held = readings_of(place, place.call.answer, extractions.get((place.entrant_id, place.story_id), ""))
         why = _why(place.call, held)
         new = (held.official, held.repaired, held.score, None if why else held.repaired_score, why)
         if new != (place.official, place.repaired, place.score, place.repaired_score, place.unusable):
             rows.append((place.call_id, *new, place.pk))
+            if place.item and place.item.state in (ItemState.DONE, ItemState.UNUSABLE):
+                items.append((ItemState.UNUSABLE if why else ItemState.DONE, why, place.item.pk))
     update_rows(RunItem, _READ, rows)
+    update_rows(Item, ["state", "problem"], items)
+    if rows:
+        forget_report(run)
     return len(rows)
 
 

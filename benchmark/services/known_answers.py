@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from benchmark.models import DatasetStory, RunItem, Stage
+from benchmark.models import DatasetStory, Stage
 from benchmark.services.asking import prompt_set_named, stage_request
-from benchmark.services.estimates import stages_asked
-from benchmark.services.plans import Plan
+from benchmark.services.estimates import Part
+from benchmark.services.plans import Plan, extracted_by
 from benchmark.services.runs import PURPOSE, draft_of
 from workers import backends
 from workers.backends.contract import Backend, Request
@@ -21,52 +21,57 @@ _AT_ONCE = 800
 Answers = dict[int, str]
 
 
-def known_answers(plan: Plan, stories: Sequence[DatasetStory]) -> dict[tuple[int, str], set[int]]:
-    """Dataset stories by (endpoint id of the model, stage). A judgement is looked for where its extraction is known."""
+def known_answers(
+    plan: Plan, stories: Sequence[DatasetStory], parts: Sequence[Part]
+) -> dict[tuple[int, str], set[int]]:
+    """Dataset stories by (endpoint id of the model, stage). A judgement is looked for where its extraction is known.
+
+    `stories` are all of the run, `parts` what is asked, a model's extraction before its judgement.
+    """
     seeker = _Seeker(plan, stories)
     found: dict[tuple[int, str], set[int]] = {}
-    for model in plan.endpoints:
-        extractions: Answers = _taken_over(plan, model)
-        for stage in stages_asked(plan, model):
-            if stage == Stage.JUDGE:
-                held = seeker.judgements(extractions)
-            else:
-                held = seeker.answers(model, stage, texts=stage == Stage.EXTRACT)
-            found[model.pk, stage] = set(held)
-            if stage == Stage.EXTRACT:
-                extractions = held
+    extractions: dict[int, Answers] = {}
+    for part in parts:
+        if part.stage == Stage.JUDGE:
+            said = _taken_over(plan, part.model) if plan.source else extractions.get(part.model.pk, {})
+            held = seeker.judgements(part, said)
+        else:
+            held = seeker.answers(part)
+        if part.stage == Stage.EXTRACT:
+            extractions[part.model.pk] = held
+        found[part.model.pk, part.stage] = set(held)
     return found
 
 
 def _taken_over(plan: Plan, model: Endpoint) -> Answers:
-    if plan.source is None:
-        return {}
-    held = RunItem.objects.filter(entrant__run=plan.source, entrant__endpoint=model, stage=Stage.EXTRACT)
-    return dict(held.filter(call__isnull=False).values_list("story_id", "call__answer"))
+    return dict(extracted_by(plan.source, model).values_list("story_id", "call__answer"))
 
 
 class _Seeker:
     """Makes each story's question once for all models."""
 
     def __init__(self, plan: Plan, stories: Sequence[DatasetStory]) -> None:
-        self.plan, self.stories = plan, {story.pk: story for story in stories}
-        self.prompts, self.draft = prompt_set_named(plan.prompt_set, plan.dataset.project), draft_of(plan)
-        self.requests: dict[str, dict[int, Request]] = {}
+        self.prompts, self.draft = prompt_set_named(plan.prompt_set, plan.dataset.project), draft_of(plan, stories)
+        self.requests: dict[tuple[str, int], Request] = {}
 
-    def answers(self, model: Endpoint, stage: str, *, texts: bool) -> Answers:
-        if not _has_answers(model):
+    def answers(self, part: Part) -> Answers:
+        if not _has_answers(part.asked):
             return {}
-        if stage not in self.requests:
-            self.requests[stage] = {pk: self._request(story, stage) for pk, story in self.stories.items()}
-        return _found(model, self.requests[stage], texts=texts)
+        asked = {story.pk: self._once(story, part.stage) for story in part.stories}
+        return _found(part.asked, asked, texts=part.stage == Stage.EXTRACT)
 
-    def judgements(self, extractions: Mapping[int, str]) -> Answers:
-        judge = self.plan.judge
-        if judge is None or not _has_answers(judge):
+    def judgements(self, part: Part, extractions: Mapping[int, str]) -> Answers:
+        if not _has_answers(part.asked):
             return {}
-        stories = [(self.stories[pk], text) for pk, text in extractions.items() if pk in self.stories]
-        asked = {story.pk: self._request(story, Stage.JUDGE, text) for story, text in stories}
-        return _found(judge, asked, texts=False)
+        held = [story for story in part.stories if story.pk in extractions]
+        asked = {story.pk: self._request(story, Stage.JUDGE, extractions[story.pk]) for story in held}
+        return _found(part.asked, asked, texts=False)
+
+    def _once(self, story: DatasetStory, stage: str) -> Request:
+        key = (stage, story.pk)
+        if key not in self.requests:
+            self.requests[key] = self._request(story, stage)
+        return self.requests[key]
 
     def _request(self, story: DatasetStory, stage: str, extraction: str = "") -> Request:
         return stage_request(story, stage, self.draft, self.prompts, extraction)

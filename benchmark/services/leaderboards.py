@@ -14,11 +14,17 @@ from typing import Any
 from django.core.cache import cache
 
 from annotation.domain.anchoring.estimates import RESAMPLES
+from benchmark.domain.inference import Aligned, leaderboard
+from benchmark.domain.inference.bootstrap import method
 from benchmark.models import Dataset, Run, Stage, StoryScores
+from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.reports import reports_of
 from benchmark.services.story_scores import (
     READINGS,
     SCORE,
+    STAGES,
+    categories_of,
+    lacking,
     official_figures,
     repaired_figures,
     scores_by_story,
@@ -66,15 +72,16 @@ def selections_of(dataset: Dataset, reports: Mapping[int, Any], runs: Sequence[R
 
 
 def settings_of(run: Run, stage: str) -> dict[str, str]:
-    """What of a run's settings bears on a stage's figures."""
+    """What of a run's settings bears on a stage's figures: of what was sent, nothing that a prompt had no use for."""
     held = run.params
     found = {"prompts": run.prompt_set, "level": str(run.level), "seed": str(held.get("seed", 1))}
-    if run.level == 4:
-        found["examples"] = str(held.get("examples"))
+    asked = Stage.EXTRACT if stage == "stage1" else Stage.LABEL
+    if shown := examples_told(run, asked):
+        found["examples"] = shown
     if stage == "stage1":
-        story = "with the story" if held.get("with_story") else "without the story"
-        found["judge"] = f"{run.judge.name if run.judge else '–'}, level {held.get('judge_level')}, {story}"
-        found["judge's examples"] = str(held.get("shots"))
+        found["judge"] = judge_told(run)
+        if shown := examples_told(run, Stage.JUDGE):
+            found["judge's examples"] = shown
     return found
 
 
@@ -145,18 +152,25 @@ def _alike(entries: Sequence[Entry], name: str) -> bool:
 def standing(
     entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[Entry]:
-    """The entries with `readings`, their figures on the selection, and `group` by reading; best first by the repaired one."""
+    """The entries with `readings`, their figures on the selection, and `group` by reading; best first by the repaired one.
+
+    Without an official reading `readings` has a `reason`, which says why.
+    """
     if not entries:
         return []
-    inference, part = _compared(entries, stage, selection, seed)
+    letters, part = _kept("standing", entries, stage, selection, seed)
     found = []
     for one in entries:
-        figures = part.get(one["key"]) or {name: one["figures"][name] for name in READINGS}
-        if one["figures"]["answered"] < one["figures"]["asked"]:
-            figures = figures | {"official": None}  # official scoring has none where an answer is missing
-        groups = {name: inference[name].get(one["key"]) if figures[name] else None for name in READINGS}
+        figures = part.get(one["key"]) or _own_figures(one)
+        groups = {name: letters[name].get(one["key"]) for name in READINGS}
         found.append(one | {"readings": figures, "group": groups})
     return sorted(found, key=lambda one: (-_score(one, stage), one["model"]))
+
+
+def _own_figures(entry: Entry) -> dict[str, Any]:
+    """Those of the entry's report."""
+    held = entry["figures"]
+    return {name: held[name] for name in READINGS} | ({} if held["official"] else {"reason": held.get("reason", "")})
 
 
 def _score(entry: Entry, stage: str) -> float:
@@ -165,53 +179,77 @@ def _score(entry: Entry, stage: str) -> float:
     return -1.0 if value is None else float(value)
 
 
-def _compared(entries: Sequence[Entry], stage: str, selection: Selection | None, seed: int):
-    """(letters by reading and key, figures of the selection by key where they are not the report's own)."""
-    rated = [one for one in entries if one["kind"] != "person"]
+def differences(
+    entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
+) -> dict[str, Any]:
+    """By reading {pairs, method, tests}: every two models over the selection's stories and in each category, as
+    `inference.paired_differences` has them under the keys of their entries. The letters of `standing` rest on the same tests."""
+    return _kept("differences", entries, stage, selection, seed)
+
+
+def _kept(what: str, entries: Sequence[Entry], stage: str, selection: Selection | None, seed: int) -> Any:
+    """What `_compare` calls so, made once for the same scores."""
     partial = [one for one in entries if selection and set(one["numbers"]) != selection.stories]
+    rated = [one for one in entries if one["kind"] != "person"]
     asked = [
         stage,
         sorted((one["scores"], one["key"], one["model"]) for one in rated),
         sorted(one["scores"] for one in partial),
         sorted(selection.stories) if partial else None,
-        seed,
+        method(seed=seed, resamples=RESAMPLES),
     ]
-    key = "standing:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
-    found = cache.get(key)
+    key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    found = cache.get(f"{what}:{key}")
     if found is None:
-        found = _compare(rated, partial, stage, selection if partial else None, seed)
-        cache.set(key, found, KEPT_SECONDS)
+        made = _compare(rated, partial, stage, selection if partial else None, seed)
+        for name, one in made.items():
+            cache.set(f"{name}:{key}", one, KEPT_SECONDS)
+        found = made[what]
     return found
 
 
-def _compare(rated, partial, stage: str, selection: Selection | None, seed: int):
+def _compare(rated, partial, stage: str, selection: Selection | None, seed: int) -> dict[str, Any]:
+    """{"standing": (letters by reading and key, figures of the selection by key where they are not the report's own),
+    "differences": by reading}."""
     wanted = {one["scores"] for one in (*rated, *partial)}
-    columns = dict(StoryScores.objects.filter(pk__in=wanted).values_list("pk", "figures"))
-    inference = {reading: _ranked(rated, columns, stage, reading, selection, seed) for reading in READINGS}
-    part = {}
-    for one in partial:
-        held = columns[one["scores"]][stage]
-        rules = {"seed": seed, "resamples": RESAMPLES}
-        official = official_figures(held["official"], selection.stories, stage) if held["official"] else None
-        if official:
-            official = with_intervals(official, held["official"], selection.stories, stage, **rules)
-        part[one["key"]] = {
-            "official": official,
-            "repaired": repaired_figures(held["repaired"], selection.stories, stage, **rules),
-        }
-    return inference, part
+    columns = {pk: held[stage] for pk, held in StoryScores.objects.filter(pk__in=wanted).values_list("pk", "figures")}
+    letters, apart = {}, {}
+    for reading in READINGS:
+        found = _ranked(rated, columns, stage, reading, selection, seed)
+        letters[reading] = {one["model"]: one["group"] for one in found["models"]}
+        apart[reading] = {name: found[name] for name in ("pairs", "method", "tests")}
+    part = {one["key"]: _part(one, columns[one["scores"]], stage, selection, seed) for one in partial}
+    return {"standing": (letters, part), "differences": apart}
 
 
-def _ranked(rated, columns, stage: str, reading: str, selection: Selection | None, seed: int) -> dict[str, str | None]:
-    from benchmark.domain.inference import Aligned, leaderboard  # SciPy takes a second to load
+def _part(entry: Entry, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> dict[str, Any]:
+    """Both readings of the selection."""
+    rules = {"seed": seed, "resamples": RESAMPLES}
+    stories, official = selection.stories, columns["official"]
+    figures = {"repaired": repaired_figures(columns["repaired"], stories, stage, **rules)}
+    if entry["kind"] == "person":  # who is scored on the stories that they labelled
+        stories = stories & set(official["stories"])
+    if why := lacking(official, stories):
+        return figures | {"official": None, "reason": why if official else entry["figures"].get("reason", why)}
+    return figures | {
+        "official": with_intervals(official_figures(official, stories, stage), official, stories, stage, **rules)
+    }
 
-    scores = {}
+
+def _ranked(rated, columns, stage: str, reading: str, selection: Selection | None, seed: int) -> dict[str, Any]:
+    scores: dict[str, dict[int, float | None]] = {}
+    categories: dict[int, str] = {}
     for one in rated:
-        held = scores_by_story(columns[one["scores"]][stage][reading], SCORE[stage])
-        if kept := {story: value for story, value in held.items() if not selection or story in selection.stories}:
-            scores[one["key"]] = kept
-    found = leaderboard(Aligned.of(scores), seed=seed) if scores else {"models": []}
-    return {one["model"]: one["group"] for one in found["models"]}
+        held, stories = columns[one["scores"]][reading], selection.stories if selection else set(one["numbers"])
+        if not held or (reading == "official" and lacking(held, stories)):
+            continue
+        scores[one["key"]] = {
+            story: value for story, value in scores_by_story(held, SCORE[stage]).items() if story in stories
+        }
+        categories |= categories_of(held)
+    if not scores:
+        return {"models": [], "pairs": [], "method": "", "tests": 0}
+    return leaderboard(Aligned.of(scores), seed=seed, categories=categories)
 
 
 def board(dataset: Dataset, form: str, key: str | None, *, all_runs: bool = False) -> dict[str, Any]:
@@ -223,7 +261,7 @@ def board(dataset: Dataset, form: str, key: str | None, *, all_runs: bool = Fals
     chosen = next((one for one in selections if one.key == key), selections[0] if selections else None)
     fitting = [run for run in runs if chosen and chosen.stories <= set(reports[run.pk]["numbers"])]
     stages = {}
-    for stage in ("stage1", "stage2"):
+    for stage in STAGES:
         entries = entries_of(fitting, reports, stage)
         entries = entries if all_runs else newest(entries)
         common = label(entries)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db.models import Min
+
 from annotation.domain.schema import SCHEMAS
-from benchmark.models import Form, Run, Stage
+from benchmark.models import Form, Run, RunItem, Stage
+from benchmark.services.in_context import examples_told, reads_prompts
 from benchmark.services.leaderboards import Entry
+from benchmark.services.runs import READ_AGAIN
+from workers.models import Call
 
 Facts = list[list[str]]
 
@@ -18,7 +23,6 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
     chosen = [f"split {held['split']}"] if held.get("split") else []
     chosen += [f"category {held['category']}"] if held.get("category") else []
     chosen += [f"the first {held['limit']}"] if held.get("limit") else []
-    packages = ", ".join(f"{name} {version}" for name, version in spec.get("packages", {}).items())
     return [
         ["Run", f"{run.title} ({run.uid}), suite {run.suite}"],
         ["Started", run.created_at.strftime("%Y-%m-%d %H:%M UTC")],
@@ -29,16 +33,64 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Gold settled by", ", ".join(f"{name} {count:,}" for name, count in run.dataset.methods.items()) or "–"],
         ["Stages", ", ".join(Stage(stage).label.lower() for stage in run.stages)],
         ["Form", Form(run.form).label],
-        ["Prompts", f"set {run.prompt_set}, level {run.level}; judge level {held.get('judge_level')}"],
+        ["Prompts", f"set {run.prompt_set}, level {run.level}"],
         *[[f"Prompt of {Stage(stage).label.lower()}", f"SHA-256 {digest}"] for stage, digest in spec.get("prompts", {}).items()],
-        ["Examples", f"{held.get('examples')} for extraction and labelling at level 4, {held.get('shots')} for the judge"],
-        ["Judge", _endpoint(spec["judge"]) if spec.get("judge") else "none"],
+        *[[f"Examples of {stage.label.lower()}", shown] for stage in Stage if (shown := examples_told(run, stage))],
+        *_judge_facts(run),
         *[[f"Model {one.name}", _endpoint(one.spec)] for one in run.entrants.all()],
         *_answered(report),
         ["Longest answer", f"{held.get('max_tokens'):,} tokens" if held.get("max_tokens") else "–"],
         ["Seed", str(held.get("seed", 1))],
-        ["Code", f"Credence {spec.get('code', '')}, Python {spec.get('python', '')}; {packages}"],
+        *[[f"Sent to {row['name']}, {row['stage'].lower()}", row["sent"]] for row in sent_settings(run)],
+        ["Code", _code(spec)],
+        *[[f"{one['did'].capitalize()} {one['at'][:16].replace('T', ' ')} UTC", _later(one)] for one in spec.get("later", ())],
     ]  # fmt: skip
+
+
+def _code(spec: Mapping[str, Any]) -> str:
+    packages = ", ".join(f"{name} {version}" for name, version in spec.get("packages", {}).items())
+    return f"Credence {spec.get('code', '')}, Python {spec.get('python', '')}; {packages}"
+
+
+def _later(held: Mapping[str, Any]) -> str:
+    """What a run's `spec.later` says of one thing that was done to it (services/runs.py)."""
+    parts = [f"models {', '.join(held['models'])}"] if held.get("models") else []
+    parts += [f"{held['stories']:,} stories"] if held.get("stories") else []
+    parts += [f"{held['changed']:,} readings changed"] if held["did"] == READ_AGAIN else []
+    if held["did"] != READ_AGAIN and held.get("changed"):
+        parts.append(f"with settings changed since the launch: {', '.join(held['changed'])}")
+    return "; ".join([*parts, _code(held)])
+
+
+def _judge_facts(run: Run) -> Facts:
+    if not run.spec.get("judge"):
+        return [["Judge", "none"]]
+    if not reads_prompts(run.judge):
+        return [["Judge", _endpoint(run.spec["judge"])], ["Judge sees", "both tables, no prompt and no story"]]
+    story = "the story and both tables" if run.params.get("with_story") else "both tables, not the story"
+    return [
+        ["Judge", _endpoint(run.spec["judge"])],
+        ["Judge sees", f"{story}, at prompt level {run.params.get('judge_level')}"],
+    ]
+
+
+_NO_SETTINGS = ("messages", "system", "task", "model")
+
+
+def sent_settings(run: Run) -> list[dict[str, str]]:
+    """[{name, stage, sent}]: what went out beside the messages, of the first call of each model and stage; nothing went to
+    a baseline."""
+    rows = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by()
+    first = rows.values("entrant__name", "entrant__position", "stage").annotate(call=Min("call"))
+    calls = Call.objects.filter(pk__in=[row["call"] for row in first]).exclude(provider="baseline").only("body")
+    bodies = {call.pk: call.request for call in calls}
+    found = []
+    for row in sorted(first, key=lambda one: (one["entrant__position"], one["stage"])):
+        if body := bodies.get(row["call"]):
+            shown = {name: "a JSON schema" if isinstance(value, dict) else value for name, value in body.items()}
+            sent = ", ".join(f"{name}: {value}" for name, value in shown.items() if name not in _NO_SETTINGS)
+            found.append({"name": row["entrant__name"], "stage": Stage(row["stage"]).label, "sent": sent or "–"})
+    return found
 
 
 def _last(report: Mapping[str, Any]) -> str:
@@ -93,21 +145,38 @@ def _prompts(run: Run) -> str:
         if run.form == Form.STRUCTURED
         else "Answers were free text with a table, as published."
     )
+    models = any(one.spec.get("provider") != "baseline" for one in run.entrants.all())
+    if not models:
+        return f"No prompt was read: baselines compute their answers from the data. {form}"
     own = "wording of Credence's own" if run.prompt_set.startswith("omnitom-") else "the team's own wording"
-    return f"Prompts were set {run.prompt_set} ({own}) at level {run.level} of the TELeR taxonomy; their hashes are listed below. {form}"
+    asked = [stage for stage in (Stage.EXTRACT, Stage.LABEL) if examples_told(run, stage)]
+    shown = "".join(f" Examples of {stage.label.lower()}: {examples_told(run, stage)}." for stage in asked)
+    return f"Prompts were set {run.prompt_set} ({own}) at level {run.level} of the TELeR taxonomy; their hashes are listed below.{shown} {form}"
 
 
 def _judge(run: Run) -> str:
     if run.judge is None:
         return ""
     name = run.spec.get("judge", {}).get("name", run.judge.name)
-    story = "the story and" if run.params.get("with_story") else "no story but"
-    return (
-        f"Extracted propositions were matched with gold by the judge {name}, which saw {story} both tables, with "
-        f"{run.params.get('shots')} in-context examples at level {run.params.get('judge_level')}. "
-        "This judge is uncalibrated: nobody compared its matches with human alignments here, so its error is unknown and the stage 1 "
-        "figures hold for this judge only."
-    )
+    return f"Extracted propositions were matched with gold by the judge {name}, {_saw(run)} {_UNCALIBRATED}"
+
+
+_UNCALIBRATED = (
+    "This judge is uncalibrated: nobody compared its matches with human alignments here, so its error is unknown and the stage 1 "
+    "figures hold for this judge only."
+)
+
+
+def _saw(run: Run) -> str:
+    if not reads_prompts(run.judge):
+        return (
+            "a baseline that reads no prompt and no story: within an actor it assigns propositions one to one by the "
+            "similarity of their wording."
+        )
+    story = "the story and both tables" if run.params.get("with_story") else "both tables but no story"
+    shown = examples_told(run, Stage.JUDGE)
+    examples = f"in-context examples: {shown}" if shown else "no in-context example"
+    return f"which saw {story} in a prompt of level {run.params.get('judge_level')}, with {examples}."
 
 
 def _scoring(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
@@ -145,7 +214,7 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
     return (
         f"Intervals: {method}; the propositions of one story are not independent, so stories are resampled whole. Models are "
         "compared in pairs on the stories that both have, by a two-sided sign-flip test of the mean difference by story, with Holm's correction "
-        "over all pairs of a table; models that share a letter are not shown to differ at the 5 % level, which does not mean that they are equal."
+        "over all pairs of a stage and reading, over all stories and in each category; models that share a letter are not shown to differ at the 5 % level, which does not mean that they are equal."
     )
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
-from benchmark.domain.omnitom.prompting import BadPromptSet
-from benchmark.models import Dataset, DatasetStory, Form, Run, Stage
+from django.db.models import QuerySet
+
+from benchmark.domain.omnitom.prompting import LEVELS, MAX_EXAMPLES, BadPromptSet
+from benchmark.models import Dataset, DatasetStory, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_hashes
+from benchmark.services.in_context import SAMPLE, SOURCES, reads_prompts
 from workers.backends.baseline import MODELS as BASELINES
 from workers.models import Endpoint
+from workers.services.jobs import MOST_MONEY
+
+MOST_TOKENS, MOST_SEED, MOST_STORIES = 200_000, 2**31 - 1, 1_000_000
 
 
 class RunRefused(ValueError):
@@ -23,8 +29,9 @@ class RunRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is to be. `examples` and `shots` are in-context examples of extraction and labelling (level 4), and of the judge;
-    `limit` 0 takes every story; `max_tokens` of an answer; `budget` in US dollars, None for no cap."""
+    """What a run is to be. `examples` and `shots` are in-context examples of extraction and labelling, and of the judge, both
+    at level 4; `examples_from` is a key of SOURCES, which other one a category falls back to; `limit` 0 takes every story;
+    `max_tokens` of an answer; `budget` in US dollars, None for no cap."""
 
     dataset: Dataset
     endpoints: Sequence[Endpoint]
@@ -36,6 +43,7 @@ class Plan:
     judge_level: int = 4
     shots: int = 3
     examples: int = 1
+    examples_from: str = SAMPLE
     with_story: bool = True
     split: str = ""
     category: str = ""
@@ -46,7 +54,6 @@ class Plan:
     batch: bool = False
     source: Run | None = None
     title: str = ""
-    chosen: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 def stages_of(endpoint: Endpoint) -> tuple[str, ...]:
@@ -57,7 +64,23 @@ def stages_of(endpoint: Endpoint) -> tuple[str, ...]:
 
 
 def check(plan: Plan) -> list[DatasetStory]:
-    """The stories that the plan takes. Raises RunRefused with one sentence."""
+    """The stories that the plan takes. Raises RunRefused with one sentence, also for what could not be asked later."""
+    _check_stages(plan)
+    _check_numbers(plan)
+    for endpoint in plan.endpoints:
+        if not own_stages(plan, endpoint):
+            raise RunRefused(_nothing_for(plan, endpoint), "endpoints")
+    if plan.form == Form.STRUCTURED:
+        check_structured(plan)
+    check_room(plan)
+    try:
+        prompt_hashes(plan)
+    except BadPromptSet as error:
+        raise RunRefused(str(error), "prompt_set") from error
+    return _stories(plan)
+
+
+def _check_stages(plan: Plan) -> None:
     unknown = [stage for stage in plan.stages if stage not in Stage.values]
     if unknown or not plan.stages:
         raise RunRefused(
@@ -75,21 +98,55 @@ def check(plan: Plan) -> list[DatasetStory]:
         raise RunRefused(f"{plan.judge.name} is a baseline that cannot judge.", "judge")
     if not plan.endpoints:
         raise RunRefused("No model was chosen.", "endpoints")
-    if not 0 <= plan.shots <= 3:
-        raise RunRefused(f"The judge can have 0 to 3 examples, not {plan.shots}.", "shots")
-    for endpoint in plan.endpoints:
-        if not own_stages(plan, endpoint):
-            raise RunRefused(_nothing_for(plan, endpoint), "endpoints")
-    if plan.form == Form.STRUCTURED:
-        check_structured(plan)
-    try:
-        prompt_hashes(plan)
-    except BadPromptSet as error:
-        raise RunRefused(str(error), "prompt_set") from error
+
+
+def _check_numbers(plan: Plan) -> None:
+    bounds = {
+        "level": ("The prompt level", LEVELS[0], LEVELS[-1]),
+        "judge_level": ("The judge's prompt level", LEVELS[0], LEVELS[-1]),
+        "limit": ("The number of stories", 0, MOST_STORIES),
+        "max_tokens": ("The longest answer in tokens", 1, MOST_TOKENS),
+        "seed": ("The seed", 0, MOST_SEED),
+    }
+    for who, name in (("The judge", "shots"), ("A prompt", "examples")):
+        if not 0 <= getattr(plan, name) <= MAX_EXAMPLES:
+            raise RunRefused(f"{who} can have 0 to {MAX_EXAMPLES} examples, not {getattr(plan, name)}.", name)
+    for name, (called, least, most) in bounds.items():
+        if not least <= getattr(plan, name) <= most:
+            raise RunRefused(f"{called} is {getattr(plan, name)}; expected {least} to {most}.", name)
+    if plan.examples_from not in SOURCES:
+        raise RunRefused(f"Examples come from {' or '.join(SOURCES)}, not {plan.examples_from!r}.", "examples_from")
+    if plan.budget is not None and not (plan.budget.is_finite() and 0 <= plan.budget < MOST_MONEY):
+        raise RunRefused(f"The budget is {plan.budget}; expected US dollars, 0 or more, such as 2.50.", "budget")
+
+
+def check_room(plan: Plan) -> None:
+    """Raises RunRefused where the longest answer leaves no question any room in the context of an endpoint."""
+    judges = [plan.judge] if plan.judge and Stage.JUDGE in plan.stages else []
+    for endpoint in [*plan.endpoints, *judges]:
+        if reads_prompts(endpoint) and 0 < endpoint.context_tokens <= plan.max_tokens:
+            raise RunRefused(
+                f"Answers of up to {plan.max_tokens:,} tokens leave no room for a question in the context of {endpoint.name}, which "
+                f"holds {endpoint.context_tokens:,}.",
+                "max_tokens",
+            )
+
+
+def _stories(plan: Plan) -> list[DatasetStory]:
     stories = list(plan.dataset.stories.selected(split=plan.split, category=plan.category, limit=plan.limit))
     if not stories:
         raise RunRefused("The choice of split and category leaves no story of this dataset.", "split")
-    return stories
+    if plan.source is None or set(plan.stages) != {Stage.JUDGE}:
+        return stories
+    there = set().union(*(extracted_by(plan.source, one).values_list("story_id", flat=True) for one in plan.endpoints))
+    if held := [story for story in stories if story.pk in there]:
+        return held
+    raise RunRefused("The earlier run has no extraction of these models and stories yet.", "source")
+
+
+def extracted_by(source: Run, model: Endpoint) -> QuerySet[RunItem]:
+    """The places of a run with an extraction of the model that can be judged."""
+    return RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, stage=Stage.EXTRACT, call__isnull=False)
 
 
 def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
@@ -117,7 +174,8 @@ def _check_source(plan: Plan, source: Run) -> None:
 
 def check_structured(plan: Plan) -> None:
     """Raises RunRefused where an endpoint of the plan cannot hold its answers to a schema."""
-    asked = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
+    judges = [plan.judge] if plan.judge and Stage.JUDGE in plan.stages else []
+    asked = [*plan.endpoints, *judges]
     unable = [one.name for one in asked if not one.json_schema and one.provider not in ("baseline", "scripted")]
     if unable:
         raise RunRefused(f"{', '.join(unable)} cannot hold its answers to a schema; choose free text.", "form")
@@ -129,3 +187,15 @@ def own_stages(plan: Plan, endpoint: Endpoint) -> list[str]:
     own = [stage for stage in plan.stages if stage != Stage.JUDGE and stage in able]
     judged_anew = plan.source is not None and plan.source.entrants.filter(endpoint=endpoint).exists()
     return own or ([Stage.JUDGE] if judged_anew and Stage.JUDGE in plan.stages else [])
+
+
+def prompted_stages(plan: Plan) -> list[str]:
+    """The stages at which somebody reads a prompt: a baseline does not."""
+    models = [one for one in plan.endpoints if reads_prompts(one)]
+    return [
+        stage
+        for stage in plan.stages
+        if (
+            reads_prompts(plan.judge) if stage == Stage.JUDGE else any(stage in own_stages(plan, one) for one in models)
+        )
+    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
@@ -17,7 +16,7 @@ from benchmark.domain.omnitom.prompting.requests import REQUESTS
 from benchmark.domain.omnitom.prompting.sets import NAMES
 from benchmark.domain.omnitom.records import record_of
 from benchmark.models import Run, Stage, StoredPromptSet
-from benchmark.services.asking import WITH_EXAMPLES
+from benchmark.services.in_context import WITH_EXAMPLES
 from workers.backends.contract import Request
 
 LARGEST = 1024 * 1024
@@ -41,10 +40,6 @@ class Listed:
     runs: int
     held: StoredPromptSet | None = None
 
-    @property
-    def made_at(self) -> datetime | None:
-        return self.held.created_at if self.held else None
-
 
 def prompt_sets_of(project: Project) -> list[Listed]:
     used = Counter(Run.objects.filter(project=project).order_by().values_list("prompt_set", flat=True))
@@ -63,7 +58,7 @@ def names_of(project: Project) -> list[str]:
     return [*NAMES, *StoredPromptSet.objects.filter(project=project).values_list("name", flat=True)]
 
 
-def add_prompt_set(*, by: User, project: Project, name: str, files: Mapping[str, bytes]) -> StoredPromptSet:
+def add_prompt_set(*, by: User | None, project: Project, name: str, files: Mapping[str, bytes]) -> StoredPromptSet:
     """Raises PromptSetRefused for a name that is taken, and with the sentence of what is wrong with the files."""
     if name in NAMES:
         raise PromptSetRefused(f"{name} is the name of a built-in set.", "name")
@@ -94,7 +89,7 @@ def _text(file: str, raw: bytes) -> str:
 
 
 @transaction.atomic
-def discard_prompt_set(*, by: User, project: Project, name: str) -> bool:
+def discard_prompt_set(*, by: User | None, project: Project, name: str) -> bool:
     """False where a run used it, or it is not there."""
     Project.objects.select_for_update().get(pk=project.pk)
     if Run.objects.filter(project=project, prompt_set=name).exists():

@@ -30,9 +30,10 @@ def report_of(run: Run) -> dict[str, Any]:
     """{entrants: [{id, name, kind, stage1, stage2}], stories, numbers, answers, scored, places, version}; from the row where it is up to
     date.
 
-    `stage1` and `stage2` are None or {official, repaired, answered, asked, analyses}; `official` and `repaired` as score_outputs
-    prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an `interval` too. `analyses` is {reading:
-    those of `domain.omnitom.analyses` with "outputs"}, None where the reading has no figures.
+    `stage1` and `stage2` are None or {official, repaired, answered, asked, analyses[, reason]}; `official` and `repaired` as
+    score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an `interval` too.
+    `reason` says why `official` is None; `answered` counts the answers that official scoring takes. `analyses` is {reading: those of
+    `domain.omnitom.analyses` with "outputs"}, None where the reading has no figures.
     """
     return reports_of([run])[run.pk]
 
@@ -110,6 +111,9 @@ def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
 def _stages(held: Results, seed: int) -> dict[str, Any]:
     stage1, by_story1 = _stage1(held, seed)
     stage2, by_story2 = _stage2(held, seed)
+    for stage, figures in (("stage1", stage1), ("stage2", stage2)):
+        if figures and stage in held.lacking:
+            figures |= {"official": None, "reason": held.lacking[stage]}
     return {"stage1": stage1, "stage2": stage2, "by_story": {"stage1": by_story1, "stage2": by_story2}}
 
 
@@ -144,7 +148,7 @@ def _seen(
         "repaired": analyse(repaired, seed=seed) | {"outputs": outputs_analysis(outputs, others, seed=seed)},
         "official": None,
     }
-    if official and len(official) == len(repaired):
+    if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
         nothing = [unread(one) for one, mended in zip(official, repaired, strict=True) if mended.unusable != NO_GOLD]
         found["official"] = analyse(official, seed=seed) | {"outputs": outputs_analysis(nothing, others, seed=seed)}
     return found
@@ -171,20 +175,24 @@ def _without_stories(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def scores_of(run: Run) -> dict[str, Any]:
-    """{official, repaired} of a run in the form of score_outputs, by model where there are several."""
+    """{official, repaired} of a run in the form of score_outputs, by model where there are several. A stage without figures is
+    None, with its sentence in the reading's `reason`."""
     seed = run.params.get("seed", 1)
     found = {held.name: _scores(held, seed) for held in results_of(run).values()}
     return next(iter(found.values())) if len(found) == 1 else found
 
 
 def _scores(held: Results, seed: int) -> dict[str, Any]:
+    official = {"stage1": (stage1_metrics, held.official1), "stage2": (stage2_metrics, held.official2)}
+    mended = {"stage1": (stage1_report, held.repaired1), "stage2": (stage2_report, held.repaired2)}
+    unasked = {stage: held.lacking[stage] for stage, (_, results) in mended.items() if not results}
     return {
         "official": {
-            "stage1": stage1_metrics(held.official1) if held.official1 else None,
-            "stage2": stage2_metrics(held.official2) if held.official2 else None,
-        },
+            stage: None if stage in held.lacking else metrics(results) for stage, (metrics, results) in official.items()
+        }
+        | ({"reason": held.lacking} if held.lacking else {}),
         "repaired": {
-            "stage1": stage1_report(held.repaired1, seed=seed) if held.repaired1 else None,
-            "stage2": stage2_report(held.repaired2, seed=seed) if held.repaired2 else None,
-        },
+            stage: report(results, seed=seed) if results else None for stage, (report, results) in mended.items()
+        }
+        | ({"reason": unasked} if unasked else {}),
     }

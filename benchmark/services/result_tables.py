@@ -30,7 +30,7 @@ SCORES = {"stage1": "F1 of extraction", "stage2": "Accuracy of labelling"}
 GROUPS = {"official": "Official reading (%)", "repaired": "Repaired reading (%)"}
 GROUP_NOTE = (
     "Models that share a letter are not shown to differ: paired sign-flip test over the stories that both have, Holm's correction over "
-    "all pairs. People are not tested."
+    "all pairs, over all stories and in each category. People are not tested."
 )
 READING_NOTE = (
     "The official reading counts what cannot be read as 0; the repaired one leaves it out, and its bounds say what the score "
@@ -40,7 +40,6 @@ PEOPLE_NOTE = (
     "Annotators are scored like models on the stories in which they labelled every cell. Gold rests on these votes too, so their rows "
     "flatter them and are no upper bound."
 )
-OFFICIAL_NONE = "Structured output has no official reading: the released code cannot read it."
 
 
 def stage_table(entries: Sequence[Entry], stage: str) -> Table:
@@ -122,19 +121,27 @@ def _stage_row(entry: Entry, stage: str) -> dict[str, Any]:
 
 def _notes(entries: Sequence[Entry], stage: str) -> list[str]:
     notes = [READING_NOTE, GROUP_NOTE]
-    if not any(one["readings"]["official"] for one in entries) and entries:
-        notes.append(OFFICIAL_NONE)
-    elif stage == "stage1":
+    if stage == "stage1":
         notes.append(
             "F1 is the mean over stories; F1, categories is the mean of the categories' means, which the paper's table prints as overall."
         )
-    for one in entries:
-        lacking = one["figures"]["asked"] - one["figures"]["answered"]
-        if lacking and one["figures"]["official"]:
-            notes.append(f"{one['model']} lacks {lacking:,} answers, so official scoring has no figure for it.")
+    notes += _unofficial(entries)
     if any(one["kind"] == "person" for one in entries):
         notes.append(PEOPLE_NOTE)
     return notes
+
+
+def _unofficial(entries: Sequence[Entry]) -> list[str]:
+    """Why there is no official figure, a note for each reason."""
+    models: dict[str, list[str]] = {}
+    for one in entries:
+        if not one["readings"]["official"]:
+            models.setdefault(one["readings"].get("reason", ""), []).append(one["model"])
+    return [
+        why if len(names) == len(entries) else f"No official figure of {', '.join(names)}: {why}"
+        for why, names in models.items()
+        if why
+    ]
 
 
 def category_table(entries: Sequence[Entry], stage: str) -> Table:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 from annotation.domain.schema import SCHEMAS
 from benchmark.domain.omnitom.item_readings import stage1_of, stage2_of
+from benchmark.domain.omnitom.official import STRUCTURED, why_none
 from benchmark.domain.omnitom.records import Record, record_of
 from benchmark.domain.omnitom.repaired import REFUSED, TRUNCATED
 from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
-from benchmark.models import Dataset, DatasetStory, Entrant, Run, RunItem, Stage
+from benchmark.models import Dataset, DatasetStory, Entrant, Form, Run, RunItem, Stage
 from workers.models import ItemState
 
 OPEN = "no answer yet"
@@ -28,6 +29,7 @@ class Results:
     `official` are the readings of the answers that are there, `repaired` one of every story that was asked for. `extractions` and
     `labellings` have what table 12 counts of each such story with gold: "" where the model's answer can be used, why not otherwise, None
     without an answer; `without` by stage why there was none, and why extractions have no judgement, with the number of stories.
+    `lacking` says of a stage why official scoring has no figures of it, in a sentence; a stage with figures is not in it.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Results:
     extractions: list[str | None] = field(default_factory=list)
     labellings: list[str | None] = field(default_factory=list)
     without: dict[str, Counter[str]] = field(default_factory=lambda: {stage: Counter() for stage in Stage.values})
+    lacking: dict[str, str] = field(default_factory=dict)
 
 
 def records_of(dataset: Dataset, stories: set[int] | None = None) -> dict[int, Record]:
@@ -61,35 +64,74 @@ def each_results(run: Run, records: Mapping[int, Record]) -> Iterator[tuple[int,
 def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:
     kind = "baseline" if entrant.endpoint.provider == "baseline" else "model"
     found = Results(entrant.name, kind)
-    extractions = _extractions(found, entrant, records)
+    extractions, extracted = _extractions(found, entrant, records)
+    told: dict[str, dict[int, str]] = {"stage1": {}, "stage2": {}}
     rows = RunItem.objects.filter(entrant=entrant).exclude(stage=Stage.EXTRACT).order_by("story__position")
     judged = set()
     for story, stage, official, repaired, unusable, state in rows.values_list(
         "story_id", "stage", "official", "repaired", "unusable", "item__state"
     ):
-        why = unusable if repaired is not None else WITHOUT_CALL.get(state, OPEN)
+        record, answered = records[story], repaired is not None
+        if none := _why_none(entrant.run, record, stage, official, repaired, extracted=story in extracted):
+            told[FIGURES[stage]][story], official = none, None
+        why = unusable if answered else WITHOUT_CALL.get(state, OPEN)
         if stage == Stage.LABEL:
-            _count(found, records[story], stage, why, answered=repaired is not None)
-            _take(found.official2, found.repaired2, stage2_of, records[story], official, repaired, why)
+            _count(found, record, stage, why, answered=answered)
+            _take(found.official2, found.repaired2, stage2_of, record, official, repaired, why)
         else:
             judged.add(story)
-            why = extractions.get(story) or _judge_s(found, records[story], why, answered=repaired is not None)
-            _take(found.official1, found.repaired1, stage1_of, records[story], official, repaired, why)
+            why = extractions.get(story) or _judge_s(found, record, why, answered=answered)
+            _take(found.official1, found.repaired1, stage1_of, record, official, repaired, why)
     if Stage.JUDGE in entrant.run.stages:
-        for story, why in extractions.items():
-            if story not in judged:  # nothing to be judged
-                _take(found.official1, found.repaired1, stage1_of, records[story], None, None, why or OPEN)
+        for story in (one for one in extractions if one not in judged):  # nothing to be judged
+            _take(found.official1, found.repaired1, stage1_of, records[story], None, None, extractions[story] or OPEN)
+            told["stage1"][story] = _why_none(
+                entrant.run, records[story], Stage.JUDGE.value, None, None, extracted=False
+            )
+    found.lacking = _lacking(found, told, entrant.run, records)
     return found
 
 
-def _extractions(found: Results, entrant: Entrant, records: Mapping[int, Record]) -> dict[int, str]:
-    """By story why its extraction is of no use, "" where it is."""
+def _lacking(
+    found: Results, told: Mapping[str, Mapping[int, str]], run: Run, records: Mapping[int, Record]
+) -> dict[str, str]:
+    """The sentence of the first story of each stage that has none of its figures."""
+    lacking = {stage: held[next(one for one in records if one in held)] for stage, held in told.items() if held}
+    for stage, asked in (("stage1", found.repaired1), ("stage2", found.repaired2)):
+        if not asked:
+            lacking[stage] = f"No story has an answer for {_unasked(run, stage)}."
+    return lacking
+
+
+FIGURES = {Stage.JUDGE: "stage1", Stage.LABEL: "stage2"}
+"""The figures that the answers of a stage are read for."""
+
+
+def _why_none(run: Run, record: Record, stage: str, official, repaired, *, extracted: bool) -> str:
+    """Why the answer has no part in official figures; empty where it has."""
+    if run.form == Form.STRUCTURED:
+        return STRUCTURED
+    answered = {Stage.EXTRACT.value} if extracted else set()
+    answered |= {stage} if repaired is not None else set()
+    return why_none(record.story_id, FIGURES[stage], answered, (official or {}).get("aborted", {}))
+
+
+def _unasked(run: Run, stage: str) -> str:
+    """The first of a stage's answers that nobody was asked for."""
+    if stage == "stage2":
+        return Stage.LABEL.value
+    return (Stage.JUDGE if Stage.EXTRACT in run.stages and Stage.JUDGE not in run.stages else Stage.EXTRACT).value
+
+
+def _extractions(found: Results, entrant: Entrant, records: Mapping[int, Record]) -> tuple[dict[int, str], set[int]]:
+    """By story why its extraction is of no use, "" where it is; and the stories that have one."""
     rows = RunItem.objects.filter(entrant=entrant, stage=Stage.EXTRACT).order_by("story__position")
-    held = {}
+    held, extracted = {}, set()
     for story, unusable, call, state in rows.values_list("story_id", "unusable", "call_id", "item__state"):
         held[story] = why = unusable if call else WITHOUT_CALL.get(state, OPEN)
+        extracted |= {story} if call else set()
         _count(found, records[story], Stage.EXTRACT, why, answered=bool(call))
-    return held
+    return held, extracted
 
 
 def _count(found: Results, record: Record, stage: str, why: str, *, answered: bool) -> None:

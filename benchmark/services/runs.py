@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from importlib.metadata import PackageNotFoundError, version
@@ -17,13 +17,25 @@ from annotation.models import User
 from annotation.services import audit
 from benchmark.models import DatasetStory, Entrant, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_hashes
-from benchmark.services.plans import Plan, RunRefused, check, check_structured, own_stages
+from benchmark.services.in_context import CALIBRATION_SPLIT, calibration_of, examples_used
+from benchmark.services.plans import (
+    Plan,
+    RunRefused,
+    check,
+    check_room,
+    check_structured,
+    extracted_by,
+    own_stages,
+    prompted_stages,
+)
 from workers.models import Endpoint, Item, Job, JobState
 from workers.models.bulk import insert_rows, update_rows
 from workers.services.jobs import JobRefused, add_items, open_job
 
 SUITE = "omnitom"
 PURPOSE = "omnitom"
+EXTENDED, READ_AGAIN = "extended", "read again"
+"""What a run's `spec.later` lists."""
 PACKAGES = ("anthropic", "celery", "django", "matplotlib", "numpy", "openai", "rapidfuzz", "scipy", "vllm")
 
 
@@ -47,11 +59,9 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetStory], now: da
         by=by.username if by else "", purpose=PURPOSE, title=title, endpoints=asked,
         params={"project": project.slug}, budget=plan.budget, batch=plan.batch,
     )  # fmt: skip
-    run = Run.objects.create(
-        project=project, dataset=plan.dataset, suite=SUITE, title=title, stages=list(plan.stages), form=plan.form,
-        level=plan.level, prompt_set=plan.prompt_set, judge=plan.judge, source=plan.source, job=job, created_by=by,
-        params=_params(plan, stories), spec=_spec(plan),
-    )  # fmt: skip
+    run = draft_of(plan, stories)
+    run.title, run.source, run.job, run.created_by, run.spec = title, plan.source, job, by, _spec(plan, run, stories)
+    run.save()
     _enter(run, plan, plan.endpoints, stories, now)
     if not job.items.exists():  # a job without items would never end
         raise RunRefused("The earlier run has no extraction of these models and stories yet.", "source")
@@ -60,28 +70,46 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetStory], now: da
     return run
 
 
-def draft_of(plan: Plan) -> Run:
-    """The run that the plan would make, for asking what it would ask; it is not saved."""
+def draft_of(plan: Plan, stories: Sequence[DatasetStory]) -> Run:
+    """The run that the plan would make on these stories, for asking what it would ask; it is not saved."""
     return Run(
         project=plan.dataset.project, dataset=plan.dataset, suite=SUITE, form=plan.form, level=plan.level,
-        prompt_set=plan.prompt_set, judge=plan.judge, params=_params(plan, ()), stages=list(plan.stages),
+        prompt_set=plan.prompt_set, judge=plan.judge, params=_params(plan, stories), stages=list(plan.stages),
     )  # fmt: skip
 
 
 def _params(plan: Plan, stories: Sequence[DatasetStory]) -> dict[str, Any]:
     names = (
-        "judge_level", "shots", "examples", "with_story", "split", "category", "limit", "max_tokens", "seed", "batch",
+        "judge_level", "shots", "examples", "examples_from", "with_story", "split", "category", "limit", "max_tokens", "seed", "batch",
     )  # fmt: skip
     held = {name: getattr(plan, name) for name in names}
+    held["example_stories"] = calibration_of(plan, stories)
     return held | {"stories": len(stories), "budget": str(plan.budget) if plan.budget is not None else None}
 
 
-def _spec(plan: Plan) -> dict[str, Any]:
-    """Everything that made the run besides what its rows say: versions, hashes, and the endpoints as they are now."""
+def _spec(plan: Plan, run: Run, stories: Sequence[DatasetStory]) -> dict[str, Any]:
+    """Everything that made the run besides what its rows say: versions, hashes, examples, and the endpoints as they are now."""
     return {
         "dataset": {"version": plan.dataset.version, "digest": plan.dataset.digest},
         "prompts": prompt_hashes(plan),
+        "examples": _examples(plan, run, stories),
         "judge": spec_of(plan.judge) if plan.judge else None,
+        **versions(),
+    }
+
+
+def _examples(plan: Plan, run: Run, stories: Sequence[DatasetStory]) -> list[dict[str, Any]]:
+    """What `examples_used` says; of extractions that were taken over, what it said of them."""
+    taken = plan.source.spec.get("examples", ()) if plan.source else ()
+    return [
+        *(row for row in taken if row["stage"] == Stage.EXTRACT),
+        *examples_used(run, prompted_stages(plan), stories),
+    ]
+
+
+def versions() -> dict[str, Any]:
+    """The code and the packages that work now."""
+    return {
         "code": settings.CREDENCE_VERSION,
         "python": platform.python_version(),
         "packages": {name: found for name in PACKAGES if (found := _installed(name))},
@@ -136,9 +164,7 @@ _NEW = ("entrant", "story", "stage", "unusable")
 
 def _take_over(run: Run, entrant: Entrant, stories: Sequence[DatasetStory]) -> None:
     """The source's extractions become this run's, call by call; each gets a place for its new judgement."""
-    held = RunItem.objects.filter(
-        entrant__run=run.source_id, entrant__endpoint=entrant.endpoint_id, stage=Stage.EXTRACT, call__isnull=False
-    )
+    held = extracted_by(run.source, entrant.endpoint)
     read = {story: rest for story, *rest in held.values_list("story_id", "call_id", "repaired", "unusable")}
     mine = [story for story in stories if story.pk in read]
     fields = ("entrant", "story", "stage", "call", "repaired", "unusable")
@@ -174,35 +200,74 @@ def extend_run(
 ) -> int:
     """More models, or more stories of its dataset; what is there stays. Returns how many places are new. Raises RunRefused."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
+    run.refresh_from_db(fields=["params", "spec"])  # another may have extended it meanwhile
+    more = extension_of(run, endpoints, stories)
     if job.state == JobState.CANCELLED:
         raise RunRefused("The run was cancelled; run it again instead.")
-    plan = plan_of(run)
-    here = _stories_of(run)
-    fresh = [story for story in stories if story.pk not in {one.pk for one in here}]
-    old = list(run.entrants.select_related("endpoint"))
-    added = [one for one in endpoints if one.pk not in {entrant.endpoint_id for entrant in old}]
-    for endpoint in added:
-        if not endpoint.active:
-            raise RunRefused(f"The endpoint {endpoint.name} is switched off.")
-        if not own_stages(plan, endpoint):
-            raise RunRefused(f"{endpoint.name} can do none of the run's stages.")
-    if run.form == Form.STRUCTURED:
-        check_structured(replace(plan, endpoints=added))
     before = RunItem.objects.filter(entrant__run=run).count()
     Job.objects.filter(pk=job.pk, state=JobState.FINISHED).update(state=JobState.RUNNING, finished_at=None)
     run.job.refresh_from_db()
-    for entrant in old if fresh else []:
-        _add_places(run, entrant, own_stages(plan, entrant.endpoint), fresh, now)
-    _enter(run, plan, added, sorted([*here, *fresh], key=lambda one: one.position), now)
+    for entrant in run.entrants.select_related("endpoint") if more.fresh else []:
+        _add_places(run, entrant, own_stages(more.plan, entrant.endpoint), more.fresh, now)
+    _enter(run, more.plan, more.added, more.stories, now)
     made = RunItem.objects.filter(entrant__run=run).count() - before
     if not made:
-        Job.objects.filter(pk=job.pk).update(state=job.state, finished_at=job.finished_at)
         raise RunRefused("These models and stories are all in the run already.")
-    run.params["stories"] = len(here) + len(fresh)
-    run.save(update_fields=["params"])
-    details = {"models": [one.name for one in added], "stories": len(fresh)}
+    details = {"models": [one.name for one in more.added], "stories": len(more.fresh)}
+    run.params |= {"stories": len(more.stories), "example_stories": calibration_of(more.plan, more.stories)}
+    everybody = replace(more.plan, endpoints=[*more.plan.endpoints, *more.added])
+    run.spec["examples"] = _examples(everybody, run, more.stories)
+    note_later(run, EXTENDED, now, **details, changed=_changed_endpoints(run))
+    run.save(update_fields=["params", "spec"])
     audit.record(by=by, project=run.project, action="run.extended", target=run.uid, **details)
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """What a run becomes: `plan` is that of its launch, `added` and `fresh` the models and stories that are new, `stories` all."""
+
+    plan: Plan
+    added: list[Endpoint]
+    fresh: list[DatasetStory]
+    stories: list[DatasetStory]
+
+
+def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[DatasetStory]) -> Extension:
+    """Raises RunRefused where these models cannot join the run, or a story is shown in its prompts."""
+    plan, here = plan_of(run), _stories_of(run)
+    there, models = {one.pk for one in here}, {one.pk for one in plan.endpoints}
+    fresh = [story for story in stories if story.pk not in there]
+    added = [one for one in endpoints if one.pk not in models]
+    for endpoint in added:
+        if not endpoint.active:
+            raise RunRefused(f"The endpoint {endpoint.name} is switched off.", "endpoints")
+        if not own_stages(plan, endpoint):
+            raise RunRefused(f"{endpoint.name} can do none of the run's stages.", "endpoints")
+    joined = replace(plan, endpoints=added)
+    if run.form == Form.STRUCTURED:
+        check_structured(joined)
+    check_room(joined)
+    shown = sorted({story.number for story in fresh} & set(run.params.get("example_stories", ())))
+    if shown:
+        raise RunRefused(
+            f"Story {shown[0]} serves this run's prompts as an example, so that it cannot be asked too; leave the split "
+            f"{CALIBRATION_SPLIT} out.",
+            "split",
+        )
+    return Extension(plan, added, fresh, sorted([*here, *fresh], key=lambda one: one.position))
+
+
+def note_later(run: Run, did: str, now: datetime, **details: Any) -> None:
+    """What happened to the run after its launch, with the code that did it; the caller saves `spec`."""
+    run.spec["later"] = [*run.spec.get("later", ()), {"did": did, "at": now.isoformat(), **details, **versions()}]
+
+
+def _changed_endpoints(run: Run) -> list[str]:
+    """Names of the run's endpoints whose settings are no longer those that it states."""
+    held = [(one.name, one.spec, one.endpoint) for one in run.entrants.select_related("endpoint")]
+    held += [(run.judge.name, run.spec.get("judge"), run.judge)] if run.judge else []
+    return [name for name, spec, endpoint in held if spec != spec_of(endpoint)]
 
 
 def plan_of(run: Run) -> Plan:
@@ -221,9 +286,15 @@ _BARE = Plan(dataset=None, endpoints=(), stages=())  # type: ignore[arg-type]
 
 def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
     """The same once more, on the stories that it has come to have: what the ledger holds is not asked again."""
+    plan, stories = again_of(run)
+    return start_run(by=by, plan=plan, now=now, stories=stories)
+
+
+def again_of(run: Run) -> tuple[Plan, list[DatasetStory]]:
+    """The plan and the stories of the same once more. Raises RunRefused where it can no longer be launched."""
     plan = plan_of(run)
     check(plan)
-    return start_run(by=by, plan=plan, now=now, stories=_stories_of(run))
+    return plan, _stories_of(run)
 
 
 def _stories_of(run: Run) -> list[DatasetStory]:

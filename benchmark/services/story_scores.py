@@ -7,14 +7,11 @@ A value is a fraction; of the repaired reading [worst, best] where the story is 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
-from statistics import mean
 from typing import Any
 
 from benchmark.domain.omnitom.estimating import StoryScore, report
-from benchmark.domain.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, category_mean, six
-from judge.domain.text import normalise_space
+from benchmark.domain.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, averages
 
 SHARES = {"stage1": STAGE1_SHARES, "stage2": STAGE2_SHARES}
 SCORE = {"stage1": "f1", "stage2": "overall_accuracy"}
@@ -60,36 +57,34 @@ def categories_of(columns: Columns) -> dict[int, str]:
     return dict(zip(columns["stories"], columns["categories"], strict=True))
 
 
+def lacking(columns: Columns | None, stories: Set[int]) -> str:
+    """Why official scoring has no figures of the selection, from what was kept of its reading; empty where it has."""
+    missing = stories - set(columns["stories"] if columns else ())
+    if not missing:
+        return "" if stories else "No story is selected."
+    return f"Story {min(missing)} has no official reading; official scoring needs one of every story."
+
+
 def official_figures(columns: Columns, stories: Set[int], stage: str) -> dict[str, Any] | None:
-    """{overall, by_category} of the selection as official scoring has them; None without one of its stories."""
-    kept = [at for at, story in enumerate(columns["stories"]) if story in stories]
-    if not kept:
+    """{overall, by_category} of the selection as official scoring has them; None where one of its stories is not there."""
+    if lacking(columns, stories):
         return None
-    groups: dict[str, list[int]] = defaultdict(list)
-    for at in kept:
-        groups[columns["categories"][at]].append(at)
-    overall = _official_row(columns, kept, stage)
-    by_category = [
-        {"story_category": normalise_space(name), **_official_row(columns, groups[name], stage)}
-        for name in sorted(groups)
-    ]
-    if stage == "stage1":
-        overall["f1_category_mean"] = category_mean([row["f1"] for row in by_category])
-    return {"overall": overall, "by_category": by_category}
-
-
-def _official_row(columns: Columns, kept: Sequence[int], stage: str) -> dict[str, str]:
-    means = {name: six(mean(columns["values"][name][at] for at in kept)) for name in SHARES[stage]}
-    return {"stories": str(len(kept)), **means}
+    kept = [at for at, story in enumerate(columns["stories"]) if story in stories]
+    values = {name: columns["values"][name] for name in SHARES[stage]}
+    rows = [(columns["categories"][at], {name: held[at] for name, held in values.items()}) for at in kept]
+    return averages(rows, SHARES[stage])
 
 
 def with_intervals(
-    figures: dict[str, Any], columns: Columns, stories: Set[int], stage: str, **rules: int
+    figures: Mapping[str, Any], columns: Columns, stories: Set[int], stage: str, **rules: int
 ) -> dict[str, Any]:
     """Official figures with `interval` in each row, from the bootstrap that the repaired reading has."""
     held = repaired_figures({**columns, "unusable": {}}, stories, stage, **rules)
-    rows = {normalise_space(row["story_category"]): row["interval"] for row in held["by_category"]}
-    by_category = [row | {"interval": rows[row["story_category"]]} for row in figures["by_category"]]
+    # both are in the order of the verbatim categories, of which two can read alike
+    by_category = [
+        row | {"interval": one["interval"]}
+        for row, one in zip(figures["by_category"], held["by_category"], strict=True)
+    ]
     return {"overall": figures["overall"] | {"interval": held["overall"]["interval"]}, "by_category": by_category}
 
 

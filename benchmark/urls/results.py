@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmark.views import compare, downloads, figures, leaderboard, reports, run_results
+from benchmark.views import compare, differences, downloads, figures, leaderboard, reports, run_results
 
 urlpatterns = [
     path("runs/<str:uid>/results/", run_results.run_results, name="run_results"),
@@ -15,6 +15,8 @@ urlpatterns = [
     path("results/", leaderboard.leaderboard, name="leaderboard"),
     path("results/tables/<slug:table>.<slug:data>", downloads.leaderboard_table, name="leaderboard_table"),
     path("results/figures/<slug:figure>.<slug:picture>", figures.leaderboard_figure, name="leaderboard_figure"),
+    path("results/differences/", differences.differences, name="differences"),
+    path("results/differences/<slug:table>.<slug:data>", differences.differences_table, name="differences_table"),
     path("results/compare/", compare.compare, name="compare"),
     path("results/compare/share/", compare.share_comparison, name="share_comparison"),
     path("results/compare/tables/<slug:table>.<slug:data>", downloads.comparison_table, name="comparison_table"),

@@ -9,15 +9,15 @@ from urllib.parse import urlencode
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
 from benchmark.access import results_access
+from benchmark.domain.inference.paired import ALPHA
 from benchmark.domain.tables import Column
-from benchmark.models import Form
-from benchmark.services.comparisons import Comparison, NotComparable, difference_table, items_behind, pair_of
+from benchmark.services.comparisons import Comparison, NotComparable, difference_table, items_behind, pair_of, unread
 from benchmark.services.comparisons import compare as compared
 from benchmark.services.leaderboards import STAGE_OF
 from benchmark.services.result_tables import SCORES, TITLES, measured
@@ -28,7 +28,6 @@ from benchmark.views.sections import Address, files_of
 from benchmark.views.shown import Href, items_url, no_link, shown
 
 STORIES_A_PAGE = 25
-ALPHA = 0.05
 
 
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
@@ -39,11 +38,16 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         context = {"problem": str(error)}
         return render(request, "benchmark/results/compare.html", access.context | context)
     comparison, query = chosen["comparison"], chosen["query"]
+    run = chosen["runs"][0]
+    board = urlencode(
+        {"version": run.dataset.version, "form": run.form, "stage": chosen["stage"], "reading": chosen["reading"]}
+    )
     category = request.GET.get("category", "")
     stories = [one for one in comparison["stories"] if category in ("", one["category"])]
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     context = {
         **chosen,
+        "all_pairs": f"{reverse('benchmark:differences', args=[slug])}?{board}",
         **comparison_parts(comparison, comparison_address(slug, query), _opening(slug, chosen)),
         "category": category,
         "query": f"{query}&{urlencode({'category': category})}" if category else query,
@@ -59,7 +63,7 @@ def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
     """What the address asks to be compared. Raises NotComparable."""
     runs, entries = pair_of(access.project, asked.get("a", ""), asked.get("b", ""))
     stage = asked.get("stage") if asked.get("stage") in entries else next(iter(entries))
-    readings = ["repaired"] if runs[0].form == Form.STRUCTURED else ["repaired", "official"]
+    readings = [one for one in ("repaired", "official") if not unread(entries[stage], one)]
     reading = asked.get("reading") if asked.get("reading") in readings else readings[0]
     comparison = compared(entries[stage], stage, reading)
     query = {"a": asked["a"], "b": asked["b"], "stage": stage, "reading": reading}
@@ -70,6 +74,7 @@ def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
         "stage": stage,
         "reading": reading,
         "readings": readings,
+        "unofficial": unread(entries[stage], "official"),
         "comparison": comparison,
         "query": urlencode(query),
         "asked": query,
@@ -137,12 +142,13 @@ def comparison_address(slug: str, query: str) -> Address:
 def _overall(comparison: Comparison) -> dict[str, Any]:
     """The score over all stories in words."""
     row = next(row for row in comparison["rows"] if row["key"] == SCORE[comparison["stage"]] and not row["category"])
-    told = "not shown to differ" if (row["p_adjusted"] or 1) > ALPHA else "shown to differ"
-    ends = row["interval"]
+    told = "shown to differ" if row["p_adjusted"] is not None and row["p_adjusted"] <= ALPHA else "not shown to differ"
+    ends, tests = row["interval"], comparison.get("tests")
+    family = f" over the {tests} tests of the table below" if tests else ""  # a frozen one may be older
     return row | {
         "shown_value": f"{points(row['value'])} points",
         "shown_interval": f"(95 % interval {points(ends[0])} to {points(ends[1])})" if ends else "",
-        "verdict": f"{told} (Holm-adjusted {_verdict(row)})" if row["p_adjusted"] is not None else "not tested",
+        "verdict": f"{told} (Holm-adjusted {_verdict(row)}{family})" if row["p_adjusted"] is not None else "not tested",
     }
 
 
@@ -173,10 +179,7 @@ def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dic
 def _item_url(access: ProjectAccess, entry: dict[str, Any], pk: int | None) -> str:
     if pk is None:
         return ""
-    try:
-        return reverse("benchmark:run_item", args=[access.project.slug, entry["run"], pk])
-    except NoReverseMatch:
-        return ""
+    return reverse("benchmark:run_item", args=[access.project.slug, entry["run"], pk])
 
 
 @require_POST

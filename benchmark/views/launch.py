@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -15,16 +15,20 @@ from annotation.models import Role
 from benchmark.access import RunAccess, run_access
 from benchmark.domain.omnitom.prompting import BadPromptSet
 from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, new_token
-from benchmark.models import Run, Stage
+from benchmark.models import DatasetStory, Run, Stage
 from benchmark.services import estimates
 from benchmark.services.asking import prompt_set_named
+from benchmark.services.evaluating import read_again
 from benchmark.services.evidence import shortened
+from benchmark.services.in_context import reads_prompts
 from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan, started_once
 from benchmark.services.plans import Plan, RunRefused, check, stages_of
-from benchmark.services.runs import draft_of, extend_run, run_again, start_run
+from benchmark.services.runs import again_of, draft_of, extend_run, extension_of, run_again, start_run
 from workers.domain.pricing import estimated_tokens
-from workers.models import Endpoint
+
+MOST_READ_AT_ONCE = 20_000
+"""Answers that a request may read again; more are a command's work."""
 
 
 @require_http_methods(["GET", "POST"])
@@ -63,59 +67,75 @@ def models_shown(form) -> list[dict]:
     ]
 
 
-def _plan(request: HttpRequest, access: ProjectAccess) -> tuple[Plan | None, list[str]]:
-    """The plan of the form as it stands, or what it lacks."""
-    form = LaunchForm(request.GET, project=access.project)
-    if form.is_valid():
-        return form.plan(), []
-    return None, [f"{_called(form, name)}{errors[0]}" for name, errors in form.errors.items()]
-
-
-def _called(form: LaunchForm, name: str) -> str:
-    return f"{form[name].label}: " if name in form.fields and name not in ("endpoints", "stages") else ""
-
-
 @require_GET
 def estimate(request: HttpRequest, slug: str) -> HttpResponse:
     """What the chosen run asks and costs, and what it can show. With `ledger`, what is known already; that takes longer."""
     access = project_access(request.user, slug, role=Role.ADMIN)
-    plan, problems = _plan(request, access)
-    context = {"problems": problems, "looks": "ledger" not in request.GET}
-    if plan is not None:
-        try:
-            known = None if context["looks"] else known_answers(plan, check(plan))
-            found = estimates.estimate(plan, known)
-        except (RunRefused, BadPromptSet) as error:
-            context["problems"] = [str(error)]
-        else:
-            total = found.total
-            over = plan.budget is not None and total["most"] > plan.budget
-            shows = estimates.can_show(plan, len(found.stories))
-            context |= {"plan": plan, "estimate": found, "total": total, "over": over, "can_show": shows}
-    return render(request, "benchmark/launch/_estimate.html", access.context | context)
+    form = LaunchForm(request.GET, project=access.project)
+
+    def asked() -> Asked:
+        stories = check(form.plan())
+        return form.plan(), stories, estimates.parts_of(form.plan(), stories)
+
+    shown = _estimated(request, form, asked)
+    if "plan" in shown:
+        shown["can_show"] = estimates.can_show(shown["plan"], len(shown["estimate"].stories))
+    return render(request, "benchmark/launch/_estimate.html", access.context | shown)
+
+
+Asked = tuple[Plan, Sequence[DatasetStory], list[estimates.Part]]
+
+
+def _estimated(request: HttpRequest, form, asked: Callable[[], Asked]) -> dict:
+    """The context of an estimate: of what `asked` says, or what the form lacks."""
+    context = {"problems": _lacking(form), "looks": "ledger" not in request.GET, "address": request.path}
+    if context["problems"]:
+        return context
+    try:
+        plan, stories, parts = asked()
+        known = None if context["looks"] else known_answers(plan, stories, parts)
+        found = estimates.estimate_of(plan, stories, parts, known)
+    except (RunRefused, BadPromptSet) as error:
+        return context | {"problems": [str(error)]}
+    total = found.total
+    over = plan.budget is not None and total["most"] > plan.budget
+    return context | {"plan": plan, "estimate": found, "total": total, "over": over}
+
+
+def _lacking(form) -> list[str]:
+    """What a form lacks or has wrong, one sentence each; a run that is only repeated has no form."""
+    if form is None or form.is_valid():
+        return []
+    return [f"{_called(form, name)}{errors[0]}" for name, errors in form.errors.items()]
+
+
+def _called(form, name: str) -> str:
+    return f"{form[name].label}: " if name in form.fields and name not in ("endpoints", "stages") else ""
 
 
 @require_GET
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     """The prompt of one stage for the first of the chosen stories."""
     access = project_access(request.user, slug, role=Role.ADMIN)
-    plan, problems = _plan(request, access)
+    form = LaunchForm(request.GET, project=access.project)
     stage = request.GET.get("shown") if request.GET.get("shown") in Stage.values else Stage.EXTRACT
-    context = {"problems": problems, "stage": Stage(stage)}
-    if plan is not None:
+    context = {"problems": _lacking(form), "stage": Stage(stage)}
+    if not context["problems"]:
         try:
-            context |= _previewed(plan, stage)
+            context |= _previewed(form.plan(), stage)
         except (RunRefused, BadPromptSet) as error:
             context["problems"] = [str(error)]
     return render(request, "benchmark/launch/_preview.html", access.context | context)
 
 
 def _previewed(plan: Plan, stage: str) -> dict:
-    story = check(plan)[0]
+    stories = check(plan)
+    if stage == Stage.JUDGE and plan.judge and not reads_prompts(plan.judge):
+        return {"problems": [f"{plan.judge.name} reads no prompt: it compares the two tables as they are."]}
     prompts = prompt_set_named(plan.prompt_set, plan.dataset.project)
-    request = estimates.request_of(story, stage, draft_of(plan), prompts)
+    request = estimates.request_of(stories[0], stage, draft_of(plan, stories), prompts)
     parts = [{"role": one.role, **shortened(one.content)} for one in request.messages]
-    return {"story": story, "parts": parts, "tokens": estimated_tokens(estimates.characters(request))}
+    return {"story": stories[0], "parts": parts, "tokens": estimated_tokens(estimates.characters(request))}
 
 
 @require_http_methods(["GET", "POST"])
@@ -145,9 +165,9 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     form = ExtendForm(_sent(request), run=access.run)
     if request.method == "POST" and form.is_valid():
         try:
-            made = _extended(request, access, form.cleaned_data)
+            made = extend_run(by=request.user, run=access.run, now=timezone.now(), **form.chosen(access.run))
         except RunRefused as error:
-            form.add_error(None, str(error))
+            form.add_error(error.field if error.field in form.fields else None, str(error))
         else:
             messages.success(request, f"{made:,} questions were added.")
             return redirect("benchmark:run", slug, uid)
@@ -156,19 +176,12 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/launch/extend.html", access.context | context)
 
 
-def _extended(request: HttpRequest, access: RunAccess, chosen: dict) -> int:
-    stories = []
-    if chosen["more"]:
-        where = {"split": chosen["split"], "category": chosen["category"], "limit": chosen["limit"] or 0}
-        stories = list(access.run.dataset.stories.selected(**where))
-    models: list[Endpoint] = list(chosen["endpoints"])
-    return extend_run(by=request.user, run=access.run, endpoints=models, stories=stories, now=timezone.now())
-
-
-@require_POST
+@require_http_methods(["GET", "POST"])
 def again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """The same once more; what the ledger holds is not asked again."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    if request.method == "GET":
+        return render(request, "benchmark/launch/again.html", access.context | {"once": new_token()})
     once = request.POST.get("once", "")[:40] or new_token()
 
     def start() -> Run:
@@ -180,3 +193,58 @@ def again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("benchmark:run", slug, uid)
     return redirect("benchmark:run", slug, made.uid)
+
+
+@require_GET
+def estimate_extension(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    form = ExtendForm(request.GET, run=access.run)
+
+    def asked() -> Asked:
+        more = extension_of(access.run, **form.chosen(access.run))
+        return more.plan, more.stories, estimates.parts_of_extension(more)
+
+    return _estimate_shown(request, access, form, asked)
+
+
+@require_GET
+def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    form = JudgeForm(request.GET)
+
+    def asked() -> Asked:
+        chosen = {name: value for name, value in form.cleaned_data.items() if name != "once"}
+        plan = judging_plan(access.run, **chosen)
+        stories = check(plan)
+        return plan, stories, estimates.parts_of(plan, stories)
+
+    return _estimate_shown(request, access, form, asked)
+
+
+@require_GET
+def estimate_again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+
+    def asked() -> Asked:
+        plan, stories = again_of(access.run)
+        return plan, stories, estimates.parts_of(plan, stories)
+
+    return _estimate_shown(request, access, None, asked)
+
+
+def _estimate_shown(request: HttpRequest, access: RunAccess, form, asked: Callable[[], Asked]) -> HttpResponse:
+    return render(request, "benchmark/launch/_estimate.html", access.context | _estimated(request, form, asked))
+
+
+@require_POST
+def read_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """Every kept answer through the present parsers; nothing is asked."""
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    try:
+        changed = read_again(by=request.user, run=access.run, now=timezone.now(), most=MOST_READ_AT_ONCE)
+    except RunRefused as error:
+        messages.error(request, str(error))
+    else:
+        told = f"{changed:,} readings changed." if changed else "Every answer reads as it did."
+        messages.success(request, f"The answers were read again: {told[0].lower()}{told[1:]}")
+    return redirect("benchmark:run", slug, uid)

@@ -8,16 +8,17 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Membership, Role
 from benchmark.access import audience_of, sees_results
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.documents import STAGES, score_of
+from benchmark.services.documents import score_of
 from benchmark.services.leaderboards import STAGE_OF, Entry, board
 from benchmark.services.result_tables import SCORES, stage_table
+from benchmark.services.story_scores import STAGES
 from benchmark.views.pictures import dot_chart
 from benchmark.views.shown import evidence, items_url, shown
 from workers.models import JobState
@@ -166,7 +167,4 @@ def _stale(access: ProjectAccess, chosen: dict[str, Any]) -> list[dict[str, Any]
 
 
 def run_url(slug: str, uid: str) -> str:
-    try:
-        return reverse("benchmark:run", args=[slug, uid])
-    except NoReverseMatch:
-        return reverse("benchmark:run_report", args=[slug, uid])
+    return reverse("benchmark:run", args=[slug, uid])

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Min
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -14,10 +14,10 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
-from benchmark.forms.launch import new_token
 from benchmark.models import Entrant, Run, RunItem, Stage
+from benchmark.services.methods_text import sent_settings
 from benchmark.services.watching import standings, to_come_of, total_of
-from workers.models import Call, JobState
+from workers.models import JobState
 from workers.services.jobs import least_budget, progress_of_all
 from workers.services.steering import steer
 from workers.views.live import time_left
@@ -62,7 +62,6 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     context = _live(access) | {
         "stages": [stage.label for stage in run_stages(access.run)],
         "newest": access.project.project.datasets.values_list("version", flat=True).first(),
-        "once": new_token(),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
     }
     return render(request, "benchmark/runs/run.html", access.context | context)
@@ -110,23 +109,10 @@ def made(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     context = {
         "entrants": [{"entrant": one, "resolved": sorted(resolved.get(one.pk, ()))} for one in entrants],
         "judged_by": sorted(filter(None, judged)),
-        "settings": _settings(held),
+        "settings": sent_settings(held),
         "params": {name: value for name, value in held.params.items() if name != "once"},
     }
     return render(request, "benchmark/runs/_made.html", access.context | context)
-
-
-def _settings(run: Run) -> list[dict[str, Any]]:
-    """What was sent beside the messages: of the first call of each model and stage."""
-    rows = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by()
-    first = {row["call"]: row for row in rows.values("entrant__name", "stage").annotate(call=Min("call"))}
-    found = []
-    for call in Call.objects.filter(pk__in=first).only("body", "model"):
-        body = {name: value for name, value in call.request.items() if name not in ("messages", "system", "task")}
-        row = first[call.pk]
-        shown = {name: "a JSON schema" if isinstance(value, dict) else value for name, value in body.items()}
-        found.append({"model": row["entrant__name"], "stage": row["stage"], "settings": shown})
-    return sorted(found, key=lambda one: (one["model"], one["stage"]))
 
 
 @require_POST

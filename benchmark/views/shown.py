@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from benchmark.domain.tables import Column, Table
 from benchmark.services.leaderboards import STAGE_OF
@@ -18,12 +18,8 @@ KINDS = {"baseline": "baseline", "person": "annotator"}
 
 
 def items_url(slug: str, run: str, **query: Any) -> str:
-    """The items of a run, filtered; empty where there is no such page."""
-    try:
-        address = reverse("benchmark:run_items", args=[slug, run])
-    except NoReverseMatch:
-        return ""
-    return f"{address}?{urlencode({name: value for name, value in query.items() if value})}"
+    """The items of a run, filtered."""
+    return f"{reverse('benchmark:run_items', args=[slug, run])}?{urlencode({name: value for name, value in query.items() if value})}"
 
 
 def evidence(slug: str) -> Href:

@@ -11,8 +11,11 @@ import pytest
 from benchmark.domain.omnitom.layout import JUDGE_COLUMNS
 from benchmark.models import Audience, Form, RunItem
 from benchmark.services.documents import document_of, figures_of, tables_of
+from benchmark.services.downloads import output_files
 from benchmark.services.reports import scores_of
+from tests.benchmark.evaluation import endpoint, started, worked_off
 from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, results_world
+from workers.models import Endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -158,10 +161,16 @@ def test_the_official_folder(world, client, base):
     assert archive.testzip() is None
     names = archive.namelist()
     assert (
-        len(names) == len(set(names)) == 1 + STORIES * 5 + 3
+        len(names) == len(set(names)) == 2 + STORIES * 5 + 3
     )  # extraction and judging: 2 raw, 1 + 2 csv each; stage 1 metrics
     manifest = json.loads(archive.read("manifest.json"))
     assert manifest["stories"] == list(range(1, STORIES + 1)) and manifest["judge_model"] == "lexical-judge"
+    # a baseline was sent nothing, and the lexical judge saw two tables; labelling is other models' work
+    nothing = ("api_provider", "temperature", "max_new_tokens")
+    assert {manifest[name] for name in nothing} == {None} and manifest["stages"] == ["extract", "judge", "metrics"]
+    assert (manifest["judge_fewshots"], manifest["include_story_context"]) == (0, False)
+    records = [json.loads(line) for line in archive.read(manifest["dataset_path"]).decode().splitlines()]
+    assert records == [story.record for story in world.dataset.stories.all()]
     expected = scores_of(world.run)["omniscient"]["official"]["stage1"]
     stories = list(csv.DictReader(io.StringIO(archive.read("metrics/stage1_story_metrics.csv").decode(), newline="")))
     assert stories == expected["stories"]
@@ -170,6 +179,35 @@ def test_the_official_folder(world, client, base):
     judged = archive.read("judge/csv/story_001_predictions.csv").decode()
     assert judged.startswith(",".join(JUDGE_COLUMNS) + "\r\n")
     assert judged.count("\r\n") == int(stories[0]["pred_total"]) + 1
+
+
+@pytest.mark.parametrize(
+    ("judge_level", "shots", "with_story", "fewshots"), [(4, 2, True, 2), (2, 3, True, 0), (4, 0, False, 0)]
+)
+def test_the_manifest_says_what_was_sent(world, judge_level, shots, with_story, fewshots):
+    reader = Endpoint.objects.filter(name="reader").first() or endpoint("reader", "scripted")
+    plan = {"judge_level": judge_level, "shots": shots, "with_story": with_story, "limit": 2, "max_tokens": 800}
+    models = {"endpoints": [reader], "stages": ["extract", "judge"], "judge": reader}
+    run = worked_off(started(dataset=world.dataset, **models, **plan))
+    files = dict(output_files(run.entrants.get()))
+    held = json.loads(files["manifest.json"])
+    assert (held["judge_fewshots"], held["include_story_context"]) == (fewshots, with_story)
+    assert (held["backend"], held["api_provider"], held["temperature"], held["max_new_tokens"]) == (
+        "scripted",
+        None,
+        0.0,
+        800,
+    )
+    assert held["dataset_path"] in files and held["judge_model"] == "reader"
+
+
+@pytest.mark.parametrize(("provider", "sets", "named"), [("openai", True, "openai"), ("anthropic", False, "anthropic")])
+def test_the_manifest_names_the_provider_and_no_temperature_that_was_not_sent(world, provider, sets, named):
+    model = Endpoint.objects.filter(name=f"a-{provider}").first()
+    model = model or endpoint(f"a-{provider}", provider, sets_temperature=sets)
+    run = started(dataset=world.dataset, endpoints=[model], stages=["label"], limit=1)
+    held = json.loads(dict(output_files(run.entrants.get()))["manifest.json"])
+    assert (held["api_provider"], held["temperature"]) == (named, 0.0 if sets else None)
 
 
 def test_the_raw_folder_holds_what_was_sent_and_what_came_back(world, client, base):

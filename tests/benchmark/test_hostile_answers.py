@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import RunItem, Stage
@@ -47,7 +48,7 @@ def labelled(change: Callable[[str], str] = str, *, rows=ROWS) -> str:
 
 
 LABELLINGS = {
-    # name: (text, official accuracy, repaired accuracy or None where it is unusable), of 4 rows × 7 labels
+    # name: (text, official accuracy or None where there is none, repaired one or None where it is unusable), of 4 rows × 7 labels
     "html": (labelled(lambda _: SCRIPT), 6 / 7, 6 / 7),
     "nul": (labelled(lambda value: f"{value}\x00"), 1.0, 1.0),  # the store's picture of it is punctuation
     "half a pair": (labelled(lambda value: f"\ud800{value}"), 1.0, 1.0),
@@ -58,8 +59,9 @@ LABELLINGS = {
         1.0,
         1.0,
     ),
-    "a long field": (labelled() + f"\nInes | {LONG} | 1 | True | a | b | c | d | e", 0.0, 1.0),  # released code aborts
-    "a long label": (labelled(lambda _: LONG), 0.0, 6 / 7),
+    # the released code ends at these with a traceback, so there is no official figure of the run
+    "a long field": (labelled() + f"\nInes | {LONG} | 1 | True | a | b | c | d | e", None, 1.0),
+    "a long label": (labelled(lambda _: LONG), None, 6 / 7),
     "nothing": ("", 0.0, None),
     "blank": (" \x00\n\t ", 0.0, None),
     "pipes": ("|" * 100_000, 0.0, None),
@@ -120,7 +122,7 @@ def test_hostile_labellings(world):
         text, official, repaired = LABELLINGS[name]
         held = place(run, Stage.LABEL, story)
         assert held.call.answer == storable(text), name
-        assert held.score == pytest.approx(official), name
+        assert held.score == (None if official is None else pytest.approx(official)), name
         assert held.repaired_score == (None if repaired is None else pytest.approx(repaired)), name
         assert held.unusable == ("no usable row" if repaired is None else ""), name
         assert held.item.state == (ItemState.UNUSABLE if repaired is None else ItemState.DONE), name
@@ -130,9 +132,14 @@ def test_hostile_labellings(world):
     held = place(run, Stage.LABEL, cut)  # half of 4 rows and a header longer than a row: 1 whole row, the rest is wrong
     assert (held.score, held.repaired_score, held.unusable) == (0.25, 0.25, "")
     assert place(run, Stage.LABEL, fine).score == 1.0
-    assert scores_of(run)["repaired"]["stage2"]["overall"]["stories"] == len(numbers) + 4 - 5
+    scores = scores_of(run)
+    assert scores["repaired"]["stage2"]["overall"]["stories"] == len(numbers) + 4 - 5
+    assert scores["official"]["stage2"] is None
+    first = next(story for story, name in numbers.items() if LABELLINGS[name][1] is None)
+    assert scores["official"]["reason"]["stage2"].startswith(f"Story {first}, label: ")
     assert len(report_of(run)["entrants"]) == 1
-    assert read_again(run) == 0  # what was kept is what the present parser makes of what was kept
+    # what was kept is what the present parser makes of what was kept
+    assert read_again(by=None, run=run, now=timezone.now()) == 0
 
 
 EXTRACTIONS = {
@@ -161,12 +168,12 @@ def test_hostile_extractions_are_judged_like_any_other(world, form):
         assert extracted.call.answer == storable(EXTRACTIONS[name]), name
         assert judged.call is not None and judged.item.state != ItemState.FAILED, (name, judged.item.problem)
         # the oracle's judge credits none of these rows, and no gold row
-        assert judged.score == (0.0 if form == "text" else None), name
+        assert judged.score == (0.0 if form == "text" and name != "a long field" else None), name
         assert judged.repaired_score in (0.0, None), name
     rest = RunItem.objects.filter(entrant__run=run, stage=Stage.JUDGE, story__number__gt=len(numbers))
     assert {one.repaired_score for one in rest} == {1.0}
     assert run.job.state == "finished"
-    assert read_again(run) == 0
+    assert read_again(by=None, run=run, now=timezone.now()) == 0
 
 
 def test_an_injection_aimed_at_the_judge_stays_data(world):
@@ -221,11 +228,11 @@ def right_judgement() -> str:
 
 
 JUDGEMENTS = {
-    # name: (text, official F1, repaired F1 or None)
+    # name: (text, official F1 or None where the released code ends, repaired F1 or None)
     "nothing": ("", 0.0, None),
     "html": (f"<h1>Prediction Table:</h1>{SCRIPT}", 0.0, None),
     "a megabyte": (right_judgement() + "\n" + 'Ines,"nothing, of the kind",1\n' * 36_000, 1.0, 1.0),
-    "a long field": (right_judgement() + f'\nInes,"{LONG}",1', 0.0, 1.0),
+    "a long field": (right_judgement() + f'\nInes,"{LONG}",1', None, 1.0),
     "nul": (right_judgement().replace(",1", ",1\x00"), 0.0, None),  # "1␀" is no number
     "half a pair": (right_judgement() + "\n\udc00", 1.0, 1.0),
     "huge counts": (right_judgement().replace(",1\n", ",1e308\n"), 1.0, None),
@@ -248,11 +255,12 @@ def test_hostile_judgements(world):
         held = place(run, Stage.JUDGE, story)
         assert held.call.answer == storable(text), name
         assert held.item.state != ItemState.FAILED, (name, held.item.problem)
-        assert held.score == pytest.approx(official), name
+        assert held.score == (None if official is None else pytest.approx(official)), name
         assert held.repaired_score == (None if repaired is None else pytest.approx(repaired)), name
     assert place(run, Stage.JUDGE, 4).official["aborted"].keys() == {"judge"}
     assert place(run, Stage.JUDGE, refused).unusable == "the model refused"
     assert place(run, Stage.JUDGE, refused + 1).score == 1.0
     assert Call.objects.filter(state="failed").count() == 0
-    assert scores_of(run)["official"]["stage1"]["overall"]["stories"] == str(len(LABELLINGS) + 4)
-    assert read_again(run) == 0
+    official = scores_of(run)["official"]
+    assert official["stage1"] is None and official["reason"]["stage1"].startswith("Story 4, judge: ")
+    assert read_again(by=None, run=run, now=timezone.now()) == 0

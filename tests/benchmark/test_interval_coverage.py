@@ -20,7 +20,7 @@ from benchmark.domain.omnitom.records import Record, record_of
 from benchmark.domain.omnitom.repaired import score_repaired
 from tests.servers.oracle import Oracle, Skill
 
-REPETITIONS, STORIES, SIZES = 100, 70, (4, 8, 16, 24)
+REPETITIONS, STORIES, SIZES = 200, 70, (4, 8, 16, 24)
 ACCURACY = dict(zip(DIMENSIONS, (0.9, 0.6, 0.7, 0.85, 0.5, 0.8, 0.75), strict=True))
 SKILL = {"recall": 0.65, "invented": 0.25, "accuracy": ACCURACY, "spread": 0.1, "unusable": 0.06}
 
@@ -86,18 +86,20 @@ def repeated() -> tuple[Counter, list[float]]:
 def test_the_intervals_cover_the_truth(repeated):
     held, _ = repeated
     assert held.keys() == truth(Skill(**SKILL)).keys()  # 12 figures
-    share = sum(held.values()) / (len(held) * REPETITIONS)
-    assert share >= 0.93, dict(held)
-    # one figure over 100 repetitions scatters by sqrt(0.95 · 0.05 / 100) = 0.022: three of these below 0.95 is a fault
-    assert min(held.values()) >= 0.95 * REPETITIONS - 3 * (0.95 * 0.05 * REPETITIONS) ** 0.5, dict(held)
+    # At a true coverage of 95 %, 100 repetitions hold 95 with a standard error of sqrt(100 · 0.95 · 0.05) = 2.2: all of 12
+    # figures reach 93 of 100 only one time in ten, however good the intervals. Of 200, 93 % is 1.3 standard errors (3.1 of
+    # 190) below. Over 2,000 such repetitions, seeds 0 to 999 and 5000 to 5999, the figures were held 93.8 to 95.3 % of the
+    # time (standard error 0.5), where the plain percentile interval held precision in 93.1 % and representation in 92.9 %.
+    assert min(held.values()) >= 0.93 * REPETITIONS, dict(held)
+    assert sum(held.values()) / (len(held) * REPETITIONS) == pytest.approx(0.95, abs=0.01), dict(held)
 
 
 def test_what_is_unusable_pulls_the_official_figure_down_and_not_the_repaired_one(repeated):
     _, official = repeated
-    # officially six in a hundred stories count 0, so the mean is 0.94 · truth; that of 100 repetitions scatters by
-    # about sqrt(0.1² + 0.94 · 0.06 · 0.73²) / sqrt(100 · 70) = 0.0024, and truth itself lies 18 of these away
+    # officially six in a hundred stories count 0, so the mean is 0.94 · truth; that of 200 repetitions scatters by
+    # about sqrt(0.1² + 0.94 · 0.06 · 0.73²) / sqrt(200 · 70) = 0.0017, and truth itself lies 26 of these away
     expected = truth(Skill(**SKILL))["overall_accuracy"]
-    assert np.mean(official) == pytest.approx(0.94 * expected, abs=3 * 0.0024)
+    assert np.mean(official) == pytest.approx(0.94 * expected, abs=3 * 0.0017)
 
 
 def test_the_truth_by_hand():

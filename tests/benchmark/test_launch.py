@@ -12,15 +12,17 @@ from django.utils import timezone
 from annotation.models import AuditEvent
 from benchmark.domain.omnitom.prompting import built_in
 from benchmark.models import Dataset, Form, Run, RunItem, Stage
-from benchmark.services import estimates
+from benchmark.services import estimates, evaluating
 from benchmark.services.asking import stage_request
 from benchmark.services.datasets import freeze
+from benchmark.services.documents import document_of
 from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan, started_once
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.runs import draft_of, run_again, start_run
+from benchmark.views import launch
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
-from workers.models import Job
+from workers.models import Call, Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -50,6 +52,11 @@ def gold(cast, make_story):
 
 def plan_for(dataset, *endpoints, stages=("extract", "judge", "label"), **fields) -> Plan:
     return Plan(dataset=dataset, endpoints=list(endpoints), stages=list(stages), **fields)
+
+
+def known(plan: Plan) -> dict:
+    stories = check(plan)
+    return known_answers(plan, stories, estimates.parts_of(plan, stories))
 
 
 # --- the page ------------------------------------------------------------------------------------------------------------------
@@ -155,8 +162,9 @@ def test_two_that_arrive_together_start_one_run(cast, gold, models):
 def test_sizes_are_those_of_the_requests(gold, models, form, level):
     """Built whole for one story of each category and by addition for the others: the same as building all."""
     plan = plan_for(gold, make_endpoint("paid"), judge=models["lexical-judge"], form=form, level=level)
-    stories, draft, prompts = check(plan), draft_of(plan), built_in()
-    sizes = estimates._sizes(plan, stories)
+    stories, prompts = check(plan), built_in()
+    draft = draft_of(plan, stories)
+    sizes = estimates._sizes(plan, stories, estimates.parts_of(plan, stories))
     for stage in Stage.values:
         for story in stories:
             whole = estimates.characters(estimates.request_of(story, stage, draft, prompts))
@@ -169,7 +177,7 @@ def test_money_is_counted_by_hand(gold):
     plan = plan_for(gold, model, stages=["label"], max_tokens=1000)
     found = estimates.estimate(plan)
     (line,) = found.lines
-    draft, prompts = draft_of(plan), built_in()
+    draft, prompts = draft_of(plan, found.stories), built_in()
     asked = [estimates.characters(stage_request(story, "label", draft, prompts)) for story in found.stories]
     tokens = sum(-(-one // 3) for one in asked)  # three characters to a token, rounded up for each call
     assert (line.calls, line.known, line.input_tokens) == (4, None, tokens)
@@ -198,10 +206,9 @@ def test_questions_that_cannot_fit_are_counted(alice, gold, models):
 def test_the_ledger_is_asked_for_every_stage(alice, cast, gold, models):
     chosen = models["omniscient"], models["majority"]
     plan = plan_for(gold, *chosen, judge=models["lexical-judge"])
-    assert {len(held) for held in known_answers(plan, check(plan)).values()} == {0}
+    assert {len(held) for held in known(plan).values()} == {0}
     work_off(started(cast, gold, chosen, ["extract", "judge", "label"], judge=models["lexical-judge"]))
-    known = known_answers(plan, check(plan))
-    assert {key[1]: len(held) for key, held in known.items()} == {"extract": 4, "judge": 4, "label": 4}
+    assert {key[1]: len(held) for key, held in known(plan).items()} == {"extract": 4, "judge": 4, "label": 4}
     told = alice.get(ESTIMATE, ASKED | {"endpoints": ["omniscient", "majority"], "ledger": "1"}).content.decode()
     assert "<strong>0 calls</strong>" in told and "12 of 12 answers already" in told
     told = alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "level": "4", "ledger": "1"}).content.decode()
@@ -215,7 +222,7 @@ def test_a_model_whose_key_is_elsewhere_is_looked_up_too(gold, monkeypatch):
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     model = make_endpoint("remote", provider="openai", api_key_env="NO_SUCH_KEY")
     plan = plan_for(gold, model, stages=["label"])
-    assert known_answers(plan, check(plan)) == {(model.pk, "label"): set()}
+    assert known(plan) == {(model.pk, "label"): set()}
 
 
 def test_the_fragment_says_what_the_form_lacks(alice, gold, models):
@@ -268,10 +275,17 @@ def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models)
 
 @pytest.mark.parametrize(("stage", "words"), [("extract", "Story 1."), ("label", "The key is in the bag"), ("judge", "Gold stands in")])  # fmt: skip
 def test_the_prompt_is_shown_before_anything_is_asked(alice, gold, models, stage, words):
-    asked = ASKED | {"endpoints": ["majority"], "shown": stage}
+    make_endpoint("reader")
+    asked = ASKED | {"endpoints": ["majority"], "shown": stage, "judge": "reader"}
     told = alice.get("/p/minds/runs/new/preview/", asked).content.decode()
     assert words in told and "tokens." in told and "<h3>System</h3>" in told
     assert "Tick at least one model" in alice.get("/p/minds/runs/new/preview/", ASKED).content.decode()
+
+
+def test_no_prompt_is_shown_for_a_judge_that_reads_none(alice, gold, models):
+    asked = ASKED | {"endpoints": ["omniscient"], "shown": "judge"}
+    told = alice.get("/p/minds/runs/new/preview/", asked).content.decode()
+    assert "lexical-judge reads no prompt" in told and "<h3>" not in told
 
 
 # --- more of a run that is there ---------------------------------------------------------------------------------------------------
@@ -335,3 +349,119 @@ def test_a_refusal_to_run_again_is_a_message(alice, cast, extracted, models):
     models["majority"].save()
     told = alice.post(f"/p/minds/runs/{extracted.uid}/again/", follow=True).content.decode()
     assert "The endpoint majority is switched off." in told
+
+
+# --- the estimate of more ------------------------------------------------------------------------------------------------------------
+def estimated(client, run, what: str, **asked) -> tuple[dict, str]:
+    """(calls to make and in all, what the fragment says) when the ledger was looked into."""
+    response = client.get(f"/p/minds/runs/{run.uid}/{what}/estimate/", asked | {"ledger": "1"})
+    if response.context["problems"]:
+        return {}, response.content.decode()
+    total = response.context["total"]
+    return {"make": total["to_make"], "of": total["calls"]}, response.content.decode()
+
+
+def test_the_estimate_of_an_extension_counts_what_is_new(alice, cast, gold, models, extracted):
+    # Two of four stories are new: omniscient extracts them, the judge judges them, majority labels them. Their gold is that of
+    # the first two, and majority reads no story: its two answers are known.
+    told, _ = estimated(alice, extracted, "extend", more="on")
+    assert told == {"make": 4, "of": 6}
+    # and random labels all four
+    told, page = estimated(alice, extracted, "extend", more="on", endpoints=["random"])
+    assert told == {"make": 8, "of": 10} and "<bdi>random</bdi>" in page
+    assert estimated(alice, extracted, "extend", more="on", limit="2")[0] == {"make": 0, "of": 0}, "they are there"
+    work_off(started(cast, gold, [models["random"]], limit=3))
+    told, page = estimated(alice, extracted, "extend", endpoints=["random"])
+    assert told == {"make": 0, "of": 2} and "2 of 2 answers already" in page
+    assert "Tick a model, or more stories." in estimated(alice, extracted, "extend")[1]
+    before = extracted.job.items.filter(made=True).count()
+    alice.post(f"/p/minds/runs/{extracted.uid}/extend/", {"more": "on"})
+    work_off(extracted)
+    assert extracted.job.items.filter(made=True).count() - before == 4, "what the estimate says is what happens"
+
+
+def test_an_extension_costs_what_is_new_at_most(alice, cast, gold):
+    paid = make_endpoint("paid", price_output=Decimal(10))
+    run = work_off(started(cast, gold, [paid], limit=1, max_tokens=1000))
+    _, page = estimated(alice, run, "extend", more="on")
+    # three stories are new, each with an answer of at most 1,000 tokens at 10 dollars a million
+    assert "$0.03" in page and "<strong>3 calls</strong>" in page
+
+
+def test_the_estimate_of_another_judge_counts_the_extractions(alice, extracted):
+    make_endpoint("strict", provider="baseline", model="lexical-judge", options={"threshold": 0.9})
+    asked = {"judge_level": "4", "shots": "0", "once": "t"}
+    assert estimated(alice, extracted, "judge", judge="strict", **asked)[0] == {"make": 2, "of": 2}
+    told, page = estimated(alice, extracted, "judge", judge="lexical-judge", **asked)
+    assert told == {"make": 0, "of": 2} and "2 of 2 answers already" in page, "this judge has answered"
+    paid = make_endpoint("paid", price_output=Decimal(10))
+    _, page = estimated(alice, extracted, "judge", judge=paid.name, **asked)
+    # two answers of at most 6,000 tokens at 10 dollars a million
+    assert "$0.12" in page and "omniscient" in page and "<strong>2 calls</strong>" in page
+
+
+def test_the_estimate_of_the_same_once_more(alice, cast, extracted, models):
+    told, page = estimated(alice, extracted, "again")
+    # two extractions, two judgements, two labellings
+    assert told == {"make": 0, "of": 6} and "6 of 6 answers already" in page
+    waiting = started(cast, extracted.dataset, [models["random"]], limit=2)
+    assert estimated(alice, waiting, "again")[0] == {"make": 2, "of": 2}
+    page = alice.get(f"/p/minds/runs/{extracted.uid}/again/").content.decode()
+    assert (
+        f"/p/minds/runs/{extracted.uid}/again/estimate/" in page and "What the ledger holds is not asked again" in page
+    )
+    models["majority"].options = {"threshold": 2}  # it can no longer be asked
+    models["majority"].save()
+    assert estimated(alice, extracted, "again")[0]["of"] == 6
+
+
+def test_what_makes_more_of_a_run_looks_before_it_asks(alice, extracted):
+    for what in ("extend", "judge"):
+        page = alice.get(f"/p/minds/runs/{extracted.uid}/{what}/").content.decode()
+        assert f'hx-get="/p/minds/runs/{extracted.uid}/{what}/estimate/"' in page
+    quick = alice.get(f"/p/minds/runs/{extracted.uid}/again/estimate/").content.decode()
+    assert (
+        f'hx-get="/p/minds/runs/{extracted.uid}/again/estimate/?ledger=1"' in quick
+        and "looking into the ledger" in quick
+    )
+
+
+# --- reading again ------------------------------------------------------------------------------------------------------------------
+def test_answers_are_read_again_from_the_page(alice, extracted, monkeypatch):
+    calls = Call.objects.count()
+    address = f"/p/minds/runs/{extracted.uid}/read/"
+    assert address in alice.get(f"/p/minds/runs/{extracted.uid}/").content.decode()
+    assert "every answer reads as it did." in alice.post(address, follow=True).content.decode()
+    read = evaluating.read_stage2
+    monkeypatch.setattr(evaluating, "read_stage2", lambda record, answer, **how: read(record, "", **how))
+    assert "2 readings changed." in alice.post(address, follow=True).content.decode()
+    assert Call.objects.count() == calls
+    monkeypatch.setattr(launch, "MOST_READ_AT_ONCE", 5)
+    told = alice.post(address, follow=True).content.decode()
+    assert f"manage.py benchmark_run reread {extracted.uid}" in told
+
+
+def test_an_extension_and_a_reading_are_stated_with_their_versions(alice, cast, extracted, models, settings):
+    settings.CREDENCE_VERSION = "9.9"
+    models["omniscient"].options = {"seed": 3}
+    models["omniscient"].save()
+    alice.post(f"/p/minds/runs/{extracted.uid}/extend/", {"endpoints": ["random"], "more": "on"})
+    alice.post(f"/p/minds/runs/{extracted.uid}/read/")
+    extracted.refresh_from_db()
+    first, second = extracted.spec["later"]
+    assert (first["did"], first["models"], first["stories"], first["code"]) == ("extended", ["random"], 2, "9.9")
+    assert first["changed"] == ["omniscient"] and first["packages"]["django"] and first["python"]
+    assert (second["did"], second["changed"]) == ("read again", 0)
+    facts = dict(document_of(extracted)["facts"])
+    (said,) = [text for name, text in facts.items() if name.startswith("Extended ")]
+    assert said.startswith(
+        "models random; 2 stories; with settings changed since the launch: omniscient; Credence 9.9, Python 3."
+    )
+    assert any(name.startswith("Read again ") for name in facts)
+    assert "Credence 9.9" in alice.get(f"/p/minds/runs/{extracted.uid}/made/").content.decode()
+
+
+def test_a_report_states_what_was_sent(cast, gold):
+    run = work_off(started(cast, gold, [make_endpoint("reader")], max_tokens=700, seed=7))
+    sent = dict(document_of(run)["facts"])["Sent to reader, labelling"]
+    assert "max_tokens: 700" in sent and "seed: 7" in sent and "messages" not in sent

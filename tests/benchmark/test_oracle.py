@@ -215,12 +215,10 @@ def until(condition, *, seconds: float = 60) -> None:
 @pytest.mark.slow
 def test_the_whole_corpus(tmp_path, server, shared):
     world = OracleWorld(tmp_path, corpus(shared / "data" / "ToMBench"), server, SKILLS)
-    began = time.monotonic()
     run = world.run()
     equals_what_was_served(world, run, stories=895)
     assert world.paid == 3 * 895
     assert progress_of(world.run().job).reused == 3 * 895
     assert world.paid == 3 * 895
-    assert time.monotonic() - began < 300
     states = Counter(RunItem.objects.filter(entrant__run=run).values_list("item__state", flat=True))
     assert states["failed"] == 0

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.models import Proposition
 from annotation.services.sample import load_sample
-from benchmark.models import Run, RunItem, RunReport, Stage
+from benchmark.models import Dataset, Run, RunItem, RunReport, Stage
 from benchmark.services.reports import scores_of
 from tests.benchmark.evaluation import endpoint, frozen, generated, write_records
 from workers.models import Call
@@ -120,6 +122,17 @@ def test_a_judge_that_was_named_judges(dataset):
         (("--stage", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge"), "No run of oracle has extractions of omniscient; add --stage extract."),
         (("--stage", "extract", "--stage", "judge", "--endpoint", "omniscient"), "Judging needs a judge: choose an endpoint, for instance the lexical judge."),
         (("--stage", "label", "--endpoint", "majority", "--limit", "-1"), "--limit is -1; expected 0 or more stories."),
+        (("--stage", "label", "--endpoint", "majority", "--judge", "lexical-judge"), "--judge is for judging, and the stages are label: leave it out, or add --stage judge."),
+        (("--stage", "label", "--endpoint", "majority", "--shots", "0"), "--shots is for judging, and the stages are label: leave it out, or add --stage judge."),
+        (("--stage", "extract", "--endpoint", "omniscient", "--judge", "lexical-judge", "--without-story"), "--without-story is of no use: lexical-judge is a baseline that reads the two tables alone."),
+        (("--stage", "label", "--endpoint", "majority", "--examples", "2"), "--examples are shown at level 4, and the level is 3: leave one of them out."),
+        (("--stage", "label", "--endpoint", "majority", "--examples", "4", "--level", "4"), "A prompt can have 0 to 3 examples, not 4."),
+        (("--stage", "label", "--endpoint", "majority", "--max-tokens", "0"), "The longest answer in tokens is 0; expected 1 to 200000."),
+        (("--stage", "label", "--endpoint", "majority", "--budget", "plenty"), "The budget is 'plenty'; expected US dollars, 0 or more, with up to four decimals, such as 2.50."),
+        (("--stage", "label", "--endpoint", "majority", "--prompt-set", "ours"), "There is no prompt set 'ours'; there are omnitom-1."),
+        (("--stage", "label", "--endpoint", "majority", "--dataset", "7"), "oracle has no dataset version 7; it has: 1."),
+        (("--stage", "label", "--endpoint", "majority", "--batch"), "The endpoint majority has no batch form."),
+        (("--stage", "label", "--endpoint", "majority", "--level", "9"), "Argument --level: invalid choice: 9 (choose from 1, 2, 3, 4); --help says what can be given."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_one_sentence(dataset, arguments, sentence):
@@ -150,3 +163,111 @@ def test_the_sample_project(db):
     assert told["items"]["failed"] == 0 and told["items"]["done"] > 0
     assert told["scores"]["majority"]["official"]["stage1"] is None
     assert told["scores"]["omniscient"]["official"]["stage2"] is None
+
+
+def test_an_unknown_suite_and_missing_arguments_are_one_sentence_too(db):
+    for arguments, said in (
+        (("--suite", "foo"), "Argument --suite: invalid choice: 'foo'"),
+        (("--suite", "omnitom"), "The following arguments are required: --project, --stage, --endpoint"),
+    ):
+        with pytest.raises(CommandError) as caught:
+            call_command("run_benchmark", *arguments)
+        assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+
+
+def test_what_is_chosen_is_what_is_launched(dataset):
+    reader = endpoint("reader", batches=True)
+    told = run(
+        "--stage", "all", "--endpoint", "reader", "--judge", "reader", "--level", "4", "--examples", "2", "--examples-from",
+        "calibration", "--judge-level", "4", "--shots", "1", "--without-story", "--max-tokens", "500", "--seed", "7", "--budget", "2.50",
+        "--batch", "--title", "Ours", "--form", "structured", "--limit", "3", "--prompt-set", "omnitom-1", "--dataset", "1",
+    )  # fmt: skip
+    held = Run.objects.get(uid=told["run"])
+    assert (held.title, held.form, held.level, held.prompt_set, held.judge) == (
+        "Ours",
+        "structured",
+        4,
+        "omnitom-1",
+        reader,
+    )
+    assert (held.job.budget, held.job.batch, held.dataset) == (Decimal("2.5"), True, dataset)
+    expected = {
+        "examples": 2, "examples_from": "calibration", "judge_level": 4, "shots": 1, "with_story": False, "max_tokens": 500,
+        "seed": 7, "stories": 3,
+    }  # fmt: skip
+    assert {name: held.params[name] for name in expected} == expected
+
+
+def changed_gold(dataset) -> None:
+    belief = Proposition.objects.live_gold().filter(table__story__project=dataset.project).first()
+    belief.belief += ", changed"
+    belief.save()
+
+
+def test_a_refused_run_freezes_nothing(dataset):
+    changed_gold(dataset)
+    refused("--stage", "label", "--endpoint", "omniscient")
+    assert Dataset.objects.count() == 1
+    run("--stage", "label", "--endpoint", "majority")
+    assert Dataset.objects.count() == 2
+    assert Run.objects.get().dataset.version == 2, "the present gold, as the help says"
+    run("--stage", "label", "--endpoint", "majority", "--dataset", "1")
+    assert Run.objects.first().dataset.version == 1
+
+
+def test_labelling_beside_a_judge_asks_the_present_gold_and_never_an_older_one(dataset):
+    both = ("--stage", "label", "--stage", "judge", "--endpoint", "omni-label", "--judge", "lexical-judge")
+    endpoint("omni-label")
+    run("--stage", "extract", "--endpoint", "omni-label", "--limit", "2", "--wait")
+    changed_gold(dataset)
+    with pytest.raises(CommandError) as caught:
+        run(*both)
+    assert str(caught.value) == (
+        "No run of oracle has extractions of omni-label with version 2 of the dataset; add --stage extract."
+    )
+    assert Dataset.objects.count() == 1
+    run(*both, "--dataset", "1", "--limit", "2")
+    made = Run.objects.first()
+    assert (made.dataset.version, sorted(made.stages)) == (1, ["judge", "label"])
+    # two labels are asked, and two extractions that are there are judged
+    assert made.job.items.count() == 4
+
+
+def test_what_a_judge_alone_is_told_of_extractions_chooses_them(dataset):
+    alone = ("--stage", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge")
+    run("--stage", "extract", "--endpoint", "omniscient", "--level", "1", "--limit", "2", "--wait")
+    first = Run.objects.get()
+    run("--stage", "extract", "--endpoint", "omniscient", "--level", "3", "--limit", "2", "--wait")
+    run(*alone)
+    assert Run.objects.first().level == 3, "the newest"
+    run(*alone, "--level", "1")
+    made = Run.objects.first()
+    assert (made.source, made.level) == (first, 1)
+    for more, sentence in (
+        (("--level", "2"), "No run of oracle has extractions of omniscient with level 2; add --stage extract."),
+        (("--level", "1", "--form", "structured"), "No run of oracle has extractions of omniscient with level 1, form structured; add --stage extract."),
+        (("--examples", "1"), "--examples is for extraction and labelling, and the stages are judge: leave it out."),
+    ):  # fmt: skip
+        with pytest.raises(CommandError) as caught:
+            run(*alone, *more)
+        assert str(caught.value) == sentence
+
+
+def test_what_may_cost_something_is_said_before(dataset):
+    endpoint("paid", price_output="10")
+    err = StringIO()
+    call_command(
+        *CALL,
+        "--stage",
+        "label",
+        "--endpoint",
+        "paid",
+        "--limit",
+        "2",
+        "--max-tokens",
+        "1000",
+        stdout=StringIO(),
+        stderr=err,
+    )
+    # two answers of at most 1,000 tokens at 10 dollars a million
+    assert "Up to 2 calls: about" in err.getvalue() and "at most $0.0200." in err.getvalue()

@@ -139,7 +139,7 @@ def test_judging_anew_takes_extractions_over_and_calls_the_judge_alone(dataset, 
     held = RunItem.objects.filter(entrant__run=extracted, stage=Stage.EXTRACT)
     fields = ("story", "call", "repaired", "unusable")
     assert list(taken.order_by("story").values_list(*fields)) == list(held.order_by("story").values_list(*fields))
-    assert read_again(anew) == 0
+    assert read_again(by=None, run=anew, now=NOW()) == 0
     # a threshold of 1 finds fewer pairs than 0.55
     strictly, before = (scores_of(one)["official"]["stage1"]["overall"]["recall"] for one in (anew, extracted))
     assert float(strictly) <= float(before)
@@ -226,19 +226,19 @@ def test_structured_and_text_are_asked_and_read_differently(dataset):
 def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, majority, monkeypatch):
     run = worked_off(started(dataset=dataset, endpoints=[majority], stages=["label"]))
     before, calls = report_of(run), Call.objects.count()
-    assert read_again(run) == 0
+    assert read_again(by=None, run=run, now=NOW()) == 0
 
     def worse(record, answer, **form):
         return read_stage2(record, "", **form)
 
     monkeypatch.setattr(evaluating, "read_stage2", worse)
-    assert read_again(run) == 8
+    assert read_again(by=None, run=run, now=NOW()) == 8
     assert Call.objects.count() == calls
     row = report_of(run)["entrants"][0]["stage2"]
     assert row["official"]["overall"]["overall_accuracy"] == "0.000000"
     assert row["repaired"]["overall"]["stories"] == 0
     monkeypatch.undo()
-    assert read_again(run) == 8
+    assert read_again(by=None, run=run, now=NOW()) == 8
     assert report_of(run) == before
 
 

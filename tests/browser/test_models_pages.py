@@ -330,7 +330,7 @@ def test_a_model_that_was_never_used_is_deleted_after_a_question(admin, make_end
     press(admin, "Enter")
     admin.wait_for_selector("dialog[open]")
     assert Endpoint.objects.exists()
-    admin.click("dialog >> text=Yes, do it")
+    admin.click("dialog >> .button-danger")
     admin.wait_for_url("**/models/")
     assert not Endpoint.objects.exists()
 

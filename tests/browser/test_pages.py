@@ -59,10 +59,10 @@ def test_removing_a_member_asks_first(page, login, cast):
     page.goto("/p/minds/people/")
     row = page.locator("tr", has_text="bob")
     row.get_by_role("button", name="Remove").press("Enter")
-    page.get_by_role("dialog").get_by_role("button", name="Cancel").press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="Go back").press("Enter")
     assert Membership.objects.filter(user=cast.bob).exists()
     row.get_by_role("button", name="Remove").press("Enter")
-    page.get_by_role("dialog").get_by_role("button", name="Yes, do it").press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="Remove").press("Enter")
     row.wait_for(state="detached")
     assert not Membership.objects.filter(user=cast.bob).exists()
 
@@ -74,7 +74,7 @@ def test_releasing_a_seat_asks_first_and_withdraws_its_votes(page, login, cast, 
     login(page, cast.alice)
     page.goto("/p/minds/assignments/")
     page.get_by_role("button", name="release").first.press("Enter")
-    page.get_by_role("dialog").get_by_role("button", name="Yes, do it").press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="release").press("Enter")
     page.wait_for_selector("text=1 votes were withdrawn")
     assert Assignment.objects.active().count() == 2
     assert not Vote.objects.cast().exists()

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from workers.backends.scripted import FUNCTIONS
+from workers.domain.pacing import Pace
 from workers.models import Attempt, Call, CallState, EndpointPace, Item, ItemState, JobState, Worker, WorkerState
 from workers.services import jobs
 from workers.services.sweeping import sweep
@@ -236,3 +237,32 @@ def test_the_sweep_frees_what_a_dead_worker_held(make_endpoint, start, drain, tr
     assert states(job) == {"not sent": "done", "sent": "done", "sent twice": "failed"}
     assert Item.objects.get(key="sent twice").cost == Call.objects.get(state="unknown").reserved_cost
     assert Item.objects.get(key="not sent").cost < Item.objects.get(key="sent").cost
+
+
+def test_calls_are_planned_ahead_while_the_first_answers_are_awaited(make_endpoint, start, drain, trial, monkeypatch):
+    started: list[list[str]] = []
+    asking = trial.ask
+    monkeypatch.setattr(trial, "ask", lambda items: started.append([item.key for item in items]) or asking(items))
+    answered: list[int] = []
+    taking = trial.receive
+    monkeypatch.setattr(trial, "receive", lambda pairs: answered.append(len(started)) or taking(pairs))
+    keys = [f"q{at}" for at in range(200)]
+    start(make_endpoint(max_concurrency=4, options={"delay": 0.3}), keys)
+    drain()
+    assert [key for group in started for key in group] == keys
+    # 200 items in chunks of 64 are four plans, all made before the first of fifty rounds of answers
+    assert (len(started), answered[0]) == (4, 4)
+
+
+def test_no_endpoint_takes_all_starts_of_the_process(make_endpoint, start, drain, monkeypatch):
+    monkeypatch.setattr("workers.domain.starting.RATE", 50.0)
+    first, second = make_endpoint(max_concurrency=64), make_endpoint(max_concurrency=64)
+    EndpointPace.objects.update(state=Pace(rate=1000.0).as_json())  # both have proved what they bear
+    jobs_of = [start(first, [f"a{at}" for at in range(60)]), start(second, [f"b{at}" for at in range(60)])]
+    drain()
+    orders = [
+        list(Attempt.objects.filter(call__items__job=job).order_by("id").values_list("id", flat=True))
+        for job in jobs_of
+    ]
+    # Both want 60 starts at once: neither is half through before the other has begun.
+    assert max(order[0] for order in orders) < min(order[30] for order in orders)

@@ -51,7 +51,11 @@ class OpenAIBackend:
                     "/chat/completions",
                     cast_to=httpx2.Response,
                     body=sent | body.get("extra_body", {}),
-                    options={"headers": {"X-Client-Request-Id": call}, "security": {"bearer_auth": True}},
+                    options={
+                        "headers": {"X-Client-Request-Id": call},
+                        "idempotency_key": call,  # not sent; the package would draw one, and wait for the other thread at that
+                        "security": {"bearer_auth": True},
+                    },
                 )
                 return completion_of(read_json(response.content), response.headers)
         except TimeoutError:

@@ -4,10 +4,11 @@ error, and an end with 0, or with 1 and one sentence."""
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 
@@ -18,6 +19,7 @@ class JsonCommand(BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any):
         parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.error = _refusing(parser)  # type: ignore[method-assign]
         parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
         return parser
 
@@ -30,7 +32,7 @@ class JsonCommand(BaseCommand):
                 "; ".join(f"{name}: {' '.join(said)}".lstrip(": ") for name, said in told.items())
             ) from error
         except self.refusals as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(" ".join(str(error).split())) from error
         except DatabaseError as error:
             raise CommandError(f"The database refused: {str(error).splitlines()[0]}") from error
         if options["json"]:
@@ -47,3 +49,16 @@ class JsonCommand(BaseCommand):
 
     def note(self, message: str) -> None:
         self.stderr.write(message)
+
+
+def _refusing(parser: CommandParser) -> Callable[[str], NoReturn]:
+    """What argparse finds wrong with the arguments, as a refusal like any other: it would print its usage and end with 2."""
+
+    def refuse(message: str) -> NoReturn:
+        said = " ".join(message.split())
+        sentence = f"{said[:1].upper()}{said[1:]}; --help says what can be given."
+        if parser.called_from_command_line:
+            parser.exit(1, f"CommandError: {sentence}\n")
+        raise CommandError(sentence)
+
+    return refuse

@@ -35,6 +35,23 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
             cursor.executemany(f"INSERT INTO {table} ({listed}) VALUES ({marks})", ready)
 
 
+def insert_missing(
+    model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]], *, unique: str
+) -> None:
+    """As `insert_rows`, without the rows whose `unique` field a row of the table has already."""
+    held = [model._meta.get_field(name) for name in fields]
+    quote = connection.ops.quote_name
+    listed, marks = ", ".join(quote(field.column) for field in held), ", ".join(["%s"] * len(held))
+    ready = list(_adapted(rows, {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))}))
+    if not ready:
+        return
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO {quote(model._meta.db_table)} ({listed}) VALUES ({marks}) ON CONFLICT ({quote(unique)}) DO NOTHING",
+            ready,
+        )
+
+
 def write_few(
     model: type[models.Model],
     fields: Sequence[str],

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import Q, Sum
+from django.db.models import Q, QuerySet, Sum
 
 from workers.backends.contract import Backend
 from workers.domain.pacing import Pace
@@ -29,7 +29,7 @@ from workers.models import (
     Worker,
 )
 from workers.models.bulk import update_rows
-from workers.services.planning import AHEAD, plan
+from workers.services.planning import AHEAD, CHUNK, plan
 from workers.services.settling import settle
 
 LOOK_AGAIN = timedelta(seconds=0.5)
@@ -112,18 +112,40 @@ def _jobs(only: int | None) -> Iterable[Job]:
 
 def _ready(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datetime) -> list[Item]:
     """The next items with their calls; plans more where there are not enough."""
-    waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now).order_by(
-        "id"
-    )
+    waiting = _waiting(job, endpoint, now)
     planned = waiting.filter(call__isnull=False).select_related("call").defer("call__reasoning", "problem")
     items = list(planned[:count])
-    if len(items) < count:
-        unplanned = list(waiting.filter(call__isnull=True).select_related("job")[:AHEAD])
-        if unplanned and plan(items=unplanned, endpoint=endpoint, backend=backend, now=now):
-            items = list(planned[:count])
+    if len(items) < count and _plan(job, endpoint, backend, max(CHUNK, count - len(items)), now):
+        items = list(planned[:count])
     for item in items:
         item.job = job
     return items
+
+
+def _waiting(job: Job, endpoint: Endpoint, now: datetime) -> QuerySet[Item]:
+    waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now)
+    return waiting.order_by("id")
+
+
+def _plan(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datetime) -> int:
+    items = list(_waiting(job, endpoint, now).filter(call__isnull=True)[:count])
+    for item in items:
+        item.job = job
+    return plan(items=items, endpoint=endpoint, backend=backend, now=now) if items else 0
+
+
+def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int | None = None) -> bool:
+    """Plans some of the calls that are claimed next, while nobody waits for this. False where enough of them are planned."""
+    with transaction.atomic():
+        EndpointPace.objects.select_for_update().get(endpoint=endpoint)
+        missing = AHEAD
+        for job in _jobs(only):
+            missing -= _waiting(job, endpoint, now).filter(call__isnull=False)[:missing].count()
+            if missing <= 0:
+                return False
+            if _plan(job, endpoint, backend, min(CHUNK, missing), now):
+                return missing > CHUNK
+    return False
 
 
 def _sort_out(

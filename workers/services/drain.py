@@ -9,50 +9,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections
 from django.utils import timezone
 
-from workers import backends
-from workers.backends.contract import Backend
-from workers.backends.errors import BackendError, Lost, Throttled
+from workers.backends.errors import Throttled
 from workers.domain.pacing import HORIZON
-from workers.models import Endpoint, Item, ItemState, Job, JobState, Worker
+from workers.domain.starting import Starts
+from workers.models import Worker
 from workers.services import heartbeat
 from workers.services.batching import BatchRunner
-from workers.services.claims import Claimed, claim, next_time
+from workers.services.claims import Claimed, claim, next_time, plan_ahead
 from workers.services.heartbeat import WorkerLost
+from workers.services.lines import Line, open_lines
 from workers.services.recording import Outcome, mark_sent, record, release, release_unheld
-from workers.services.sweeping import claimable, sweep
+from workers.services.sweeping import sweep
 
 log = logging.getLogger(__name__)
 ROOM = 512
 """Calls in flight in one process."""
 LOOK, IDLE = 0.5, 0.25
 """Seconds between looks for new endpoints, and between turns that wait for something."""
-GATHER = 0.01
+GATHER = 0.005
 """Seconds in which outcomes gather for one turn while many calls are in flight."""
-
-
-@dataclass(slots=True)
-class _Line:
-    """An endpoint while this process works for it."""
-
-    endpoint: Endpoint
-    backend: Backend
-    outcomes: list[Outcome] = field(default_factory=list)
-    due: list[tuple[Claimed, asyncio.Future]] = field(default_factory=list)
-    flying: int = 0
-    dry: bool = False
 
 
 class Drain:
@@ -67,13 +53,14 @@ class Drain:
         self.stop = stop or threading.Event()
         self.only = only
         self.on_turn = on_turn
-        self.lines: dict[int, _Line] = {}
+        self.lines: dict[int, Line] = {}
         self.tasks: set[asyncio.Task] = set()
-        self.hauls: list[tuple[_Line, list[Claimed]]] = []
-        self.unsent: list[tuple[_Line, list[Claimed]]] = []
+        self.hauls: list[tuple[Line, list[Claimed]]] = []
+        self.unsent: list[tuple[Line, list[Claimed]]] = []
         self.held: set[int] = set()
         self.in_doubt = False
         self.looked = self.beaten = self.swept = 0.0
+        self.starts = Starts()
 
     def run(self) -> None:
         asyncio.run(self._run())
@@ -128,7 +115,7 @@ class Drain:
 
     # --- on the loop -------------------------------------------------------------------------------------------------
 
-    def _start_all(self, unsent: list[tuple[_Line, list[Claimed]]]) -> None:
+    def _start_all(self, unsent: list[tuple[Line, list[Claimed]]]) -> None:
         for line, claims in unsent:
             line.flying += len(claims)
             for one in claims:
@@ -139,7 +126,7 @@ class Drain:
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def _make(self, line: _Line, one: Claimed) -> None:
+    async def _make(self, line: Line, one: Claimed) -> None:
         try:
             if not one.sent_at:
                 await asyncio.sleep(one.start - time.time())
@@ -148,7 +135,7 @@ class Drain:
                 self.awake.set()
                 if not await mine:
                     return
-            result = await _ask(line, one)
+            result = await line.ask(one)
             line.outcomes.append(Outcome(one, result, time.time()))
         finally:
             line.flying -= 1
@@ -207,6 +194,7 @@ class Drain:
         self._hand_over()
         for key, (outcomes, _) in taken.items():
             self._write(key, outcomes)
+        self._plan_ahead()
         if left is None and (self._look(at_once=True) or wrote):
             return HORIZON / 2  # an answer brought new work, perhaps for an endpoint that had none before
         return left
@@ -215,7 +203,12 @@ class Drain:
         if outcomes:
             record(outcomes, worker=self.worker, endpoint=self.lines[key].endpoint, now=timezone.now())
             outcomes.clear()  # a turn that is tried again must not write them twice
-            self.lines[key].dry = False
+
+    def _plan_ahead(self) -> None:
+        for line in self.lines.values():
+            while line.flying and not self.awake.is_set():
+                if not plan_ahead(endpoint=line.endpoint, backend=line.backend, now=timezone.now(), only=self.only):
+                    break
 
     def _hand_over(self) -> None:
         """Starts what was claimed and marked while this turn goes on."""
@@ -228,7 +221,7 @@ class Drain:
             heartbeat.beat(self.worker)
             self.beaten = time.monotonic()
 
-    def _send(self, line: _Line, due: list[tuple[Claimed, asyncio.Future]]) -> None:
+    def _send(self, line: Line, due: list[tuple[Claimed, asyncio.Future]]) -> None:
         ready = {one.call for one in mark_sent([one for one, _ in due], worker=self.worker, now=timezone.now())}
         dropped = [one for one, _ in due if one.call not in ready]
         if dropped:
@@ -248,51 +241,41 @@ class Drain:
             # What a dead worker holds counts as in flight: where it fills the endpoint, nobody else would get anything.
             self.swept = self.looked
             sweep(now=timezone.now())
-        wanted = {key for key, provider in claimable(now=timezone.now()) if provider not in backends.ENGINES}
-        for endpoint in Endpoint.objects.filter(pk__in=wanted):
-            held = self.lines.get(endpoint.pk)
-            if held:
-                held.endpoint, held.dry = endpoint, False
-                continue
-            try:
-                self.lines[endpoint.pk] = _Line(endpoint, backends.make(endpoint.spec))
-            except BackendError as error:
-                waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING)
-                jobs = Job.objects.filter(state=JobState.RUNNING, items__in=waiting)
-                jobs.update(state=JobState.PAUSED, note=f"{endpoint.name}: {error}"[:300])
+        open_lines(self.lines, now=timezone.now())
         return len(self.lines) > before
 
     def _claim(self, unwritten: dict[int, int]) -> float | None:
-        """`unwritten` by endpoint: answers that are here, and count as in flight until they are written."""
-        soonest: float | None = None
+        """Seconds until the next look, None where nothing is left. `unwritten` by endpoint: answers that are here, and count as
+        in flight until they are written."""
+        waits = [self.batches.look()]
         flying = sum(line.flying for line in self.lines.values())
-        for key, line in self.lines.items():
-            if line.dry:
-                continue
-            now = timezone.now()
+        for line in sorted(self.lines.values(), key=lambda line: line.served):
+            pause = self.starts.pause(now=time.monotonic())
+            waits.append(pause or None)
+            if pause:
+                break
             haul = claim(
                 worker=self.worker,
                 endpoint=line.endpoint,
                 backend=line.backend,
-                room=ROOM - flying,
-                now=now,
+                room=min(ROOM - flying, self.starts.most),
+                now=timezone.now(),
                 only=self.only,
-                unwritten=unwritten.get(key, 0),
+                unwritten=unwritten.get(line.endpoint.pk, 0),
             )
-            flying += len(haul.claimed)
             if haul.claimed:
+                flying += len(haul.claimed)
+                self.starts.take(len(haul.claimed))
+                line.served = time.monotonic()
                 self.held.update(one.call for one in haul.claimed)
                 self.hauls.append((line, haul.claimed))
                 self._mark()
-            if haul.more:
-                soonest = 0.0
-        upcoming = next_time(self.lines, self.only)
-        waits = self.batches.look()
-        if upcoming is not None:
+            waits.append(0.0 if haul.more else None)
+        if (upcoming := next_time(self.lines, self.only)) is not None:
             ahead = (upcoming - timezone.now()).total_seconds()
             full = all(line.flying >= line.endpoint.max_concurrency for line in self.lines.values())
-            soonest = min(soonest if soonest is not None else LOOK, LOOK if full else max(ahead, HORIZON / 2))
-        return min(one for one in (soonest, waits) if one is not None) if (soonest, waits) != (None, None) else None
+            waits.append(LOOK if full else min(LOOK, max(ahead, HORIZON / 2)))
+        return min((one for one in waits if one is not None), default=None)
 
     def _mark(self) -> None:
         """Marks what of the claims is due at once. Those of a turn that was cut off are still here in the next."""
@@ -313,14 +296,3 @@ def _resolve(told: list[tuple[asyncio.Future, bool]]) -> None:
     for mine, value in told:
         if not mine.done():
             mine.set_result(value)
-
-
-async def _ask(line: _Line, one: Claimed):
-    """The completion, or the error as a value. A mistake of ours has an unknown outcome too: the call may have been paid."""
-    try:
-        return await line.backend.complete(json.loads(one.body), timeout=line.endpoint.timeout_seconds, call=one.uid)
-    except BackendError as error:
-        return error
-    except Exception as error:
-        log.exception("Call %s failed in a way that its backend does not know.", one.uid)
-        return Lost(f"The worker failed while it waited ({type(error).__name__}); its log says more.")

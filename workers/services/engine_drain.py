@@ -13,10 +13,11 @@ from django.utils import timezone
 from workers import backends
 from workers.backends.contract import EngineBackend
 from workers.backends.errors import BackendError, Overloaded
-from workers.models import Endpoint, Item, ItemState, Job, JobState
+from workers.models import Endpoint
 from workers.services import heartbeat
 from workers.services.claims import Claimed, claim
 from workers.services.heartbeat import HEARTBEAT, WorkerLost
+from workers.services.lines import pause_jobs
 from workers.services.recording import Outcome, mark_sent, record, release
 
 log = logging.getLogger(__name__)
@@ -50,9 +51,7 @@ class EngineDrain:
         try:
             backend = loaded_engine(endpoint)
         except BackendError as error:
-            waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING)
-            jobs = Job.objects.filter(state=JobState.RUNNING, items__in=waiting)
-            jobs.update(state=JobState.PAUSED, note=f"{endpoint.name}: {error}"[:300])
+            pause_jobs(endpoint, str(error))
             backend = None
         return cls(endpoint, backend, stop=stop, only=only)
 

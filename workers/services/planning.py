@@ -12,13 +12,19 @@ from workers.backends.errors import BackendError
 from workers.domain.ledger_key import call_key, canonical
 from workers.domain.pricing import fewest_tokens
 from workers.models import Call, CallState, Endpoint, Item, ItemState
-from workers.models.bulk import update_rows
+from workers.models.bulk import insert_missing, update_rows
 from workers.models.opaque import new_uid
 from workers.services.purposes import purpose_of
 
 log = logging.getLogger(__name__)
-AHEAD = 256
-"""Items that get their calls at once."""
+AHEAD, CHUNK = 256, 64
+"""Items that have their calls before they are claimed, and those that get them at once."""
+_ASKED = [
+    "uid", "key", "endpoint", "provider", "model", "revision", "body", "sample", "purpose", "state", "reserved_cost", "planned_at",
+]  # fmt: skip
+_EMPTY = {
+    one.name: one.get_default() for one in Call._meta.concrete_fields if one.name not in _ASKED and not one.primary_key
+}
 
 
 def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: datetime) -> int:
@@ -27,7 +33,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
     The caller holds a transaction. Equal questions share a row, also with calls that other workers plan at the same time.
     """
     keys: dict[int, str] = {}
-    rows: dict[str, Call] = {}
+    rows: dict[str, tuple] = {}
     problems: dict[int, str] = {}
     for item, request in _asked(items):
         if isinstance(request, str):
@@ -38,13 +44,21 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
         except BackendError as error:
             problems[item.pk] = str(error)
             continue
-        if problem := _too_long(endpoint, body, request):
+        text = canonical(body)
+        if problem := _too_long(endpoint, text, request):
             problems[item.pk] = problem
             continue
-        call = _call(endpoint, item, request, body, now)
-        keys[item.pk] = call.key
-        rows.setdefault(call.key, call)
-    Call.objects.bulk_create(rows.values(), ignore_conflicts=True)
+        key = call_key(
+            provider=endpoint.provider,
+            base_url=endpoint.base_url,
+            model=endpoint.model,
+            revision=endpoint.revision,
+            body=body,
+            sample=request.sample,
+        )
+        keys[item.pk] = key
+        rows.setdefault(key, _row(endpoint, item, request, key, text, now))
+    insert_missing(Call, [*_ASKED, *_EMPTY], rows.values(), unique="key")
     ids = dict(Call.objects.filter(key__in=rows).values_list("key", "id"))
     update_rows(Item, ["call"], [(ids[key], item) for item, key in keys.items()])
     update_rows(
@@ -72,34 +86,16 @@ def _asked(items: Sequence[Item]):
             yield item, requests.get(item.pk, "There is nothing to ask for this item any more.")
 
 
-def _too_long(endpoint: Endpoint, body: dict, request: Request) -> str:
+def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
     """A sentence where question and answer cannot fit into the endpoint's context, counted in its favour."""
-    needed = fewest_tokens(len(canonical(body))) + request.max_tokens
+    needed = fewest_tokens(len(body)) + request.max_tokens
     if not endpoint.context_tokens or needed <= endpoint.context_tokens:
         return ""
     return f"Question and answer take at least {needed:,} tokens; the context of {endpoint.name} holds {endpoint.context_tokens:,}."
 
 
-def _call(endpoint: Endpoint, item: Item, request: Request, body: dict, now: datetime) -> Call:
-    text = canonical(body)
-    return Call(
-        uid=new_uid(),
-        key=call_key(
-            provider=endpoint.provider,
-            base_url=endpoint.base_url,
-            model=endpoint.model,
-            revision=endpoint.revision,
-            body=body,
-            sample=request.sample,
-        ),
-        endpoint=endpoint,
-        provider=endpoint.provider,
-        model=endpoint.model,
-        revision=endpoint.revision,
-        body=text,
-        sample=request.sample,
-        purpose=item.job.purpose,
-        state=CallState.PLANNED,
-        reserved_cost=endpoint.prices.at_most(len(text), request.max_tokens, batch=item.job.batch),
-        planned_at=now,
-    )
+def _row(endpoint: Endpoint, item: Item, request: Request, key: str, body: str, now: datetime) -> tuple:
+    """A call's values, in the order of `_ASKED` and `_EMPTY`."""
+    asked = (endpoint.provider, endpoint.model, endpoint.revision, body, request.sample, item.job.purpose)
+    reserved = endpoint.prices.at_most(len(body), request.max_tokens, batch=item.job.batch)
+    return new_uid(), key, endpoint.pk, *asked, CallState.PLANNED, reserved, now, *_EMPTY.values()

@@ -85,14 +85,14 @@ def record(
         if not batch:
             _learn(outcomes, endpoint, now)
         ids = [one.claimed.call for one in outcomes]
-        calls = {call.pk: call for call in Call.objects.filter(pk__in=ids)}
+        calls = Call.objects.in_bulk(ids)
         # Its own attempts alone: a worker that was declared lost must not close that of the one that took over.
         awaited = Attempt.objects.filter(call__in=ids, outcome="", worker=None if batch else worker)
         attempts = dict(awaited.values_list("call", "pk"))
-        items = {
-            item.pk: item
-            for item in Item.objects.filter(pk__in=[one.claimed.item for one in outcomes]).select_related("job")
-        }
+        jobs = Job.objects.in_bulk({one.claimed.job for one in outcomes})
+        items = Item.objects.in_bulk([one.claimed.item for one in outcomes])
+        for item in items.values():
+            item.job = jobs[item.job_id]
         writing = _Writing(worker, endpoint, now, batch)
         for one in outcomes:
             writing.take(one, calls[one.claimed.call], attempts.get(one.claimed.call), items[one.claimed.item])

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import time
-from decimal import Decimal, InvalidOperation
 
 from django.utils import timezone
 
 from annotation.domain.labelling import LEVELS
+from annotation.management.commands._money import dollars
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.models import Prefill, Project
@@ -16,8 +16,6 @@ from workers.management.commands.work import draining
 from workers.models import Endpoint, JobState
 from workers.services.jobs import progress_of
 from workers.services.waiting import see_through
-
-MOST_DOLLARS = 10**8
 
 
 class Command(JsonCommand):
@@ -39,7 +37,7 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         project, endpoint = self.project(options["project"]), _endpoint(options["endpoint"])
-        budget = _dollars(options["budget"])
+        budget = dollars(options["budget"])
         scope = _scope(project, options)
         asked = {"project": project, "endpoint": endpoint, "level": options["level"], "batch": options["batch"]}
         asked["stories"] = scope.stories[: options["limit"]] or _stories(
@@ -100,17 +98,3 @@ def _scope(project: Project, options: dict) -> Scope:
 def _stories(project: Project, options: dict) -> list:
     stories = project.stories.in_split(options["split"]).in_category(options["category"])
     return list(stories.select_related("project", "category").order_by("number"))
-
-
-def _dollars(text: str | None) -> Decimal | None:
-    if text is None:
-        return None
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = Decimal("NaN")
-    if not value.is_finite() or not 0 <= value < MOST_DOLLARS or value != round(value, 4):
-        raise ValueError(
-            f"The budget is {text!r}; expected US dollars, 0 or more, with up to four decimals, such as 2.50."
-        )
-    return value

@@ -1,9 +1,11 @@
-"""Percentile intervals of many means by one cluster bootstrap over stories.
+"""Intervals of many means by one cluster bootstrap over stories: all means share the resampled stories and one matrix product.
 
-The same interval as `anchoring.estimates`, with one matrix product for all means in the place of one for each: a
-leaderboard of 20 models has 190 differences beside its 20 scores. Percentile rather than BCa, because that is what the
-repaired reading reports and one figure must not have two intervals; a mean over stories is nearly unbiased and nearly
-symmetric, so BCa would move the ends little, and it is undefined for a model that is right everywhere.
+An interval has the ends of an expanded percentile interval (Hesterberg 2015, "What teachers should know about the bootstrap",
+The American Statistician 69(4), section 5.3). The plain percentile interval is too narrow for few stories twice over: resamples
+spread by sqrt((n - 1) / n) too little, and normal quantiles stand where t quantiles belong. So sqrt(n / (n - 1)) · t(n - 1)
+takes the place of the normal quantile. Of 2,000 seeded samples of 70 stories (the 12 figures of tests/benchmark/
+test_interval_coverage.py, standard error of each share 0.5 points) plain intervals held the truth in 92.9 to 94.9 %, 94.0 %
+on average, expanded ones in 93.8 to 95.4 %, 94.6 %, and BCa in 92.7 to 95.3 %, 94.1 %.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm, t
 
 from annotation.domain.agreement.intervals import LEVEL
 from annotation.domain.anchoring.estimates import DRAWS_AT_ONCE, ONE_STORY, RESAMPLES
@@ -30,34 +33,24 @@ def mean_estimates(rows: Floats, *, seed: int, resamples: int = RESAMPLES, empty
 
     `empty` is the reason of a row without any score.
     """
-    known = np.isfinite(rows)
-    counts = known.sum(axis=1)
-    low, high = _ends(rows, known, seed=seed, resamples=resamples)
-    found = zip(mean_of(rows), counts, low, high, strict=True)
-    return [_estimate(float(mean), int(n), [float(a), float(b)], empty) for mean, n, a, b in found]
+    means, counts = mean_of(rows), np.isfinite(rows).sum(axis=1)
+    found = intervals(resampled_means(rows.T, seed=seed, resamples=resamples), counts, empty=empty)
+    return [
+        {"value": float(mean) if n else None, "n": int(n), "interval": interval} | ({"reason": why} if why else {})
+        for mean, n, (interval, why) in zip(means, counts, found, strict=True)
+    ]
 
 
-def _estimate(mean: float, n: int, ends: list[float], empty: str) -> Estimate:
-    if n < 2:
-        return {"value": mean if n else None, "n": n, "interval": None, "reason": ONE_STORY if n else empty}
-    if not np.isfinite(ends).all():
-        return {"value": mean, "n": n, "interval": None, "reason": SPARSE}
-    return {"value": mean, "n": n, "interval": ends}
+def resampled_means(columns: Floats, *, seed: int, resamples: int) -> Floats:
+    """The mean of what is known of each column, shape (stories, k), in each resample of the stories: shape (resamples, k).
 
-
-def _ends(rows: Floats, known: NDArray[np.bool_], *, seed: int, resamples: int) -> tuple[Floats, Floats]:
-    """Lower and upper end of each row, shape (k,); nan where a resample drew no story that the row knows."""
-    k, stories = rows.shape
-    if not k or not stories:
-        return np.full(k, np.nan), np.full(k, np.nan)
-    columns = np.concatenate([np.where(known, rows, 0), known]).T
-    return tuple(ends_of(ratios(*np.split(resampled_sums(columns, seed=seed, resamples=resamples), 2, axis=1))))
-
-
-def ends_of(drawn: Floats) -> Floats:
-    """Lower and upper end of what was drawn, shape (resamples, k) → (2, k); nan where a resample has no value."""
-    tail = (1 - LEVEL) / 2
-    return np.quantile(drawn, (tail, 1 - tail), axis=0)
+    nan where none of a column's stories was drawn.
+    """
+    known = np.isfinite(columns)
+    if not known.size:
+        return np.full((resamples, columns.shape[1]), np.nan)
+    both = np.hstack([np.where(known, columns, 0), known])
+    return ratios(*np.split(resampled_sums(both, seed=seed, resamples=resamples), 2, axis=1))
 
 
 def ratios(numerators: Floats, denominators: Floats) -> Floats:
@@ -83,13 +76,53 @@ def resampled_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) ->
     return sums
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=12)
 def _kept_weights(seed: int, resamples: int, stories: int) -> NDArray[np.float32]:
-    """A report sums hundreds of times over the same resamples, of all its stories and of the usable ones."""
+    """A report sums hundreds of times over the same resamples: of its stories, of the usable ones, of those of each category."""
     return _weights(np.random.default_rng(seed), resamples, stories).astype(np.float32)
+
+
+def intervals(
+    means: Floats, counts: NDArray[np.int64], *, empty: str = NO_STORY
+) -> list[tuple[list[float] | None, str]]:
+    """([low, high] or None, the reason without one) of each column of resampled `means`, shape (resamples, k).
+
+    `counts` says how many stories each column's figure rests on, shape (k,).
+    """
+    tails = _tails(np.maximum(counts, 2))
+    found: list[tuple[list[float] | None, str]] = []
+    for drawn, n, tail in zip(np.sort(means, axis=0).T, counts, tails, strict=True):
+        if n < 2:
+            found.append((None, ONE_STORY if n else empty))
+        elif np.isfinite(drawn[-1]):  # nan is sorted last
+            found.append((_ends(drawn, float(tail)), ""))
+        else:
+            found.append((None, SPARSE))
+    return found
+
+
+def _tails(n: NDArray[np.int64]) -> Floats:
+    """The share of resamples beyond either end, for a figure of n stories: 2.5 % for many, less for few."""
+    return norm.cdf(np.sqrt(n / (n - 1)) * t.ppf((1 - LEVEL) / 2, n - 1))
+
+
+def _ends(ordered: Floats, tail: float) -> list[float]:
+    """Both quantiles of an ordered sample, interpolated as NumPy does by default."""
+    at = np.array([tail, 1 - tail]) * (len(ordered) - 1)
+    below = np.floor(at).astype(int)
+    above = np.minimum(below + 1, len(ordered) - 1)
+    return (ordered[below] + (at - below) * (ordered[above] - ordered[below])).tolist()
 
 
 def _weights(rng: np.random.Generator, resamples: int, stories: int) -> Floats:
     """How often each resample drew each story, shape (resamples, stories)."""
     flat = rng.integers(stories, size=(resamples, stories)) + np.arange(resamples)[:, None] * stories
     return np.bincount(flat.ravel(), minlength=flat.size).reshape(flat.shape).astype(float)
+
+
+def method(*, seed: int, resamples: int) -> str:
+    """How the intervals are made, in words."""
+    return (
+        f"expanded percentile interval (t quantile), {LEVEL:.0%}, cluster bootstrap over stories, {resamples} resamples, "
+        f"seed {seed}"
+    )

@@ -9,7 +9,6 @@ letter does not mean being equal, and it is not transitive: `ab` shares with `a`
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from string import ascii_lowercase
 
 
@@ -41,13 +40,3 @@ def _name(at: int) -> str:
     """a … z, then a2 … z2, so that letters run together can still be read."""
     turn, letter = divmod(at, len(ascii_lowercase))
     return ascii_lowercase[letter] + (str(turn + 1) if turn else "")
-
-
-def tells_apart(named: dict[str, str], first: str, second: str) -> bool:
-    """Whether two models share no letter."""
-    return not _parts(named[first]) & _parts(named[second])
-
-
-def _parts(text: str) -> set[str]:
-    starts = [at for at, one in enumerate(text) if one in ascii_lowercase] + [len(text)]
-    return {text[a:b] for a, b in pairwise(starts)}

@@ -7,10 +7,12 @@ is flipped as a whole, so the dependence of its propositions does no harm.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotation.domain.anchoring.estimates import RESAMPLES
 from benchmark.domain.inference.aligned import Aligned, Floats
@@ -24,27 +26,44 @@ FLIPS = 9_999
 """Sign patterns drawn beyond that, at least; more for many pairs, so that Holm's first step can be passed."""
 _AT_ONCE = 4_000_000
 
+Columns = NDArray[np.int64]
+
 
 def paired_differences(
-    aligned: Aligned, *, seed: int, resamples: int = RESAMPLES, hypotheses: int | None = None
+    aligned: Aligned, *, seed: int, resamples: int = RESAMPLES, categories: Mapping[int, str] | None = None
 ) -> list[dict[str, Any]]:
-    """Every pair of models, in the order of `aligned`: {first, second, value, n, interval, p, p_adjusted[, reason]}.
+    """Every pair of models, over all stories and then within each category: {first, second, category, value, n, interval, p,
+    p_adjusted[, reason]}.
 
+    The pairs are in the order of `aligned`; `categories` names each story's, and `category` is empty over all stories.
     `value` is the mean over the `n` common stories of first minus second, `interval` its 95 % interval, `p` two-sided,
-    `p_adjusted` by Holm over the pairs that have a p. `hypotheses` says how many tests the caller adjusts for in all
-    where there are more than these pairs (categories, say); it only raises the number of sign patterns.
+    `p_adjusted` by Holm over everything that has a p (specification "Statistics": over all pairs and categories).
     """
     pairs = list(combinations(range(len(aligned.models)), 2))
     if not pairs:
         return []
     first, second = np.array(pairs).T
     differences = aligned.scores[first] - aligned.scores[second]
-    found = mean_estimates(differences, seed=seed, resamples=resamples, empty=NO_COMMON_STORY)
-    p = sign_flip_p(differences, seed=seed, flips=flips_for(max(len(pairs), hypotheses or 0)))
+    parts = _parts(aligned.stories, categories or {})
+    flips = flips_for(len(pairs) * (1 + len(parts)))
+    p = _sign_flips(differences, list(parts.values()), seed=seed, flips=flips)
+    found = []
+    for at, (category, columns) in enumerate({"": np.arange(len(aligned.stories)), **parts}.items()):
+        rules = {"seed": seed, "resamples": resamples, "empty": NO_COMMON_STORY}
+        for (a, b), one, raw in zip(pairs, mean_estimates(differences[:, columns], **rules), p[at], strict=True):
+            found.append(
+                {"first": aligned.models[a], "second": aligned.models[b], "category": category, **one, "p": raw}
+            )
     return [
-        {"first": aligned.models[a], "second": aligned.models[b], **one, "p": raw, "p_adjusted": adjusted}
-        for (a, b), one, raw, adjusted in zip(pairs, found, p, holm(p), strict=True)
+        one | {"p_adjusted": adjusted} for one, adjusted in zip(found, holm([one["p"] for one in found]), strict=True)
     ]
+
+
+def _parts(stories: Sequence[int], categories: Mapping[int, str]) -> dict[str, Columns]:
+    """The columns of each category, by name; none where there is only one, which would be all stories again."""
+    named = [categories.get(story, "") for story in stories]
+    names = sorted(set(named) - {""})
+    return {one: np.flatnonzero([name == one for name in named]) for one in names} if len(names) > 1 else {}
 
 
 def flips_for(hypotheses: int) -> int:
@@ -58,16 +77,29 @@ def sign_flip_p(differences: Floats, *, seed: int, flips: int = FLIPS) -> list[f
     Exact up to `EXACT` differences other than nought; beyond, (b + 1) / (flips + 1) with b drawn patterns at least as
     extreme (Phipson and Smyth 2010), which keeps the test's level.
     """
-    known = np.isfinite(differences)
-    rows = np.where(known, differences, 0)
-    moved = (rows != 0).sum(axis=1)
-    out: list[float | None] = [None] * len(rows)
-    for row in np.flatnonzero(known.any(axis=1) & (moved <= EXACT)):
-        out[row] = _exact_p(rows[row][rows[row] != 0])
-    drawn = np.flatnonzero(moved > EXACT)
-    for row, p in zip(drawn, _drawn_p(rows[drawn], seed=seed, flips=flips), strict=True):
-        out[row] = float(p)
-    return out
+    return _sign_flips(differences, [], seed=seed, flips=flips)[0]
+
+
+def _sign_flips(differences: Floats, parts: Sequence[Columns], *, seed: int, flips: int) -> list[list[float | None]]:
+    """The p of each row over all columns, then over those of each part; no column is in two parts."""
+    every = np.arange(differences.shape[1])
+    rest = np.setdiff1d(every, np.concatenate(parts)) if parts else every
+    rows = np.where(np.isfinite(differences), differences, 0)
+    many = np.flatnonzero((rows != 0).sum(axis=1) > EXACT)
+    drawn = np.full((1 + len(parts), len(rows)), np.nan)
+    if len(many):
+        drawn[:, many] = _drawn_p([rows[many][:, one] for one in (*parts, rest)], seed=seed, flips=flips)[: len(drawn)]
+    return [
+        [_p(row[np.isfinite(row)], p) for row, p in zip(differences[:, columns], of_part, strict=True)]
+        for columns, of_part in zip((every, *parts), drawn, strict=True)
+    ]
+
+
+def _p(known: Floats, drawn: float) -> float | None:
+    moved = known[known != 0]
+    if not len(known):
+        return None
+    return _exact_p(moved) if len(moved) <= EXACT else float(drawn)
 
 
 def _reached(sums: Floats, observed: Floats, scale: Floats) -> Floats:
@@ -85,19 +117,27 @@ def _exact_p(values: Floats) -> float:
     return float(_reached(sums, values.sum(), np.abs(values).sum()).mean())
 
 
-def _drawn_p(rows: Floats, *, seed: int, flips: int) -> Floats:
-    """All rows are turned by the same patterns: shape (k,)."""
-    k, stories = rows.shape
-    if not k:
-        return np.empty(0)
+def _drawn_p(blocks: Sequence[Floats], *, seed: int, flips: int) -> Floats:
+    """All rows are turned by the same patterns, over all blocks of columns, shape (k, …), and within each: (1 + blocks, k).
+
+    A sum over all columns is the sum of the blocks' sums, so that one pass serves both.
+    """
     rng = np.random.default_rng(seed)
-    observed, scale = rows.sum(axis=1), np.abs(rows).sum(axis=1)
-    extreme = np.zeros(k, dtype=np.int64)
-    step = max(1, _AT_ONCE // max(stories, k))
+    observed, scale = (
+        np.array([sum(of_blocks), *of_blocks])
+        for of_blocks in ([one.sum(axis=1) for one in blocks], [np.abs(one).sum(axis=1) for one in blocks])
+    )
+    extreme = np.zeros(observed.shape, dtype=np.int64)
+    step = max(1, _AT_ONCE // max(sum(one.shape[1] for one in blocks), observed.shape[1]))
     for start in range(0, flips, step):
-        size = (min(step, flips - start), stories)
-        signs = rng.integers(0, 2, size=size, dtype=np.int8) * 2.0 - 1.0
-        extreme += _reached(signs @ rows.T, observed, scale).sum(axis=0)
+        size = min(step, flips - start)
+        whole = np.zeros((size, observed.shape[1]))
+        for at, block in enumerate(blocks, 1):
+            signs = rng.integers(0, 2, size=(size, block.shape[1]), dtype=np.int8) * 2.0 - 1.0
+            sums = signs @ block.T
+            whole += sums
+            extreme[at] += _reached(sums, observed[at], scale[at]).sum(axis=0)
+        extreme[0] += _reached(whole, observed[0], scale[0]).sum(axis=0)
     return (extreme + 1) / (flips + 1)
 
 

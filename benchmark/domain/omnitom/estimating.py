@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annotation.domain.agreement.intervals import LEVEL
-from annotation.domain.anchoring.estimates import DRAWS_AT_ONCE, ONE_STORY, SPARSE, method
-
-Floats = NDArray[np.float64]
+from benchmark.domain.inference.aligned import Floats
+from benchmark.domain.inference.aligned import mean_of as mean_of_rows
+from benchmark.domain.inference.bootstrap import intervals, method, resampled_means
 
 NONE_USABLE = "no usable story"
 
@@ -77,29 +75,17 @@ def _row(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str = "",
 def _intervals(
     usable: Sequence[StoryScore], shares: Sequence[str], mean_of: str, *, seed: int, resamples: int
 ) -> dict[str, tuple[list[float] | None, str]]:
-    """([low, high] or None, the reason without one) of each figure. All are means over the same resampled stories, so that one
-    matrix product makes them, where one for each figure took most of a report's time."""
+    """([low, high] or None, the reason without one) of each figure, all from the same resampled stories."""
     names = [*shares, *([f"{mean_of}_category_mean"] if mean_of else [])]
     columns = _matrix([[score.worst[name] for score in usable] for name in shares])
     counts = list(np.isfinite(columns).sum(axis=0))
     if mean_of:
         columns = np.hstack([columns, _by_category(usable, mean_of)])
         counts.append(counts[shares.index(mean_of)])
-    if len(usable) > 1:
-        drawn = _resampled(columns, seed=seed, resamples=resamples)
-        means = drawn[:, : len(shares)]
-        if mean_of:
-            means = np.hstack([means, _mean_of_known(drawn[:, len(shares) :])])
-        ends = np.quantile(means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0).T
-    else:
-        ends = np.full((len(names), 2), np.nan)
-    return {name: _interval(*one) for name, *one in zip(names, ends, counts, strict=True)}
-
-
-def _interval(ends: Floats, stories: int) -> tuple[list[float] | None, str]:
-    if stories < 2:
-        return None, ONE_STORY if stories else NONE_USABLE
-    return (ends.tolist(), "") if np.isfinite(ends).all() else (None, SPARSE)
+    means = resampled_means(columns, seed=seed, resamples=resamples)
+    if mean_of:
+        means = np.hstack([means[:, : len(shares)], mean_of_rows(means[:, len(shares) :])[:, None]])
+    return dict(zip(names, intervals(means, np.array(counts), empty=NONE_USABLE), strict=True))
 
 
 def _matrix(columns: Sequence[Sequence[float | None]]) -> Floats:
@@ -112,29 +98,6 @@ def _by_category(usable: Sequence[StoryScore], name: str) -> Floats:
     categories = sorted({score.category for score in usable if score.worst[name] is not None})
     columns = [[score.worst[name] if score.category == one else None for score in usable] for one in categories]
     return _matrix(columns) if columns else np.full((len(usable), 1), np.nan)
-
-
-def _resampled(columns: Floats, *, seed: int, resamples: int) -> Floats:
-    """The mean of each column in each resample, shape (resamples, figures); nan where none of its stories was drawn."""
-    stories, figures = columns.shape
-    known = np.isfinite(columns)
-    both = np.hstack([np.where(known, columns, 0), known])
-    rng = np.random.default_rng(seed)
-    means = np.empty((resamples, figures))
-    step = max(1, DRAWS_AT_ONCE // stories)
-    for start in range(0, resamples, step):
-        size = min(step, resamples - start)
-        flat = rng.integers(0, stories, (size, stories)) + np.arange(size)[:, None] * stories
-        sums = np.bincount(flat.ravel(), minlength=flat.size).reshape(flat.shape).astype(float) @ both
-        with np.errstate(invalid="ignore"):
-            means[start : start + size] = sums[:, :figures] / sums[:, figures:]
-    return means
-
-
-def _mean_of_known(drawn: Floats) -> Floats:
-    """The unweighted mean of the categories that a resample has, shape (resamples, 1)."""
-    known = np.isfinite(drawn).sum(axis=1)
-    return np.divide(np.nansum(drawn, axis=1), known, out=np.full(known.shape, np.nan), where=known > 0)[:, None]
 
 
 def _left_out(scores: Sequence[StoryScore]) -> dict[str, Any]:

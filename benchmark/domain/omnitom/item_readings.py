@@ -15,13 +15,12 @@ from benchmark.domain.omnitom.readings.values import repaired as repaired_label
 from benchmark.domain.omnitom.records import GoldRow, Record
 from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
 
-STAGE1, STAGE2 = "stage1", "stage2"
-
 
 @dataclass(frozen=True, slots=True)
 class ItemReadings:
     """`official` and `repaired` as JSON-ready dicts; `score` and `repaired_score` from 0 to 1: F1 of stage 1, mean accuracy of stage
-    2. `official` is None for structured output, which the released code cannot read; the scores are None where there is none."""
+    2. `official` is None for structured output, which the released code cannot read; the scores are None where there is none, the
+    official one also where the released code would have ended with a traceback."""
 
     official: dict[str, Any] | None
     repaired: dict[str, Any]
@@ -40,7 +39,7 @@ def read_stage1(record: Record, extraction: str, judgement: str, *, structured: 
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage1_result(record, tables)
     held = _stage1(result) | _aborted(tables)
-    return ItemReadings(held, kept, _f1(result), mended_score, mended.unusable)
+    return ItemReadings(held, kept, None if tables.aborted else _f1(result), mended_score, mended.unusable)
 
 
 def _stage1(result: Stage1Result) -> dict[str, Any]:
@@ -59,7 +58,7 @@ def read_stage2(record: Record, answer: str, *, structured: bool = False) -> Ite
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage2_result(record, tables)
     held = {"predicted": [row and list(row) for row in result.predicted]} | _aborted(tables)
-    return ItemReadings(held, kept, _accuracy(result), mended_score, mended.unusable)
+    return ItemReadings(held, kept, None if tables.aborted else _accuracy(result), mended_score, mended.unusable)
 
 
 def _aborted(tables: official.StoredTables) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Exchange(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What `manifest.json` holds besides the stories, with the runner's defaults."""
+    """What `manifest.json` holds besides the stories, with the runner's defaults; None says that nothing of the kind was sent."""
 
     dataset_path: str
     backend: str
@@ -49,9 +49,9 @@ class Settings:
     include_story_context: bool = True
     load_in_4bit: bool = False
     bnb_4bit_compute_dtype: str = "bf16"
-    api_provider: str = "openai"
-    temperature: float = 0.0
-    max_new_tokens: int = 6000
+    api_provider: str | None = "openai"
+    temperature: float | None = 0.0
+    max_new_tokens: int | None = 6000
 
 
 def manifest(records: Sequence[Record], settings: Settings) -> dict[str, Any]:

@@ -7,7 +7,7 @@ text, as in official output; shares are fractions from 0 to 1.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
@@ -68,9 +68,7 @@ def stage2_row(result: Stage2Result) -> Row:
 def stage1_metrics(results: Sequence[Stage1Result]) -> dict[str, Any]:
     """{overall, by_category, stories}; `overall` also has `f1_category_mean`, the figure that the paper's table 3
     prints: the plain mean of the categories' F1."""
-    found = _metrics([(one.category, stage1_row(one)) for one in results], STAGE1_SHARES)
-    found["overall"]["f1_category_mean"] = category_mean([row["f1"] for row in found["by_category"]])
-    return found
+    return _metrics([(one.category, stage1_row(one)) for one in results], STAGE1_SHARES)
 
 
 def stage2_metrics(results: Sequence[Stage2Result]) -> dict[str, Any]:
@@ -78,27 +76,31 @@ def stage2_metrics(results: Sequence[Stage2Result]) -> dict[str, Any]:
     return _metrics([(one.category, stage2_row(one)) for one in results], STAGE2_SHARES)
 
 
-def category_mean(shares: Sequence[str]) -> str:
-    """The unweighted mean of printed category figures."""
-    return six(mean(map(float, shares))) if shares else six(0)
-
-
 def _metrics(rows: Sequence[tuple[str, Row]], shares: Sequence[str]) -> dict[str, Any]:
-    groups: dict[str, list[Row]] = defaultdict(list)
+    return {**averages(rows, shares), "stories": [row for _, row in rows]}
+
+
+def averages(rows: Sequence[tuple[str, Mapping[str, Any]]], shares: Sequence[str]) -> dict[str, Any]:
+    """{overall, by_category} from each story's category, verbatim, and its printed figures, as texts or as numbers.
+
+    Categories stand in the order of their verbatim names, of which two can read alike.
+    """
+    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for category, row in rows:
         groups[category].append(row)
-    return {
-        "overall": _means([row for _, row in rows], shares),
-        "by_category": [
-            {"story_category": normalise_space(category), **_means(groups[category], shares)}
-            for category in sorted(groups)
-        ],
-        "stories": [row for _, row in rows],
-    }
+    overall = _means([row for _, row in rows], shares)
+    by_category = [
+        {"story_category": normalise_space(category), **_means(groups[category], shares)} for category in sorted(groups)
+    ]
+    if "f1" in shares:
+        overall["f1_category_mean"] = _mean([row["f1"] for row in by_category])
+    return {"overall": overall, "by_category": by_category}
 
 
-def _means(rows: Sequence[Row], shares: Sequence[str]) -> Row:
-    return {
-        "stories": str(len(rows)),
-        **{name: six(mean(float(row[name]) for row in rows)) if rows else six(0) for name in shares},
-    }
+def _means(rows: Sequence[Mapping[str, Any]], shares: Sequence[str]) -> Row:
+    return {"stories": str(len(rows)), **{name: _mean([row[name] for row in rows]) for name in shares}}
+
+
+def _mean(printed: Sequence[str | float]) -> str:
+    """The exact mean of printed figures, printed."""
+    return six(mean(map(float, printed))) if printed else six(0)

@@ -7,7 +7,7 @@ texts, and none where the released code would have ended with a traceback.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from judge.domain.tables import JudgedRow, OversizedField, check_fields, read_ju
 from judge.domain.text import key, normalise_space
 
 STAGES = ("extract", "label", "judge")
+STRUCTURED = "Structured output has no official reading: the released code cannot read it."
 
 Texts = Mapping[int, Mapping[str, str]]
 """The raw answer of each story by stage: {story_id: {"extract"?, "label"?, "judge"?}}."""
@@ -147,29 +148,40 @@ def score_official(records: Sequence[Record], texts: Texts) -> dict[str, Any]:
     tables = stored_tables(records, texts)
     out: dict[str, Any] = {}
     reasons: dict[str, str] = {}
-    for stage, needed, result, metrics in _PLAN:
-        if why := _lacking(records, tables, needed):
+    for stage, result, metrics in _PLAN:
+        if why := _lacking(records, tables, stage):
             out[stage], reasons[stage] = None, why
         else:
             out[stage] = metrics([result(record, tables[record.story_id]) for record in records])
     return {**out, "reason": reasons} if reasons else out
 
 
-_PLAN = (
-    ("stage1", {"extract": "extraction", "judge": "judged"}, stage1_result, stage1_metrics),
-    ("stage2", {"label": "labels"}, stage2_result, stage2_metrics),
-)
+_PLAN = (("stage1", stage1_result, stage1_metrics), ("stage2", stage2_result, stage2_metrics))
+NEEDED = {"stage1": ("extract", "judge"), "stage2": ("label",)}
+"""The answers that each stage's figures rest on, in the order in which they are made."""
+_HELD = {"extract": "extraction", "judge": "judged", "label": "labels"}
 
 
-def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], needed: Mapping[str, str]) -> str:
+def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], stage: str) -> str:
     if not records:
         return "No story is selected."
     none = StoredTables()
     for record in records:
         held = tables.get(record.story_id, none)
-        for stage, name in needed.items():
-            if stage in held.aborted:
-                return f"Story {record.story_id}, {stage}: {held.aborted[stage]}"
-            if getattr(held, name) is None:
-                return f"Story {record.story_id} has no answer for {stage}; official scoring needs one of every story."
+        answered = {one for one, name in _HELD.items() if getattr(held, name) is not None}
+        if why := why_none(record.story_id, stage, answered, held.aborted):
+            return why
+    return ""
+
+
+def why_none(story: int, stage: str, answered: Collection[str], aborted: Mapping[str, str]) -> str:
+    """Why no selection with this story has official figures of the stage; empty where it does not stand in the way.
+
+    `answered` are the kinds of answers that it has, `aborted` what the released code would end at and why.
+    """
+    for needed in NEEDED[stage]:
+        if needed in aborted:
+            return f"Story {story}, {needed}: {aborted[needed]}"
+        if needed not in answered:
+            return f"Story {story} has no answer for {needed}; official scoring needs one of every story."
     return ""

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.domain.anchoring.estimates import ONE_STORY
-from benchmark.domain.inference.bootstrap import SPARSE, ends_of, ratios, resampled_sums
+from benchmark.domain.inference.bootstrap import intervals, ratios, resampled_sums
 
 Floats = NDArray[np.float64]
 Estimate = dict[str, Any]
@@ -35,22 +34,20 @@ class Ratios:
     empty: str = NO_ROW
 
     def estimates(self) -> list[Estimate]:
-        found = zip(self.values.tolist(), self.of.tolist(), self.ends(), self.stories, strict=True)
-        return [self._estimate(value, int(of), ends, stories) for value, of, ends, stories in found]
-
-    def _estimate(self, value: float, of: int, ends: list[float] | None, stories: float) -> Estimate:
-        if not of:
-            return {"value": None, "n": 0, "interval": None, "reason": self.empty}
-        reason = {} if ends else {"reason": ONE_STORY if stories < 2 else SPARSE}
-        return {"value": value, "n": of, "interval": ends, **reason}
+        found = zip(self.values.tolist(), self.of.tolist(), self._intervals(), strict=True)
+        return [
+            {"value": value if of else None, "n": int(of), "interval": ends} | ({"reason": why} if why else {})
+            for value, of, (ends, why) in found
+        ]
 
     def ends(self) -> list[list[float] | None]:
         """[low, high] of each, None where there is no interval."""
-        if not self.drawn.size:
-            return [None] * len(self.values)
-        ends = ends_of(self.drawn).round(DIGITS).T
-        known = np.isfinite(ends).all(axis=1) & (self.stories > 1)
-        return [pair if one else None for pair, one in zip(ends.tolist(), known, strict=True)]
+        return [ends for ends, _ in self._intervals()]
+
+    def _intervals(self) -> list[tuple[list[float] | None, str]]:
+        """With the reason of each that is None."""
+        found = intervals(self.drawn, self.stories, empty=self.empty)
+        return [(ends and [round(end, DIGITS) for end in ends], why) for ends, why in found]
 
     def harmonic(self, other: Ratios) -> Ratios:
         """The harmonic mean of each two, such as F1 of precision and recall; 0 where both are 0. Its n is that of `other`."""
@@ -82,7 +79,7 @@ class Columns:
     def pooled(self, *, seed: int, resamples: int) -> Pooled:
         columns = np.concatenate(self.blocks, axis=1)
         enough = len(columns) > 1
-        drawn = resampled_sums(columns, seed=seed, resamples=resamples) if enough else np.empty((0, self.width))
+        drawn = resampled_sums(columns, seed=seed, resamples=resamples) if enough else np.full((1, self.width), np.nan)
         return Pooled(columns.astype(float), drawn)
 
 

@@ -1,7 +1,7 @@
 """The repaired reading: the same answers, with failures as missing data instead of zeros.
 
 A story whose answer cannot be read is left out of the estimate and named; bounds beside the estimate say what it would
-be if every such story were worth 0, or 1. Intervals are percentile intervals of a bootstrap over stories, as the
+be if every such story were worth 0, or 1. Intervals are those of a bootstrap over stories, as the
 propositions of one story are not independent. A figure that is not defined is None, with a `reason`.
 
 - Gold: propositions without an actor or a belief, which nobody was shown, do not count; a gold label outside its closed

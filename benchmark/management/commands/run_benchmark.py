@@ -1,28 +1,37 @@
 from __future__ import annotations
 
-import time
+from collections.abc import Sequence
+from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.domain.labelling import LEVELS
+from annotation.management.commands._money import dollars
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
-from benchmark.models import Form, Run, Stage
+from benchmark.management.commands._runs import check_examples, endpoint_named, flag, given, seen_through, told
+from benchmark.models import Dataset, Form, Run, Stage
 from benchmark.services.datasets import freeze
+from benchmark.services.estimates import estimate
+from benchmark.services.in_context import SOURCES, reads_prompts
 from benchmark.services.plans import Plan
-from benchmark.services.reports import report_of, scores_of
 from benchmark.services.runs import SUITE, start_run
-from workers.management.bar import JobBar
 from workers.models import Endpoint
-from workers.services.jobs import progress_of
-from workers.services.waiting import see_through
 
 ALL = "all"
+OF_JUDGING = ("judge", "judge_level", "shots", "without_story")
+OF_ASKING = ("examples",)
+OF_THE_SOURCE = ("level", "form", "prompt_set")
+"""What a judge alone takes from the run whose extractions it judges; given, they choose that run."""
 
 
 class Command(JsonCommand):
-    help = "Evaluates models against a project's gold, frozen as it is now; with --wait sees it through and prints the scores."
+    help = (
+        "Evaluates models against a project's gold, frozen as it is now unless --dataset names a version; a judge alone judges "
+        "the newest extractions of the models that fit what is given. With --wait it sees the run through and prints the scores."
+    )
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
@@ -33,13 +42,28 @@ class Command(JsonCommand):
         parser.add_argument(
             "--endpoint", required=True, action="append", metavar="NAME", help="May be given several times."
         )
-        parser.add_argument("--judge", metavar="NAME", help="The endpoint that judges extractions.")
-        parser.add_argument("--level", type=int, choices=LEVELS, default=3)
-        parser.add_argument("--form", choices=Form.values, default=Form.TEXT)
+        parser.add_argument("--level", type=int, choices=LEVELS, help="of extraction and labelling; 3 if not given")
+        parser.add_argument("--form", choices=Form.values, help="text if not given")
+        parser.add_argument("--prompt-set", metavar="NAME", help="the built-in set if not given")
+        parser.add_argument("--examples", type=int, metavar="N", help="0 to 3, at level 4; 1 if not given")
+        parser.add_argument("--examples-from", choices=list(SOURCES), help="sample if not given")
+        parser.add_argument("--judge", metavar="NAME", help="the endpoint that judges extractions")
+        parser.add_argument("--judge-level", type=int, choices=LEVELS, help="4 if not given")
+        parser.add_argument(
+            "--shots", type=int, metavar="N", help="the judge's examples: 0 to 3, at level 4; 3 if not given"
+        )
+        parser.add_argument("--without-story", action="store_true", help="the judge is not shown the story")
+        parser.add_argument(
+            "--dataset", type=int, metavar="VERSION", help="a frozen version instead of the present gold"
+        )
         parser.add_argument("--split", default="", metavar="NAME")
         parser.add_argument("--category", default="", metavar="NAME")
-        parser.add_argument("--limit", type=int, default=0, metavar="N", help="The first N stories; 0 takes all.")
+        parser.add_argument("--limit", type=int, default=0, metavar="N", help="the first N stories; 0 takes all")
+        parser.add_argument("--max-tokens", type=int, metavar="N", help="of an answer; 6000 if not given")
         parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--budget", metavar="USD", help="a hard cap: no call is made that could exceed it")
+        parser.add_argument("--batch", action="store_true", help="as a batch, at the provider's lower price")
+        parser.add_argument("--title", default="", metavar="TEXT")
         parser.add_argument("--wait", action="store_true")
 
     def work(self, **options) -> dict:
@@ -47,70 +71,89 @@ class Command(JsonCommand):
         check_scope(project, split=options["split"], category=options["category"])
         if options["limit"] < 0:
             raise ValueError(f"--limit is {options['limit']}; expected 0 or more stories.")
-        run = start_run(by=None, plan=_plan(project, options), now=timezone.now())
+        with transaction.atomic():  # what is refused freezes nothing
+            plan = _plan(project, options)
+            self._say_before(plan)
+            run = start_run(by=None, plan=plan, now=timezone.now())
         if options["wait"]:
-            _see_through(run)
-        return _told(run, scores=options["wait"])
+            seen_through(run, self.note)
+        return told(run, scores=options["wait"])
+
+    def _say_before(self, plan: Plan) -> None:
+        """Of what may cost something."""
+        if not any(reads_prompts(one) for one in (*plan.endpoints, plan.judge)):
+            return
+        total = estimate(plan).total
+        self.note(
+            f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} out, "
+            f"${total['cost']:.4f}, at most ${total['most']:.4f}. Answers that the ledger has already cost nothing."
+        )
 
 
-def _plan(project: Project, options: dict) -> Plan:
+def _plan(project: Project, options: dict[str, Any]) -> Plan:
     chosen = set(options["stage"])
     stages = [stage for stage in Stage.values if ALL in chosen or stage in chosen]
-    endpoints = [_endpoint(name) for name in dict.fromkeys(options["endpoint"])]
+    endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"])]
     if options["judge"] and Stage.EXTRACT in stages and Stage.JUDGE not in stages:
         stages.append(Stage.JUDGE)  # a judge without something to judge would be a mistake
-    own = {"level": options["level"], "form": options["form"]}
+    judge = endpoint_named(options["judge"]) if options["judge"] else None
+    _check_uses(options, stages, judge)
+    dataset = _version(project, options["dataset"]) if options["dataset"] is not None else None
     source = None
+    if stages != [Stage.JUDGE] and dataset is None:
+        dataset = freeze(by=None, project=project)[0]
     if Stage.JUDGE in stages and Stage.EXTRACT not in stages:
-        source = _extracted(project, endpoints)
-    return Plan(
-        dataset=source.dataset if source else freeze(by=None, project=project)[0],
-        endpoints=endpoints,
-        stages=stages,
-        judge=_endpoint(options["judge"]) if options["judge"] else None,
-        source=source,
-        **{name: options[name] for name in ("split", "category", "limit", "seed")},
-        **({"level": source.level, "form": source.form, "prompt_set": source.prompt_set} if source else own),
-    )
+        source = _extracted(project, endpoints, dataset, options)
+    plan = Plan(
+        dataset=source.dataset if source else dataset, endpoints=endpoints, stages=stages, judge=judge, source=source,
+        budget=dollars(options["budget"]), with_story=not options["without_story"], **_fields(options, source),
+        **{name: options[name] for name in ("split", "category", "limit", "seed", "batch", "title")},
+    )  # fmt: skip
+    check_examples(options["examples"], "examples", plan.level, "level")
+    check_examples(options["shots"], "shots", plan.judge_level, "judge's level")
+    return plan
 
 
-def _endpoint(name: str) -> Endpoint:
-    endpoint = Endpoint.objects.filter(name=name).first()
-    if endpoint is None:
-        known = ", ".join(Endpoint.objects.values_list("name", flat=True)) or "none"
-        raise ValueError(f"There is no endpoint {name!r}; there are: {known}.")
-    return endpoint
+def _fields(options: dict[str, Any], source: Run | None) -> dict[str, Any]:
+    """Fields of the plan that were given; of a source those that its extractions were made with."""
+    names = (*OF_THE_SOURCE, "examples", "examples_from", "judge_level", "shots", "max_tokens")
+    held = {name: getattr(source, name) for name in OF_THE_SOURCE} if source else {}
+    return held | {name: options[name] for name in names if options[name] is not None}
 
 
-def _extracted(project: Project, endpoints: list[Endpoint]) -> Run:
-    """The newest run with extractions of all of these models."""
-    runs = Run.objects.filter(project=project, source=None).order_by("-id")
+def _check_uses(options: dict[str, Any], stages: Sequence[str], judge: Endpoint | None) -> None:
+    """Raises ValueError for an option that no chosen stage has a use for."""
+    named = ", ".join(stages)
+    if Stage.JUDGE not in stages and (idle := given(options, OF_JUDGING)):
+        raise ValueError(
+            f"{flag(idle[0])} is for judging, and the stages are {named}: leave it out, or add --stage judge."
+        )
+    if judge is not None and not reads_prompts(judge) and (idle := given(options, OF_JUDGING[1:])):
+        raise ValueError(f"{flag(idle[0])} is of no use: {judge.name} is a baseline that reads the two tables alone.")
+    if list(stages) == [Stage.JUDGE] and (idle := given(options, OF_ASKING)):
+        raise ValueError(f"{flag(idle[0])} is for extraction and labelling, and the stages are {named}: leave it out.")
+
+
+def _version(project: Project, number: int) -> Dataset:
+    held = project.datasets.filter(version=number).first()
+    if held is None:
+        known = ", ".join(map(str, project.datasets.order_by("version").values_list("version", flat=True))) or "none"
+        raise ValueError(f"{project.slug} has no dataset version {number}; it has: {known}.")
+    return held
+
+
+def _extracted(project: Project, endpoints: list[Endpoint], dataset: Dataset | None, options: dict[str, Any]) -> Run:
+    """The newest run with extractions of all of these models that fits what is given."""
+    wanted = {name: options[name] for name in OF_THE_SOURCE if options[name] is not None}
+    runs = Run.objects.filter(project=project, source=None, **wanted).order_by("-id")
+    if dataset is not None:
+        runs = runs.filter(dataset=dataset)
     for run in runs:
         held = set(run.entrants.values_list("endpoint_id", flat=True))
         if Stage.EXTRACT in run.stages and held >= {one.pk for one in endpoints}:
             return run
     names = ", ".join(one.name for one in endpoints)
-    raise ValueError(f"No run of {project.slug} has extractions of {names}; add --stage extract.")
-
-
-def _see_through(run: Run) -> None:
-    bar = JobBar(run.job, time.monotonic)
-    try:
-        see_through(job=run.job, on_look=bar.refresh)
-    finally:
-        bar.close()
-    report_of(run)
-
-
-def _told(run: Run, *, scores: bool) -> dict:
-    run.job.refresh_from_db()
-    done = progress_of(run.job)
-    told = {
-        "run": run.uid,
-        "state": run.job.state,
-        "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
-        "calls": {"made": done.made, "reused": done.reused},
-        "tokens": {"input": done.input_tokens, "output": done.output_tokens},
-        "cost": float(done.cost),
-    }
-    return told | {"scores": scores_of(run)} if scores else told
+    of = [f"version {dataset.version} of the dataset"] if dataset is not None else []
+    of += [f"{name.replace('_', ' ')} {value}" for name, value in wanted.items()]
+    told_of = f" with {', '.join(of)}" if of else ""
+    raise ValueError(f"No run of {project.slug} has extractions of {names}{told_of}; add --stage extract.")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from itertools import combinations
+from re import findall
 
 import numpy as np
 import pytest
@@ -25,8 +26,7 @@ from benchmark.domain.inference import (
     sign_flip_p,
     smallest_difference,
 )
-from benchmark.domain.inference.bootstrap import NO_STORY
-from benchmark.domain.inference.groups import tells_apart
+from benchmark.domain.inference.bootstrap import NO_STORY, resampled_means
 from benchmark.domain.inference.paired import FLIPS, NO_COMMON_STORY, flips_for
 from benchmark.domain.inference.power import NO_SPREAD, TOO_FEW
 
@@ -55,6 +55,18 @@ def test_an_interval_is_that_of_scipys_bootstrap():
     assert found["value"] == pytest.approx(scores.mean()) and found["n"] == 120
     assert mean_estimates(scores, seed=1, resamples=4000) == [found]
     assert mean_estimates(scores, seed=2, resamples=4000) != [found]
+
+
+def test_an_interval_is_wider_than_the_percentile_interval_for_few_stories():
+    # n = 10: sqrt(10/9) · t(9; 0.025) = 1.05409 · 2.26216 = 2.38453, and Φ(−2.38453) = 0.00855 in the place of 0.025
+    scores = np.random.default_rng(3).beta(4, 2, (1, 10))
+    [found] = mean_estimates(scores, seed=1, resamples=4000)
+    means = resampled_means(scores.T, seed=1, resamples=4000)[:, 0]
+    assert found["interval"] == pytest.approx(np.quantile(means, [0.00855, 1 - 0.00855]), abs=1e-4)
+    assert found["interval"][0] < np.quantile(means, 0.025) and found["interval"][1] > np.quantile(means, 0.975)
+    # two stories: sqrt(2) · t(1; 0.025) = 1.41421 · 12.7062 = 17.97, beyond which nothing lies: the extremes
+    [two] = mean_estimates(np.array([[0.2, 0.6]]), seed=1)
+    assert two["interval"] == pytest.approx([0.2, 0.6])
 
 
 def test_missing_scores_are_left_out_and_what_is_undefined_says_why():
@@ -135,10 +147,64 @@ def test_pairs_are_compared_on_their_common_stories():
     assert by_pair["AB"]["value"] == pytest.approx(0.5) and (by_pair["AB"]["n"], by_pair["AB"]["p"]) == (2, 0.5)
     assert by_pair["BC"]["value"] == pytest.approx(0.9) and by_pair["BC"]["reason"] == ONE_STORY
     nothing = {"value": None, "n": 0, "interval": None, "reason": NO_COMMON_STORY, "p": None, "p_adjusted": None}
-    assert by_pair["AC"] == {"first": "A", "second": "C", **nothing}
+    assert by_pair["AC"] == {"first": "A", "second": "C", "category": "", **nothing}
     # Holm over the two pairs that have a p: 2 · 0.5 and 1
     assert [by_pair[pair]["p_adjusted"] for pair in ("AB", "BC")] == [1.0, 1.0]
     assert paired_differences(aligned([0.1, 0.2]), seed=1) == []
+
+
+def test_each_category_is_compared_on_its_own_stories_and_adjusted_with_all():
+    # A − B is 0.5 on stories 0 and 1 of category x, −0.3 on 2 of y: overall (0.5 + 0.5 − 0.3) / 3
+    rows = aligned([0.9, 0.8, 0.1], [0.4, 0.3, 0.4])
+    found = paired_differences(rows, seed=1, categories={0: "x", 1: "x", 2: "y"})
+    by_category = {one["category"]: one for one in found}
+    assert [one["category"] for one in found] == ["", "x", "y"]
+    assert [one["n"] for one in found] == [3, 2, 1]
+    assert [one["value"] for one in found] == pytest.approx([0.7 / 3, 0.5, -0.3])
+    # signs: overall |0.7| is reached by +++, ++− (1.3, 0.7) and their mirrors → 4/8; x by ++ and −− → 2/4; y by both → 1
+    assert [one["p"] for one in found] == [0.5, 0.5, 1.0]
+    # Holm over three tests: 3 · 0.5 → 1
+    assert [one["p_adjusted"] for one in found] == [1.0, 1.0, 1.0]
+    assert by_category["y"]["interval"] is None and by_category["y"]["reason"] == ONE_STORY
+    # one category is all stories once more, and no second test
+    assert len(paired_differences(rows, seed=1, categories=dict.fromkeys(range(3), "x"))) == 1
+
+
+def test_the_patterns_of_the_categories_add_up_to_those_of_all_stories():
+    """40 stories in two categories: each drawn p is near that of a test of its stories alone."""
+    rng = np.random.default_rng(4)
+    rows = aligned(*(rng.normal(shift, 1, 40) for shift in (0.3, 0.0, 0.1)))
+    categories = {story: "x" if story < 25 else "y" for story in range(40)}
+    found = paired_differences(rows, seed=2, categories=categories)
+    assert len(found) == 3 * 3
+    for one in found:
+        held = [story for story in rows.stories if one["category"] in ("", categories[story])]
+        a, b = (rows.scores[rows.models.index(one[side])][held] for side in ("first", "second"))
+        [alone] = sign_flip_p((a - b)[None], seed=9)
+        # two shares of 9,999 drawn patterns each, four standard errors
+        near = 4 * (max(alone, 1e-3) * (1 - alone) * 2 / FLIPS) ** 0.5
+        assert one["p"] == pytest.approx(alone, abs=near) and one["value"] == pytest.approx((a - b).mean())
+    np.testing.assert_allclose([one["p_adjusted"] for one in found], holm([one["p"] for one in found]))
+
+
+def test_letters_rest_on_tests_that_are_adjusted_over_the_categories_too():
+    # 9 stories on which A is better by 0.1 to 0.18: p = 2/2⁹ = 1/256 overall. Alone it is below 0.05. With a test of each of 9
+    # categories of one story, whose p is 1, Holm takes 10 · 1/256 = 0.039; with a third model like B there are 3 · 10 tests,
+    # and 30 · 1/256 = 0.117 shows nothing any more
+    rows = [[0.5 + 0.01 * at for at in range(9)], [0.4] * 9, [0.4] * 9]
+    categories = {story: f"c{story}" for story in range(9)}
+    two = leaderboard(aligned(*rows[:2]), seed=1, categories=categories)
+    assert two["pairs"][0]["p_adjusted"] == pytest.approx(10 / 256) and two["tests"] == 10
+    assert [one["group"] for one in two["models"]] == ["a", "b"]
+    three = leaderboard(aligned(*rows), seed=1, categories=categories)
+    assert three["pairs"][0]["p_adjusted"] == pytest.approx(30 / 256) and three["tests"] == 30
+    assert [one["group"] for one in three["models"]] == ["a", "a", "a"]
+    assert [one["group"] for one in leaderboard(aligned(*rows), seed=1)["models"]] == ["a", "b", "b"]
+
+
+def apart(named: dict, first, second) -> bool:
+    """Whether two models share no letter; a letter of the second turn has its number with it."""
+    return not set(findall(r"[a-z]\d*", named[first])) & set(findall(r"[a-z]\d*", named[second]))
 
 
 def test_letters_by_hand():
@@ -151,7 +217,7 @@ def test_letters_by_hand():
     assert letters([], []) == {} and letters(["A"], []) == {"A": "a"}
     # 30 models that all differ: the 27th starts the alphabet again
     many = letters(range(30), combinations(range(30), 2))
-    assert (many[25], many[26]) == ("z", "a2") and tells_apart(many, 0, 26)
+    assert (many[25], many[26]) == ("z", "a2") and apart(many, 0, 26)
 
 
 @settings(max_examples=200, deadline=None)
@@ -164,7 +230,7 @@ def test_two_models_share_a_letter_unless_they_differ_and_no_letter_is_spare(cas
     n, different = case
     different -= {(0, 0)}
     named = letters(range(n), different)
-    assert {pair for pair in combinations(range(n), 2) if tells_apart(named, *pair)} == different
+    assert {pair for pair in combinations(range(n), 2) if apart(named, *pair)} == different
     used = [frozenset(one for one in named if letter in named[one]) for letter in set("".join(named.values()))]
     assert not any(a < b for a in used for b in used) and all(named.values())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from rapidfuzz import fuzz
 
@@ -64,6 +65,7 @@ def is_alike(one: str, other: str) -> bool:
     return fuzz.ratio(key(one), key(other), score_cutoff=ALIKE) >= ALIKE
 
 
+@lru_cache(1024)  # a run asks for the same few records once a story
 def example_of(record: Record, stage: str) -> Example | None:
     """The record as an example of a stage; None where it cannot serve."""
     rows = record.shown

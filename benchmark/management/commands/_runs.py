@@ -1,0 +1,78 @@
+"""What the commands about runs share: naming their endpoints, seeing a run through, and what is printed of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from benchmark.models import Run
+from benchmark.services.in_context import WITH_EXAMPLES
+from benchmark.services.reports import report_of, scores_of
+from workers.management.bar import JobBar
+from workers.management.commands.work import draining
+from workers.models import Endpoint, JobState
+from workers.services.jobs import progress_of
+from workers.services.waiting import see_through
+
+
+def endpoint_named(name: str) -> Endpoint:
+    """Raises ValueError, which says what there is."""
+    endpoint = Endpoint.objects.filter(name=name).first()
+    if endpoint is None:
+        known = ", ".join(Endpoint.objects.values_list("name", flat=True)) or "none"
+        raise ValueError(f"There is no endpoint {name!r}; there are: {known}.")
+    return endpoint
+
+
+def run_of(uid: str) -> Run:
+    held = Run.objects.select_related("dataset", "judge", "job", "project", "source").filter(uid=uid).first()
+    if held is None:
+        raise ValueError(f"There is no run {uid!r}; its id is the last part of its page's address.")
+    return held
+
+
+def flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def given(options: dict[str, Any], names: Iterable[str]) -> list[str]:
+    """Those of the options that somebody typed; their defaults are None or False."""
+    return [name for name in names if options[name] is not None and options[name] is not False]
+
+
+def check_examples(count: int | None, option: str, level: int, of: str) -> None:
+    """Raises ValueError for examples that no prompt of the level shows."""
+    if count and level != WITH_EXAMPLES:
+        raise ValueError(
+            f"{flag(option)} are shown at level {WITH_EXAMPLES}, and the {of} is {level}: leave one of them out."
+        )
+
+
+def seen_through(run: Run, tell: Callable[[str], None]) -> None:
+    """To its end, with a bar; asked to end, it waits for the answers that are on their way. The report is computed then."""
+    bar = JobBar(run.job, time.monotonic)
+    try:
+        with draining(tell) as stop:
+            see_through(job=run.job, on_look=bar.refresh, stop=stop)
+    finally:
+        bar.close()
+    if run.job.state == JobState.RUNNING:
+        tell(f"The run is not done. A worker goes on with it, or: manage.py work --job {run.job.uid}")
+    else:
+        report_of(run)
+
+
+def told(run: Run, *, scores: bool = False) -> dict[str, Any]:
+    """As the fixed commands print a run."""
+    run.job.refresh_from_db()
+    done = progress_of(run.job)
+    said = {
+        "run": run.uid,
+        "state": run.job.state,
+        "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
+        "calls": {"made": done.made, "reused": done.reused},
+        "tokens": {"input": done.input_tokens, "output": done.output_tokens},
+        "cost": float(done.cost),
+    }
+    return said | {"scores": scores_of(run)} if scores else said

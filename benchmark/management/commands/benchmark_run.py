@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import Any
+
+from django.utils import timezone
+
+from annotation.domain.labelling import LEVELS
+from annotation.management.commands._money import dollars
+from annotation.management.commands._output import file_output
+from annotation.management.json_command import JsonCommand
+from benchmark.management.commands._runs import check_examples, endpoint_named, flag, given, run_of, seen_through, told
+from benchmark.models import Entrant, Run
+from benchmark.services.documents import document_of, figures_of, tables_of
+from benchmark.services.downloads import WRITERS, has_official_output, output_files, score_lines, table_file, zipped
+from benchmark.services.evaluating import read_again
+from benchmark.services.in_context import reads_prompts
+from benchmark.services.launching import judging_plan
+from benchmark.services.runs import extend_run, run_again, start_run
+from workers.models import JobState
+from workers.services.steering import steer
+
+SCORES, OFFICIAL, TABLE, FIGURE = "scores", "official", "table", "figure"
+PICTURES = ("svg", "pdf", "png")
+ACTIONS: dict[str, tuple[str, ...]] = {
+    "pause": (),
+    "resume": ("budget", "wait"),
+    "retry": ("wait",),
+    "cancel": (),
+    "extend": ("endpoint", "stories", "split", "category", "limit", "wait"),
+    "again": ("wait",),
+    "judge": ("judge", "judge_level", "shots", "without_story", "budget", "batch", "title", "wait"),
+    "reread": (),
+    "download": ("output", "what", "name", "model"),
+}
+"""What can be done to a run, and the options that each takes."""
+_OPTIONS = sorted({name for names in ACTIONS.values() for name in names})
+_STEERED = {
+    "pause": (JobState.RUNNING,),
+    "resume": (JobState.PAUSED,),
+    "cancel": (JobState.RUNNING, JobState.PAUSED),
+}
+
+
+class Command(JsonCommand):
+    help = (
+        "Does to a run what its page does: pause, resume and cancel it, ask its failed items again (retry), extend it by models or "
+        "stories, run it again, have its extractions judged anew, read its answers again without a call, or write its results to a file."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("action", choices=list(ACTIONS))
+        parser.add_argument("run", metavar="RUN", help="its id, as in the address of its page")
+        parser.add_argument("--budget", metavar="USD", help="resume, judge: a hard cap")
+        parser.add_argument("--endpoint", action="append", metavar="NAME", help="extend: a model more; several times")
+        parser.add_argument("--stories", action="store_true", help="extend: more stories of the run's dataset")
+        parser.add_argument("--split", metavar="NAME", help="extend: only stories of this split")
+        parser.add_argument("--category", metavar="NAME", help="extend: only stories of this category")
+        parser.add_argument("--limit", type=int, metavar="N", help="extend: only the first N of them")
+        parser.add_argument("--judge", metavar="NAME", help="judge: the endpoint that judges")
+        parser.add_argument("--judge-level", type=int, choices=LEVELS, help="judge: 4 if not given")
+        parser.add_argument(
+            "--shots", type=int, metavar="N", help="judge: examples, 0 to 3, at level 4; 3 if not given"
+        )
+        parser.add_argument("--without-story", action="store_true", help="judge: the story is not shown")
+        parser.add_argument("--batch", action="store_true", help="judge: as a batch")
+        parser.add_argument("--title", metavar="TEXT", help="judge: the name of the new run")
+        parser.add_argument("--what", choices=[SCORES, OFFICIAL, TABLE, FIGURE], help="download: scores if not given")
+        parser.add_argument("--name", metavar="NAME", help="download: which table or figure")
+        parser.add_argument("--model", metavar="NAME", help="download: whose official output, where there are several")
+        parser.add_argument("--output", metavar="PATH", help="download: the file; its ending says the format")
+        parser.add_argument("--wait", action="store_true", help="see it through and print the scores")
+
+    def work(self, **options) -> dict:
+        action, run = options["action"], run_of(options["run"])
+        idle = [name for name in given(options, _OPTIONS) if name not in ACTIONS[action]]
+        if idle:
+            fit = ", ".join(map(flag, ACTIONS[action])) or "no option"
+            raise ValueError(f"{flag(idle[0])} is not for {action}, which takes {fit}.")
+        if action == "download":
+            return _downloaded(run, options)
+        if action == "reread":
+            return {"run": run.uid, "changed": read_again(by=None, run=run, now=timezone.now())}
+        made, more = _done(run, action, options)
+        if options["wait"]:
+            seen_through(made, self.note)
+        return told(made, scores=options["wait"]) | more
+
+
+def _done(run: Run, action: str, options: dict[str, Any]) -> tuple[Run, dict[str, Any]]:
+    """(the run that the action leaves: the same or a new one, what else there is to say)."""
+    if action == "again":
+        return run_again(by=None, run=run, now=timezone.now()), {"of": run.uid}
+    if action == "judge":
+        return _judged(run, options), {"of": run.uid}
+    if action == "extend":
+        return run, {"added": _extended(run, options)}
+    if action in _STEERED and run.job.state not in _STEERED[action]:
+        raise ValueError(f"The run is {run.job.state}; expected {' or '.join(_STEERED[action])} to {action} it.")
+    dollars(options["budget"])
+    if refusal := steer(run.job, action, budget=options["budget"] or ""):
+        raise ValueError(refusal)
+    return run, {}
+
+
+def _extended(run: Run, options: dict[str, Any]) -> int:
+    where = given(options, ("split", "category", "limit"))
+    if not options["endpoint"] and not options["stories"] and not where:
+        raise ValueError("Name what is to be added: --endpoint, --stories, or both.")
+    stories = []
+    if options["stories"] or where:
+        if (options["limit"] or 0) < 0:
+            raise ValueError(f"--limit is {options['limit']}; expected 0 or more stories.")
+        stories = list(run.dataset.stories.selected(**{name: options[name] for name in where}))
+        if not stories:
+            raise ValueError("The choice of split and category leaves no story of the run's dataset.")
+    endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"] or ())]
+    return extend_run(by=None, run=run, endpoints=endpoints, stories=stories, now=timezone.now())
+
+
+def _judged(run: Run, options: dict[str, Any]) -> Run:
+    if not options["judge"]:
+        raise ValueError("Name the judge: --judge NAME.")
+    judge = endpoint_named(options["judge"])
+    idle = given(options, ("judge_level", "shots", "without_story"))
+    if idle and not reads_prompts(judge):
+        raise ValueError(f"{flag(idle[0])} is of no use: {judge.name} is a baseline that reads the two tables alone.")
+    check_examples(options["shots"], "shots", options["judge_level"] or 4, "judge's level")
+    plan = judging_plan(
+        run,
+        judge=judge,
+        judge_level=options["judge_level"] or 4,
+        shots=3 if options["shots"] is None else options["shots"],
+        with_story=not options["without_story"],
+        budget=dollars(options["budget"]),
+        batch=options["batch"],
+        title=options["title"] or "",
+    )
+    return start_run(by=None, plan=plan, now=timezone.now())
+
+
+def _downloaded(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+    if not options["output"]:
+        raise ValueError("Say where to write it: --output PATH.")
+    what = options["what"] or SCORES
+    for name, whose in (("name", (TABLE, FIGURE)), ("model", (OFFICIAL,))):
+        if options[name] and what not in whose:
+            raise ValueError(f"{flag(name)} is for {' and '.join(whose)}, not for {what}.")
+    parts = _parts(run, what, options)
+    with file_output(options["output"], mode="wb") as handle:
+        written = sum(handle.write(part) for part in parts)
+    return {"run": run.uid, "path": options["output"], "bytes": written}
+
+
+def _parts(run: Run, what: str, options: dict[str, Any]) -> Iterable[bytes]:
+    """The file's content, piece by piece. Raises ValueError before there is any."""
+    if what == SCORES:
+        return (line.encode() for line in score_lines(run))
+    if what == OFFICIAL:
+        if not has_official_output(run):
+            raise ValueError("Structured output has no official layout.")
+        return zipped(output_files(_entrant(run, options["model"])))
+    document = document_of(run)
+    suffix = PurePath(options["output"]).suffix.removeprefix(".")
+    if what == TABLE:
+        _check_suffix(suffix, WRITERS)
+        return [table_file(_named(tables_of(document), options["name"], what)(), suffix)]
+    _check_suffix(suffix, PICTURES)
+    return [_named(figures_of(document), options["name"], what).draw(format=suffix, theme="light", width="page")]
+
+
+def _check_suffix(suffix: str, known: Iterable[str]) -> None:
+    if suffix not in known:
+        raise ValueError(f"--output ends in {suffix or 'nothing'!r}; expected one of {', '.join(known)}.")
+
+
+def _named(held: dict[str, Any], name: str | None, what: str) -> Any:
+    if name not in held:
+        raise ValueError(f"The run has no {what} {name!r}; it has: {', '.join(held) or 'none'}.")
+    return held[name]
+
+
+def _entrant(run: Run, name: str | None) -> Entrant:
+    held = {one.name: one for one in run.entrants.select_related("run__dataset", "run__project", "run__judge")}
+    if name is None and len(held) == 1:
+        return next(iter(held.values()))
+    if name not in held:
+        raise ValueError(f"Name the model with --model, one of: {', '.join(held)}.")
+    return held[name]

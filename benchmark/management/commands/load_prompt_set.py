@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_slug
+
+from annotation.management.json_command import JsonCommand
+from benchmark.models import Stage, StoredPromptSet
+from benchmark.services.asking import prompt_set_named
+from benchmark.services.prompt_sets import LARGEST, add_prompt_set, discard_prompt_set, names_of
+
+LONGEST_NAME = StoredPromptSet._meta.get_field("name").max_length
+
+
+class Command(JsonCommand):
+    help = "Loads a team's own prompts from a folder of .txt files, for runs to use; with --discard lets go of a set that no run used."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("name", metavar="NAME", help="what runs call it: letters, digits, hyphens")
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--folder", type=Path, metavar="PATH", help="its .txt files make up the set")
+        parser.add_argument("--discard", action="store_true")
+
+    def work(self, **options) -> dict:
+        project, name, folder = self.project(options["project"]), options["name"], options["folder"]
+        if options["discard"]:
+            if folder is not None:
+                raise ValueError("--discard takes the name of a set, and no --folder.")
+            if not discard_prompt_set(by=None, project=project, name=name):
+                own = name in names_of(project) and StoredPromptSet.objects.filter(project=project, name=name).exists()
+                why = "was used by a run" if own else f"is no prompt set of {project.slug}'s own"
+                raise ValueError(f"{name} {why}: it stays as it is.")
+            return {"prompt_set": name, "discarded": True}
+        if folder is None:
+            raise ValueError("Name the folder that holds the set's .txt files: --folder PATH.")
+        held = add_prompt_set(by=None, project=project, name=_slug(name), files=_files(folder))
+        prompts = prompt_set_named(held.name, project)
+        levels = {str(stage): list(prompts.levels(stage)) for stage in Stage.values}
+        return {"prompt_set": held.name, "files": len(held.files), "levels": levels}
+
+
+def _slug(name: str) -> str:
+    try:
+        validate_slug(name)
+    except ValidationError:
+        raise ValueError(f"The name is {name!r}; expected letters, digits, hyphens and underscores.") from None
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"The name is longer than {LONGEST_NAME} characters.")
+    return name
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is no folder; expected one that holds the set's .txt files.")
+    paths = sorted(one for one in folder.glob("*.txt") if one.is_file())
+    if sum(one.stat().st_size for one in paths) > LARGEST:
+        raise ValueError(f"The files of {folder} are larger than 1 MB together.")
+    return {one.name: one.read_bytes() for one in paths}

@@ -1,0 +1,62 @@
+"""Every two models of a leaderboard against each other, over all stories and in each category: what its letters rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.omnitom import in_order
+from benchmark.services.comparisons import told_apart
+from benchmark.services.leaderboards import Entry, Selection, differences
+from benchmark.services.result_tables import SCORES
+
+ALL = "All stories"
+NOTE = (
+    "Differences are first minus second on the stories that both have, in percentage points, biggest first; brackets: 95 % intervals over "
+    "stories. The correction runs over all rows of this stage and reading, shown or not, and the leaderboard's letters rest on the rows "
+    "over all stories."
+)
+
+
+def pairs_of(
+    entries: Sequence[Entry], stage: str, selection: Selection | None, reading: str
+) -> tuple[list[dict[str, Any]], str]:
+    """(rows, method): {first, second, category, value, interval, n, p, p_adjusted, _first, _second}, the biggest difference first
+    and those without one last; models by their unique labels, the keys of their entries with an underscore."""
+    found = differences(entries, stage, selection)[reading]
+    names = {one["key"]: one["model"] for one in entries}
+    rows = [
+        one
+        | {
+            "first": names[one["first"]],
+            "second": names[one["second"]],
+            "_first": one["first"],
+            "_second": one["second"],
+        }
+        for one in found["pairs"]
+    ]
+    rows.sort(
+        key=lambda row: (row["value"] is None, -abs(row["value"] or 0), row["first"], row["second"], row["category"])
+    )
+    return rows, found["method"]
+
+
+def categories_among(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return in_order(row["category"] for row in rows if row["category"])
+
+
+def pair_table(rows: Sequence[Mapping[str, Any]], stage: str, reading: str, method: str) -> Table:
+    columns = [
+        Column(key="first", header="First"),
+        Column(key="second", header="Second"),
+        Column(key="over", header="Over"),
+        Column(key="value", header="Difference", unit="points", kind="share", interval="interval"),
+        Column(key="p", header="p", kind="number", digits=4),
+        Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
+        Column(key="shown", header="Shown to differ"),
+        Column(key="n", header="Stories", kind="count"),
+    ]
+    held = [row | {"over": row["category"] or ALL, "shown": told_apart(row["p_adjusted"])} for row in rows]
+    title = f"{SCORES[stage]}: differences between models, {reading} reading"
+    return Table(title=title, columns=columns, rows=held, notes=[NOTE, f"{method[:1].upper()}{method[1:]}."])

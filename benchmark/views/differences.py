@@ -1,0 +1,111 @@
+"""All pairs of a leaderboard's models: which differ, by how much, over all stories and in each category."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from annotation.access import ProjectAccess
+from benchmark.access import results_access
+from benchmark.models import Form
+from benchmark.services.differences import categories_among, pair_table, pairs_of
+from benchmark.services.downloads import TABLE_TYPES, table_file
+from benchmark.services.result_tables import TITLES
+from benchmark.services.story_scores import READINGS, STAGES
+from benchmark.views.leaderboard import chosen_board
+from benchmark.views.sections import files_of
+from benchmark.views.shown import Href, ordered, shown
+
+ROWS_A_PAGE = 50
+EVERY = "every"
+
+
+def differences(request: HttpRequest, slug: str) -> HttpResponse:
+    access = results_access(request.user, slug)
+    chosen = chosen_board(request, access)
+    if chosen is None:
+        return redirect("benchmark:leaderboard", slug)
+    stages = {stage: found[0] for stage, found in chosen["board"]["stages"].items() if found[0]}
+    readings = [one for one in reversed(READINGS) if one == "repaired" or chosen["form"] != Form.STRUCTURED]
+    stage = request.GET.get("stage") if request.GET.get("stage") in stages else next(iter(stages), "")
+    reading = request.GET.get("reading") if request.GET.get("reading") in readings else readings[0]
+    context = {
+        **chosen,
+        "stages": [(one, TITLES[one]) for one in stages],
+        "readings": readings,
+        "stage": stage,
+        "reading": reading,
+        **(_pairs(request, access, chosen, stage, reading) if stage else {}),
+    }
+    return render(request, "benchmark/results/differences.html", access.context | context)
+
+
+def _pairs(
+    request: HttpRequest, access: ProjectAccess, chosen: Mapping[str, Any], stage: str, reading: str
+) -> dict[str, Any]:
+    """Filters, one page of the table and the files of the whole."""
+    rows, method = pairs_of(chosen["board"]["stages"][stage][0], stage, chosen["board"]["chosen"], reading)
+    categories = categories_among(rows)
+    over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
+    over = over if over in (EVERY, *categories) else ""
+    kept = [row for row in rows if over in (EVERY, row["category"]) and _fits(row, text)]
+    table = pair_table(kept, stage, reading, method)
+    sort = request.GET.get("sort", "")
+    sort = sort if sort.removeprefix("-") in {one.key for one in table.columns} else ""
+    page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
+    filters = {"stage": stage, "reading": reading, "over": over, "model": text}
+    query = f"{chosen['query']}&{urlencode({name: value for name, value in filters.items() if value})}"
+    shown_table = shown(
+        "differences", pair_table(list(page), stage, reading, method), href=_compare(access, stage, reading)
+    )
+    return {
+        "categories": categories,
+        "over": over,
+        "text": text,
+        "count": len(rows),
+        "table": shown_table | {"sort": sort, "sortable": True, "query": query},
+        "page": page,
+        "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
+        "board_query": chosen["query"],
+        "files": files_of("table", stage, _address(access.project.slug, f"{chosen['query']}&reading={reading}")),
+    }
+
+
+def _fits(row: Mapping[str, Any], text: str) -> bool:
+    return any(text.casefold() in row[side].casefold() for side in ("first", "second"))
+
+
+def _compare(access: ProjectAccess, stage: str, reading: str) -> Href:
+    """A difference opens the two models story by story."""
+    page = reverse("benchmark:compare", args=[access.project.slug])
+
+    def href(row, column) -> str:
+        if column.key != "value" or row["value"] is None:
+            return ""
+        return f"{page}?{urlencode({'a': row['_first'], 'b': row['_second'], 'stage': stage, 'reading': reading})}"
+
+    return href
+
+
+def _address(slug: str, query: str):
+    return lambda kind, name, suffix: f"{reverse('benchmark:differences_table', args=[slug, name, suffix])}?{query}"
+
+
+def differences_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
+    """All pairs of the stage `table` in the reading that the address asks for, over all stories and in each category."""
+    access = results_access(request.user, slug)
+    chosen = chosen_board(request, access)
+    if chosen is None or table not in STAGES or data not in TABLE_TYPES:
+        raise Http404("There is no such table, or not in this format.")
+    reading = request.GET.get("reading") if request.GET.get("reading") in READINGS else "repaired"
+    rows, method = pairs_of(chosen["board"]["stages"][table][0], table, chosen["board"]["chosen"], reading)
+    content = table_file(pair_table(rows, table, reading, method), data)
+    response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{table}-{reading}.{data}"'
+    return response

@@ -1,0 +1,150 @@
+"""All pairs of a leaderboard: the tests that its letters rest on, kept and shown."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmark.domain.inference import holm
+from benchmark.models import Audience, Form
+from benchmark.services.differences import pairs_of
+from benchmark.services.leaderboards import board
+from benchmark.services.reports import scores_of
+from benchmark.services.story_scores import lacking, official_columns, official_figures, with_intervals
+from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    return results_world(tmp_path)
+
+
+def pairs(world, reading="repaired", stage="stage2"):
+    found = board(world.dataset, Form.TEXT, None)
+    return pairs_of(found["stages"][stage][0], stage, found["chosen"], reading)
+
+
+def test_every_pair_is_tested_over_all_stories_and_in_each_category(world):
+    rows, method = pairs(world, "official")
+    # three models are three pairs; nine stories lie in seven categories: 3 · (1 + 7) tests
+    assert len(rows) == 24 and {row["category"] for row in rows} > {""}
+    assert len({(row["first"], row["second"]) for row in rows}) == 3
+    assert "all pairs, over all stories and in each category (24 tests)" in method
+    assert [row["p_adjusted"] for row in rows] == pytest.approx(holm([row["p"] for row in rows]))
+    # the biggest come first
+    sizes = [abs(row["value"]) for row in rows]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_difference_is_the_mean_of_the_stories_differences(world):
+    held = scores_of(world.run)
+    by_story = {
+        name: {row["story_id"]: row["overall_accuracy"] for row in held[name]["repaired"]["stage2"]["stories"]}
+        for name in ("majority", "random")
+    }
+    gaps = [by_story["majority"][story] - by_story["random"][story] for story in by_story["majority"]]
+    rows, _ = pairs(world)
+    [row] = [row for row in rows if {row["first"], row["second"]} == {"majority", "random"} and not row["category"]]
+    assert abs(row["value"]) == pytest.approx(abs(sum(gaps) / STORIES)) and row["n"] == STORIES
+    # nobody could read the third model: no story in common with either, in no part
+    assert all(row["value"] is None and row["p"] is None for row in rows if HOSTILE in (row["first"], row["second"]))
+
+
+def test_they_are_computed_once(world, monkeypatch):
+    rows, _ = pairs(world)
+    monkeypatch.setattr("benchmark.services.leaderboards._compare", lambda *found: pytest.fail("compared again"))
+    assert pairs(world)[0] == rows
+
+
+def test_the_page_filters_sorts_and_opens_the_comparison(world, client):
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/differences/?stage=stage2")
+    assert page.status_code == 200 and "<script>alert" not in page.content.decode()
+    assert len(page.context["table"]["rows"]) == 3  # over all stories
+
+    def texts(query: str, column: int) -> list[str]:
+        answer = client.get(f"{world.base}/results/differences/?stage=stage2&{query}")
+        return [row["cells"][column]["text"] for row in answer.context["table"]["rows"]]
+
+    assert len(texts("over=every", 0)) == 24
+    category = world.dataset.stories.first().category
+    assert set(texts(f"over={category}", 2)) == {category}
+    assert texts("model=no such", 0) == []
+    assert len(texts("model=RANDOM", 0)) == 2
+    sizes = [float(text) for text in texts("over=every&sort=value&reading=official", 3) if text != "–"]
+    assert sizes == sorted(sizes) and len(sizes) == 24
+    address = next(row["cells"][3]["href"] for row in page.context["table"]["rows"] if row["cells"][3]["href"])
+    assert client.get(address).status_code == 200
+    assert f"{world.base}/results/differences/" in client.get(f"{world.base}/results/").content.decode()
+
+
+def test_all_rows_download_whatever_is_shown(world, client):
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/differences/?stage=stage2&reading=official&model=random")
+    assert [one["label"] for one in page.context["files"]] == ["CSV", "JSON", "LaTeX"]
+    for one in page.context["files"]:
+        assert client.get(one["href"]).status_code == 200
+    held = json.loads(client.get(page.context["files"][1]["href"]).content)
+    assert len(held["rows"]) == 24 and "official reading" in held["title"]
+    assert {"first", "second", "over", "value", "interval", "p", "p_adjusted", "shown", "n"} == set(held["rows"][0])
+    assert client.get(f"{world.base}/results/differences/stage3.csv").status_code == 404
+    assert client.get(f"{world.base}/results/differences/stage2.xls").status_code == 404
+
+
+def test_who_may_not_see_results_sees_no_differences(world, client):
+    world.show_to(Audience.ADMINS)
+    client.force_login(world.bob)
+    assert client.get(f"{world.base}/results/differences/").status_code == 403
+    assert client.get(f"{world.base}/results/differences/stage2.csv").status_code == 403
+
+
+def test_one_model_has_nothing_to_be_compared_with(world, client):
+    client.force_login(world.alice)
+    world.another("majority", form=Form.STRUCTURED, stages=("label",))
+    page = client.get(f"{world.base}/results/differences/?form=structured")
+    assert "Nothing to compare" in page.content.decode()
+    assert page.context["readings"] == ["repaired"]
+
+
+def test_the_compare_page_says_which_tests_it_adjusts_over(world, client):
+    client.force_login(world.alice)
+    asked = {"a": world.entrant("majority"), "b": world.entrant("random"), "stage": "stage2"}
+    page = client.get(f"{world.base}/results/compare/", asked).content.decode()
+    # overall, seven dimensions, seven categories
+    assert "over the 15 tests of the table below" in page and "not over all pairs of models" in page
+    assert f"{world.base}/results/differences/?version=1&amp;form=text&amp;stage=stage2&amp;reading=repaired" in page
+
+
+def columns_of(*rows: tuple[int, str, float]) -> dict:
+    figures = [{"story_id": str(story), "precision": f1, "recall": f1, "f1": f1} for story, _, f1 in rows]
+    return official_columns(figures, [category for _, category, _ in rows], "stage1")
+
+
+def test_categories_that_read_alike_keep_their_own_intervals():
+    """Verbatim "A" and "A " are two categories of official scoring, printed alike."""
+    columns = columns_of((1, "A", 0.1), (2, "A", 0.2), (3, "A ", 0.8), (4, "A ", 0.9))
+    found = with_intervals(
+        official_figures(columns, {1, 2, 3, 4}, "stage1"), columns, {1, 2, 3, 4}, "stage1", seed=1, resamples=200
+    )
+    assert [(row["story_category"], row["f1"]) for row in found["by_category"]] == [
+        ("A", "0.150000"),
+        ("A", "0.850000"),
+    ]
+    # of two stories the interval is from one to the other
+    assert [row["interval"]["f1"] for row in found["by_category"]] == [
+        pytest.approx([0.1, 0.2]),
+        pytest.approx([0.8, 0.9]),
+    ]
+    # the mean of the two categories' means: (0.15 + 0.85) / 2
+    assert found["overall"]["f1_category_mean"] == "0.500000"
+
+
+def test_a_selection_has_official_figures_only_with_all_of_its_stories():
+    columns = columns_of((1, "A", 0.5), (3, "B", 1.0))
+    assert official_figures(columns, {1, 3}, "stage1")["overall"]["f1"] == "0.750000"
+    assert official_figures(columns, {1, 2, 3}, "stage1") is None
+    assert lacking(columns, {1, 2, 3}).startswith("Story 2 has no official reading")
+    assert lacking(columns, {3}) == "" and lacking(None, {3}) and lacking(columns, set()) == "No story is selected."

@@ -1,0 +1,157 @@
+"""A run's official figures are one thing, wherever they are read: report, leaderboard, command, download, score_outputs."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.domain.omnitom.official import STRUCTURED, score_official
+from benchmark.domain.omnitom.records import record_of
+from benchmark.models import Form, Run, RunItem
+from benchmark.services.comparisons import NotComparable, compare, pair_of, unread
+from benchmark.services.downloads import output_files, zipped
+from benchmark.services.leaderboards import board
+from benchmark.services.reports import report_of, scores_of
+from benchmark.services.result_tables import stage_table
+from tests.benchmark.evaluation import OracleWorld
+from tests.benchmark.test_hostile_answers import LONG, labelled, record, saying
+from tests.servers import ModelServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+STORIES = 7
+SKILL = {"recall": 1.0, "invented": 0.0, "accuracy": dict.fromkeys(DIMENSIONS, 1.0)}
+TOO_LONG = labelled(lambda _: LONG)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with ModelServer(folder=tmp_path_factory.mktemp("models")) as held:
+        yield held
+
+
+@pytest.fixture
+def world(server, tmp_path):
+    records = [record(number) for number in range(1, STORIES + 1)]
+    return OracleWorld(tmp_path, records, server, {"model": SKILL, "second": SKILL, "judge": {}})
+
+
+def scored_elsewhere(run: Run) -> dict:
+    """What score_outputs makes of the very answers of the run."""
+    texts: dict[int, dict[str, str]] = {}
+    held = RunItem.objects.filter(entrant__run=run, call__isnull=False)
+    for number, stage, answer in held.values_list("story__number", "stage", "call__answer"):
+        texts.setdefault(number, {})[stage] = answer
+    return score_official([record_of(one.record) for one in run.dataset.stories.order_by("position")], texts)
+
+
+def everywhere(run: Run, stage: str) -> dict:
+    """{place: the official overall figures there, None without}; the report has no mean to compare but that."""
+    table = next(iter(board(run.dataset, run.form, None)["stages"][stage][0]))["readings"]["official"]
+    report = report_of(run)["entrants"][0][stage]["official"]
+    command = scores_of(run)["official"][stage]
+    found = {"leaderboard": table, "report": report, "command": command}
+    return {place: figures and _without_interval(figures["overall"]) for place, figures in found.items()}
+
+
+def _without_interval(overall: dict) -> dict:
+    return {name: value for name, value in overall.items() if name != "interval"}
+
+
+def metrics_in(run: Run) -> set[str]:
+    content = b"".join(zipped(output_files(run.entrants.get())))
+    return {name for name in zipfile.ZipFile(io.BytesIO(content)).namelist() if name.startswith("metrics/")}
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ({"when": "tale 3!", "mode": "error-400"}, "Story 3 has no answer for label; official scoring needs one of every story."),
+        (saying({5: TOO_LONG})[0], "Story 5, label: "),
+    ],
+)  # fmt: skip
+def test_one_answer_that_lacks_or_aborts_leaves_no_official_figure_anywhere(world, rule, reason):
+    world.server.control(rules=[rule])
+    run = world.run(stages=("label",))
+    elsewhere = scored_elsewhere(run)
+    assert elsewhere["stage2"] is None and elsewhere["reason"]["stage2"].startswith(reason)
+    assert everywhere(run, "stage2") == {"leaderboard": None, "report": None, "command": None}
+    assert not metrics_in(run)
+    # each says why, in the same words
+    sentence = elsewhere["reason"]["stage2"]
+    assert scores_of(run)["official"]["reason"]["stage2"] == sentence
+    [entry] = board(run.dataset, run.form, None)["stages"]["stage2"][0]
+    assert report_of(run)["entrants"][0]["stage2"]["reason"] == entry["readings"]["reason"] == sentence
+    assert sentence in stage_table([entry], "stage2").notes
+    # a missing answer is missing when repaired, a long one is read: 7 − 1 of 7 labels, nothing unusable
+    overall = scores_of(run)["repaired"]["stage2"]["overall"]
+    assert (overall["stories"], overall["unusable"]) == ((6, 1) if rule["mode"] == "error-400" else (7, 0))
+
+
+def test_where_every_answer_is_there_the_figures_are_equal_everywhere(world):
+    world.server.control(rules=[])
+    run = world.run()
+    for stage in ("stage1", "stage2"):
+        expected = scored_elsewhere(run)[stage]["overall"]
+        assert everywhere(run, stage) == dict.fromkeys(("leaderboard", "report", "command"), expected)
+    assert "reason" not in scores_of(run)["official"] and len(metrics_in(run)) == 6
+
+
+@pytest.mark.parametrize(
+    ("stage", "opening"),
+    [("extract", "Draw up the belief table of this story."), ("judge", "Compare these two tables.")],
+)
+def test_stage_1_needs_both_of_its_answers(world, stage, opening):
+    world.server.control(rules=[{"when": f"{opening}\n\nStory:\n=====\nInes in tale 2!", "mode": "error-400"}])
+    run = world.run(stages=("extract", "judge"))
+    answered = RunItem.objects.filter(entrant__run=run, story__number=2, call__isnull=False)
+    assert list(answered.values_list("stage", flat=True)) == ([] if stage == "extract" else ["extract"])
+    assert everywhere(run, "stage1") == {"leaderboard": None, "report": None, "command": None}
+    sentence = f"Story 2 has no answer for {stage}; official scoring needs one of every story."
+    assert scored_elsewhere(run)["reason"]["stage1"] == scores_of(run)["official"]["reason"]["stage1"] == sentence
+
+
+def test_a_selection_without_the_story_that_aborts_has_its_figures(world):
+    """Official scoring averages only the selection: stories 1 to 4 of a run whose story 5 aborts."""
+    world.server.control(rules=saying({5: TOO_LONG}))
+    run = world.run(stages=("label",))
+    small = world.run("second", stages=("label",), limit=4)
+    key = f"run:{small.uid}"
+    shown = {one["run"]: one["readings"] for one in board(run.dataset, run.form, key)["stages"]["stage2"][0]}
+    expected = scores_of(small)["official"]["stage2"]
+    for uid in (run.uid, small.uid):
+        assert _without_interval(shown[uid]["official"]["overall"]) == expected["overall"]
+    assert expected["overall"]["stories"] == "4"
+    world.server.control(rules=[])
+    whole = world.run("second", stages=("label",))
+    shown = {one["run"]: one for one in board(run.dataset, run.form, None)["stages"]["stage2"][0]}
+    assert shown[run.uid]["readings"]["official"] is None and shown[run.uid]["group"]["official"] is None
+    assert shown[whole.uid]["readings"]["official"] and shown[whole.uid]["group"]["official"] == "a"
+
+
+def test_a_model_without_official_figures_is_not_compared_by_them(world, client):
+    world.server.control(rules=saying({5: TOO_LONG}))
+    run = world.run("model", stages=("label",))
+    world.server.control(rules=[])
+    other = world.run("second", stages=("label",))
+    keys = [f"{one.uid}.{one.entrants.get().pk}" for one in (run, other)]
+    _, entries = pair_of(run.project, *keys)
+    assert "Story 5, label" in unread(entries["stage2"], "official")
+    with pytest.raises(NotComparable, match="Story 5, label"):
+        compare(entries["stage2"], "stage2", "official")
+    assert compare(entries["stage2"], "stage2", "repaired")["n"] == STORIES
+
+
+def test_a_stage_that_was_not_asked_for_says_so(world):
+    run = world.run(stages=("label",))
+    reason = {"stage1": "No story has an answer for extract."}
+    scores = scores_of(run)
+    assert scores["official"]["stage1"] is None and scores["official"]["reason"] == reason
+    assert scores["repaired"]["stage1"] is None and scores["repaired"]["reason"] == reason
+    extracted = scores_of(world.run(stages=("extract",)))
+    assert extracted["official"]["reason"]["stage1"] == "No story has an answer for judge."
+    structured = scores_of(world.run(stages=("label",), form=Form.STRUCTURED))
+    assert structured["official"]["stage2"] is None and structured["official"]["reason"]["stage2"] == STRUCTURED

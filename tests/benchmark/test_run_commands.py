@@ -1,0 +1,251 @@
+"""`benchmark_run` and the other commands that do what pages do."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.models import AuditEvent
+from benchmark.management.commands.benchmark_run import ACTIONS
+from benchmark.models import ResultsVisibility, Run, RunItem, SharedReport, StoredPromptSet
+from benchmark.services import evaluating
+from benchmark.services.downloads import WRITERS
+from benchmark.services.reports import scores_of
+from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+from workers.models import Call, Item, ItemState, JobState
+
+pytestmark = pytest.mark.django_db(transaction=True)
+STORIES = 8
+
+
+@pytest.fixture
+def models(db):
+    return {name: endpoint(name, "baseline") for name in ("majority", "random", "omniscient", "lexical-judge")}
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return frozen(write_records(tmp_path / "records.jsonl", generated(STORIES)))
+
+
+@pytest.fixture
+def labelled(dataset, models) -> Run:
+    return worked_off(started(dataset=dataset, endpoints=[models["majority"]], stages=["label"], limit=3))
+
+
+@pytest.fixture
+def extracted(dataset, models) -> Run:
+    plan = {"stages": ["extract", "judge"], "judge": models["lexical-judge"], "limit": 3}
+    return worked_off(started(dataset=dataset, endpoints=[models["omniscient"]], **plan))
+
+
+def told(*arguments: str) -> dict:
+    out = StringIO()
+    call_command(*arguments, "--json", stdout=out, stderr=StringIO())
+    return json.loads(out.getvalue())
+
+
+def refused(*arguments: str) -> str:
+    out = StringIO()
+    with pytest.raises(CommandError) as caught:
+        call_command(*arguments, stdout=out, stderr=StringIO())
+    assert out.getvalue() == "" and "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# --- steering -----------------------------------------------------------------------------------------------------------------
+def test_pause_resume_and_cancel(dataset, models):
+    run = started(dataset=dataset, endpoints=[models["majority"]], stages=["label"])
+    assert told("benchmark_run", "pause", run.uid)["state"] == "paused"
+    assert refused("benchmark_run", "pause", run.uid) == "The run is paused; expected running to pause it."
+    assert told("benchmark_run", "resume", run.uid, "--budget", "2.5")["state"] == "running"
+    run.job.refresh_from_db()
+    assert str(run.job.budget) == "2.5000"
+    assert told("benchmark_run", "cancel", run.uid)["state"] == "cancelled"
+    assert refused("benchmark_run", "resume", run.uid) == "The run is cancelled; expected paused to resume it."
+    assert "failed items are not asked again" in refused("benchmark_run", "retry", run.uid)
+
+
+def test_failed_items_are_asked_again_and_seen_through(dataset):
+    model = endpoint("flaky", options={"script": [{"fail": "rejected", "times": 1}]})
+    run = worked_off(started(dataset=dataset, endpoints=[model], stages=["label"], limit=2))
+    assert Item.objects.filter(job=run.job, state=ItemState.FAILED).count() == 1
+    model.options = {}  # it has come to its senses
+    model.save()
+    done = told("benchmark_run", "retry", run.uid, "--wait")
+    assert (done["items"]["failed"], done["state"]) == (0, "finished") and "scores" in done
+
+
+# --- more of a run -------------------------------------------------------------------------------------------------------------
+def test_a_run_is_extended_by_models_and_stories(labelled, models):
+    done = told("benchmark_run", "extend", labelled.uid, "--endpoint", "random", "--limit", "5", "--wait")
+    # majority labels two more stories, random all five
+    assert (done["added"], done["items"]["done"], done["state"]) == (7, 10, "finished")
+    assert (
+        refused("benchmark_run", "extend", labelled.uid) == "Name what is to be added: --endpoint, --stories, or both."
+    )
+    assert refused("benchmark_run", "extend", labelled.uid, "--split", "x").startswith(
+        "The choice of split and category leaves no"
+    )
+    assert told("benchmark_run", "extend", labelled.uid, "--stories")["added"] == 2 * (STORIES - 5)
+
+
+def test_the_same_once_more_makes_no_call(labelled):
+    done = told("benchmark_run", "again", labelled.uid, "--wait")
+    assert (done["of"], done["calls"]) == (labelled.uid, {"made": 0, "reused": 3})
+    assert done["run"] != labelled.uid and done["scores"] == json.loads(json.dumps(scores_of(labelled)))
+
+
+def test_another_judge_reads_the_extractions_that_are_there(extracted):
+    endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
+    done = told("benchmark_run", "judge", extracted.uid, "--judge", "strict", "--title", "Strict", "--wait")
+    assert done["calls"] == {"made": 3, "reused": 0}
+    made = Run.objects.get(uid=done["run"])
+    assert (made.source, made.title, made.params["stories"]) == (extracted, "Strict", 3)
+    assert refused("benchmark_run", "judge", extracted.uid) == "Name the judge: --judge NAME."
+    assert "reads the two tables alone" in refused(
+        "benchmark_run", "judge", extracted.uid, "--judge", "strict", "--shots", "1"
+    )
+    endpoint("reader")
+    wrong = ("benchmark_run", "judge", extracted.uid, "--judge", "reader", "--shots", "2", "--judge-level", "2")
+    assert refused(*wrong) == "--shots are shown at level 4, and the judge's level is 2: leave one of them out."
+
+
+# --- reading again ---------------------------------------------------------------------------------------------------------------
+def test_kept_answers_are_read_by_the_present_parser_without_a_call(labelled, monkeypatch):
+    calls, read = Call.objects.count(), evaluating.read_stage2
+    monkeypatch.setattr(evaluating, "read_stage2", lambda record, answer, **how: read(record, "", **how))
+    assert told("benchmark_run", "reread", labelled.uid) == {"run": labelled.uid, "changed": 3}
+    assert Call.objects.count() == calls
+    assert scores_of(labelled)["repaired"]["stage2"]["overall"]["unusable"] == 3
+    # what the run's page counts follows the readings
+    assert Item.objects.filter(job=labelled.job, state=ItemState.UNUSABLE).count() == 3
+    labelled.refresh_from_db()
+    (noted,) = labelled.spec["later"]
+    assert (noted["did"], noted["changed"]) == ("read again", 3) and noted["code"] and noted["packages"]
+    assert AuditEvent.objects.filter(action="run.read_again", target=labelled.uid).count() == 1
+    monkeypatch.undo()
+    assert told("benchmark_run", "reread", labelled.uid)["changed"] == 3
+    assert Item.objects.filter(job=labelled.job, state=ItemState.DONE).count() == 3
+
+
+# --- what each takes ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("action", ACTIONS)
+def test_an_option_of_another_action_is_refused(labelled, action):
+    option = ("--output", "x.csv") if action != "download" else ("--judge", "x")
+    sentence = refused("benchmark_run", action, labelled.uid, *option)
+    assert sentence.startswith(f"{option[0]} is not for {action}, which takes ")
+
+
+def test_a_run_that_is_not_there(db):
+    assert (
+        refused("benchmark_run", "pause", "nothing")
+        == "There is no run 'nothing'; its id is the last part of its page's address."
+    )
+
+
+# --- files -----------------------------------------------------------------------------------------------------------------------
+def test_scores_and_the_official_folder_are_written(extracted, labelled, tmp_path):
+    path = tmp_path / "scores.csv"
+    done = told("benchmark_run", "download", extracted.uid, "--output", str(path))
+    assert done == {"run": extracted.uid, "path": str(path), "bytes": path.stat().st_size}
+    assert len(list(csv.DictReader(path.open(newline="")))) == 6  # extraction and judging of three stories
+    folder = tmp_path / "official.zip"
+    told("benchmark_run", "download", extracted.uid, "--what", "official", "--output", str(folder))
+    assert "metrics/stage1_overall.csv" in zipfile.ZipFile(folder).namelist()
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_tables_are_written_in_the_format_of_the_ending(labelled, tmp_path, suffix):
+    path = tmp_path / f"table.{suffix}"
+    told("benchmark_run", "download", labelled.uid, "--what", "table", "--name", "stage2", "--output", str(path))
+    assert "majority" in path.read_text()
+
+
+def test_a_figure_is_written(labelled, tmp_path):
+    path = tmp_path / "figure.svg"
+    told("benchmark_run", "download", labelled.uid, "--what", "figure", "--name", "dimensions", "--output", str(path))
+    assert "<svg" in path.read_text()
+
+
+def test_what_cannot_be_written(labelled, dataset, models, tmp_path):
+    both = worked_off(
+        started(dataset=dataset, endpoints=[models["majority"], models["random"]], stages=["label"], limit=2)
+    )
+    ask = ("benchmark_run", "download", labelled.uid)
+    path = ("--output", str(tmp_path / "x.csv"))
+    assert refused(*ask) == "Say where to write it: --output PATH."
+    assert refused(*ask, "--name", "stage2", *path) == "--name is for table and figure, not for scores."
+    assert "The run has no table 'stage9'; it has: stage2" in refused(
+        *ask, "--what", "table", "--name", "stage9", *path
+    )
+    assert refused(*ask, "--what", "figure", *path) == "--output ends in 'csv'; expected one of svg, pdf, png."
+    several = ("benchmark_run", "download", both.uid, "--what", "official", *path)
+    assert refused(*several) == "Name the model with --model, one of: majority, random."
+    assert not (tmp_path / "x.csv").exists()
+
+
+# --- prompts, reports, visibility ---------------------------------------------------------------------------------------------------
+def test_a_prompt_set_is_loaded_used_and_discarded(dataset, models, tmp_path):
+    folder = tmp_path / "ours"
+    folder.mkdir()
+    (folder / "label-level3.txt").write_text("Label.\n\n{story}\n\n{belief_table}\n\n{format}")
+    load = ("load_prompt_set", "ours", "--project", "oracle")
+    assert told(*load, "--folder", str(folder)) == {
+        "prompt_set": "ours",
+        "files": 1,
+        "levels": {"extract": [], "judge": [], "label": [3]},
+    }
+    assert "There is a set ours already" in refused(*load, "--folder", str(folder))
+    assert refused(*load) == "Name the folder that holds the set's .txt files: --folder PATH."
+    assert refused("load_prompt_set", "a b", "--folder", str(folder), "--project", "oracle").startswith(
+        "The name is 'a b'; expected letters"
+    )
+    (folder / "label-level3.txt").write_text("No place for data.")
+    assert "lack the placeholder {story}" in refused(
+        "load_prompt_set", "other", "--folder", str(folder), "--project", "oracle"
+    )
+    run = started(dataset=dataset, endpoints=[models["majority"]], stages=["label"], prompt_set="ours")
+    assert refused(*load, "--discard") == "ours was used by a run: it stays as it is."
+    RunItem.objects.filter(entrant__run=run).delete()
+    run.entrants.all().delete()
+    run.delete()
+    assert (
+        told(*load, "--discard") == {"prompt_set": "ours", "discarded": True} and not StoredPromptSet.objects.exists()
+    )
+    assert refused(*load, "--discard") == "ours is no prompt set of oracle's own: it stays as it is."
+
+
+def test_a_report_and_a_comparison_are_kept(dataset, models, labelled):
+    done = told("share_report", labelled.uid, "--title", "March")
+    held = SharedReport.objects.get(uid=done["report"])
+    assert (held.title, held.run, held.figures["kind"]) == ("March", labelled, "run")
+    assert done["address"].endswith(f"/results/reports/{held.uid}/")
+    other = worked_off(started(dataset=dataset, endpoints=[models["random"]], stages=["label"], limit=3))
+    done = told("share_report", labelled.uid, "--against", other.uid, "--stage", "label", "--reading", "official")
+    compared = SharedReport.objects.get(uid=done["report"]).figures
+    assert compared["kind"] == "comparison" and compared["comparison"]["reading"] == "official"
+    assert refused("share_report", labelled.uid, "--stage", "label") == (
+        "--stage is for a comparison: name the other run with --against."
+    )
+    assert "no scores of extract" in refused("share_report", labelled.uid, "--against", other.uid, "--stage", "extract")
+    assert "Choose two different entrants" in refused("share_report", labelled.uid, "--against", labelled.uid)
+
+
+def test_who_sees_results(dataset):
+    assert told("results_visibility", "--project", "oracle") == {"project": "oracle", "audience": "admin"}
+    done = told("results_visibility", "--project", "oracle", "--audience", "expert")
+    assert done["audience"] == "expert" == ResultsVisibility.objects.get().audience
+    assert "invalid choice" in refused("results_visibility", "--project", "oracle", "--audience", "strangers")
+
+
+def test_waiting_is_for_what_runs(labelled):
+    assert labelled.job.state == JobState.FINISHED
+    with pytest.raises(CommandError, match="--wait is not for pause"):
+        call_command("benchmark_run", "pause", labelled.uid, "--wait", stdout=io.StringIO())

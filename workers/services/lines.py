@@ -1,0 +1,64 @@
+"""The endpoints that a process makes calls for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from workers import backends
+from workers.backends.contract import Backend, Completion
+from workers.backends.errors import BackendError, Lost
+from workers.models import Endpoint, Item, ItemState, Job, JobState
+from workers.services.claims import Claimed
+from workers.services.recording import Outcome
+from workers.services.sweeping import claimable
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Line:
+    """An endpoint while this process works for it. `due`: calls whose start has come, to be marked as sent; `served`: when
+    it last got calls, so that a quick one does not take all starts of the process."""
+
+    endpoint: Endpoint
+    backend: Backend
+    outcomes: list[Outcome] = field(default_factory=list)
+    due: list[tuple[Claimed, asyncio.Future]] = field(default_factory=list)
+    flying: int = 0
+    served: float = 0.0
+
+    async def ask(self, one: Claimed) -> Completion | BackendError:
+        """The error as a value. A mistake of ours has an unknown outcome too: the call may have been paid."""
+        try:
+            return await self.backend.complete(
+                json.loads(one.body), timeout=self.endpoint.timeout_seconds, call=one.uid
+            )
+        except BackendError as error:
+            return error
+        except Exception as error:
+            log.exception("Call %s failed in a way that its backend does not know.", one.uid)
+            return Lost(f"The worker failed while it waited ({type(error).__name__}); its log says more.")
+
+
+def open_lines(lines: dict[int, Line], *, now: datetime) -> None:
+    """Adds a line for each endpoint that has something to do; settings that changed meanwhile count from here on."""
+    wanted = {key for key, provider in claimable(now=now) if provider not in backends.ENGINES}
+    for endpoint in Endpoint.objects.filter(pk__in=wanted):
+        if endpoint.pk in lines:
+            lines[endpoint.pk].endpoint = endpoint
+            continue
+        try:
+            lines[endpoint.pk] = Line(endpoint, backends.make(endpoint.spec))
+        except BackendError as error:
+            pause_jobs(endpoint, str(error))
+
+
+def pause_jobs(endpoint: Endpoint, problem: str) -> None:
+    """The jobs that wait for an endpoint that cannot be asked, say why."""
+    waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING)
+    jobs = Job.objects.filter(state=JobState.RUNNING, items__in=waiting)
+    jobs.update(state=JobState.PAUSED, note=f"{endpoint.name}: {problem}"[:300])
