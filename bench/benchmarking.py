@@ -220,6 +220,9 @@ def _judged(rng: random.Random, skill: float, gold: int) -> Iterator[Any]:
     score = (sum(counts["pred"]) / predicted + sum(counts["gold"]) / gold) / 2
     missing = rng.random() < 0.02
     mended = {name: [None] * len(rows) for name, rows in counts.items()} if missing else counts
+    kinds = {"orders": [rng.choice(("0", "1", "2+")) for _ in range(predicted)]}
+    kinds["roles"] = ["world" if order == "0" else "actors" for order in kinds["orders"]]
+    counts, mended = counts | kinds, mended | kinds
     return counts, mended, score, None if missing else score, "no judgement" if missing else ""
 
 

@@ -2,17 +2,63 @@ from __future__ import annotations
 
 from django import forms
 
+from annotation.domain.schema import SCHEMA
+from benchmark.domain.omnitom.analyses import BUCKETS, said_labels
+from benchmark.domain.omnitom.kinds import KINDS
+from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import Run, Stage
-from benchmark.services.items import STATE_NAMES, categories_of
+from benchmark.services.item_rows import asks_for_rows
+from benchmark.services.items import PROBLEM_NAMES, STATE_NAMES, categories_of
+from benchmark.services.story_scores import READINGS
+
+ALL = ("", "All")
+
+
+def _choices(names) -> list[tuple[str, str]]:
+    return [ALL, *((name, name) for name in names)]
 
 
 class ItemFilter(forms.Form):
+    """`ROWS` narrow to items that hold rows of a kind; they need a model."""
+
+    ROWS = ("reading", "order", "role", "matches", "dimension", "gold", "said")
+
     model = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
-    stage = forms.ChoiceField(required=False, choices=[("", "All"), *Stage.choices])
-    state = forms.ChoiceField(required=False, choices=[("", "All"), *STATE_NAMES.items()])
+    stage = forms.ChoiceField(required=False, choices=[ALL, *Stage.choices])
+    state = forms.ChoiceField(required=False, choices=[ALL, *STATE_NAMES.items()])
+    problem = forms.ChoiceField(required=False, label="Answer", choices=[ALL, *PROBLEM_NAMES.items()])
     category = forms.ChoiceField(required=False)
+    reading = forms.ChoiceField(
+        required=False, choices=[("", "Repaired"), *((name, name.capitalize()) for name in READINGS[:1])]
+    )
+    order = forms.ChoiceField(required=False, choices=_choices(KINDS["order"]))
+    role = forms.ChoiceField(required=False, label="Actor role", choices=_choices(KINDS["role"]))
+    matches = forms.ChoiceField(required=False, label="MatchCount", choices=_choices(BUCKETS))
+    dimension = forms.ChoiceField(required=False, choices=[ALL, *((name, SCHEMA[name].name) for name in DIMENSIONS)])
+    gold = forms.ChoiceField(required=False, label="Gold label")
+    said = forms.ChoiceField(required=False, label="Label said")
 
     def __init__(self, data, *, run: Run) -> None:
+        data = data.copy()
+        if data.get("reading") == "repaired":
+            data["reading"] = ""
         super().__init__(data)
-        self.fields["model"].choices = [("", "All"), *run.entrants.values_list("pk", "name")]
-        self.fields["category"].choices = [("", "All"), *((name, name) for name in categories_of(run))]
+        self.fields["model"].choices = [ALL, *run.entrants.values_list("pk", "name")]
+        self.fields["category"].choices = _choices(categories_of(run))
+        dimension = data.get("dimension")
+        self.fields["gold"].choices = _choices(SCHEMA[dimension].values if dimension in DIMENSIONS else ())
+        self.fields["said"].choices = _choices(said_labels(dimension) if dimension in DIMENSIONS else ())
+
+    def clean(self) -> dict:
+        chosen = super().clean()
+        if asks_for_rows(chosen) and not chosen.get("model"):
+            self.add_error(None, "Choose a model: rows are looked for in the answers of one.")
+        return chosen
+
+    @property
+    def whole_fields(self) -> list:
+        return [self[name] for name in self.fields if name not in self.ROWS]
+
+    @property
+    def row_fields(self) -> list:
+        return [self[name] for name in self.ROWS]

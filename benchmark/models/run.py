@@ -102,8 +102,8 @@ class RunItem(models.Model):
 
 
 class RunReport(models.Model):
-    """The figures of a run, computed once its items are in. `scored` is how many items they rest on: fewer than there are
-    now means that they are out of date."""
+    """The figures of a run, computed once its items are in. They are out of date where their `places` (how many items there are, and how
+    many have an answer) or their `version` are not those of now. `scored` is the number of items with an answer, for people who read rows."""
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="report")
     scored = models.PositiveIntegerField()

@@ -1,21 +1,24 @@
 """A report as data: what is on its page, made once from a run and drawn the same way when it was frozen.
 
-A document is {"title", "kind", "form", "score", "stages": {stage: entries}, "facts", "methods", "at"}, ready for JSON; its tables and
-figures are made from the entries by name.
+A document is {"title", "kind", "stages": {stage: entries}, "facts", "methods"}, of a run with "form" and "stories" too, ready for JSON; its
+tables and figures are made from the entries by name. Names of what has one reading end in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from django.db.models import prefetch_related_objects
 
 from annotation.domain.schema import SCHEMA
-from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.domain.tables import Table, main_results
+from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.domain.tables import Table
 from benchmark.models import Run
+from benchmark.services import analysis_tables as analyses
+from benchmark.services import pictured
 from benchmark.services import result_tables as tables
 from benchmark.services.leaderboards import Entry, run_standing
 from benchmark.services.methods_text import facts_of, methods_of
@@ -68,79 +71,118 @@ def _plain(entry: Entry) -> Entry:
 
 def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
     """The tables by name, made when they are asked for."""
-    first, second = (document["stages"].get(stage) or [] for stage in STAGES)
     found: dict[str, Callable[[], Table]] = {}
-    for stage, entries in zip(STAGES, (first, second), strict=True):
+    for stage, entries in _stages(document).items():
         if entries:
-            found[stage] = lambda stage=stage, entries=entries: tables.stage_table(entries, stage)
-            found[f"categories-{stage}"] = lambda stage=stage, entries=entries: tables.category_table(entries, stage)
-    if first:
-        found |= {
-            "orders": lambda: tables.order_table(first),
-            "match-counts": lambda: tables.match_count_table(first),
-            "volume": lambda: tables.volume_table(first),
+            found[stage] = partial(tables.stage_table, entries, stage)
+            found[f"categories-{stage}"] = partial(tables.category_table, entries, stage)
+    for reading in READINGS:
+        held = {
+            stage: [one for one in entries if one["readings"][reading]] for stage, entries in _stages(document).items()
         }
-    if second:
-        found["dimensions"] = lambda: tables.dimension_table(second)
-        for one in DIMENSIONS:
-            found[f"labels-{_slug(one)}"] = lambda one=one: tables.distribution_table(second, one)
-        for at, entry in enumerate(second, 1):
-            for one in DIMENSIONS:
-                found[f"confusion-{at}-{_slug(one)}"] = lambda entry=entry, one=one: tables.confusion_table(entry, one)
-    if first or second:
-        found["unusable"] = lambda: tables.unusable_table({"stage1": first, "stage2": second})
-        for reading in READINGS:
-            if any(one["readings"][reading] for one in (*first, *second)):
-                found[f"main-{reading}"] = lambda reading=reading: _main(first, second, reading)
+        if any(held.values()):
+            found[f"main-{reading}"] = partial(tables.main_table, _stages(document), reading)
+        if held["stage2"]:
+            found[f"dimensions-{reading}"] = partial(analyses.dimension_table, held["stage2"], reading)
+        made = _analysis_tables(readings_of(document, reading), reading)
+        found |= {f"{name}-{reading}": make for name, make in made.items()}
     return found
 
 
-def _slug(dimension: str) -> str:
+def _stages(document: Document) -> dict[str, list[Entry]]:
+    return {stage: document["stages"].get(stage) or [] for stage in STAGES}
+
+
+def readings_of(document: Document, reading: str) -> dict[str, list[Entry]]:
+    """By stage the entries that have analyses of a reading. A leaderboard has none: its figures are of chosen stories, analyses of a run's."""
+    if document["kind"] == "leaderboard":
+        return {stage: [] for stage in STAGES}
+    return {
+        stage: [one for one in entries if one["readings"][reading] and one["figures"]["analyses"][reading]]
+        for stage, entries in _stages(document).items()
+    }
+
+
+def _analysis_tables(held: Mapping[str, list[Entry]], reading: str) -> dict[str, Callable[[], Table]]:
+    first, second = held["stage1"], held["stage2"]
+    found: dict[str, Callable[[], Table]] = {}
+    for by, name in KIND_PARTS.items():
+        if first:
+            found[name] = partial(analyses.kind_table, first, by, reading)
+        if second:
+            found[f"{name}-dimensions"] = partial(analyses.kind_dimension_table, second, by, reading)
+    if first:
+        found["match-counts"] = partial(analyses.match_count_table, first, reading)
+        found["volume"] = partial(analyses.volume_table, first, reading)
+    if first or second:
+        found["unusable"] = partial(analyses.unusable_table, held, reading)
+    for dimension in DIMENSIONS if second else ():
+        found[f"labels-{slug_of(dimension)}"] = partial(analyses.distribution_table, second, dimension, reading)
+        for at, entry in enumerate(second, 1):
+            made = partial(analyses.confusion_table, entry, dimension, reading)
+            found[f"confusion-{at}-{slug_of(dimension)}"] = made
+    return found
+
+
+KIND_PARTS = {"order": "orders", "role": "roles"}
+
+
+def slug_of(dimension: str) -> str:
     return dimension.replace("_", "-")
 
 
 def dimension_of(slug: str) -> str:
-    return next((one for one in DIMENSIONS if _slug(one) == slug), DIMENSIONS[0])
-
-
-def _main(first: Sequence[Entry], second: Sequence[Entry], reading: str) -> Table:
-    """The paper's table 3."""
-    runs: dict[str, dict[str, Any]] = {}
-    for stage, entries in zip(STAGES, (first, second), strict=True):
-        for one in entries:
-            held = runs.setdefault(one["model"], {"model": one["model"], "stage1": None, "stage2": None})
-            held[stage] = one["readings"][reading]
-    return main_results(list(runs.values()), reading=reading)
+    return next((one for one in DIMENSIONS if slug_of(one) == slug), DIMENSIONS[0])
 
 
 def figures_of(document: Document) -> dict[str, Picture]:
     """The figures by name, drawn when they are asked for."""
-    first, second = (document["stages"].get(stage) or [] for stage in STAGES)
     found: dict[str, Picture] = {}
-    for stage, entries in zip(STAGES, (first, second), strict=True):
+    for stage, entries in _stages(document).items():
         if entries:
-            found[f"leaderboard-{stage}"] = Picture(
-                f"{tables.SCORES[stage]}, both readings", "leaderboard", lambda s=stage, e=entries: _board(e, s)
-            )
-    if first:
+            title = f"{tables.SCORES[stage]}, both readings"
+            found[f"leaderboard-{stage}"] = Picture(title, "leaderboard", partial(_board, entries, stage))
+    for reading in READINGS:
+        made = _reading_figures(document, reading)
         found |= {
-            "f1-by-category": Picture("F1 by story category", "f1_by_category", lambda: _by_category(first)),
-            "orders": Picture("Recall by order", "by_order", lambda: _by_order(first)),
-            "volume": Picture("Volume against precision and recall", "volume", lambda: _volume(first)),
-            "match-counts": Picture("MatchCount distribution", "match_counts", lambda: _match_counts(first)),
+            f"{name}-{reading}": replace(one, title=f"{one.title}, {reading} reading") for name, one in made.items()
         }
-    if second:
-        found["dimensions"] = Picture("Accuracy by dimension", "accuracy_by_dimension", lambda: _dimensions(second))
-        for at, entry in enumerate(second, 1):
-            found[f"labels-{at}"] = Picture(
-                f"Labels in gold and by {entry['model']}", "label_distribution", lambda entry=entry: _labels(entry)
+    return found
+
+
+def _reading_figures(document: Document, reading: str) -> dict[str, Picture]:
+    held = {stage: [one for one in entries if one["readings"][reading]] for stage, entries in _stages(document).items()}
+    found: dict[str, Picture] = {}
+    if held["stage1"]:
+        arguments = partial(pictured.by_category, held["stage1"], reading)
+        found["f1-by-category"] = Picture("F1 by story category", "f1_by_category", arguments)
+    if held["stage2"]:
+        arguments = partial(pictured.dimensions, held["stage2"], reading)
+        found["dimensions"] = Picture("Accuracy by dimension", "accuracy_by_dimension", arguments)
+    first, second = readings_of(document, reading).values()
+    for by, name in KIND_PARTS.items():
+        head = analyses.KIND_HEADS[by]
+        if first:
+            arguments = partial(pictured.extraction_by_kind, first, by, reading)
+            found[name] = Picture(f"Extraction by {head}", "by_kind", arguments)
+        if second:
+            arguments = partial(pictured.labelling_by_kind, second, by, reading)
+            found[f"{name}-dimensions"] = Picture(f"Labelling accuracy by {head} and dimension", "by_kind", arguments)
+    if first:
+        found["volume"] = Picture(
+            "Volume against precision and recall", "volume", partial(pictured.volume, first, reading)
+        )
+        found["match-counts"] = Picture(
+            "MatchCount distribution", "match_counts", partial(pictured.match_counts, first, reading)
+        )
+    for at, entry in enumerate(second, 1):
+        arguments = partial(pictured.labels, entry, reading)
+        found[f"labels-{at}"] = Picture(f"Labels in gold and by {entry['model']}", "label_distribution", arguments)
+        for one in DIMENSIONS:
+            title = f"{SCHEMA[one].name}: gold labels and those of {entry['model']}"
+            found[f"confusion-{at}-{slug_of(one)}"] = Picture(
+                title, "confusion", partial(pictured.confusion, entry, one, reading)
             )
-            for one in DIMENSIONS:
-                found[f"confusion-{at}-{_slug(one)}"] = Picture(
-                    f"{SCHEMA[one].name}: gold labels and those of {entry['model']}",
-                    "confusion",
-                    lambda entry=entry, one=one: _confusion(entry, one),
-                )
     return found
 
 
@@ -172,56 +214,3 @@ def _board(entries: Sequence[Entry], stage: str) -> dict[str, Any]:
         for one in entries
     ]
     return {"positional": [rows], "score": tables.SCORES[stage]}
-
-
-def _by_category(entries: Sequence[Entry]) -> dict[str, Any]:
-    rows = [
-        {
-            "model": one["model"],
-            "values": {
-                row["story_category"]: {"value": row["f1"], "interval": row["interval"].get("f1")}
-                for row in one["readings"]["repaired"]["by_category"]
-            },
-        }
-        for one in entries
-    ]
-    return {"positional": [rows], "reading": "repaired"}
-
-
-def _by_order(entries: Sequence[Entry]) -> dict[str, Any]:
-    rows = [
-        {
-            "model": one["model"],
-            "values": {order: held["recall"] for order, held in one["figures"]["analyses"]["orders"].items()},
-        }
-        for one in entries
-    ]
-    return {"positional": [{"Recall of gold rows": rows}], "reading": "repaired"}
-
-
-def _volume(entries: Sequence[Entry]) -> dict[str, Any]:
-    rows = [{"model": one["model"]} | tables.volume_of(one) for one in entries]
-    return {"positional": [rows], "reading": "repaired"}
-
-
-def _match_counts(entries: Sequence[Entry]) -> dict[str, Any]:
-    rows = {one["model"]: one["figures"]["analyses"]["match_counts"] for one in entries}
-    return {"positional": [rows], "reading": "repaired"}
-
-
-def _dimensions(entries: Sequence[Entry]) -> dict[str, Any]:
-    rows = []
-    for one in entries:
-        overall = one["readings"]["repaired"]["overall"]
-        values = {name: overall[f"acc_{COLUMNS[name]}"] for name in DIMENSIONS}
-        rows.append({"model": one["model"], "values": values, "overall": overall["overall_accuracy"]})
-    return {"positional": [rows], "reading": "repaired"}
-
-
-def _labels(entry: Entry) -> dict[str, Any]:
-    return {"positional": [entry["figures"]["analyses"]["distribution"]], "model": entry["model"]}
-
-
-def _confusion(entry: Entry, dimension: str) -> dict[str, Any]:
-    table = entry["figures"]["analyses"]["confusion"][dimension]
-    return {"positional": [table], "dimension": dimension, "model": entry["model"]}

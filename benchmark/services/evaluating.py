@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -11,8 +12,10 @@ from django.utils import timezone
 from annotation.models import User
 from annotation.services import audit
 from benchmark.domain.omnitom.item_readings import ItemReadings, read_stage1, read_stage2
+from benchmark.domain.omnitom.readings.emptiness import says_nothing
 from benchmark.domain.omnitom.readings.extraction import read_extraction
 from benchmark.domain.omnitom.records import record_of
+from benchmark.domain.omnitom.repaired import REFUSED, TRUNCATED, UNREADABLE
 from benchmark.models import Form, Run, RunItem, Stage
 from benchmark.services.asking import request_for
 from benchmark.services.plans import RunRefused
@@ -24,8 +27,6 @@ from workers.models.bulk import insert_rows, update_rows
 from workers.services.purposes import Received, register
 
 _READ = ["call", "official", "repaired", "score", "repaired_score", "unusable"]
-REFUSED = "the model refused"
-TRUNCATED = "the answer was cut off"
 
 
 class _Evaluating:
@@ -55,7 +56,8 @@ class _Evaluating:
                 continue
             held = readings_of(place, call.answer, extractions.get((place.entrant_id, place.story_id), ""))
             why = _why(call, held)
-            rows.append((call.pk, held.official, held.repaired, held.score, held.repaired_score, why, place.pk))
+            mended_score = None if why else held.repaired_score
+            rows.append((call.pk, held.official, held.repaired, held.score, mended_score, why, place.pk))
             received[item.pk] = Received(ItemState.UNUSABLE if why else ItemState.DONE, why)
             if place.stage == Stage.EXTRACT and Stage.JUDGE in place.entrant.run.stages:
                 judge.append(place)
@@ -88,7 +90,7 @@ def extractions_of(places: Sequence[RunItem]) -> dict[tuple[int, int], str]:
 
 
 def readings_of(place: RunItem, answer: str, extraction: str) -> ItemReadings:
-    """Both readings of one answer. An extraction has no score of its own: `unusable` says whether it holds a row."""
+    """Both readings of one answer. An extraction has no score of its own: `unusable` says whether it can be read."""
     record = record_of(place.story.record)
     structured = place.entrant.run.form == Form.STRUCTURED
     if place.stage == Stage.JUDGE:
@@ -96,13 +98,20 @@ def readings_of(place: RunItem, answer: str, extraction: str) -> ItemReadings:
     if place.stage == Stage.LABEL:
         return read_stage2(record, answer, structured=structured)
     rows = len(read_extraction(answer))
-    return ItemReadings(None, {"rows": rows}, None, None, "" if rows else "no usable row")
+    return ItemReadings(None, {"rows": rows}, None, None, "" if rows or says_nothing(answer) else UNREADABLE)
 
 
 def _why(call: Call, held: ItemReadings) -> str:
+    """Why an answer is unusable. A table without rows is none only where the model meant to end there."""
+    ended = {"refused": REFUSED, "truncated": TRUNCATED}.get(call.state, "")
     if not held.unusable:
-        return ""
-    return {"refused": REFUSED, "truncated": TRUNCATED}.get(call.state, held.unusable)[:120]
+        return ended if _is_empty(held.repaired) else ""
+    return (ended or held.unusable)[:120]
+
+
+def _is_empty(repaired: Mapping[str, Any]) -> bool:
+    """Of an extraction or a labelling."""
+    return repaired.get("rows") == 0 or not any(repaired.get("predicted", [True]))
 
 
 def _have_judged(extracted: Sequence[RunItem]) -> None:
@@ -162,7 +171,7 @@ def _read_batch(run: Run, ids: list[int]) -> int:
     for place in places:
         held = readings_of(place, place.call.answer, extractions.get((place.entrant_id, place.story_id), ""))
         why = _why(place.call, held)
-        new = (held.official, held.repaired, held.score, held.repaired_score, why)
+        new = (held.official, held.repaired, held.score, None if why else held.repaired_score, why)
         if new != (place.official, place.repaired, place.score, place.repaired_score, place.unusable):
             rows.append((place.call_id, *new, place.pk))
             if place.item and place.item.state in (ItemState.DONE, ItemState.UNUSABLE):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from benchmark.domain.omnitom.results import NO_GOLD
 from benchmark.models import Run, RunItem, Stage
 from workers.models import ItemState
 
@@ -26,6 +27,19 @@ STATE_NAMES = {
     "waiting": "Waiting",
     "cancelled": "Cancelled",
 }
+PROBLEMS = {
+    "unusable": Q(call__isnull=False) & ~Q(unusable__in=["", NO_GOLD]),
+    "missing": Q(call=None) | ~Q(unusable__in=["", NO_GOLD]),
+    "answered": Q(call__isnull=False),
+    "unanswered": Q(call=None),
+}
+PROBLEM_NAMES = {
+    "unusable": "Unusable answer",
+    "missing": "Left out as missing",
+    "unjudged": "Extraction without a judgement",
+    "answered": "Answered",
+    "unanswered": "Without an answer",
+}
 SORTS = {
     "story": ("story__position", "entrant__position", "stage"),
     "model": ("entrant__position", "stage", "story__position"),
@@ -35,18 +49,35 @@ SORTS = {
 
 
 def places_of(run: Run, chosen: Mapping[str, Any], sort: str = "story") -> QuerySet[RunItem]:
-    """`chosen` may have model (entrant id), stage, state and category; `sort` is a key of SORTS, after a minus for descending.
-    Places without a score come last either way."""
+    """`chosen` may have model (entrant id), stage, state, problem and category; `sort` is a key of SORTS, after a minus for descending.
+    Places without a score come last either way. Filters by rows are those of `item_rows`."""
     places = RunItem.objects.filter(entrant__run=run)
     if chosen.get("model"):
         places = places.filter(entrant=chosen["model"])
     if chosen.get("stage"):
-        places = places.filter(stage=chosen["stage"])
+        places = places.filter(_at_stage(chosen["stage"], chosen.get("problem") or ""))
     if chosen.get("state"):
         places = places.filter(STATES[chosen["state"]])
+    if chosen.get("problem") == "unjudged":
+        places = _unjudged(places)
+    elif chosen.get("problem") and chosen.get("reading") != "official":
+        places = places.filter(PROBLEMS[chosen["problem"]])
     if chosen.get("category"):
         places = places.filter(story__category=chosen["category"])
     return places.order_by(*_order(sort), "id")
+
+
+def _at_stage(stage: str, problem: str) -> Q:
+    """What stage 1 misses, it also misses where there is nothing to be judged."""
+    if (stage, problem) == (Stage.JUDGE, "missing"):
+        return Q(stage=stage) | Q(stage=Stage.EXTRACT, call=None)
+    return Q(stage=stage)
+
+
+def _unjudged(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
+    """Judgements that are missing or cannot be used although the extraction can."""
+    same = RunItem.objects.filter(entrant=OuterRef("entrant"), story=OuterRef("story"), stage=Stage.EXTRACT)
+    return places.filter(PROBLEMS["missing"], ~Exists(same.exclude(unusable="")), stage=Stage.JUDGE)
 
 
 def _order(sort: str) -> list:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -10,25 +11,29 @@ from django.db import transaction
 from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
-from benchmark.domain.omnitom import analyses
+from benchmark.domain.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses, unread
 from benchmark.domain.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.domain.omnitom.repaired import stage1_report, stage2_report
-from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
-from benchmark.models import Run, RunItem, RunReport, StoryScores
+from benchmark.domain.omnitom.results import NO_GOLD
+from benchmark.models import Run, RunItem, RunReport, Stage, StoryScores
 from benchmark.services.results import HumanResults, Results, each_results, human_results, records_of, results_of
 from benchmark.services.story_scores import official_columns, repaired_columns, with_intervals
 from workers.services.doorbell import Bell
 
+REPORT_VERSION = 2
+"""Of what `_computed` makes: a report that was kept by another version is computed anew. Raise it with every change of figures."""
 REPORTS = Bell("the report is computed when somebody opens it")
 """Asks a worker to compute the report of a run, by the id of its job."""
 
 
 def report_of(run: Run) -> dict[str, Any]:
-    """{entrants: [{id, name, kind, stage1, stage2[, role]}], stories, numbers, answers, scored}; from the row where it is up to date.
+    """{entrants: [{id, name, kind, stage1, stage2[, role]}], stories, numbers, answers, scored, places, version}; from the row where it
+    is up to date.
 
     `stage1` and `stage2` are None or {official, repaired, answered, asked, analyses[, reason]}; `official` and `repaired` as
     score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an `interval` too.
-    `reason` says why `official` is None; `answered` counts the answers that official scoring takes.
+    `reason` says why `official` is None; `answered` counts the answers that official scoring takes. `analyses` is {reading: those of
+    `domain.omnitom.analyses` with "outputs"}, None where the reading has no figures.
     """
     return reports_of([run])[run.pk]
 
@@ -40,7 +45,8 @@ def reports_of(runs: Sequence[Run]) -> dict[int, dict[str, Any]]:
     found = {}
     for run in runs:
         row = held.get(run.pk)
-        current = row is not None and row.figures.get("places") == scored[run.pk]
+        valid = {"places": scored[run.pk], "version": REPORT_VERSION}
+        current = row is not None and {name: row.figures.get(name) for name in valid} == valid
         found[run.pk] = row.figures if current else _computed(run, scored[run.pk])
     return found
 
@@ -54,6 +60,7 @@ def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
         "answers": _answers(run),
         "scored": scored[1],
         "places": scored,
+        "version": REPORT_VERSION,
     }
     by_story = [
         StoryScores(run=run, entrant_id=row["id"], person="" if row["id"] else row["name"], figures=row["by_story"])
@@ -107,41 +114,50 @@ def _row(pk: int | None, held: Results, seed: int) -> dict[str, Any]:
 
 
 def _stages(held: Results, seed: int) -> dict[str, Any]:
-    stage1, by_story1 = _stage1(held.official1, held.repaired1, seed)
-    stage2, by_story2 = _stage2(held.official2, held.repaired2, seed)
+    stage1, by_story1 = _stage1(held, seed)
+    stage2, by_story2 = _stage2(held, seed)
     for stage, figures in (("stage1", stage1), ("stage2", stage2)):
         if figures and stage in held.lacking:
-            figures |= {"official": None, "reason": held.lacking[stage]}
+            seen = figures["analyses"] | {"official": None}
+            figures |= {"official": None, "reason": held.lacking[stage], "analyses": seen}
     return {"stage1": stage1, "stage2": stage2, "by_story": {"stage1": by_story1, "stage2": by_story2}}
 
 
-def _stage1(official: Sequence[Stage1Result], repaired: Sequence[Stage1Result], seed: int):
+def _stage1(held: Results, seed: int):
     """(figures, figures by story), both None where the stage was not asked for."""
-    if not repaired:
+    if not held.repaired1:
         return None, None
-    seen = {
-        "orders": analyses.recall_by_order(repaired),
-        "match_counts": analyses.match_counts(repaired),
-        "volume": analyses.volume(repaired),
-        "unusable": analyses.unusable_share(repaired),
-    }
+    official, repaired = held.official1, held.repaired1
+    without = held.without[Stage.EXTRACT], held.without[Stage.JUDGE]
+    seen = _seen(official, repaired, stage1_analyses, held.extractions, without, seed)
     metrics = stage1_metrics(official) if official else None
     return _both(official, metrics, stage1_report(repaired, seed=seed), seen, "stage1")
 
 
-def _stage2(official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int):
+def _stage2(held: Results, seed: int):
     """(figures, figures by story), both None where the stage was not asked for."""
-    if not repaired:
+    if not held.repaired2:
         return None, None
-    confused = analyses.confusions(repaired)
-    seen = {
-        "by_category": analyses.accuracy_by_category(repaired),
-        "confusion": confused,
-        "distribution": {name: analyses.distribution_of(table) for name, table in confused.items()},
-        "unusable": analyses.unusable_share(repaired),
-    }
+    official, repaired = held.official2, held.repaired2
+    seen = _seen(official, repaired, stage2_analyses, held.labellings, (held.without[Stage.LABEL],), seed)
     metrics = stage2_metrics(official) if official else None
     return _both(official, metrics, stage2_report(repaired, seed=seed), seen, "stage2")
+
+
+def _seen(
+    official: Sequence, repaired: Sequence, analyse: Callable, outputs: Sequence, without: Sequence[Counter], seed: int
+):
+    """The analyses by reading; official ones only where every story has an answer, as its figures."""
+    names = ("calls", "judgements")[: len(without)]
+    others = {name: dict(sorted(held.items())) for name, held in zip(names, without, strict=True)}
+    found = {
+        "repaired": analyse(repaired, seed=seed) | {"outputs": outputs_analysis(outputs, others, seed=seed)},
+        "official": None,
+    }
+    if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
+        nothing = [unread(one) for one, mended in zip(official, repaired, strict=True) if mended.unusable != NO_GOLD]
+        found["official"] = analyse(official, seed=seed) | {"outputs": outputs_analysis(nothing, others, seed=seed)}
+    return found
 
 
 def _both(official: Sequence, metrics: dict[str, Any] | None, mended: dict[str, Any], seen: dict[str, Any], stage: str):

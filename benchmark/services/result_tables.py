@@ -1,16 +1,17 @@
 """What runs came to as tables. Rows also have, under names with an underscore, what a page links them to.
 
-`_entrant` and `_stage` say whose items a row rests on, `_where` which of them by the key of a column.
+`_entrant` and `_stage` say whose items a row rests on, `_where` which of them by the key of a column, as filters of the items page (see
+`items.places_of`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from annotation.domain.schema import SCHEMA
 from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.domain.tables import Column, Table, by_dimension_and_category, match_count_distribution, unusable_outputs
+from benchmark.domain.tables import Column, Table, main_results
 from benchmark.domain.tables.omnitom import ABBREVIATIONS, HEADERS, in_order
 from benchmark.services.leaderboards import Entry
 from benchmark.services.story_scores import READINGS, SCORE
@@ -39,7 +40,6 @@ PEOPLE_NOTE = (
     "People are scored like models, on the cells that they labelled. Gold rests on annotators' votes too, and an expert's decision is the "
     "gold label unless another expert overruled it, so these rows flatter people and are no upper bound."
 )
-POOLED = "Rows are pooled over stories, so there is no interval."
 
 
 def stage_table(entries: Sequence[Entry], stage: str) -> Table:
@@ -67,6 +67,9 @@ def stage_table(entries: Sequence[Entry], stage: str) -> Table:
         Column(key="stories", header="Stories", kind="count"),
     ]
     rows, below = _ranked([(one, _stage_row(one, stage)) for one in entries])
+    for row in (*rows, *below):
+        row["_where"] = {f"{reading}_{name}": measured(name, reading) for reading in READINGS for name in measures}
+        row["_where"] |= {key: {"problem": "missing"} for key in ("unusable", "low", "high")}
     return Table(title=TITLES[stage], columns=columns, rows=rows, totals=below, notes=_notes(entries, stage))
 
 
@@ -77,12 +80,20 @@ def _ranked(rows: Sequence[tuple[Entry, dict[str, Any]]]) -> tuple[list[dict[str
     return (ranked, below) if ranked else (below, [])
 
 
+_DIMENSION_OF = {f"acc_{column}": dimension for dimension, column in COLUMNS.items()}
+
+
+def measured(name: str, reading: str) -> dict[str, str]:
+    """The items behind a measure: of one dimension, with its cells."""
+    return {"dimension": _DIMENSION_OF[name], "reading": reading} if name in _DIMENSION_OF else {}
+
+
 def _readings(entries: Iterable[Entry]) -> list[str]:
     """Both, or only the repaired one where nobody has an official one: structured output."""
     return [name for name in READINGS if name == "repaired" or any(one["readings"][name] for one in entries)]
 
 
-def _identity(entry: Entry, stage: str) -> dict[str, Any]:
+def identity(entry: Entry, stage: str) -> dict[str, Any]:
     return {
         "model": entry["model"],
         "_key": entry["key"],
@@ -97,7 +108,7 @@ def _identity(entry: Entry, stage: str) -> dict[str, Any]:
 
 
 def _stage_row(entry: Entry, stage: str) -> dict[str, Any]:
-    row = _identity(entry, stage)
+    row = identity(entry, stage)
     for reading in READINGS:
         overall = (entry["readings"][reading] or {}).get("overall", {})
         for name in MEASURES[stage]:
@@ -152,7 +163,7 @@ def _unofficial(entries: Sequence[Entry]) -> list[str]:
 
 def category_table(entries: Sequence[Entry], stage: str) -> Table:
     """The score of a stage by story category, official beside repaired."""
-    held = {one["key"]: {name: _by_category(one, name) for name in READINGS} for one in entries}
+    held = {one["key"]: {name: by_category(one, name) for name in READINGS} for one in entries}
     categories = in_order(name for readings in held.values() for rows in readings.values() for name in rows)
     columns = [Column(key="model", header="Model")]
     heads = {"official": "Official", "repaired": "Repaired"}
@@ -170,7 +181,7 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
         ]
     rows = []
     for one in entries:
-        row = _identity(one, stage) | {"_where": {}}
+        row = identity(one, stage) | {"_where": {}}
         for reading in READINGS:
             for category, figures in held[one["key"]][reading].items():
                 key = f"{reading} {category}"
@@ -185,124 +196,30 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
     )
 
 
-def _by_category(entry: Entry, reading: str) -> dict[str, Mapping[str, Any]]:
+def by_category(entry: Entry, reading: str) -> dict[str, Mapping[str, Any]]:
     return {row["story_category"]: row for row in (entry["readings"][reading] or {}).get("by_category", ())}
 
 
-def dimension_table(entries: Sequence[Entry]) -> Table:
-    held = {one["model"]: one["figures"]["analyses"]["by_category"] for one in entries}
-    table = by_dimension_and_category(held, reading="repaired")
-    by_model = {one["model"]: one for one in entries}
-    rows = [dict(row) | _identity(by_model[row["model"]], "stage2") | {"_where": _where(row)} for row in table.rows]
-    return _with_rows(table, rows)
-
-
-def _where(row: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    return {key: {"category": key.removeprefix("in ")} for key in row if key.startswith("in ")}
-
-
-def order_table(entries: Sequence[Entry]) -> Table:
-    """Recall of gold propositions by their order (paper, figure 5)."""
-    columns = [Column(key="model", header="Model")]
-    for bucket in ("0", "1", "2+"):
-        group = f"Order {bucket}"
-        columns += [
-            Column(key=f"{bucket} recall", header="Recall", unit="%", kind="share", group=group, best="high"),
-            Column(key=f"{bucket} gold", header="Gold rows", kind="count", group=group),
-        ]
-    rows = []
-    for one in entries:
-        orders = one["figures"]["analyses"]["orders"]
-        figures = {f"{name} {key}": held[key] for name, held in orders.items() for key in ("recall", "gold")}
-        rows.append(_identity(one, "stage1") | figures)
-    return Table(title="Recall by order, repaired reading", columns=columns, rows=rows, notes=[POOLED])
-
-
-def match_count_table(entries: Sequence[Entry]) -> Table:
-    counts = {one["model"]: one["figures"]["analyses"]["match_counts"] for one in entries}
-    return _identified(match_count_distribution(counts, reading="repaired"), entries, "stage1")
-
-
-def unusable_table(stages: Mapping[str, Sequence[Entry]]) -> Table:
-    shares: dict[str, dict[str, Any]] = {}
+def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
+    """The paper's table 3."""
+    runs: dict[str, dict[str, Any]] = {}
+    by_model: dict[str, Entry] = {}
     for stage, entries in stages.items():
         for one in entries:
-            if one["kind"] != "person":
-                held = shares.setdefault(one["model"], {"stage1": None, "stage2": None})
-                held[stage] = one["figures"]["analyses"]["unusable"]
-    reasons: dict[str, dict[str, int]] = {}
-    for model, held in shares.items():
-        for found in filter(None, held.values()):
-            for why, count in found["reasons"].items():
-                reasons.setdefault(model, {})[why] = reasons.get(model, {}).get(why, 0) + count
-    told = [f"{model}: " + ", ".join(f"{why} {n}" for why, n in held.items()) for model, held in reasons.items()]
-    return _with_rows(table := unusable_outputs(shares), table.rows, notes=told)
-
-
-def volume_table(entries: Sequence[Entry]) -> Table:
-    """How much a model says against how much of it is right (paper, figure 8)."""
-    columns = [
-        Column(key="model", header="Model"),
-        Column(key="predicted", header="Predicted rows", kind="count"),
-        Column(key="gold", header="Gold rows", kind="count"),
-        Column(key="predicted_per_story", header="Predicted a story", kind="number", digits=1),
-        Column(key="gold_per_story", header="Gold a story", kind="number", digits=1),
-        Column(key="precision", header="Precision", kind="share", unit="%"),
-        Column(key="recall", header="Recall", kind="share", unit="%"),
-        Column(key="f1", header="F1", kind="share", unit="%"),
-    ]
-    rows = [_identity(one, "stage1") | volume_of(one) for one in entries]
-    return Table(title="Volume against precision and recall, repaired reading", columns=columns, rows=rows)
-
-
-def volume_of(entry: Entry) -> dict[str, Any]:
-    overall = entry["figures"]["repaired"]["overall"]
-    return dict(entry["figures"]["analyses"]["volume"]) | {
-        name: overall[name] for name in ("precision", "recall", "f1")
-    }
-
-
-def distribution_table(entries: Sequence[Entry], dimension: str) -> Table:
-    """How often each label stands in gold and was predicted (paper, figure 4)."""
-    held = {one["model"]: one["figures"]["analyses"]["distribution"][dimension] for one in entries}
-    labels = list(next(iter(held.values()), {}))
-    columns = [Column(key="model", header="Model"), *(Column(key=one, header=one, kind="count") for one in labels)]
+            by_model.setdefault(one["model"], one)
+            held = runs.setdefault(one["model"], {"model": one["model"], "stage1": None, "stage2": None})
+            held[stage] = one["readings"][reading]
+    table = main_results(list(runs.values()), reading=reading)
     rows = [
-        _identity(one, "stage2") | {label: count["predicted"] for label, count in held[one["model"]].items()}
-        for one in entries
+        dict(row)
+        | identity(by_model[row["model"]], "stage1")
+        | {"_where": {key: _main_where(key, reading) for key in row}}
+        for row in table.rows
     ]
-    gold: dict[str, Any] = {"model": "Gold, of the first model's usable stories"}
-    gold |= {
-        label: count["gold"]
-        for label, count in next(iter(held.values()), {}).items()
-        if SCHEMA.is_legal(dimension, label)
-    }
-    title = f"{SCHEMA[dimension].name}: labels as predicted, repaired reading"
-    return Table(title=title, columns=columns, rows=rows, totals=[gold] if held else [])
+    return replace(table, rows=rows)
 
 
-def confusion_table(entry: Entry, dimension: str) -> Table:
-    """Gold labels in rows, predicted labels in columns."""
-    held = entry["figures"]["analyses"]["confusion"][dimension]
-    said = list(next(iter(held.values()), {}))
-    columns = [Column(key="gold", header="Gold"), *(Column(key=one, header=one, kind="count") for one in said)]
-    rows = [{"gold": label, **counts} for label, counts in held.items()]
-    title = f"{SCHEMA[dimension].name}: gold labels and those of {entry['model']}, repaired reading"
-    return Table(title=title, columns=columns, rows=rows)
-
-
-def _identified(table: Table, entries: Sequence[Entry], stage: str) -> Table:
-    by_model = {one["model"]: one for one in entries}
-    return _with_rows(table, [dict(row) | _identity(by_model[row["model"]], stage) for row in table.rows])
-
-
-def _with_rows(table: Table, rows: Sequence[Mapping[str, Any]], notes: Sequence[str] = ()) -> Table:
-    return Table(
-        title=table.title,
-        columns=table.columns,
-        rows=rows,
-        totals=table.totals,
-        notes=[*table.notes, *notes],
-        section=table.section,
-        mark_within=table.mark_within,
-    )
+def _main_where(key: str, reading: str) -> dict[str, str]:
+    if key.startswith("f1"):
+        return {"stage": "judge"} | ({"category": key.removeprefix("f1 ")} if key.startswith("f1 ") else {})
+    return {"stage": "label"} | measured(key, reading)

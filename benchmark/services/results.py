@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from benchmark.domain.omnitom.item_readings import stage1_of, stage2_of
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.official import STRUCTURED, why_none
 from benchmark.domain.omnitom.records import Record, record_of
+from benchmark.domain.omnitom.repaired import REFUSED, TRUNCATED
 from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
 from benchmark.models import Dataset, DatasetStory, Entrant, Form, Run, RunItem, Stage
+from workers.models import ItemState
 
-NO_ANSWER = "no answer yet"
+OPEN = "no answer yet"
+WITHOUT_CALL = {ItemState.FAILED: "the call failed", ItemState.CANCELLED: "cancelled"}
+"""Why a place has no answer, by the state of its work; `OPEN` in all others."""
+JUDGE_S = {REFUSED: "the judge refused", TRUNCATED: "the judge's answer was cut off"}
+"""An unusable judgement for reasons that are told of any model in the same words."""
 
 
 @dataclass(slots=True)
 class Results:
-    """`official` are the readings of the answers that official scoring takes, `repaired` one of every story that was asked for.
+    """The readings of one model, or of one person.
 
+    `official` are the readings of the answers that are there, `repaired` one of every story that was asked for. `extractions` and
+    `labellings` have what table 12 counts of each such story with gold: "" where the model's answer can be used, why not otherwise, None
+    without an answer; `without` by stage why there was none, and why extractions have no judgement, with the number of stories.
     `lacking` says of a stage why official scoring has no figures of it, in a sentence; a stage with figures is not in it.
     """
 
@@ -28,6 +38,9 @@ class Results:
     repaired1: list[Stage1Result] = field(default_factory=list)
     official2: list[Stage2Result] = field(default_factory=list)
     repaired2: list[Stage2Result] = field(default_factory=list)
+    extractions: list[str | None] = field(default_factory=list)
+    labellings: list[str | None] = field(default_factory=list)
+    without: dict[str, Counter[str]] = field(default_factory=lambda: {stage: Counter() for stage in Stage.values})
     lacking: dict[str, str] = field(default_factory=dict)
 
 
@@ -51,24 +64,43 @@ def each_results(run: Run, records: Mapping[int, Record]) -> Iterator[tuple[int,
 def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:
     kind = "baseline" if entrant.endpoint.provider == "baseline" else "model"
     found = Results(entrant.name, kind)
-    why: dict[str, dict[int, str]] = {"stage1": {}, "stage2": {}}
-    places = RunItem.objects.filter(entrant=entrant)
-    extracted = set(places.filter(stage=Stage.EXTRACT, call__isnull=False).values_list("story", flat=True))
-    rows = places.exclude(stage=Stage.EXTRACT).order_by("story__position")
-    for story, stage, official, repaired, unusable in rows.values_list(
-        "story_id", "stage", "official", "repaired", "unusable"
+    extractions, extracted = _extractions(found, entrant, records)
+    told: dict[str, dict[int, str]] = {"stage1": {}, "stage2": {}}
+    rows = RunItem.objects.filter(entrant=entrant).exclude(stage=Stage.EXTRACT).order_by("story__position")
+    judged = set()
+    for story, stage, official, repaired, unusable, state in rows.values_list(
+        "story_id", "stage", "official", "repaired", "unusable", "item__state"
     ):
-        told = _why_none(entrant.run, records[story], stage, official, repaired, extracted=story in extracted)
-        if told:
-            why[FIGURES[stage]][story] = told
-        _take(found, records[story], stage, None if told else official, repaired, unusable)
+        record, answered = records[story], repaired is not None
+        if none := _why_none(entrant.run, record, stage, official, repaired, extracted=story in extracted):
+            told[FIGURES[stage]][story], official = none, None
+        why = unusable if answered else WITHOUT_CALL.get(state, OPEN)
+        if stage == Stage.LABEL:
+            _count(found, record, stage, why, answered=answered)
+            _take(found.official2, found.repaired2, stage2_of, record, official, repaired, why)
+        else:
+            judged.add(story)
+            why = extractions.get(story) or _judge_s(found, record, why, answered=answered)
+            _take(found.official1, found.repaired1, stage1_of, record, official, repaired, why)
     if Stage.JUDGE in entrant.run.stages:
-        why["stage1"] |= _unjudged(found, entrant, records)
-    found.lacking = {stage: held[next(one for one in records if one in held)] for stage, held in why.items() if held}
+        for story in (one for one in extractions if one not in judged):  # nothing to be judged
+            _take(found.official1, found.repaired1, stage1_of, records[story], None, None, extractions[story] or OPEN)
+            told["stage1"][story] = _why_none(
+                entrant.run, records[story], Stage.JUDGE.value, None, None, extracted=False
+            )
+    found.lacking = _lacking(found, told, entrant.run, records)
+    return found
+
+
+def _lacking(
+    found: Results, told: Mapping[str, Mapping[int, str]], run: Run, records: Mapping[int, Record]
+) -> dict[str, str]:
+    """The sentence of the first story of each stage that has none of its figures."""
+    lacking = {stage: held[next(one for one in records if one in held)] for stage, held in told.items() if held}
     for stage, asked in (("stage1", found.repaired1), ("stage2", found.repaired2)):
         if not asked:
-            found.lacking[stage] = f"No story has an answer for {_unasked(entrant.run, stage)}."
-    return found
+            lacking[stage] = f"No story has an answer for {_unasked(run, stage)}."
+    return lacking
 
 
 FIGURES = {Stage.JUDGE: "stage1", Stage.LABEL: "stage2"}
@@ -91,33 +123,46 @@ def _unasked(run: Run, stage: str) -> str:
     return (Stage.JUDGE if Stage.EXTRACT in run.stages and Stage.JUDGE not in run.stages else Stage.EXTRACT).value
 
 
-def _take(found: Results, record: Record, stage: str, official, repaired, unusable: str) -> None:
-    read, officials, mended = (
-        (stage1_of, found.official1, found.repaired1)
-        if stage == Stage.JUDGE
-        else (stage2_of, found.official2, found.repaired2)
-    )
+def _extractions(found: Results, entrant: Entrant, records: Mapping[int, Record]) -> tuple[dict[int, str], set[int]]:
+    """By story why its extraction is of no use, "" where it is; and the stories that have one."""
+    rows = RunItem.objects.filter(entrant=entrant, stage=Stage.EXTRACT).order_by("story__position")
+    held, extracted = {}, set()
+    for story, unusable, call, state in rows.values_list("story_id", "unusable", "call_id", "item__state"):
+        held[story] = why = unusable if call else WITHOUT_CALL.get(state, OPEN)
+        extracted |= {story} if call else set()
+        _count(found, records[story], Stage.EXTRACT, why, answered=bool(call))
+    return held, extracted
+
+
+def _count(found: Results, record: Record, stage: str, why: str, *, answered: bool) -> None:
+    if not record.shown:
+        return
+    answers = found.extractions if stage == Stage.EXTRACT else found.labellings
+    answers.append(why if answered else None)
+    if not answered:
+        found.without[stage][why] += 1
+
+
+def _judge_s(found: Results, record: Record, why: str, *, answered: bool) -> str:
+    """Why an extraction that can be used has no judgement: the judge's doing, not the model's."""
+    if not why or not record.shown:
+        return why
+    told = JUDGE_S.get(why, why) if answered else f"judgement: {why}"
+    found.without[Stage.JUDGE][told] += 1
+    return told
+
+
+def _take(officials: list, mended: list, read: Callable, record: Record, official, repaired, unusable: str) -> None:
     if official is not None:
         officials.append(read(record, official, mended=False))
     if repaired is None:
-        repaired, unusable = _nothing(record, stage), NO_ANSWER
+        repaired = _nothing(record, read)
     mended.append(read(record, repaired, mended=True, unusable=unusable))
 
 
-def _nothing(record: Record, stage: str) -> dict:
+def _nothing(record: Record, read: Callable) -> dict:
     rows = len(record.shown)
-    return {"pred": [], "gold": [None] * rows} if stage == Stage.JUDGE else {"predicted": [None] * rows}
-
-
-def _unjudged(found: Results, entrant: Entrant, records: Mapping[int, Record]) -> dict[int, str]:
-    """Takes the stories whose extraction is not there: the judge was never asked about them. Returns why each has no figures."""
-    judged = RunItem.objects.filter(entrant=entrant, stage=Stage.JUDGE).values("story")
-    lacking = RunItem.objects.filter(entrant=entrant, stage=Stage.EXTRACT).exclude(story__in=judged)
-    why = {}
-    for story in lacking.order_by("story__position").values_list("story_id", flat=True):
-        _take(found, records[story], Stage.JUDGE, None, None, "")
-        why[story] = _why_none(entrant.run, records[story], Stage.JUDGE.value, None, None, extracted=False)
-    return why
+    return {"pred": [], "gold": [None] * rows} if read is stage1_of else {"predicted": [None] * rows}
 
 
 GAPS = "Official scoring needs a label in every cell of every story."

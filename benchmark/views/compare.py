@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,14 +16,16 @@ from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
 from benchmark.access import results_access
 from benchmark.domain.inference.paired import ALPHA
+from benchmark.domain.tables import Column
 from benchmark.services.comparisons import Comparison, NotComparable, difference_table, items_behind, pair_of, unread
 from benchmark.services.comparisons import compare as compared
-from benchmark.services.result_tables import SCORES, TITLES
+from benchmark.services.leaderboards import STAGE_OF
+from benchmark.services.result_tables import SCORES, TITLES, measured
 from benchmark.services.shared_reports import freeze_comparison
 from benchmark.services.story_scores import SCORE
 from benchmark.views.pictures import dot_chart
 from benchmark.views.sections import Address, files_of
-from benchmark.views.shown import shown
+from benchmark.views.shown import Href, items_url, no_link, shown
 
 STORIES_A_PAGE = 25
 
@@ -35,15 +38,20 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         context = {"problem": str(error)}
         return render(request, "benchmark/results/compare.html", access.context | context)
     comparison, query = chosen["comparison"], chosen["query"]
-    page = Paginator(comparison["stories"], STORIES_A_PAGE).get_page(request.GET.get("page"))
     run = chosen["runs"][0]
     board = urlencode(
         {"version": run.dataset.version, "form": run.form, "stage": chosen["stage"], "reading": chosen["reading"]}
     )
+    category = request.GET.get("category", "")
+    stories = [one for one in comparison["stories"] if category in ("", one["category"])]
+    page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     context = {
         **chosen,
         "all_pairs": f"{reverse('benchmark:differences', args=[slug])}?{board}",
-        **comparison_parts(comparison, comparison_address(slug, query)),
+        **comparison_parts(comparison, comparison_address(slug, query), _opening(slug, chosen)),
+        "category": category,
+        "query": f"{query}&{urlencode({'category': category})}" if category else query,
+        "all_stories": query,
         "page": page,
         "stories": _with_items(access, chosen, list(page)),
         "stages": [(stage, TITLES[stage]) for stage in chosen["entries"]],
@@ -74,13 +82,32 @@ def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
     }
 
 
-def comparison_parts(comparison: Comparison, address: Address) -> dict[str, Any]:
+def _opening(slug: str, chosen: dict[str, Any]) -> Href:
+    """Either side of a row opens its items, the difference the stories that it is of."""
+    sides = dict(zip(("first", "second"), chosen["pair"], strict=True))
+    stage = STAGE_OF[chosen["stage"]].value
+
+    def href(row: Mapping[str, Any], column: Column) -> str:
+        if row.get(column.key) is None:
+            return ""
+        if column.key == "value":
+            return f"?{chosen['query']}&{urlencode({'category': row['category']})}#stories"
+        entry = sides.get(column.key)
+        if entry is None or not entry["entrant"]:
+            return ""
+        where = {"category": row["category"]} | measured(row["key"], chosen["reading"])
+        return items_url(slug, entry["run"], **{"model": entry["entrant"], "stage": stage} | where)
+
+    return href
+
+
+def comparison_parts(comparison: Comparison, address: Address, href: Href = no_link) -> dict[str, Any]:
     """Picture, table and downloads, of a comparison of now or of a frozen one."""
     rows = [
         {"label": row["what"], "first": {"value": row["value"], "interval": row["interval"]}, "aside": _verdict(row)}
         for row in comparison["rows"]
     ]
-    table = shown("differences", difference_table(comparison))
+    table = shown("differences", difference_table(comparison), href=href)
     return {
         "comparison": comparison,
         "chart": dot_chart(

@@ -15,8 +15,10 @@ from benchmark.forms.items import ItemFilter
 from benchmark.models import RunItem, Stage
 from benchmark.services import evidence
 from benchmark.services import items as service
+from benchmark.services.item_rows import asks_for_rows, rows_of_items
 
 ITEMS_A_PAGE = 50
+MEANT = {False: "Rows meant", True: "Right"}
 
 
 @require_GET
@@ -28,6 +30,10 @@ def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     sort = request.GET.get("sort", "story")
     sort = sort if sort.removeprefix("-") in service.SORTS else "story"
     places = service.places_of(access.run, chosen, sort)
+    meant = None
+    if asks_for_rows(chosen) and chosen.get("model"):
+        meant = rows_of_items(access.run, chosen)
+        places = places.filter(pk__in=list(meant))
     page = Paginator(service.shown(places), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     query = request.GET.copy()
     sorted_by = query.pop("sort", None)
@@ -36,7 +42,12 @@ def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     context = {
         "form": form,
         "page": page,
-        "rows": [{"place": one, "state": service.state_of(one)} for one in page.object_list],
+        "rows": [
+            {"place": one, "state": service.state_of(one), "meant": (meant or {}).get(one.pk)}
+            for one in page.object_list
+        ],
+        "by_rows": meant is not None,
+        "meant": MEANT[bool(chosen.get("dimension") and not chosen.get("gold") and not chosen.get("said"))],
         "sort": sort,
         "filters": filters,
         "query": f"{filters}&sort={sort}".strip("&") if sorted_by else filters,

@@ -56,7 +56,7 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
             for stage in STAGES
             if document["stages"].get(stage)
         },
-        "sections": sections_of(document, address),
+        "sections": sections_of(document, address, request.GET),
         "labels": labels_of(document, address, request.GET),
         "people": any(one["kind"] == "person" for held in document["stages"].values() for one in held),
     }

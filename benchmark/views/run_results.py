@@ -43,8 +43,8 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
     return {
         "document": document,
         "charts": charts,
-        "sections": sections_of(document, address, evidence(slug)),
-        "labels": labels_of(document, address, chosen),
+        "sections": sections_of(document, address, chosen, evidence(slug)),
+        "labels": labels_of(document, address, chosen, evidence(slug)),
         "people": "person" in kinds,
         "incomplete": access.run.job.state != "finished",
         "entrants": list(shown.values()),

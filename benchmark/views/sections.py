@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from annotation.domain.schema import SCHEMA
 from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.services.documents import Document, dimension_of, figures_of, tables_of
+from benchmark.domain.tables import Table
+from benchmark.services.documents import (
+    STAGES,
+    Document,
+    dimension_of,
+    figures_of,
+    readings_of,
+    slug_of,
+    tables_of,
+)
 from benchmark.views.shown import Href, no_link, shown
 
 Address = Callable[[str, str, str], str]
@@ -15,7 +24,10 @@ Address = Callable[[str, str, str], str]
 
 PARTS = (
     ("F1 by story category", ("f1-by-category",), ("categories-stage1",)),
-    ("Recall by order", ("orders",), ("orders",)),
+    ("Extraction by order", ("orders",), ("orders",)),
+    ("Labelling by order and dimension", ("orders-dimensions",), ("orders-dimensions",)),
+    ("Extraction by actor role", ("roles",), ("roles",)),
+    ("Labelling by actor role and dimension", ("roles-dimensions",), ("roles-dimensions",)),
     ("Volume against precision and recall", ("volume",), ("volume",)),
     ("MatchCount distribution", ("match-counts",), ("match-counts",)),
     ("Accuracy by dimension", ("dimensions",), ()),
@@ -24,63 +36,98 @@ PARTS = (
     ("Unusable outputs", (), ("unusable",)),
     ("The paper's table 3", (), ("main-official", "main-repaired")),
 )
-HEADS = ("stage1", "stage2")
+"""Title, figures and tables of each; of a name that has one reading, that of the chosen one."""
 
 
-def sections_of(document: Document, address: Address, href: Href = no_link) -> dict[str, Any]:
-    """{"heads": {stage: table}, "parts": [{title, figures, tables}]}."""
+def sections_of(
+    document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
+) -> dict[str, Any]:
+    """{"heads": {stage: table}, "parts": [{title, figures, tables}], "reading", "readings"}."""
     tables, figures = tables_of(document), figures_of(document)
-    heads = {stage: _table(stage, tables[stage](), address, href) for stage in HEADS if stage in tables}
+    heads = {stage: _table(stage, tables[stage](), address, href) for stage in STAGES if stage in tables}
+    readings = readings_in(document)
+    reading = chosen_reading(chosen, readings)
     parts = []
     for title, pictures, names in PARTS:
+        shown_figures = [one for name in pictures if (one := _named(name, reading, figures))]
+        shown_tables = [one for name in names if (one := _named(name, reading, tables))]
         held = {
             "title": title,
-            "figures": [_figure(name, figures[name].title, address) for name in pictures if name in figures],
-            "tables": [_table(name, tables[name](), address, href) for name in names if name in tables],
+            "figures": [_figure(name, figures[name].title, address) for name in shown_figures],
+            "tables": [_table(name, tables[name](), address, href) for name in shown_tables],
         }
         if held["figures"] or held["tables"]:
             parts.append(held)
-    return {"heads": heads, "parts": parts}
+    return {"heads": heads, "parts": parts, "reading": reading, "readings": readings}
 
 
-def labels_of(document: Document, address: Address, chosen: dict[str, str], slug: str = "") -> dict[str, Any] | None:
-    """Label distribution and confusion matrix of the model and dimension that `chosen` names; None without labelling."""
-    entries = document["stages"].get("stage2") or []
-    if not entries:
+def _named(name: str, reading: str, held: Mapping[str, Any]) -> str:
+    """The name itself or with the reading, whichever there is."""
+    return next((one for one in (f"{name}-{reading}", name) if one in held), "")
+
+
+def readings_in(document: Document) -> list[str]:
+    """The repaired reading, and the official one where anybody has it."""
+    entries = [one for held in document["stages"].values() for one in held]
+    return [name for name in ("repaired", "official") if any(one["readings"][name] for one in entries)]
+
+
+def chosen_reading(chosen: Mapping[str, str], readings: Sequence[str]) -> str:
+    wanted = chosen.get("reading", "")
+    return wanted if wanted in readings else next(iter(readings), "repaired")
+
+
+def labels_of(
+    document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
+) -> dict[str, Any] | None:
+    """Label distribution and confusion matrix of the model, dimension and reading that `chosen` names; None without labelling."""
+    held = {name: readings_of(document, name)["stage2"] for name in readings_in(document)}
+    readings = [name for name, entries in held.items() if entries]
+    if not readings:
         return None
+    reading = chosen_reading(chosen, readings)
+    entries = held[reading]
     wanted = chosen.get("confusion_model", "")
     at = int(wanted) if wanted.isascii() and wanted.isdecimal() and 0 < int(wanted[:6]) <= len(entries) else 1
     dimension = dimension_of(chosen.get("dimension", ""))
-    name = dimension.replace("_", "-")
+    name = slug_of(dimension)
     tables, figures = tables_of(document), figures_of(document)
-    matrix = f"confusion-{at}-{name}"
+    matrix, labels, counts = f"confusion-{at}-{name}-{reading}", f"labels-{at}-{reading}", f"labels-{name}-{reading}"
     return {
         "models": [{"value": str(n), "label": one["model"]} for n, one in enumerate(entries, 1)],
         "model": str(at),
-        "dimensions": [{"value": one.replace("_", "-"), "label": SCHEMA[one].name} for one in DIMENSIONS],
+        "dimensions": [{"value": slug_of(one), "label": SCHEMA[one].name} for one in DIMENSIONS],
         "dimension": name,
-        "distribution": _figure(f"labels-{at}", figures[f"labels-{at}"].title, address),
-        "counts": _table(f"labels-{name}", tables[f"labels-{name}"](), address, no_link),
-        "matrix": _matrix(entries[at - 1], dimension),
+        "reading": reading,
+        "readings": readings,
+        "distribution": _figure(labels, figures[labels].title, address),
+        "counts": _table(counts, tables[counts](), address, href),
+        "matrix": _matrix(tables[matrix](), href),
         "matrix_table": files_of("table", matrix, address),
         "matrix_figure": files_of("figure", matrix, address),
         "title": figures[matrix].title,
     }
 
 
-def _matrix(entry: dict[str, Any], dimension: str) -> dict[str, Any]:
-    """Rows of cells with their shade, 0 to 10, by the share of the gold label's rows."""
-    held = entry["figures"]["analyses"]["confusion"][dimension]
-    said = list(next(iter(held.values()), {}))
+def _matrix(table: Table, href: Href) -> dict[str, Any]:
+    """Rows of cells with their shade, 0 to 10, by the share of the gold label's rows, and with that share's interval."""
+    columns = {one.key: one for one in table.columns}
+    said = [key for key in columns if key not in ("gold", "total") and not key.endswith(" share")]
     rows = []
-    for gold, counts in held.items():
-        total = sum(counts.values())
+    for row in table.rows:
         cells = [
-            {"count": counts[one], "shade": round(10 * counts[one] / total) if total else 0, "same": one == gold}
+            {
+                "count": row[one],
+                "shade": round(10 * (row[f"{one} share"] or 0)),
+                "same": one == row["gold"],
+                "interval": columns[f"{one} share"].interval_text(row) if row[one] else "",
+                "href": href(row, columns[one]) if row[one] else "",
+            }
             for one in said
         ]
-        rows.append({"gold": gold, "cells": cells, "total": total})
-    return {"labels": said, "rows": rows}
+        total = {"count": row["total"], "href": href(row, columns["total"]) if row["total"] else ""}
+        rows.append({"gold": row["gold"], "cells": cells, "total": total})
+    return {"labels": said, "rows": rows, "notes": table.notes}
 
 
 def _table(name: str, table: Any, address: Address, href: Href) -> dict[str, Any]:

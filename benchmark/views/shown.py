@@ -23,13 +23,15 @@ def items_url(slug: str, run: str, **query: Any) -> str:
 
 
 def evidence(slug: str) -> Href:
-    """The link of a cell: the items of its model and stage, of its category where the column is one."""
+    """The link of a cell: the items of its model and stage, and which of them its row says."""
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         if column.is_text or not row.get("_entrant") or row.get(column.key) is None:
             return ""
         where = row.get("_where", {}).get(column.key, {})
-        return items_url(slug, row["_run"], model=row["_entrant"], stage=STAGE_OF[row["_stage"]].value, **where)
+        return items_url(
+            slug, row["_run"], **{"model": row["_entrant"], "stage": STAGE_OF[row["_stage"]].value} | where
+        )
 
     return href
 

@@ -86,6 +86,22 @@ def test_the_page_opens_both_items_of_a_story(world, client):
         assert client.get(address).status_code == 200
 
 
+def test_differences_open_what_they_are_of(world, client):
+    """Either side its items, the difference its stories."""
+    client.force_login(world.alice)
+    asked = {"a": world.entrant("majority"), "b": world.entrant("random")}
+    response = client.get(f"{world.base}/results/compare/", asked)
+    rows = {row["cells"][1]["text"]: row["cells"] for row in response.context["differences"]["rows"]}
+    first, second, gap = (cell["href"] for cell in rows["Context"][2:5])
+    for link, name in ((first, "majority"), (second, "random")):
+        items = client.get(link).context
+        assert {row["place"].entrant.name for row in items["rows"]} == {name} and items["by_rows"]
+    category = response.context["comparison"]["stories"][0]["category"]
+    gap = rows[category][4]["href"]
+    shown = client.get(f"{world.base}/results/compare/{gap}").context["stories"]
+    assert shown and {row["category"] for row in shown} == {category}
+
+
 def test_other_runs_can_be_compared_if_dataset_and_form_are_the_same(world):
     other = world.another("random", level=1)
     key = f"{other.uid}.{other.entrants.get().pk}"
@@ -97,7 +113,7 @@ def test_other_runs_can_be_compared_if_dataset_and_form_are_the_same(world):
 
 
 @pytest.mark.parametrize(
-    "asked", [{}, {"a": "x.1", "b": "y.2"}, {"a": "<script>", "b": "\x01"}, {"a": "same", "b": "same"}]
+    "asked", [{}, {"a": "x.1", "b": "y.2"}, {"a": "<script>", "b": "\u202e"}, {"a": "same", "b": "same"}]
 )
 def test_what_cannot_be_compared_is_said(world, client, asked):
     client.force_login(world.alice)

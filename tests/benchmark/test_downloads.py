@@ -41,13 +41,23 @@ def test_every_table_in_every_format(world, client, base):
     assert {
         "stage1",
         "stage2",
-        "dimensions",
-        "orders",
-        "match-counts",
-        "volume",
-        "unusable",
-        "main-official",
-        "main-repaired",
+        *(
+            f"{name}-{reading}"
+            for name in (
+                "dimensions",
+                "orders",
+                "orders-dimensions",
+                "roles",
+                "roles-dimensions",
+                "match-counts",
+                "volume",
+                "unusable",
+                "main",
+                "labels-truth-status",
+                "confusion-1-context",
+            )
+            for reading in ("official", "repaired")
+        ),
     } <= set(names)
     for name in names:
         for suffix, kind in (("csv", "text/csv"), ("json", "application/json"), ("tex", "application/x-tex")):
@@ -91,15 +101,15 @@ def test_every_figure_in_every_format(world, client, base):
     client.force_login(world.alice)
     starts = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
     for name in figures_of(document_of(world.run)):
-        if name.startswith("confusion") and not name.endswith("-order"):
+        if name.startswith("confusion") and not name.endswith("-order-official"):
             continue  # drawn alike
         for suffix, start in starts.items():
             response = client.get(f"{base}/figures/{name}.{suffix}")
             assert response.status_code == 200 and response.content.startswith(start), (name, suffix)
     svg = ElementTree.fromstring(client.get(f"{base}/figures/leaderboard-stage2.svg").content)
     assert not [one for one in svg.iter() if one.tag.endswith("}script") or "style" in one.attrib]
-    dark = client.get(f"{base}/figures/orders.svg?theme=dark")
-    assert dark.content != client.get(f"{base}/figures/orders.svg?theme=light").content
+    dark = client.get(f"{base}/figures/orders-official.svg?theme=dark")
+    assert dark.content != client.get(f"{base}/figures/orders-official.svg?theme=light").content
     assert dark["Content-Disposition"].startswith("inline")
 
 
@@ -109,9 +119,9 @@ def test_every_figure_in_every_format(world, client, base):
         "tables/no-such.csv",
         "tables/stage1.exe",
         "figures/no-such.svg",
-        "figures/orders.gif",
-        "figures/orders.svg?theme=pink",
-        "figures/orders.svg?width=9",
+        "figures/orders-official.gif",
+        "figures/orders-official.svg?theme=pink",
+        "figures/orders-official.svg?width=9",
         "output/999999.zip",
     ],
 )

@@ -101,6 +101,41 @@ def test_every_state_has_a_filter_that_agrees_with_its_badge(run):
         assert found and {service.state_of(one) for one in found} == {state}
 
 
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("stage=label&dimension=truth_status", 4), ("stage=label&dimension=truth_status&gold=True", 4),
+        ("stage=label&dimension=truth_status&gold=False", 0), ("stage=label&dimension=truth_status&said=illegal", 0),
+        ("stage=label&order=1", 4), ("stage=label&order=0", 0), ("stage=label&role=world", 4), ("matches=4%2B", 0),
+        ("stage=label&dimension=nonsense", 4), ("stage=label&dimension=context&gold=True", 4), ("reading=official&order=1", 4),
+    ],
+)  # fmt: skip
+def test_rows_narrow_to_the_items_that_hold_them(alice, run, query, count):
+    """Two propositions a story, all labelled alike: order 1, True, Neutral; one is held by the world."""
+    entrant = run.entrants.get(name="majority")
+    response = alice.get(at(run, f"?model={entrant.pk}&{query}"))
+    assert response.context["page"].paginator.count == count
+
+
+def test_how_many_rows_are_meant_is_said(alice, run):
+    entrant = run.entrants.get(name="majority")
+    query = f"?model={entrant.pk}&stage=label"
+    told = page(alice, at(run, f"{query}&dimension=truth_status"))
+    assert ">Right</th>" in told and told.count("2 of 2") == 4  # the majority label is everybody's
+    assert "1 of 2" in page(alice, at(run, f"{query}&role=world"))
+
+
+def test_rows_need_a_model(alice, run):
+    response = alice.get(at(run, "?order=1"))
+    assert "Choose a model" in response.content.decode() and response.context["page"].paginator.count == 16
+
+
+def test_filters_by_rows_take_few_questions(alice, run, django_assert_max_num_queries):
+    entrant = run.entrants.get(name="majority")
+    with django_assert_max_num_queries(20):
+        alice.get(at(run, f"?model={entrant.pk}&stage=label&dimension=truth_status&gold=True&said=True"))
+
+
 # --- one place -------------------------------------------------------------------------------------------------------------------
 def test_labels_are_marked_where_they_differ_from_gold(alice, cast, gold):
     """Of two propositions of seven cells: one with a wrong truth status and context, one that is not answered."""

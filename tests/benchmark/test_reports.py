@@ -107,7 +107,7 @@ def test_who_may_share_and_who_may_open(world, client, live):
                 live,
                 f"{world.base}/results/reports/",
                 f"{address}tables/stage2.csv",
-                f"{address}figures/dimensions.svg",
+                f"{address}figures/dimensions-repaired.svg",
             ):
                 assert client.get(page).status_code == expected, (audience, name, page)
     client.force_login(world.bob)  # sees everything now, and may still not share

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import Audience, Form, RunReport
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.reports import forget_report, scores_of
+from benchmark.services.reports import forget_report, report_of, scores_of
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,27 +51,58 @@ def test_every_table_holds_what_the_domain_counts(world):
         assert rows["categories-stage1"]["omniscient"][f"repaired {row['story_category']}"] == row["f1"]
     for row in expected["majority"]["official"]["stage2"]["by_category"]:
         assert rows["categories-stage2"]["majority"][f"official {row['story_category']}"] == row["overall_accuracy"]
-    stories = expected["omniscient"]["repaired"]["stage1"]["stories"]
-    assert rows["match-counts"]["omniscient"]["total"] == sum(row["pred_total"] for row in stories)
-    assert rows["volume"]["omniscient"]["gold"] == sum(row["gt_total"] for row in stories)
-    assert (
-        sum(rows["orders"]["omniscient"][f"{order} gold"] for order in ("0", "1", "2+"))
-        == rows["volume"]["omniscient"]["gold"]
-    )
-    assert rows["unusable"][HOSTILE]["stage2"] == 1.0 and rows["unusable"]["majority"]["stage2_unusable"] == 0
-    gold = sum(row["pairs"] for row in expected["majority"]["repaired"]["stage2"]["stories"])
-    for one in DIMENSIONS:
-        name = one.replace("_", "-")
-        matrix = tables[f"confusion-1-{name}"]
-        assert sum(value for row in matrix.rows for key, value in row.items() if key != "gold") == gold
-        assert (
-            sum(
-                value
-                for key, value in rows[f"labels-{name}"]["majority"].items()
-                if isinstance(value, int) and key[0] != "_"
-            )
-            == gold
-        )
+    for reading in ("official", "repaired"):
+        stories = expected["omniscient"][reading]["stage1"]["stories"]
+        predicted, gold = (sum(int(row[name]) for row in stories) for name in ("pred_total", "gt_total"))
+        assert rows[f"match-counts-{reading}"]["omniscient"]["total"] == predicted
+        held = rows[f"volume-{reading}"]["omniscient"]
+        assert (held["predicted"], held["gold"], held["stories"]) == (predicted, gold, STORIES)
+        assert held["f1"] == expected["omniscient"][reading]["stage1"]["overall"]["f1"]
+        for name, kinds in (("orders", ("0", "1", "2+")), ("roles", ("world", "actors"))):
+            row = rows[f"{name}-{reading}"]["omniscient"]
+            assert sum(row[f"{kind} recall n"] for kind in kinds) == gold
+            assert sum(row[f"{kind} precision n"] for kind in kinds) == predicted
+        stories = expected["majority"][reading]["stage2"]["stories"]
+        pairs = sum(int(row["pairs"]) for row in stories)
+        for one in DIMENSIONS:
+            name = one.replace("_", "-")
+            assert sum(row["total"] for row in tables[f"confusion-1-{name}-{reading}"].rows) == pairs
+            assert rows[f"labels-{name}-{reading}"]["majority"]["total"] == pairs
+            [gold] = tables[f"labels-{name}-{reading}"].totals
+            assert gold["model"] == "Gold of all stories" and gold["total"] == pairs
+        cells = [
+            row["truth_status n"]
+            for row in tables[f"orders-dimensions-{reading}"].rows
+            if row["model"] == "majority" and row["truth_status"] is not None
+        ]
+        assert sum(cells) == pairs
+        by_category = {row["story_category"]: row for row in expected["majority"][reading]["stage2"]["by_category"]}
+        for row in tables[f"dimensions-{reading}"].rows:
+            if row["model"] == "majority" and row["dimension"] == "Truth status":
+                for category, found in by_category.items():
+                    assert row[f"in {category}"] == found["acc_truth-status"]
+                    assert row[f"in {category} n"] == int(found["stories"])
+    assert rows["unusable-repaired"][HOSTILE]["stage2"] == 1.0
+    assert rows["unusable-repaired"]["majority"]["stage2_unusable"] == 0
+    assert rows["unusable-official"][HOSTILE]["stage1_unusable"] == STORIES
+
+
+def test_every_cell_of_the_analyses_has_an_interval_or_none_to_have(world):
+    """Whatever has a value and rests on rows of all nine stories has an interval around it, in both readings."""
+    tables = {name: make() for name, make in tables_of(document_of(world.run)).items()}
+    seen = 0
+    for name, table in tables.items():
+        if not name.startswith(("orders", "roles", "match-counts", "volume", "unusable", "labels", "confusion")):
+            continue
+        for row in table.rows:
+            for column in table.columns:
+                ends = row.get(column.interval) if column.interval else None
+                if ends:
+                    seen += 1
+                    assert ends[0] - 1e-5 <= float(row[column.key]) <= ends[1] + 1e-5, (name, row["model"], column.key)
+    assert seen > 1000
+    row = next(row for row in tables["orders-official"].rows if row["model"] == "omniscient")
+    assert row["0 f1 interval"] and row["0 f1 n"] == row["0 recall n"] > 0
 
 
 def test_the_paper_s_table_3_has_both_averages_and_one_reading_each(world):
@@ -99,7 +130,7 @@ def test_a_model_and_a_dimension_are_chosen(world, client, address):
     client.force_login(world.alice)
     response = client.get(address, {"confusion_model": "2", "dimension": "truth-status"})
     labels = response.context["labels"]
-    assert labels["title"] == "Truth status: gold labels and those of random"
+    assert labels["title"] == "Truth status: gold labels and those of random, repaired reading"
     assert [row["gold"] for row in labels["matrix"]["rows"]] == ["True", "False", "Unknown"]
     for nonsense in (
         {"confusion_model": "99"},
@@ -108,6 +139,99 @@ def test_a_model_and_a_dimension_are_chosen(world, client, address):
         {"confusion_model": "9" * 5000},
     ):
         assert client.get(address, nonsense).status_code == 200
+
+
+def test_a_reading_is_chosen_for_all_analyses(world, client, address):
+    client.force_login(world.alice)
+    for reading in ("repaired", "official"):
+        response = client.get(address, {"reading": reading, "dimension": "context"})
+        assert response.context["labels"]["title"].endswith(f"{reading} reading")
+        figures = [one["name"] for part in response.context["sections"]["parts"] for one in part["figures"]]
+        assert figures and all(name.endswith(f"-{reading}") for name in figures)
+    assert client.get(address, {"reading": "<b>"}).context["sections"]["reading"] == "repaired"
+
+
+def _links(table, wanted: str) -> list[tuple[dict, str]]:
+    """(row's links, address) of the cells under a column's heading in a table of the page."""
+    at = [column["key"] for column in table["columns"]].index(wanted)
+    rows = [row for row in table["rows"] if "cells" in row]
+    return [(row["cells"][0]["text"], row["cells"][at]["text"], row["cells"][at]["href"]) for row in rows]
+
+
+def _tables(response) -> dict:
+    return {table["name"]: table for part in response.context["sections"]["parts"] for table in part["tables"]}
+
+
+def _meant(client, link: str) -> tuple[int, int]:
+    """(items, rows meant in them) of an items page."""
+    response = client.get(link)
+    assert response.status_code == 200
+    rows = [
+        row
+        for number in range(1, response.context["page"].paginator.num_pages + 1)
+        for row in _page(client, link, number)
+    ]
+    return response.context["page"].paginator.count, sum(row["meant"][0] for row in rows if row["meant"])
+
+
+def _page(client, link: str, number: int):
+    return client.get(f"{link}&page={number}").context["rows"]
+
+
+def test_cells_open_the_items_that_they_rest_on(world, client, address):
+    """MatchCount cells open items with as many such rows, order cells with as many rows as precision and recall rest on."""
+    client.force_login(world.alice)
+    for reading in ("official", "repaired"):
+        tables = _tables(client.get(address, {"reading": reading}))
+        for bucket in ("0", "1"):
+            for model, text, link in _links(tables[f"match-counts-{reading}"], bucket):
+                if link and int(text.replace(",", "")):
+                    assert _meant(client, link)[1] == int(text.replace(",", "")), (model, bucket)
+        held = tables_of(document_of(world.run))[f"orders-{reading}"]()
+        counted = {row["model"]: row["0 recall n"] + row["0 precision n"] for row in held.rows}
+        for model, _, link in _links(tables[f"orders-{reading}"], "0 f1"):
+            if link:
+                assert "order=0" in link and _meant(client, link)[1] == counted[model]
+
+
+def test_confusion_cells_and_label_counts_open_their_items(world, client, address):
+    client.force_login(world.alice)
+    for reading in ("official", "repaired"):
+        labels = client.get(address, {"reading": reading, "confusion_model": "2", "dimension": "truth-status"}).context[
+            "labels"
+        ]
+        cells = [cell for row in labels["matrix"]["rows"] for cell in row["cells"] if cell["count"]]
+        assert len(cells) > 3
+        for cell in cells:
+            assert _meant(client, cell["href"])[1] == cell["count"]
+        for _, text, link in _links(labels["counts"], "True"):
+            if link and text != "0":
+                assert _meant(client, link)[1] == int(text)
+
+
+def test_unusable_cells_and_table_3_open_their_items(world, client, address):
+    client.force_login(world.alice)
+    tables = _tables(client.get(address))
+    for column, stage in (("stage1_unusable", "extract"), ("stage2_unusable", "label")):
+        for model, text, link in _links(tables["unusable-repaired"], column):
+            if text != "–":
+                assert f"stage={stage}" in link and _meant(client, link)[0] == int(text), model
+    for model, text, link in _links(
+        _tables(client.get(address, {"reading": "official"}))["unusable-official"], "stage1_unusable"
+    ):
+        if text not in ("–", "0"):
+            assert _meant(client, link)[0] == int(text), model
+    links = _links(tables["main-repaired"], "acc_truth-status")
+    told = {model: link for model, _, link in links if link}
+    assert "dimension=truth_status" in told["majority"] and _meant(client, told["majority"])[0] == STORIES
+    assert all("stage=judge" in link for model, _, link in _links(tables["main-official"], "f1") if link)
+
+
+def test_an_older_report_is_computed_anew(world):
+    report_of(world.run)
+    held = RunReport.objects.get(run=world.run)
+    RunReport.objects.update(figures=held.figures | {"version": 1, "entrants": []})
+    assert report_of(world.run)["entrants"]
 
 
 def test_people_are_rows_with_a_caution_and_without_their_names(world, client, address):

@@ -6,14 +6,14 @@ missing. An SVG holds its text as text, a title, a description with the data, an
 """
 
 from benchmark.domain.figures.counts import confusion, label_distribution, match_counts
-from benchmark.domain.figures.models import accuracy_by_dimension, by_order, f1_by_category, leaderboard
+from benchmark.domain.figures.models import accuracy_by_dimension, by_kind, f1_by_category, leaderboard
 from benchmark.domain.figures.scatter import two_models, volume
 from benchmark.domain.figures.sheet import MEDIA_TYPES
 
 __all__ = [
     "MEDIA_TYPES",
     "accuracy_by_dimension",
-    "by_order",
+    "by_kind",
     "confusion",
     "f1_by_category",
     "label_distribution",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -27,26 +28,33 @@ def label_distribution(
     dimensions: Mapping[str, Mapping[str, Counts]],
     *,
     model: str,
+    reading: str,
     format: Format = "svg",
     theme: str = "light",
     width: Width = "page",
 ) -> bytes:
     """How often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's figure 4.
 
-    `dimensions` is {dimension: {label: {"gold", "predicted"}}}; bars are shares of a dimension's gold rows.
+    `dimensions` is {dimension: {label: {"gold", "predicted"[, "gold_interval", "interval"]}}}. Bars are shares: of the gold rows of all
+    stories, and of those in the usable ones; lines over them the intervals of the shares.
     """
-    title = f"Labels in gold and as predicted by {model}"
+    title = f"Labels in gold and as predicted by {model}, {reading} reading"
     held = {name: _used(table) for name, table in dimensions.items()}
-    totals = {name: sum(one["gold"] for one in table.values()) for name, table in held.items()}
-    if not any(totals.values()):
+    totals = {name: _totals(table) for name, table in dimensions.items()}
+    if not any(one["gold"] for one in totals.values()):
         return nothing(NO_LABEL, format, theme, title)
-    sheet = _distribution({name: held[name] for name, n in totals.items() if n}, totals, model, theme, WIDTHS[width])
+    shown = {name: table for name, table in held.items() if totals[name]["gold"]}
+    sheet = _distribution(shown, totals, (model, reading), theme, WIDTHS[width])
     lines = [
-        f"{SCHEMA[name].name} ({totals[name]} rows): "
+        f"{SCHEMA[name].name} ({totals[name]['gold']} gold rows, {totals[name]['predicted']} in usable stories): "
         + ", ".join(f"{label} gold {one['gold']}, predicted {one['predicted']}" for label, one in table.items())
         for name, table in held.items()
     ]
     return sheet.bytes(format, title, sentences(lines))
+
+
+def _totals(table: Mapping[str, Counts]) -> dict[str, int]:
+    return {side: sum(one[side] for one in table.values()) for side in ("gold", "predicted")}
 
 
 def _used(table: Mapping[str, Counts]) -> dict[str, Counts]:
@@ -54,7 +62,8 @@ def _used(table: Mapping[str, Counts]) -> dict[str, Counts]:
     return {label: one for label, one in table.items() if label not in {MISSING, ILLEGAL} or one["predicted"]}
 
 
-def _distribution(held, totals: Counts, model: str, theme: str, width: float) -> Sheet:
+def _distribution(held, totals: Mapping[str, Counts], said: tuple[str, str], theme: str, width: float) -> Sheet:
+    model, reading = said
     columns = 2 if width > WIDTHS["column"] else 1
     each = (width - 2 * EDGE - 3 * GAP * (columns - 1)) / columns
     heights = [EDGE + 15.0] * columns
@@ -70,14 +79,33 @@ def _distribution(held, totals: Counts, model: str, theme: str, width: float) ->
     )
     draw_legend(sheet, series, EDGE, EDGE + 5)
     names = text_width([label for table in held.values() for label in table]) + GAP
-    most = max(max(one.values()) / totals[name] for name, table in held.items() for one in table.values())
+    most = max(_reach(one, totals[name]) for name, table in held.items() for one in table.values())
     for name, left, top in places:
         _dimension(sheet, name, held[name], totals[name], left=left, top=top, names=names, each=each, most=most)
-    sheet.caption(width / 2, sheet.height - 5, ["Share of the dimension's gold rows (%): gold, predicted"])
+    bars = (
+        ", lines: 95 % intervals over stories"
+        if any(one.get("interval") for t in held.values() for one in t.values())
+        else ""
+    )
+    caption = wrapped(f"Share of the dimension's rows (%): gold, predicted, {reading} reading{bars}", width - 2 * EDGE)
+    sheet.caption(width / 2, sheet.height - 5 - LINE * (len(caption) - 1), caption)
     return sheet
 
 
-def _dimension(sheet: Sheet, name: str, table, total: int, *, left, top, names, each, most) -> None:
+_ENDS = {"gold": "gold_interval", "predicted": "interval"}
+
+
+def _share(one: Mapping[str, Any], side: str, total: Counts) -> float:
+    return one[side] / total[side] if total[side] else 0.0
+
+
+def _reach(one: Mapping[str, Any], total: Counts) -> float:
+    """How far the bars of a label and their intervals go."""
+    ends = [end for side in _ENDS.values() for end in one.get(side) or ()]
+    return max([*ends, *(_share(one, side, total) for side in _ENDS)])
+
+
+def _dimension(sheet: Sheet, name: str, table, total: Counts, *, left, top, names, each, most) -> None:
     numbers = text_width(["100.0  100.0"], SMALL)
     sheet.text(left, top + 6, SCHEMA[name].name, weight="bold")
     axes = sheet.axes(left + names, top + 14, each - names - numbers - 4, _ROW * len(table), frame=False)
@@ -85,13 +113,21 @@ def _dimension(sheet: Sheet, name: str, table, total: int, *, left, top, names, 
     axes.set_ylim(len(table), 0)
     middles = np.arange(len(table)) + 0.5
     for key, shift, colour in (("gold", -0.19, sheet.theme.line_strong), ("predicted", 0.19, sheet.theme.chart)):
-        axes.barh(middles + shift, [one[key] / total for one in table.values()], height=0.34, color=colour)
+        shares = [_share(one, key, total) for one in table.values()]
+        axes.barh(middles + shift, shares, height=0.34, color=colour)
+        ends = [
+            (y + shift, *one[_ENDS[key]]) for y, one in zip(middles, table.values(), strict=True) if one.get(_ENDS[key])
+        ]
+        if ends:
+            axes.hlines(*np.transpose(ends), color=sheet.theme.ink, linewidth=0.8)
     axes.axvline(0, color=sheet.theme.line_strong, linewidth=0.7)
     for at, (label, one) in enumerate(table.items()):
         y = top + 14 + _ROW * (at + 0.5)
         sheet.text(left + names - GAP + 3, y, label, ha="right")
         for key, right in (("gold", left + each - numbers / 2 - 3), ("predicted", left + each)):
-            sheet.text(right, y, f"{100 * one[key] / total:.1f}", size=SMALL, colour=sheet.theme.soft, ha="right")
+            sheet.text(
+                right, y, f"{100 * _share(one, key, total):.1f}", size=SMALL, colour=sheet.theme.soft, ha="right"
+            )
 
 
 def match_counts(
@@ -147,6 +183,7 @@ def confusion(
     *,
     dimension: str,
     model: str,
+    reading: str,
     format: Format = "svg",
     theme: str = "light",
     width: Width = "page",
@@ -155,7 +192,7 @@ def confusion(
 
     `table` is {gold label: {predicted label: rows}}; what is no label has a column only where it was said.
     """
-    title = f"{SCHEMA[dimension].name}: gold labels and those of {model}"
+    title = f"{SCHEMA[dimension].name}: gold labels and those of {model}, {reading} reading"
     said = [
         name
         for name in next(iter(table.values()), {})
@@ -172,7 +209,7 @@ def confusion(
         said,
         shares,
         [[f"{row[name]:,}" for name in said] for row in table.values()],
-        legend="Rows; colour: share of the gold label's rows (%)",
+        legend=f"Rows, {reading} reading; colour: share of the gold label's rows (%)",
         theme=theme,
         width=WIDTHS[width],
         ends=(0.0, 100.0),

@@ -1,8 +1,8 @@
-"""Figures with one row a model: leaderboard, F1 by category, orders, accuracy by dimension."""
+"""Figures with one row a model: leaderboard, F1 by category, orders and roles, accuracy by dimension."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.domain.schema import SCHEMA
@@ -10,13 +10,13 @@ from benchmark.domain.figures.dots import Aside, Panel, Series, dot_plot
 from benchmark.domain.figures.heat import heat_table
 from benchmark.domain.figures.names import ROOM, labels, printable
 from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
-from benchmark.domain.figures.values import percent, sentences
+from benchmark.domain.figures.values import Percent, percent, sentences
+from benchmark.domain.omnitom.kinds import KINDS
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.tables.omnitom import ABBREVIATIONS, in_order
 
 Row = Mapping[str, Any]
 NO_MODEL = "No model has a score."
-ORDERS = ("0", "1", "2+")
 
 
 def leaderboard(
@@ -45,7 +45,7 @@ def leaderboard(
         labels((row["model"] for row in rows), ROOM[width]),
         [Panel("", held)],
         series,
-        unit=f"{score} (%), bars: 95 % intervals over stories",
+        unit=f"{score} (%){_barred([held])}",
         theme=theme,
         width=WIDTHS[width],
         asides=asides,
@@ -72,7 +72,7 @@ def f1_by_category(
         labels((row["model"] for row in rows), ROOM[width]),
         [Panel(printable(ABBREVIATIONS.get(name, name))[:12], held[name]) for name in categories],
         [Series(key="f1", label="F1")],
-        unit=f"Extraction F1 (%), {reading} reading",
+        unit=f"Extraction F1 (%), {reading} reading{_barred(held.values())}",
         theme=theme,
         width=WIDTHS[width],
     )
@@ -86,47 +86,59 @@ def f1_by_category(
     return sheet.bytes(format, title, sentences(lines))
 
 
-def by_order(
+KIND_TITLES = {"order": "order", "role": "actor role"}
+MARKS = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
+
+
+def by_kind(
     panels: Mapping[str, Sequence[Row]],
     *,
+    by: str,
+    of: str,
     reading: str,
     format: Format = "svg",
     theme: str = "light",
     width: Width = "page",
 ) -> bytes:
-    """What becomes of beliefs of order 0, 1 and 2+, in one panel a figure (recall, accuracy): the paper's figure 5.
+    """What becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the paper's figure 5.
 
-    `panels` is {title: rows}, a row {"model", "values": {"0", "1", "2+": figure}}; a model that a panel lacks is empty
-    there.
+    `panels` is {title: rows}, a row {"model", "values": {kind: figure}}; a model that a panel lacks is empty there. `of` names
+    what the figures are of.
     """
-    title = f"Belief orders, {reading} reading"
+    title = f"{of} by {KIND_TITLES[by]}, {reading} reading"
     models = list(dict.fromkeys(row["model"] for rows in panels.values() for row in rows))
     if not models:
         return nothing(NO_MODEL, format, theme, title)
     held = {name: {row["model"]: row["values"] for row in rows} for name, rows in panels.items()}
     figures = {
-        name: [{order: percent(found.get(model, {}).get(order)) for order in ORDERS} for model in models]
+        name: [{kind: percent(found.get(model, {}).get(kind)) for kind in KINDS[by]} for model in models]
         for name, found in held.items()
     }
-    marks = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
+    heads = {kind: f"Order {kind}" if by == "order" else kind.capitalize() for kind in KINDS[by]}
     series = [
-        Series(key=order, label=f"Order {order}", marker=marker, colour=colour, filled=filled)
-        for order, (marker, colour, filled) in zip(ORDERS, marks, strict=True)
+        Series(key=kind, label=head, marker=marker, colour=colour, filled=filled)
+        for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)
     ]
     sheet = dot_plot(
         labels(models, ROOM[width]),
         [Panel(name, rows) for name, rows in figures.items()],
         series,
-        unit=f"Share (%), {reading} reading, bars: 95 % intervals over stories",
+        unit=f"{of} (%), rows pooled over stories, {reading} reading{_barred(figures.values())}",
         theme=theme,
         width=WIDTHS[width],
     )
     lines = [
-        f"{name}, {model}: " + ", ".join(f"order {order} {one.said()}" for order, one in row.items() if one)
+        f"{name}, {model}: " + ", ".join(f"{heads[kind].lower()} {one.said()}" for kind, one in row.items() if one)
         for name, rows in figures.items()
         for model, row in zip(models, rows, strict=True)
     ]
     return sheet.bytes(format, title, sentences(lines))
+
+
+def _barred(panels: Iterable[Sequence[Mapping[str, Percent | None]]]) -> str:
+    """What lines beside marks are, where there are any."""
+    known = any(one and one.interval for rows in panels for row in rows for one in row.values())
+    return ", bars: 95 % intervals over stories" if known else ""
 
 
 def accuracy_by_dimension(

@@ -15,7 +15,7 @@ from benchmark.domain.figures.names import labels
 from benchmark.domain.figures.placing import Placer
 from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
 from benchmark.domain.figures.theme import SMALL, families
-from benchmark.domain.figures.values import Figure, limits, percent, sentences
+from benchmark.domain.figures.values import Figure, Percent, limits, percent, sentences
 
 NO_VOLUME = "No model has predicted a row."
 NO_COMMON = "No story has a score of both models."
@@ -33,22 +33,32 @@ def volume(
 ) -> bytes:
     """Predicted rows a story (logarithmic) against precision, recall and F1: the paper's figure 8.
 
-    A row is {"model", "predicted_per_story", "precision", "recall", "f1"}; models are numbered, with a key below. One
+    A row is {"model", "predicted_per_story", "precision", "recall", "f1"}, figures; models are numbered, with a key below. One
     without a predicted row is left out.
     """
     title = f"Predicted rows a story against precision, recall and F1, {reading} reading"
-    rows = [row for row in rows if row.get("predicted_per_story")]
+    rows = [row | {"x": x} for row in rows if (x := _rows_a_story(row["predicted_per_story"]))]
     if not rows:
         return nothing(NO_VOLUME, format, theme, title)
-    sheet = _volume(rows, f"Predicted rows a story, {reading} reading", theme, WIDTHS[width])
+    barred = any(row["x"].interval for row in rows)
+    unit = f"Predicted rows a story, {reading} reading" + (", bars: 95 % intervals over stories" if barred else "")
+    sheet = _volume(rows, unit, theme, WIDTHS[width])
     lines = [
-        f"{at}. {row['model']}: {row['predicted_per_story']:.1f} rows a story"
+        f"{at}. {row['model']}: {row['x'].said()} rows a story"
         + "".join(
             f", {name.lower()} {one.said()}" for key, (name, _) in PANELS.items() if (one := percent(row.get(key)))
         )
         for at, row in enumerate(rows, 1)
     ]
     return sheet.bytes(format, title, sentences(lines))
+
+
+def _rows_a_story(figure: Figure) -> Percent | None:
+    """A number of rows, which is no share; None for nought, which a logarithmic axis does not have."""
+    held = figure if isinstance(figure, Mapping) else {"value": figure}
+    if not held.get("value"):
+        return None
+    return Percent(float(held["value"]), tuple(held["interval"]) if held.get("interval") else None)
 
 
 def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: float) -> Sheet:
@@ -63,13 +73,14 @@ def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: flo
     sheet = Sheet(width, EDGE + block * deep + LINE + 8 + 11 * lines, theme)
     figures = {name: [percent(row.get(name)) for row in rows] for name in PANELS}
     span = limits(one for found in figures.values() for one in found)
-    x = np.array([float(row["predicted_per_story"]) for row in rows])
+    x = np.array([row["x"].value for row in rows])
     for at, (name, (heading, marker)) in enumerate(PANELS.items()):
         start, top = left + (at % across) * (each + 2.5 * GAP), EDGE + (at // across) * block
         sheet.text(start, top + 6, f"{heading} (%)", weight="bold")
         axes = sheet.axes(start, top + 14, each, tall)
         _upright(axes, span, labelled=at % across == 0)
         _logarithmic(axes, x)
+        _bars(axes, [row["x"] for row in rows], figures[name], sheet.theme.chart)
         _numbered(axes, x, figures[name], marker, sheet, (each, tall))
     sheet.caption(left + (width - left - EDGE) / 2, EDGE + block * deep + 3, [unit])
     for at, text in enumerate(key):
@@ -78,6 +89,17 @@ def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: flo
         sheet.text(place + _NUMBER - 5, height, str(at + 1), size=SMALL, colour=sheet.theme.soft, ha="right")
         sheet.text(place + _NUMBER, height, text, size=SMALL)
     return sheet
+
+
+def _bars(axes: Axes, x: Sequence[Percent], y: Sequence[Percent | None], colour: str) -> None:
+    """Intervals across and upright."""
+    known = [(across, up) for across, up in zip(x, y, strict=True) if up]
+    for across, up in known:
+        how = {"color": colour, "linewidth": 0.8, "alpha": 0.6, "zorder": 1}
+        if across.interval:
+            axes.hlines(up.value, *across.interval, **how)
+        if up.interval:
+            axes.vlines(across.value, *up.interval, **how)
 
 
 def _upright(axes: Axes, span: tuple[float, float], *, labelled: bool) -> None:

@@ -10,6 +10,7 @@ on average, expanded ones in 93.8 to 95.4 %, 94.6 %, and BCa in 92.7 to 95.3 %, 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,17 +46,40 @@ def resampled_means(columns: Floats, *, seed: int, resamples: int) -> Floats:
 
     nan where none of a column's stories was drawn.
     """
-    stories, k = columns.shape
     known = np.isfinite(columns)
+    if not known.size:
+        return np.full((resamples, columns.shape[1]), np.nan)
     both = np.hstack([np.where(known, columns, 0), known])
+    return ratios(*np.split(resampled_sums(both, seed=seed, resamples=resamples), 2, axis=1))
+
+
+def ratios(numerators: Floats, denominators: Floats) -> Floats:
+    """Element by element, nan where there is nothing to divide by."""
+    wanted = np.broadcast_shapes(numerators.shape, denominators.shape)
+    return np.divide(numerators, denominators, out=np.full(wanted, np.nan), where=np.asarray(denominators) > 0)
+
+
+def resampled_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) -> Floats:
+    """Sums over the stories of each resample, which all columns share: shape (stories, k) → (resamples, k).
+
+    Columns of single precision are summed in it: exact for counts up to 16 millions, in half the time.
+    """
+    stories, k = columns.shape
+    if resamples * stories <= DRAWS_AT_ONCE:
+        return (_kept_weights(seed, resamples, stories) @ columns).astype(float)
     rng = np.random.default_rng(seed)
-    means = np.full((resamples, k), np.nan)
-    step = max(1, DRAWS_AT_ONCE // max(stories, 1))
-    for start in range(0, resamples if both.size else 0, step):
-        drawn = _weights(rng, min(step, resamples - start), stories) @ both
-        with np.errstate(invalid="ignore"):
-            means[start : start + len(drawn)] = drawn[:, :k] / drawn[:, k:]
-    return means
+    sums = np.empty((resamples, k))
+    step = max(1, DRAWS_AT_ONCE // stories)
+    for start in range(0, resamples, step):
+        size = min(step, resamples - start)
+        sums[start : start + size] = _weights(rng, size, stories) @ columns
+    return sums
+
+
+@lru_cache(maxsize=12)
+def _kept_weights(seed: int, resamples: int, stories: int) -> NDArray[np.float32]:
+    """A report sums hundreds of times over the same resamples: of its stories, of the usable ones, of those of each category."""
+    return _weights(np.random.default_rng(seed), resamples, stories).astype(np.float32)
 
 
 def intervals(

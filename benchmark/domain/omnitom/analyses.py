@@ -1,141 +1,359 @@
-"""What the paper looks into besides its main table, as counts and shares over stories' results.
+"""What the paper looks into besides its main table, with n and intervals over stories, in either reading.
 
-Each function takes the results of one stage in either reading and returns plain data, ready for JSON. Unusable stories
-are left out of all but `unusable_share`. Shares are fractions; one of nothing is None.
+Each function takes the results of one stage and returns plain data, ready for JSON. Unusable stories are left out, but for gold's own
+distribution. Rows are pooled over stories: every ratio is one of sums, and an interval comes from resampling stories. Estimates
+are those of `pooled`: {"value", "n", "interval"[, "reason"]}, fractions.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
-from annotation.domain.schema import SCHEMA
-from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.omnitom.results import LEGAL, NO_GOLD, Stage1Result, Stage2Result
+import numpy as np
+from numpy.typing import NDArray
 
+from annotation.domain.anchoring.estimates import RESAMPLES
+from annotation.domain.schema import SCHEMA
+from benchmark.domain.omnitom.kinds import KINDS, order_bucket
+from benchmark.domain.omnitom.labels import DIMENSIONS, Labels
+from benchmark.domain.omnitom.pooled import Columns
+from benchmark.domain.omnitom.results import LEGAL, NO_GOLD, UNSAID, Stage1Result, Stage2Result
+
+NO_OUTPUT = "no answer"
 MISSING = "missing"
 ILLEGAL = "illegal"
 
 MOST = 4
 """Match counts from here on share a bucket (paper, table 11)."""
+BUCKETS = tuple(f"{count}+" if count == MOST else str(count) for count in range(MOST + 1))
+ALL_KINDS = tuple(kind for kinds in KINDS.values() for kind in kinds)
+"""Order buckets, then roles: no name is in both."""
+
+Ints = NDArray[np.int64]
 
 
 def _usable(results: Sequence[Any]) -> list[Any]:
     return [one for one in results if not one.unusable]
 
 
-def _share(part: float, whole: int) -> float | None:
-    return part / whole if whole else None
+def match_bucket(count: int) -> str:
+    return BUCKETS[min(max(count, 0), MOST)]
 
 
-def recall_by_order(results: Sequence[Stage1Result]) -> dict[str, dict[str, Any]]:
-    """{"0", "1", "2+"}: how many gold rows of that order there are, and how many are matched (paper, figure 5).
+def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """{"kinds", "match_counts", "volume"}.
 
-    Rows are pooled over stories; rows whose gold order is none of these, or that nobody judged, are left out.
+    - `kinds`: {order bucket or role: {"precision", "recall", "f1"}} (paper, figure 5 a). Precision is over predicted rows of the kind
+      that they were given by the model, recall over gold rows of the kind, F1 their harmonic mean; its n is that of recall. Rows of no
+      kind, or that nobody judged, are left out.
+    - `match_counts`: {"rows": {"0" … "4+", "total"}, "shares": {"0" … "4+"}} of the predicted rows (table 11).
+    - `volume`: {"predicted", "gold", "stories", "predicted_per_story", "gold_per_story"} (figure 8).
     """
-    total: Counter[str] = Counter()
-    matched: Counter[str] = Counter()
-    for result in _usable(results):
-        for order, count in zip(result.gold_orders, result.gold_counts, strict=True):
-            bucket = order if order in {"0", "1"} else "2+"
-            if count is not None and order.isdecimal():
-                total[bucket] += 1
-                matched[bucket] += count > 0
-    return {
-        bucket: {"gold": total[bucket], "matched": matched[bucket], "recall": _share(matched[bucket], total[bucket])}
-        for bucket in ("0", "1", "2+")
-    }
-
-
-def match_counts(results: Sequence[Stage1Result]) -> dict[str, int]:
-    """How many predicted rows match no, one, two, three, four or more gold rows, and their `total` (table 11)."""
-    counts = [count for result in _usable(results) for count in result.pred_counts if count is not None]
-    spread = Counter(min(max(count, 0), MOST) for count in counts)
-    named = {f"{count}+" if count == MOST else str(count): spread[count] for count in range(MOST + 1)}
-    return named | {"total": len(counts)}
-
-
-def volume(results: Sequence[Stage1Result]) -> dict[str, Any]:
-    """Predicted and gold rows: in all, and the mean of a story."""
     usable = _usable(results)
-    predicted, gold = (sum(len(getattr(one, side)) for one in usable) for side in ("pred_counts", "gold_counts"))
+    gold = _Rows(
+        usable, [one.gold_counts for one in usable], [_kind_codes(one.gold_orders, one.gold_roles) for one in usable]
+    )
+    predicted = _Rows(usable, [one.pred_counts for one in usable], [_kind_codes(*_told_kinds(one)) for one in usable])
+    columns = Columns(len(usable))
+    recalled, precise = (
+        (columns.add(side.of_kinds(matched=True)), columns.add(side.of_kinds())) for side in (gold, predicted)
+    )
+    matches = predicted.by_bucket()
+    buckets, judged = columns.add(matches), columns.add(matches.sum(axis=1))
+    lengths = columns.add(np.column_stack([predicted.lengths, gold.lengths]))
+    stories = columns.add(np.ones(len(usable)))
+    pooled = columns.pooled(seed=seed, resamples=resamples)
+    recall, precision = pooled.ratios(*recalled), pooled.ratios(*precise)
+    measures = {"precision": precision, "recall": recall, "f1": precision.harmonic(recall)}
+    estimates = {name: found.estimates() for name, found in measures.items()}
+    rows = matches.sum(axis=0).tolist()
+    volume = dict(
+        zip(("predicted_per_story", "gold_per_story"), pooled.ratios(lengths, stories).estimates(), strict=True)
+    )
     return {
-        "stories": len(usable),
-        "predicted": predicted,
-        "gold": gold,
-        "predicted_per_story": _share(predicted, len(usable)),
-        "gold_per_story": _share(gold, len(usable)),
+        "kinds": {kind: {name: held[at] for name, held in estimates.items()} for at, kind in enumerate(ALL_KINDS)},
+        "match_counts": {
+            "rows": dict(zip((*BUCKETS, "total"), (*rows, sum(rows)), strict=True)),
+            "shares": dict(zip(BUCKETS, pooled.ratios(buckets, judged).estimates(), strict=True)),
+        },
+        "volume": {
+            "predicted": int(predicted.lengths.sum()),
+            "gold": int(gold.lengths.sum()),
+            "stories": len(usable),
+            **volume,
+        },
     }
 
 
-def accuracy_by_category(results: Sequence[Stage2Result]) -> dict[str, dict[str, float | None]]:
-    """{dimension: {category: accuracy}}, plain means over the stories of a category (paper, table 10).
+class _Rows:
+    """The rows of one side with their match counts, nan where nobody judged, and places of their kinds, shape (rows, 2)."""
 
-    Cells whose gold label is outside its closed set are left out.
+    def __init__(
+        self, results: Sequence[Stage1Result], counts: Sequence[Sequence[int | None]], kinds: Sequence[Ints]
+    ) -> None:
+        self.lengths = np.array([len(one) for one in counts], dtype=np.int64)
+        self.story = np.repeat(np.arange(len(results)), self.lengths)
+        self.counts = np.array([count for one in counts for count in one], dtype=float)
+        self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
+
+    def of_kinds(self, *, matched: bool = False) -> Ints:
+        """Judged rows, or matched ones, by story and kind."""
+        kept = self.counts > 0 if matched else np.isfinite(self.counts)
+        return _by_story(
+            self.story,
+            np.column_stack([_is_of(self.kinds, at) & kept for at in range(len(ALL_KINDS))]),
+            len(self.lengths),
+        )
+
+    def by_bucket(self) -> Ints:
+        """Judged rows by story and MatchCount."""
+        judged = np.isfinite(self.counts)
+        shape = (len(self.lengths), len(BUCKETS))
+        places = self.story[judged] * shape[1] + np.clip(self.counts[judged], 0, MOST).astype(np.int64)
+        return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def _told_kinds(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Orders and roles of the predicted rows, blank where the reading of an answer does not have them."""
+    blank = ("",) * len(result.pred_counts)
+    return result.pred_orders or blank, result.pred_roles or blank
+
+
+_KIND = {kind: at for at, kind in enumerate(ALL_KINDS)}
+
+
+def _is_of(kinds: Ints, at: int) -> NDArray[np.bool_]:
+    return (kinds == at).any(axis=1)
+
+
+def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """{"kinds", "confusion", "labels"}. Cells whose gold label is outside its closed set are left out of all.
+
+    - `kinds`: {order bucket or role: {"overall" or dimension: estimate}} (paper, figure 5 b), over the cells of gold rows of the kind.
+    - `confusion`: {dimension: {"gold": labels, "said": labels, "rows": [[count]], "ends": [[interval]]}}; intervals are of the share of
+      the gold label's rows. `said` has every legal label, then `missing` and `illegal`, in display order.
+    - `labels`: {dimension: {"labels", "gold", "gold_ends", "predicted", "ends"}}: how often each label of `said` stands in the gold rows of all
+      stories, usable or not, and was predicted in the usable ones, with intervals of the shares (figure 4).
     """
-    found: dict[str, dict[str, list[float]]] = {name: defaultdict(list) for name in DIMENSIONS}
-    for result in _usable(results):
-        for name, cells in result.right().items():
-            if cells:
-                found[name][result.category].append(sum(cells) / len(cells))
+    rules = {"seed": seed, "resamples": resamples}
+    usable = _usable(results)
+    with_gold = [one for one in results if one.unusable != NO_GOLD]
+    cells = _Cells(usable)
+    every = cells if len(with_gold) == len(usable) else _Cells(with_gold)
+    kinds, confusion, predicted = _of_usable(cells, rules)
+    gold = _gold_labels(every, rules)
+    labels = {name: {"labels": list(said_labels(name)), **gold[name], **predicted[name]} for name in DIMENSIONS}
+    return {"kinds": kinds, "confusion": confusion, "labels": labels}
+
+
+def said_labels(dimension: str) -> tuple[str, ...]:
+    return (*SCHEMA[dimension].values, MISSING, ILLEGAL)
+
+
+class _Codes(dict[str, int]):
+    """Places of what is said for a dimension in `said_labels`."""
+
+    def __init__(self, dimension: str) -> None:
+        super().__init__({label: at for at, label in enumerate(SCHEMA[dimension].values)})
+        self[""] = len(self)
+        self.illegal = len(self)
+
+    def __missing__(self, label: str) -> int:
+        return self.illegal
+
+
+_SAID = tuple(map(_Codes, DIMENSIONS))
+
+
+@lru_cache(4096)
+def _gold_codes(gold: tuple[Labels, ...]) -> Ints:
+    """The same for every model of a run; −1 for a label outside its closed set."""
+    told = [
+        [
+            codes[label] if label in LEGAL[name] else -1
+            for name, codes, label in zip(DIMENSIONS, _SAID, row, strict=True)
+        ]
+        for row in gold
+    ]
+    return np.array(told, dtype=np.int64).reshape(len(gold), len(DIMENSIONS))
+
+
+@lru_cache(4096)
+def _kind_codes(orders: tuple[str, ...], roles: tuple[str, ...]) -> Ints:
+    """Places in `ALL_KINDS` of each row's order and role, −1 for none."""
+    known = roles or ("",) * len(orders)
+    told = [
+        (_KIND.get(order_bucket(order), -1), _KIND.get(role, -1)) for order, role in zip(orders, known, strict=True)
+    ]
+    return np.array(told, dtype=np.int64).reshape(len(orders), len(KINDS))
+
+
+class _Cells:
+    """The cells of stories as places of their labels: `gold` and `said` of shape (rows, dimensions), `kinds` (rows, 2), `story` (rows,)."""
+
+    def __init__(self, results: Sequence[Stage2Result]) -> None:
+        self.stories = len(results)
+        self.story = np.repeat(np.arange(self.stories), [len(one.gold) for one in results])
+        shape = (len(self.story), len(DIMENSIONS))
+        said = [
+            codes[label]
+            for one in results
+            for row in one.predicted
+            for codes, label in zip(_SAID, row or UNSAID, strict=True)
+        ]
+        self.said = np.array(said, dtype=np.int64).reshape(shape)
+        self.gold = np.concatenate([np.empty((0, shape[1]), np.int64), *(_gold_codes(one.gold) for one in results)])
+        kinds = (_kind_codes(tuple(row[0] for row in one.gold), one.roles) for one in results)
+        self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
+
+    def confusion(self, at: int) -> Ints:
+        """Rows of the dimension by story, gold label and label said."""
+        legal = self.gold[:, at] >= 0
+        shape = (self.stories, len(SCHEMA[DIMENSIONS[at]].values), len(said_labels(DIMENSIONS[at])))
+        places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.said[legal, at]), shape)
+        return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
+
+    def right(self) -> tuple[Ints, Ints]:
+        """Right cells and cells by story, kind, and all dimensions together before each: shape (stories, kinds, 1 + dimensions)."""
+        legal = self.gold >= 0
+        found = (legal & (self.gold == self.said), legal)
+        return tuple(self._by_kind(one) for one in found)
+
+    def _by_kind(self, cells: NDArray[np.bool_]) -> Ints:
+        wide = np.column_stack([cells.sum(axis=1), cells]).astype(float)
+        by_kind = []
+        for at in range(len(ALL_KINDS)):
+            kept = _is_of(self.kinds, at)
+            sums = [np.bincount(self.story[kept], weights=one, minlength=self.stories) for one in wide[kept].T]
+            by_kind.append(np.column_stack(sums))
+        return np.stack(by_kind, axis=1).astype(np.int64)
+
+
+def _by_story(story: Ints, cells: NDArray[np.bool_], stories: int) -> Ints:
+    return np.column_stack([np.bincount(story[one], minlength=stories) for one in cells.T])
+
+
+def _of_usable(cells: _Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """`kinds`, `confusion` and the predicted half of `labels`: one draw for all."""
+    columns, stories = Columns(cells.stories), cells.stories
+    right, legal = (one.reshape(stories, len(ALL_KINDS) * (1 + len(DIMENSIONS))) for one in cells.right())
+    parts = columns.add(right), columns.add(legal)
+    tables = {name: cells.confusion(at) for at, name in enumerate(DIMENSIONS)}
+    places = {}
+    for name, table in tables.items():
+        flat = table.reshape(stories, table.shape[1] * table.shape[2])
+        places[name] = [
+            columns.add(one) for one in (flat, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2)))
+        ]
+    pooled = columns.pooled(**rules)
+    confusion, predicted = {}, {}
+    for name, (flat, of_gold, of_said, total) in places.items():
+        rows, said = tables[name].sum(axis=0), said_labels(name)
+        ends = pooled.ratios(flat, of_gold, each=len(said)).ends()
+        confusion[name] = {
+            "gold": list(SCHEMA[name].values),
+            "said": list(said),
+            "rows": rows.tolist(),
+            "ends": [ends[at : at + len(said)] for at in range(0, len(ends), len(said))],
+        }
+        predicted[name] = {"predicted": rows.sum(axis=0).tolist(), "ends": pooled.ratios(of_said, total).ends()}
+    return _accuracies(pooled.ratios(*parts).estimates()), confusion, predicted
+
+
+def _accuracies(estimates: Sequence[Any]) -> dict[str, Any]:
+    names = ("overall", *DIMENSIONS)
+    starts = range(0, len(estimates), len(names))
     return {
-        name: {category: sum(groups[category]) / len(groups[category]) for category in sorted(groups)}
-        for name, groups in found.items()
+        kind: dict(zip(names, estimates[at : at + len(names)], strict=True))
+        for kind, at in zip(ALL_KINDS, starts, strict=True)
     }
 
 
-def _bucket(dimension: str, label: str) -> str:
-    return MISSING if not label else label if label in LEGAL[dimension] else ILLEGAL
+def _gold_labels(cells: _Cells, rules: Mapping[str, int]) -> dict[str, Any]:
+    """The gold half of `labels`; no gold label is missing or illegal."""
+    columns = Columns(cells.stories)
+    tables = {name: cells.confusion(at).sum(axis=2) for at, name in enumerate(DIMENSIONS)}
+    places = {name: (columns.add(table), columns.add(table.sum(axis=1))) for name, table in tables.items()}
+    pooled = columns.pooled(**rules)
+    found = {}
+    for name, place in places.items():
+        none = len(said_labels(name)) - tables[name].shape[1]
+        counts, ends = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
+        found[name] = {"gold": counts + [0] * none, "gold_ends": ends + [None] * none}
+    return found
 
 
-def confusions(results: Sequence[Stage2Result]) -> dict[str, dict[str, dict[str, int]]]:
-    """{dimension: {gold label: {predicted label: rows}}} with every legal label, `missing` and `illegal`, in display order.
+def outputs_analysis(
+    outputs: Sequence[str | None],
+    without: Mapping[str, Mapping[str, int]],
+    *,
+    seed: int = 1,
+    resamples: int = RESAMPLES,
+) -> dict[str, Any]:
+    """{"share": estimate, "unusable": how many, "reasons", "without"} (paper, table 12).
 
-    Cells whose gold label is outside its closed set are left out.
+    `outputs` has the model's answer to each story with gold: "" where it can be used, why not otherwise, None where there is none. The
+    share's n is the number of answers. `without` passes through what is no answer of the model, by what failed and why.
     """
-    counts: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in DIMENSIONS}
-    for result in _usable(results):
-        for name, gold, said in result.columns():
-            counts[name].update(zip(gold, said, strict=True))
-    return {name: _table(name, found) for name, found in counts.items()}
-
-
-def _table(dimension: str, counts: Counter[tuple[str, str]]) -> dict[str, dict[str, int]]:
-    values = SCHEMA[dimension].values
-    table = {gold: dict.fromkeys((*values, MISSING, ILLEGAL), 0) for gold in values}
-    for (gold, said), rows in counts.items():
-        if gold in table:
-            table[gold][_bucket(dimension, said)] += rows
-    return table
-
-
-def confusion(results: Sequence[Stage2Result], dimension: str) -> dict[str, dict[str, int]]:
-    """One dimension's table of `confusions`."""
-    return confusions(results)[dimension]
-
-
-def label_distribution(results: Sequence[Stage2Result], dimension: str) -> dict[str, dict[str, int]]:
-    """{label: {"gold", "predicted"}}: how often each label stands in the gold rows and was predicted for them."""
-    return distribution_of(confusion(results, dimension))
-
-
-def distribution_of(table: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
-    """`label_distribution` from a dimension's confusion."""
-    labels = next(iter(table.values()))
+    columns = Columns(len(outputs))
+    unusable, answered = (
+        np.array(one, dtype=bool) for one in ([bool(one) for one in outputs], [one is not None for one in outputs])
+    )
+    parts = columns.add(unusable), columns.add(answered)
+    [share] = columns.pooled(seed=seed, resamples=resamples).ratios(*parts).estimates()
+    reasons = Counter(one for one in outputs if one)
     return {
-        label: {"gold": sum(table.get(label, {}).values()), "predicted": sum(row[label] for row in table.values())}
-        for label in labels
-    }
-
-
-def unusable_share(results: Sequence[Stage1Result | Stage2Result]) -> dict[str, Any]:
-    """How many stories have no usable answer, and why (paper, table 12); stories without gold rows do not count."""
-    asked = [one for one in results if one.unusable != NO_GOLD]
-    reasons = Counter(one.unusable for one in asked if one.unusable)
-    return {
-        "stories": len(asked),
+        "share": share if share["n"] else share | {"reason": NO_OUTPUT},
         "unusable": reasons.total(),
-        "share": _share(reasons.total(), len(asked)),
         "reasons": dict(sorted(reasons.items())),
+        "without": {name: dict(held) for name, held in without.items()},
     }
+
+
+def unread(result: Stage1Result | Stage2Result) -> str:
+    """Why official scoring gets nothing out of an answer, "" where it does; its own readings say no more than that."""
+    rows = len(result.pred_counts) if isinstance(result, Stage1Result) else result.paired
+    return "" if rows else "no row"
+
+
+def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matches: str = "") -> tuple[int, int]:
+    """(rows meant, all rows) of a story in the figures of `stage1_analyses`: of a kind on both sides, or predicted ones of a MatchCount."""
+    predicted = list(zip(result.pred_counts, *_told_kinds(result), strict=True))
+    gold = [] if matches else list(zip(result.gold_counts, result.gold_orders, result.gold_roles, strict=True))
+    meant = [
+        count
+        for count, of_order, of_role in (*predicted, *gold)
+        if count is not None
+        and (not order or order_bucket(of_order) == order)
+        and (not role or of_role == role)
+        and (not matches or match_bucket(count) == matches)
+    ]
+    return len(meant), len(predicted) + len(gold)
+
+
+def stage2_rows(
+    result: Stage2Result, *, dimension: str = "", gold: str = "", said: str = "", order: str = "", role: str = ""
+) -> tuple[int, int]:
+    """(rows meant, rows they are among) of a story in the figures of `stage2_analyses`.
+
+    Rows are those of the kind. Of a dimension those count whose gold label is legal, and meant are those with the labels `gold` and
+    `said`; without either, the right ones.
+    """
+    cells = _Cells([result])
+    kept = np.ones(len(cells.story), dtype=bool)
+    for kind in filter(None, (order, role)):
+        kept &= (cells.kinds == _KIND[kind]).any(axis=1)
+    if not dimension:
+        return int(kept.sum()), len(kept)
+    at = DIMENSIONS.index(dimension)
+    kept &= cells.gold[:, at] >= 0
+    right = kept & (cells.gold[:, at] == cells.said[:, at])
+    names = said_labels(dimension)
+    meant = kept if gold or said else right
+    for label, column in ((gold, cells.gold), (said, cells.said)):
+        if label:
+            meant = meant & (column[:, at] == names.index(label))
+    return int(meant.sum()), int(kept.sum())

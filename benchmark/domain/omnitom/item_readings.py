@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from benchmark.domain.omnitom import official, repaired
+from benchmark.domain.omnitom.kinds import role_of
 from benchmark.domain.omnitom.labels import DIMENSIONS, Labels
 from benchmark.domain.omnitom.metrics import f1, share
 from benchmark.domain.omnitom.readings.values import repaired as repaired_label
@@ -31,14 +32,20 @@ class ItemReadings:
 def read_stage1(record: Record, extraction: str, judgement: str, *, structured: bool = False) -> ItemReadings:
     texts = {"extract": extraction, "judge": judgement}
     mended = repaired.stage1_result(record, texts)
-    kept = {"pred": list(mended.pred_counts), "gold": list(mended.gold_counts)}
+    kept = _stage1(mended)
     mended_score = None if mended.unusable else repaired.stage1_score(mended).worst["f1"]
     if structured:
         return ItemReadings(None, kept, None, mended_score, mended.unusable)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage1_result(record, tables)
-    held = {"pred": list(result.pred_counts), "gold": list(result.gold_counts)} | _aborted(tables)
+    held = _stage1(result) | _aborted(tables)
     return ItemReadings(held, kept, None if tables.aborted else _f1(result), mended_score, mended.unusable)
+
+
+def _stage1(result: Stage1Result) -> dict[str, Any]:
+    """Counts of both tables; of the predicted rows the kinds too, which only the extraction tells."""
+    counts = {"pred": list(result.pred_counts), "gold": list(result.gold_counts)}
+    return counts | {"orders": list(result.pred_orders), "roles": list(result.pred_roles)}
 
 
 def read_stage2(record: Record, answer: str, *, structured: bool = False) -> ItemReadings:
@@ -76,19 +83,29 @@ def _accuracy(result: Stage2Result) -> float:
 
 def stage1_of(record: Record, held: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage1Result:
     """The result again that `read_stage1` put down as its `repaired` (`mended`) or `official` part."""
-    rows = record.shown if mended else record.rows
-    orders = [repaired_label("order", row.order) if mended else row.labels[0] for row in rows]
-    counts = tuple(held["pred"]), tuple(held["gold"])
-    return Stage1Result(record.story_id, record.category, *counts, tuple(orders), unusable if mended else "")
+    gold, roles = _gold(record.rows, mended)
+    return Stage1Result(
+        record.story_id,
+        record.category,
+        tuple(held["pred"]),
+        tuple(held["gold"]),
+        tuple(row[0] for row in gold),
+        unusable if mended else "",
+        tuple(held.get("orders", ())),
+        roles,
+        tuple(held.get("roles", ())),
+    )
 
 
 def stage2_of(record: Record, held: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage2Result:
-    gold = _mended_gold(record.rows) if mended else tuple(row.labels for row in record.rows)
+    gold, roles = _gold(record.rows, mended)
     predicted = tuple(None if row is None else tuple(row) for row in held["predicted"])
-    return Stage2Result(record.story_id, record.category, gold, predicted, unusable if mended else "")
+    return Stage2Result(record.story_id, record.category, gold, predicted, unusable if mended else "", roles)
 
 
-@lru_cache(2048)
-def _mended_gold(rows: tuple[GoldRow, ...]) -> tuple[Labels, ...]:
-    """The same for every model of a run."""
-    return tuple(tuple(map(repaired_label, DIMENSIONS, row.labels)) for row in rows if row.shown)
+@lru_cache(4096)
+def _gold(rows: tuple[GoldRow, ...], mended: bool) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
+    """(labels, roles) of the gold rows of a reading: the same for every model of a run."""
+    kept = [row for row in rows if row.shown] if mended else rows
+    labels = tuple(tuple(map(repaired_label, DIMENSIONS, row.labels)) if mended else row.labels for row in kept)
+    return labels, tuple(role_of(row.actor) for row in kept)

@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmark.domain.omnitom.kinds import order_bucket, role_of
+from benchmark.domain.omnitom.labels import canonical
 from benchmark.domain.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.domain.omnitom.pipe_tables import ExtractionRow, LabelRow, extraction_rows, label_rows
 from benchmark.domain.omnitom.records import Record
@@ -100,7 +102,16 @@ def judged_tables(
 def stage1_result(record: Record, tables: StoredTables) -> Stage1Result:
     predicted, gold = tables.judged or ((), ())
     counts = (tuple(row.count for row in rows) for rows in (predicted, gold))
-    return Stage1Result(record.story_id, record.category, *counts, tuple(row.labels[0] for row in record.rows))
+    extracted = tables.extraction if tables.judged else ()
+    return Stage1Result(
+        record.story_id,
+        record.category,
+        *counts,
+        gold_orders=tuple(row.labels[0] for row in record.rows),
+        pred_orders=tuple(order_bucket(canonical("order", row.order)) for row in extracted),
+        gold_roles=tuple(role_of(row.actor) for row in record.rows),
+        pred_roles=tuple(role_of(row.actor) for row in extracted),
+    )
 
 
 def stage2_result(record: Record, tables: StoredTables) -> Stage2Result:
@@ -113,6 +124,7 @@ def stage2_result(record: Record, tables: StoredTables) -> Stage2Result:
         record.category,
         tuple(row.labels for row in record.rows),
         tuple(row.labels if row else None for row in paired),
+        roles=tuple(role_of(row.actor) for row in record.rows),
     )
 
 

@@ -9,6 +9,8 @@ propositions of one story are not independent. A figure that is not defined is N
 - Stage 1: a story counts where its answer holds a proposition and the judge gave every row of both tables a count.
 - Stage 2: a story counts where its answer holds at least one row of a gold proposition. Rows and labels that it leaves
   out there, and labels outside the closed set, are wrong: the model was asked for them.
+- A table that can be read and has no row (a header alone, `{"rows": []}`) says nothing, and is no missing answer: nothing
+  is found, whatever a judge makes of it, and all labels are missing, thus wrong.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from typing import Any
 
 from annotation.domain.anchoring.estimates import RESAMPLES
 from benchmark.domain.omnitom.estimating import StoryScore, report
+from benchmark.domain.omnitom.kinds import order_bucket, role_of
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, f1
 from benchmark.domain.omnitom.official import Texts
+from benchmark.domain.omnitom.readings.emptiness import says_nothing
 from benchmark.domain.omnitom.readings.extraction import read_extraction
 from benchmark.domain.omnitom.readings.judgement import read_counts
 from benchmark.domain.omnitom.readings.labels import read_labels
@@ -32,6 +36,9 @@ NO_ANSWER = "no answer"
 UNREADABLE = "no usable row"
 NO_JUDGEMENT = "no judgement"
 PARTLY_JUDGED = "rows without a judgement"
+REFUSED = "the model refused"
+TRUNCATED = "the answer was cut off"
+"""What a call's end says better than an answer that cannot be read."""
 
 
 def stage1_result(record: Record, texts: Mapping[str, str]) -> Stage1Result:
@@ -43,14 +50,24 @@ def stage1_result(record: Record, texts: Mapping[str, str]) -> Stage1Result:
         unusable = NO_GOLD
     elif "extract" not in texts:
         unusable = NO_ANSWER
+    elif not predicted and says_nothing(texts["extract"]):
+        counts, unusable = ([], [0] * len(gold)), ""
     elif not predicted:
         unusable = UNREADABLE
     elif set(counts[0] + counts[1]) == {None}:
         unusable = NO_JUDGEMENT
     else:
         unusable = PARTLY_JUDGED if None in counts[0] + counts[1] else ""
-    orders = tuple(repaired("order", row.order) for row in gold)
-    return Stage1Result(record.story_id, record.category, tuple(counts[0]), tuple(counts[1]), orders, unusable)
+    return Stage1Result(
+        record.story_id,
+        record.category,
+        *map(tuple, counts),
+        gold_orders=tuple(repaired("order", row.order) for row in gold),
+        unusable=unusable,
+        pred_orders=tuple(order_bucket(row.order) for row in predicted),
+        gold_roles=tuple(role_of(row.actor) for row in gold),
+        pred_roles=tuple(role_of(row.actor) for row in predicted),
+    )
 
 
 def stage2_result(record: Record, texts: Mapping[str, str]) -> Stage2Result:
@@ -62,9 +79,11 @@ def stage2_result(record: Record, texts: Mapping[str, str]) -> Stage2Result:
     elif "label" not in texts:
         unusable = NO_ANSWER
     else:
-        unusable = "" if any(row is not None for row in predicted) else UNREADABLE
+        read = any(row is not None for row in predicted) or says_nothing(texts["label"])
+        unusable = "" if read else UNREADABLE
     labels = tuple(tuple(map(repaired, DIMENSIONS, row.labels)) for row in gold)
-    return Stage2Result(record.story_id, record.category, labels, tuple(predicted), unusable)
+    roles = tuple(role_of(row.actor) for row in gold)
+    return Stage2Result(record.story_id, record.category, labels, tuple(predicted), unusable, roles)
 
 
 def stage1_score(result: Stage1Result) -> StoryScore:
@@ -79,7 +98,7 @@ def stage1_score(result: Stage1Result) -> StoryScore:
 
 def _stage1(result: Stage1Result, *, unjudged: int) -> dict[str, float]:
     def matched(counts: Sequence[int | None]) -> float:
-        if not counts:  # nothing could be read, so anything may have been said
+        if not counts:  # nothing was said, or nothing could be read and anything may have been
             return float(unjudged)
         return sum((unjudged if count is None else count) > 0 for count in counts) / len(counts)
 

@@ -17,7 +17,8 @@ class Stage1Result:
     """Match counts of the predicted rows and of the gold rows, in table order; None where nobody judged the row.
 
     `gold_orders` are the gold rows' orders. `unusable` says why the story has no estimate, empty where it has one; the
-    official reading never sets it and counts such a story 0.
+    official reading never sets it and counts such a story 0. Order buckets of the predicted rows, and roles of both (see
+    `kinds`), are empty where they are not known.
     """
 
     story_id: int
@@ -26,6 +27,9 @@ class Stage1Result:
     gold_counts: tuple[int | None, ...]
     gold_orders: tuple[str, ...]
     unusable: str = ""
+    pred_orders: tuple[str, ...] = ()
+    gold_roles: tuple[str, ...] = ()
+    pred_roles: tuple[str, ...] = ()
 
     @property
     def pred_matched(self) -> int:
@@ -42,13 +46,17 @@ def _matched(counts: tuple[int | None, ...]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Stage2Result:
-    """Gold labels of each gold row, and what was predicted for it: None without a row, "" without a label."""
+    """Gold labels of each gold row, and what was predicted for it: None without a row, "" without a label.
+
+    `roles` are the gold rows' (see `kinds`), empty where they are not known.
+    """
 
     story_id: int
     category: str
     gold: tuple[Labels, ...]
     predicted: tuple[Labels | None, ...]
     unusable: str = ""
+    roles: tuple[str, ...] = ()
 
     @property
     def paired(self) -> int:
@@ -57,7 +65,7 @@ class Stage2Result:
     def columns(self) -> Iterator[tuple[str, Labels, Labels]]:
         """(dimension, gold labels, predicted labels, "" without one) of each dimension, in row order."""
         if self.gold:
-            said = zip(*(row or _UNSAID for row in self.predicted), strict=True)
+            said = zip(*(row or UNSAID for row in self.predicted), strict=True)
             yield from zip(DIMENSIONS, zip(*self.gold, strict=True), said, strict=True)
 
     def right(self) -> dict[str, list[bool]]:
@@ -69,6 +77,6 @@ class Stage2Result:
         return found
 
 
-_UNSAID = ("",) * len(DIMENSIONS)
+UNSAID = ("",) * len(DIMENSIONS)
 LEGAL = {name: frozenset(SCHEMA[name].values) for name in DIMENSIONS}
 """The closed label set of each dimension: reports look labels up by the million."""

@@ -3,9 +3,10 @@
 from benchmark.domain.tables.latex import to_latex
 from benchmark.domain.tables.omnitom import (
     by_dimension_and_category,
+    estimate,
+    estimated,
     main_results,
     match_count_distribution,
-    standings,
     unusable_outputs,
 )
 from benchmark.domain.tables.table import Column, Table
@@ -15,9 +16,10 @@ __all__ = [
     "Column",
     "Table",
     "by_dimension_and_category",
+    "estimate",
+    "estimated",
     "main_results",
     "match_count_distribution",
-    "standings",
     "to_csv",
     "to_json",
     "to_latex",

@@ -122,35 +122,76 @@ def _abbreviated(categories: Iterable[str]) -> list[str]:
     return ["; ".join(said) + "."] if said else []
 
 
+def estimated(key: str, header: str, **more: Any) -> Column:
+    """A share with its interval and n, in a row that holds `estimate(key, …)`."""
+    return _share(key, header, **{"unit": "", "interval": f"{key} interval", "n": f"{key} n"} | more)
+
+
+def estimate(key: str, found: Mapping[str, Any] | float | None) -> dict[str, Any]:
+    """What a row holds of {"value", "interval", "n"}, or of a bare number."""
+    held = found if isinstance(found, Mapping) else {"value": found}
+    return {key: held["value"], f"{key} interval": held.get("interval"), f"{key} n": held.get("n")}
+
+
 def by_dimension_and_category(
-    accuracies: Mapping[str, Mapping[str, Mapping[str, float | None]]], *, reading: str
+    accuracies: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any] | float | None]]], *, reading: str
 ) -> Table:
-    """The paper's table 10 from {model: {dimension: {category: accuracy}}}; cells are compared within a dimension."""
+    """The paper's table 10 from {model: {dimension: {category: accuracy}}}; cells are compared within a dimension.
+
+    An accuracy is a number, or {"value", "interval", "n"} with n stories.
+    """
     categories = in_order(name for model in accuracies.values() for held in model.values() for name in held)
     rows = [
-        {
-            "dimension": SCHEMA[dimension].name,
-            "model": model,
-            **{f"in {one}": held.get(dimension, {}).get(one) for one in categories},
+        {"dimension": SCHEMA[dimension].name, "_dimension": dimension, "model": model}
+        | {
+            key: one
+            for name in categories
+            for key, one in estimate(f"in {name}", held.get(dimension, {}).get(name)).items()
         }
         for dimension in DIMENSIONS
         for model, held in accuracies.items()
     ]
     return Table(
         title=f"Labelling accuracy by dimension and story category, {reading} reading (%)",
-        columns=[_MODEL, *(_share(f"in {name}", ABBREVIATIONS.get(name, name), unit="") for name in categories)],
+        columns=[_MODEL, *(estimated(f"in {name}", ABBREVIATIONS.get(name, name)) for name in categories)],
         rows=rows,
-        notes=_abbreviated(categories),
+        notes=(*_abbreviated(categories), *_counted(rows, "n: stories.")),
         section="dimension",
         mark_within="dimension",
     )
 
 
-def match_count_distribution(counts: Mapping[str, Mapping[str, int]], *, reading: str) -> Table:
-    """The paper's table 11 from {model: `match_counts`}: predicted rows by how many gold rows they match, with totals."""
+def _counted(rows: Sequence[Row], note: str) -> list[str]:
+    """The note where any row has an n."""
+    return [note] if any(value is not None for row in rows for key, value in row.items() if key.endswith(" n")) else []
+
+
+def match_count_distribution(
+    counts: Mapping[str, Mapping[str, int]],
+    *,
+    reading: str,
+    shares: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
+) -> Table:
+    """The paper's table 11 from {model: rows by bucket and their `total`}: predicted rows by how many gold rows they match, with totals.
+
+    `shares` adds the estimate of each bucket's share of a model's rows.
+    """
     buckets = list(dict.fromkeys(name for held in counts.values() for name in held if name != "total"))
-    columns = [_MODEL, *(Column(key=name, header=f"MC={name}", kind="count") for name in buckets)]
-    rows = [{"model": model, **held} for model, held in counts.items()]
+    columns = [_MODEL]
+    for name in buckets:
+        columns.append(Column(key=name, header=f"MC={name}", kind="count"))
+        if shares:
+            columns.append(estimated(f"{name} share", "Share", unit="%", best="", n="", digits=1))
+    rows = [
+        {"model": model, **held}
+        | {
+            key: one
+            for name in buckets
+            if shares
+            for key, one in estimate(f"{name} share", shares[model][name]).items()
+        }
+        for model, held in counts.items()
+    ]
     keys = (*buckets, "total")
     total = {"model": "Total", **{name: sum(row.get(name) or 0 for row in rows) for name in keys}}
     return Table(
@@ -161,62 +202,31 @@ def match_count_distribution(counts: Mapping[str, Mapping[str, int]], *, reading
     )
 
 
-def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]]) -> Table:
-    """The paper's table 12 from {model: {"stage1": `unusable_share` or None, "stage2": …}}: shares, and of how many."""
+STAGE_PARTS = {"stage1": ("calls", "judgements"), "stage2": ("calls",)}
+_PARTS = {"calls": "Calls without an answer", "judgements": "Extractions without a judgement"}
+
+
+def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]], *, reading: str) -> Table:
+    """The paper's table 12 from {model: {"stage1": `outputs_analysis` or None, "stage2": …}}: the model's own answers that cannot be used,
+    of how many, and apart from them what is not the model's doing."""
     columns = [_MODEL]
-    for stage in ("stage1", "stage2"):
+    for stage, parts in STAGE_PARTS.items():
         group = f"Stage {stage[-1]}"
         columns += [
-            _share(stage, "Unusable", group=group, best=""),
-            Column(key=f"{stage}_unusable", header="Unusable", unit="stories", kind="count", group=group),
-            Column(key=f"{stage}_stories", header="Asked", unit="stories", kind="count", group=group),
+            estimated(stage, "Unusable", unit="%", group=group, best="", n=""),
+            Column(key=f"{stage}_unusable", header="Unusable", unit="answers", kind="count", group=group),
+            Column(key=f"{stage}_answers", header="Answers", kind="count", group=group),
+            *(Column(key=f"{stage}_{part}", header=_PARTS[part], kind="count", group=group) for part in parts),
         ]
-    return Table(title="Unusable outputs", columns=columns, rows=[_unusable(*one) for one in shares.items()])
+    rows = [_unusable(*one) for one in shares.items()]
+    return Table(title=f"Unusable outputs, {reading} reading", columns=columns, rows=rows)
 
 
 def _unusable(model: str, stages: Mapping[str, Mapping[str, Any] | None]) -> Row:
     row: dict[str, Any] = {"model": model}
     for stage, found in stages.items():
         if found:
-            row |= {stage: found["share"], f"{stage}_unusable": found["unusable"], f"{stage}_stories": found["stories"]}
+            row |= estimate(stage, found["share"])
+            row |= {f"{stage}_unusable": found["unusable"], f"{stage}_answers": found["share"]["n"]}
+            row |= {f"{stage}_{part}": sum(held.values()) for part, held in found["without"].items()}
     return row
-
-
-def standings(rows: Sequence[Mapping[str, Any]], *, score: str) -> Table:
-    """Both readings side by side, with the repaired one's interval and group.
-
-    A row is {"model", "official": {"value"}, "repaired": {"value", "interval", "n"}, "group", "unusable"}, where either
-    reading and the last two may be None; `official` may have an interval too. `score` names the figure.
-    """
-    columns = [
-        _MODEL,
-        _share("official", "Official", interval="official_interval"),
-        _share("repaired", "Repaired", interval="repaired_interval"),
-        Column(key="group", header="Group"),
-        Column(key="stories", header="Stories", kind="count"),
-        Column(key="unusable", header="Unusable", kind="count"),
-    ]
-    held = [_standing(row) for row in rows]
-    return Table(
-        title=f"{score}: official and repaired reading",
-        columns=_with_known_intervals(columns, held),
-        rows=held,
-        notes=(
-            "The official reading counts an unusable story 0, the repaired one leaves it out. Brackets: 95 % intervals over "
-            "stories. Models that share a letter are not shown to differ (paired sign-flip test, Holm's correction).",
-        ),
-    )
-
-
-def _standing(row: Mapping[str, Any]) -> Row:
-    official, repaired = row.get("official") or {}, row.get("repaired") or {}
-    return {
-        "model": row["model"],
-        "official": _number(official.get("value")),
-        "official_interval": official.get("interval"),
-        "repaired": _number(repaired.get("value")),
-        "repaired_interval": repaired.get("interval"),
-        "group": row.get("group"),
-        "stories": repaired.get("n"),
-        "unusable": row.get("unusable"),
-    }

@@ -17,8 +17,8 @@ MISSING = "–"
 class Column:
     """`kind` says what rows hold under `key`: text, a count, a number, or a share (a fraction, shown in per cent).
 
-    `interval` is the key under which a row has [low, high] of the same kind, `group` a heading over several columns,
-    `best` which end of the scale is marked. None is what is missing.
+    `interval` is the key under which a row has [low, high] of the same kind, `n` that of how many the value rests on, `group` a heading
+    over several columns, `best` which end of the scale is marked. None is what is missing.
     """
 
     key: str
@@ -27,6 +27,7 @@ class Column:
     kind: Literal["text", "count", "number", "share"] = "text"
     group: str = ""
     interval: str = ""
+    n: str = ""
     best: Literal["", "high", "low"] = ""
     digits: int = 2
 
@@ -60,12 +61,12 @@ class Column:
         return MISSING if number is None else f"{number:,}"
 
     def interval_text(self, row: Row) -> str:
-        """`[low, high]` with one digit less than the value, empty where the row has none."""
+        """`[low, high] n = 9`, the ends with one digit less than the value; without what the row has none of."""
         ends = row.get(self.interval) if self.interval else None
-        if ends is None:
-            return ""
         step = Decimal(1).scaleb(-max(0, self.places - 1))
-        return "[" + ", ".join(f"{self.exact(end).quantize(step, ROUND_HALF_UP):,}" for end in ends) + "]"
+        told = [f"{self.exact(end).quantize(step, ROUND_HALF_UP):,}" for end in ends or ()]
+        n = row.get(self.n) if self.n else None
+        return " ".join([*(["[" + ", ".join(told) + "]"] if told else []), *([f"n = {n:,}"] if n is not None else [])])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@ from benchmark.domain.tables.table import Column, Row, Table
 
 
 def to_csv(table: Table) -> bytes:
-    """RFC 4180: UTF-8, CRLF, one header row; numbers unrounded in the header's unit, ends of intervals in columns of
-    their own, empty where nothing is known, totals last.
+    """RFC 4180: UTF-8, CRLF, one header row; numbers unrounded in the header's unit, ends of intervals and n in
+    columns of their own, empty where nothing is known, totals last.
 
     A text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
@@ -35,7 +35,8 @@ def _section_column(table: Table) -> list[Column]:
 def _headers(column: Column) -> list[str]:
     unit = f" ({column.unit})" if column.unit else ""
     name = f"{column.group}: {column.header}" if column.group else column.header
-    return [f"{name}{part}{unit}" for part in (("", " low", " high") if column.interval else ("",))]
+    parts = ("", " low", " high") if column.interval else ("",)
+    return [f"{name}{part}{unit}" for part in parts] + ([f"{name} n"] if column.n else [])
 
 
 def _cells(column: Column, row: Row) -> Iterator[str]:
@@ -47,6 +48,8 @@ def _cells(column: Column, row: Row) -> Iterator[str]:
     for one in (value, *ends):
         number = column.exact(one)
         yield "" if number is None else _plain(format(number, "f"))
+    if column.n:
+        yield "" if row.get(column.n) is None else str(row[column.n])
 
 
 def _plain(number: str) -> str:
@@ -68,10 +71,10 @@ def to_json(table: Table) -> bytes:
 
 
 def _described(column: Column) -> dict[str, str]:
-    names = ("key", "header", "unit", "kind", "group", "interval", "best")
+    names = ("key", "header", "unit", "kind", "group", "interval", "n", "best")
     return {name: value for name in names if (value := getattr(column, name))}
 
 
 def _held(table: Table, row: Row) -> dict[str, Any]:
-    keys = [key for column in table.columns for key in (column.key, column.interval) if key]
+    keys = [key for column in table.columns for key in (column.key, column.interval, column.n) if key]
     return {key: row.get(key) for key in ([table.section] if table.section else []) + keys}

@@ -5,60 +5,158 @@ from __future__ import annotations
 import pytest
 
 from benchmark.domain.omnitom.analyses import (
-    accuracy_by_category,
-    confusion,
-    label_distribution,
-    match_counts,
-    recall_by_order,
-    unusable_share,
-    volume,
+    outputs_analysis,
+    said_labels,
+    stage1_analyses,
+    stage1_rows,
+    stage2_analyses,
+    stage2_rows,
 )
-from benchmark.domain.omnitom.metrics import category_mean
+from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.domain.omnitom.metrics import averages
+from benchmark.domain.omnitom.repaired import stage2_report
 from benchmark.domain.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
 
 GOLD = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
 FALSE = (GOLD[0], "False", *GOLD[2:])
+FACT = ("0", *GOLD[1:])
+ODD = ("1", "maybe", *GOLD[2:])  # its truth status is outside the closed set
 
 STAGE1 = [
-    Stage1Result(1, "A", (0, 1, 5, -1), (1, 0, 2), ("0", "2", "3")),
-    Stage1Result(2, "A", (2,), (1, 0), ("1", "first")),
-    Stage1Result(3, "B", (), (None,), ("1",), "no usable row"),
+    Stage1Result(
+        1, "A", (0, 1, 5, -1), (1, 0, 2), ("0", "2", "3"),
+        pred_orders=("0", "0", "2+", ""), gold_roles=("world", "actors", "actors"), pred_roles=("world", "world", "actors", "actors"),
+    ),
+    Stage1Result(
+        2, "A", (2,), (1, 0), ("1", "first"),
+        pred_orders=("0",), gold_roles=("actors", "actors"), pred_roles=("actors",),
+    ),
+    Stage1Result(3, "B", (), (None,), ("1",), "no usable row", gold_roles=("actors",)),
     Stage1Result(4, "B", (), (), (), NO_GOLD),
-]
+]  # fmt: skip
 STAGE2 = [
-    Stage2Result(1, "A", (GOLD, FALSE, GOLD), (GOLD, GOLD, None)),
-    Stage2Result(2, "A", (GOLD,), (("1", "so", *GOLD[2:]),)),
-    Stage2Result(3, "B", (GOLD,), (GOLD,)),
-    Stage2Result(4, "B", (GOLD,), (None,), "no usable row"),
+    Stage2Result(1, "A", (GOLD, FALSE, FACT), (GOLD, GOLD, None), roles=("actors", "actors", "world")),
+    Stage2Result(2, "A", (GOLD, ODD), (("1", "so", *GOLD[2:]), ODD), roles=("actors", "actors")),
+    Stage2Result(3, "B", (GOLD,), (GOLD,), roles=("actors",)),
+    Stage2Result(4, "B", (FALSE,), (None,), "no usable row", roles=("actors",)),
 ]
 
 
-def test_stage_1_by_hand():
-    # order 0: 1 of 1; order 1: 1 of 1 ("first" is no bucket); orders 2 and 3: one of two
-    assert [row["recall"] for row in recall_by_order(STAGE1).values()] == [1, 1, 0.5]
-    assert recall_by_order([])["0"] == {"gold": 0, "matched": 0, "recall": None}
-    # predicted counts 0, 1, 5, −1, 2
-    assert match_counts(STAGE1) == {"0": 2, "1": 1, "2": 1, "3": 0, "4+": 1, "total": 5}
-    # five predicted and five gold rows in two usable stories
-    assert volume(STAGE1)["predicted_per_story"] == volume(STAGE1)["gold_per_story"] == 2.5
+def values(kinds, measure):
+    return {kind: found[measure]["value"] for kind, found in kinds.items()}
 
 
-def test_stage_2_by_hand():
-    # truth status: story 1 has 1 of 3, story 2 has 0 of 1 → A (1/3 + 0)/2; B 1 of 1, its second story is unusable
-    assert accuracy_by_category(STAGE2)["truth_status"] == {"A": pytest.approx(1 / 6), "B": 1}
-    table = confusion(STAGE2, "truth_status")
-    assert table["True"] == {"True": 2, "False": 0, "Unknown": 0, "missing": 1, "illegal": 1}
-    assert table["False"] == {"True": 1, "False": 0, "Unknown": 0, "missing": 0, "illegal": 0}
-    spread = label_distribution(STAGE2, "truth_status")
-    assert spread["True"] == {"gold": 4, "predicted": 3}
-    assert spread["missing"] == {"gold": 0, "predicted": 1}
-
-
-def test_the_unusable_by_hand():
-    # three stories have gold rows, one of them is unusable
-    assert unusable_share(STAGE1) == {
-        "stories": 3, "unusable": 1, "share": pytest.approx(1 / 3), "reasons": {"no usable row": 1},
+def test_stage_1_by_order_and_role_by_hand():
+    kinds = stage1_analyses(STAGE1)["kinds"]
+    # gold rows: order 0: 1 of 1; order 1: 1 of 1 ("first" is no order); orders 2 and 3: 1 of 2; world 1 of 1; actors 0,2,1,0: 2 of 4
+    assert values(kinds, "recall") == {"0": 1, "1": 1, "2+": 0.5, "world": 1, "actors": 0.5}
+    # predicted rows as the model called them: order 0: counts 0, 1, 2: 2 of 3; none of order 1; 2+: 5: 1 of 1
+    # world 0, 1: 1 of 2; actors 5, -1, 2: 2 of 3
+    assert values(kinds, "precision") == {
+        "0": pytest.approx(2 / 3),
+        "1": None,
+        "2+": 1,
+        "world": 0.5,
+        "actors": pytest.approx(2 / 3),
+    }
+    # F1 = 2PR / (P + R): order 0 (4/3)/(5/3) = 0.8; 2+ 1/1.5 = 2/3; world 1/1.5 = 2/3; actors (2/3)/(7/6) = 4/7
+    assert values(kinds, "f1") == {
+        "0": pytest.approx(0.8), "1": None, "2+": pytest.approx(2 / 3), "world": pytest.approx(2 / 3), "actors": pytest.approx(4 / 7),
     }  # fmt: skip
+    assert kinds["0"]["recall"]["n"] == 1 and kinds["0"]["precision"]["n"] == 3
+    assert kinds["1"]["f1"] == {"value": None, "n": 0, "interval": None, "reason": "no row of this kind"}
+    assert kinds["2+"]["recall"]["reason"] == "an interval needs at least two stories"
+
+
+def test_match_counts_and_volume_by_hand():
+    found = stage1_analyses(STAGE1)
+    # predicted counts 0, 1, 5, -1, 2
+    assert found["match_counts"]["rows"] == {"0": 2, "1": 1, "2": 1, "3": 0, "4+": 1, "total": 5}
+    assert [one["value"] for one in found["match_counts"]["shares"].values()] == [0.4, 0.2, 0.2, 0, 0.2]
+    # five predicted and five gold rows in two usable stories; a resample is either story twice or both: 4, 2.5 or 1 rows a story
+    assert found["volume"]["predicted_per_story"] == {"value": 2.5, "n": 2, "interval": [1, 4]}
+    assert found["volume"]["gold_per_story"]["interval"] == [2, 3]
+    assert stage1_analyses([])["volume"]["predicted_per_story"]["value"] is None
+
+
+def test_an_interval_resamples_whole_stories():
+    # one story with 10 rows all matched, one with 10 rows unmatched: resampled recall is 0, 1/2 or 1, however many rows there are
+    stories = [Stage1Result(at, "A", (), (at,) * 10, ("1",) * 10) for at in (0, 1)]
+    assert stage1_analyses(stories)["kinds"]["1"]["recall"] == {"value": 0.5, "n": 20, "interval": [0, 1]}
+    # a third, large story weighs with its rows: 10 of 40, not a mean of 1, 0, 0
+    large = Stage1Result(2, "A", (), (0,) * 20, ("1",) * 20)
+    assert stage1_analyses([*stories, large])["kinds"]["1"]["recall"]["value"] == 0.25
+
+
+def test_the_seed_decides_the_intervals():
+    stories = [Stage1Result(at, "A", (), (at % 2, 1), ("1", "1")) for at in range(9)]
+    ends = [stage1_analyses(stories, seed=seed, resamples=50)["kinds"]["1"]["recall"]["interval"] for seed in (1, 1, 2)]
+    assert ends[0] == ends[1] != ends[2]
+
+
+def test_stage_2_by_order_and_role_by_hand():
+    kinds = stage2_analyses(STAGE2)["kinds"]
+    # truth status, order 1: right, wrong, wrong ("so"), not legal, right: 2 of 4; order 0: not answered
+    assert kinds["1"]["truth_status"]["value"] == 0.5 and kinds["1"]["truth_status"]["n"] == 4
+    assert kinds["0"]["truth_status"]["value"] == 0 and kinds["world"]["truth_status"]["n"] == 1
+    # overall of order 1: 5 rows of 7 cells less one that is not legal: 34; wrong are two
+    assert kinds["1"]["overall"] == kinds["actors"]["overall"]
+    assert kinds["1"]["overall"]["value"] == pytest.approx(32 / 34) and kinds["1"]["overall"]["n"] == 34
+    assert kinds["2+"]["overall"]["value"] is None
+
+
+def test_confusion_and_labels_by_hand():
+    found = stage2_analyses(STAGE2)
+    table = found["confusion"]["truth_status"]
+    assert table["gold"] == ["True", "False", "Unknown"]
+    assert table["said"] == ["True", "False", "Unknown", "missing", "illegal"] == list(said_labels("truth_status"))
+    # gold True: said True twice, missing once, "so" once; gold False: said True once; the fourth story is unusable
+    assert table["rows"] == [[2, 0, 0, 1, 1], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
+    # False was said of none of them in any resample; nothing of gold Unknown; gold False stands in one story, which not every resample has
+    assert table["ends"][0][1] == [0, 0] and table["ends"][2] == [None] * 5 and table["ends"][1] == [None] * 5
+    labels = found["labels"]["truth_status"]
+    assert labels["predicted"] == [3, 0, 0, 1, 1]
+    # gold counts the unusable story too: four True, two False
+    assert labels["gold"] == [4, 2, 0, 0, 0] and labels["gold_ends"][3] is None
+    assert labels["gold_ends"][2] == [0, 0] and labels["ends"][1] == [0, 0]
+
+
+def test_nothing_usable_has_no_figures():
+    found = stage2_analyses([STAGE2[3]])
+    assert found["kinds"]["1"]["overall"]["value"] is None and found["confusion"]["order"]["rows"][1] == [0] * 6
+    assert found["labels"]["truth_status"]["gold"] == [0, 1, 0, 0, 0]
+    assert stage2_analyses([])["labels"]["order"]["gold"] == [0] * 6
+
+
+def test_outputs_by_hand():
+    # four answers, one of them unusable; of a fifth story there is none
+    found = outputs_analysis(["", "", "no usable row", "", None], {"calls": {"the call failed": 1}})
+    assert found["share"]["value"] == 0.25 and found["share"]["n"] == 4
+    assert found["unusable"] == 1 and found["reasons"] == {"no usable row": 1}
+    assert found["without"] == {"calls": {"the call failed": 1}}
+    assert outputs_analysis([None], {})["share"] == {"value": None, "n": 0, "interval": None, "reason": "no answer"}
+
+
+def test_rows_meant_are_the_rows_counted():
+    """What a page lists behind a figure adds up to the figure's n, or to its count."""
+    stage1, stage2 = stage1_analyses(STAGE1), stage2_analyses(STAGE2)
+    usable1, usable2 = STAGE1[:2], STAGE2[:3]
+    for name, count in stage1["match_counts"]["rows"].items():
+        if name != "total":
+            assert sum(stage1_rows(one, matches=name)[0] for one in usable1) == count
+    for kind, held in stage1["kinds"].items():
+        by = "role" if kind in ("world", "actors") else "order"
+        rows = sum(stage1_rows(one, **{by: kind})[0] for one in usable1)
+        assert rows == held["precision"]["n"] + held["recall"]["n"]
+    for at, gold in enumerate(stage2["confusion"]["truth_status"]["gold"]):
+        for place, said in enumerate(said_labels("truth_status")):
+            rows = [stage2_rows(one, dimension="truth_status", gold=gold, said=said) for one in usable2]
+            assert sum(meant for meant, _ in rows) == stage2["confusion"]["truth_status"]["rows"][at][place]
+    for name in DIMENSIONS:
+        right = [stage2_rows(one, dimension=name, order="1") for one in usable2]
+        held = stage2["kinds"]["1"][name]
+        assert sum(of for _, of in right) == held["n"]
+        assert sum(meant for meant, _ in right) / held["n"] == held["value"]
 
 
 @pytest.fixture(scope="session")
@@ -71,14 +169,15 @@ def test_table_3_prints_the_mean_of_categories(paper):
         shares = {name: value for name, value in row["stage1"].items() if name != "Overall" and value is not None}
         if not shares:
             continue
-        mean = 100 * float(category_mean([f"{value / 100:.6f}" for value in shares.values()]))
+        rows = [(name, {"f1": f"{value / 100:.6f}"}) for name, value in shares.items()]
+        mean = 100 * float(averages(rows, ("f1",))["overall"]["f1_category_mean"])
         # the finding in "consistency": printed is the unweighted mean, at most 0.0057 off
         assert mean == pytest.approx(row["stage1"]["Overall"], abs=0.0058), row["model"]
         assert mean == pytest.approx(row["check_stage1_unweighted_category_mean"], abs=0.001)
     assert any(one["table"] == "Table 3 Stage 1 Overall" for one in paper["consistency"]["inconsistencies"])
 
 
-def test_table_10_is_what_accuracy_by_category_gives(paper):
+def test_table_10_is_what_the_category_rows_give(paper):
     # stories whose accuracy is the printed one: 10,000 gold rows each would be exact, one story a category is enough
     rows = 10_000
     for values in (models["GPT-5"]["values"] for models in paper["table_10"]["dimensions"].values()):
@@ -86,7 +185,9 @@ def test_table_10_is_what_accuracy_by_category_gives(paper):
             Stage2Result(1, name, (GOLD,) * rows, (GOLD,) * (hit := round(value * 100)) + (FALSE,) * (rows - hit))
             for name, value in values.items()
         ]
-        found = accuracy_by_category(results)["truth_status"]
+        found = {
+            row["story_category"]: row["acc_truth-status"] for row in stage2_report(results, resamples=2)["by_category"]
+        }
         assert {name: round(100 * share, 2) for name, share in found.items()} == values
 
 
@@ -103,14 +204,15 @@ def test_table_11_from_its_counts(paper):
     for row in paper["table_11"]:
         counts = tuple(count for count in range(5) for _ in range(row[f"mc{count}"]))
         result = Stage1Result(1, "A", counts, (1,), ("1",))
-        found = match_counts([result])
+        found = stage1_analyses([result])["match_counts"]["rows"]
         assert list(found.values()) == [*(row[f"mc{count}"] for count in range(5)), row["total"]]
         assert result.pred_matched == row["derived"]["matched"]
         assert round(100 * result.pred_matched / len(counts), 2) == row["derived"]["micro_precision_percent"]
         # the last row holds all eight models
         stories = 895 * (8 if row["model"] == "Total" else 1)
-        per_story = volume([result] + [Stage1Result(2, "A", (), (), ())] * (stories - 1))["predicted_per_story"]
-        assert round(per_story, 2) == row["derived"]["beliefs_per_story_over_895"]
+        every = [result] + [Stage1Result(2, "A", (), (), ())] * (stories - 1)
+        per_story = stage1_analyses(every, resamples=2)["volume"]["predicted_per_story"]
+        assert round(per_story["value"], 2) == row["derived"]["beliefs_per_story_over_895"]
 
 
 def test_table_12_from_its_counts(paper):
@@ -120,12 +222,12 @@ def test_table_12_from_its_counts(paper):
             if percent is None:
                 continue
             failed = row[f"{stage}_implied_stories"]
-            results = [Stage1Result(at, "A", (), (), (), "no usable row" if at < failed else "") for at in range(895)]
-            assert round(100 * unusable_share(results)["share"], 2) == percent
+            outputs = ["no usable row" if at < failed else "" for at in range(895)]
+            assert round(100 * outputs_analysis(outputs, {}, resamples=2)["share"]["value"], 2) == percent
 
 
 def test_figure_of_the_human_judgements(paper):
     told = paper["in_text"]["human_matchcount_distribution"]
     counts = tuple(count for count in range(4) for _ in range(told[f"mc{count}"]))
-    found = match_counts([Stage1Result(1, "A", counts, (), ())])
+    found = stage1_analyses([Stage1Result(1, "A", counts, (), ())])["match_counts"]["rows"]
     assert [round(100 * found[str(count)] / found["total"], 2) for count in range(4)] == told["percent"]

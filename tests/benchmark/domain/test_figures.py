@@ -57,7 +57,12 @@ def made(n: int) -> dict:
     }
     counted = {
         name: {
-            label: {"gold": int(rng.integers(1, 900)), "predicted": int(rng.integers(1, 900))}
+            label: {
+                "gold": int(rng.integers(1, 900)),
+                "predicted": int(rng.integers(1, 900)),
+                "gold_interval": [0.1, 0.2],
+                "interval": [0.05, 0.3],
+            }
             for label in SCHEMA[name].values
         }
         for name in DIMENSIONS
@@ -76,7 +81,10 @@ def made(n: int) -> dict:
             figures.f1_by_category,
             ([{"model": model, "values": spread(ABBREVIATIONS)} for model in models], {"reading": "official"}),
         ),
-        "orders": (figures.by_order, ({"Recall": order, "Accuracy": order[:1]}, {"reading": "repaired"})),
+        "orders": (
+            figures.by_kind,
+            ({"F1": order, "Recall": order[:1]}, {"by": "order", "of": "Extraction", "reading": "repaired"}),
+        ),
         "dimension": (
             figures.accuracy_by_dimension,
             (
@@ -84,9 +92,12 @@ def made(n: int) -> dict:
                 {"reading": "official"},
             ),
         ),
-        "labels": (figures.label_distribution, (counted, {"model": models[-1]})),
+        "labels": (figures.label_distribution, (counted, {"model": models[-1], "reading": "repaired"})),
         "matches": (figures.match_counts, (matches, {"reading": "repaired"})),
-        "confusion": (figures.confusion, (table("content_type"), {"dimension": "content_type", "model": models[0]})),
+        "confusion": (
+            figures.confusion,
+            (table("content_type"), {"dimension": "content_type", "model": models[0], "reading": "official"}),
+        ),
         "volume": (figures.volume, (volume, {"reading": "official"})),
         "two": (
             figures.two_models,
@@ -226,7 +237,7 @@ def test_a_confusion_matrix_prints_counts_and_hides_what_was_never_said():
         gold: {"Explicit": 3 if gold == "Explicit" else 1, "Implicit": 1200, "missing": 0, "illegal": 0}
         for gold in ("Explicit", "Implicit")
     }
-    root = ElementTree.fromstring(figures.confusion(table, dimension="representation", model="m"))
+    root = ElementTree.fromstring(figures.confusion(table, dimension="representation", model="m", reading="official"))
     shown = [one.text for one in texts(root)]
     assert shown.count("1,200") == 2 and {"3", "1"} <= set(shown)
     assert "missing" not in shown and "illegal" not in shown
@@ -249,11 +260,13 @@ def test_no_data_says_so(form):
     for data in (
         figures.leaderboard([], score="F1", format=form),
         figures.f1_by_category([], reading="official", format=form),
-        figures.by_order({}, reading="official", format=form),
+        figures.by_kind({}, by="role", of="Extraction", reading="official", format=form),
         figures.accuracy_by_dimension([], reading="official", format=form),
-        figures.label_distribution({"order": {"0": {"gold": 0, "predicted": 0}}}, model="m", format=form),
+        figures.label_distribution(
+            {"order": {"0": {"gold": 0, "predicted": 0}}}, model="m", reading="repaired", format=form
+        ),
         figures.match_counts({"m": {"0": 0, "total": 0}}, reading="official", format=form),
-        figures.confusion({"0": {"0": 0}}, dimension="order", model="m", format=form),
+        figures.confusion({"0": {"0": 0}}, dimension="order", model="m", reading="official", format=form),
         figures.volume([{"model": "m", "predicted_per_story": None}], reading="official", format=form),
         figures.two_models([(None, 1.0)], first="a", second="b", score="F1", format=form),
     ):

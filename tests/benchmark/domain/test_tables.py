@@ -16,7 +16,6 @@ from benchmark.domain.tables import (
     by_dimension_and_category,
     main_results,
     match_count_distribution,
-    standings,
     to_csv,
     to_json,
     to_latex,
@@ -272,41 +271,31 @@ def test_table_11_of_the_paper_adds_up(paper):
 
 def test_table_12_by_hand():
     # 62 of 895 = 6.927 %, 129 of 895 = 14.413 %
+    def held(unusable: int, parts: dict) -> dict:
+        share = {"value": unusable / 895, "n": 895, "interval": [0.05, 0.09]}
+        return {"share": share, "unusable": unusable, "reasons": {"no usable row": unusable}, "without": parts}
+
     shares = {
         "Qwen3 8B": {
-            name: {"stories": 895, "unusable": n, "share": n / 895} for name, n in (("stage1", 62), ("stage2", 129))
+            "stage1": held(62, {"calls": {}, "judgements": {"the judge refused": 2, "no judgement": 1}}),
+            "stage2": held(129, {"calls": {"the call failed": 4}}),
         },
-        "GPT-5": {"stage1": None, "stage2": {"stories": 895, "unusable": 16, "share": 16 / 895}},
+        "GPT-5": {"stage1": None, "stage2": held(16, {"calls": {}})},
     }
-    found = unusable_outputs(shares)
+    found = unusable_outputs(shares, reading="repaired")
     shown = [[column.text(row.get(column.key)) for column in found.columns] for row in found.rows]
+    # a stage: share, unusable, answers, calls without an answer, and of stage 1 extractions without a judgement
     assert shown == [
-        ["Qwen3 8B", "6.93", "62", "895", "14.41", "129", "895"],
-        ["GPT-5", "–", "–", "–", "1.79", "16", "895"],
+        ["Qwen3 8B", "6.93", "62", "895", "0", "3", "14.41", "129", "895", "4"],
+        ["GPT-5", "–", "–", "–", "–", "–", "1.79", "16", "895", "0"],
     ]
+    assert found.columns[1].interval_text(found.rows[0]) == "[5.0, 9.0]"
 
 
-def test_standings_show_both_readings_and_never_mix_them():
-    rows = [
-        {
-            "model": "a",
-            "official": {"value": "0.500000"},
-            "repaired": {"value": 0.55, "interval": [0.5, 0.6], "n": 80},
-            "group": "ab",
-            "unusable": 9,
-        },
-        {
-            "model": "b",
-            "official": None,
-            "repaired": {"value": None, "interval": None, "n": 0},
-            "group": None,
-            "unusable": 89,
-        },
-    ]
-    found = standings(rows, score="Stage 1 F1")
-    assert to_csv(found).decode().splitlines() == [
-        "Model,Official (%),Repaired (%),Repaired low (%),Repaired high (%),Group,Stories,Unusable",
-        "a,50,55,50,60,ab,80,9",
-        "b,,,,,,0,89",
-    ]
-    assert json.loads(to_json(found))["rows"][1]["repaired"] is None
+def test_an_estimate_is_printed_with_its_interval_and_n():
+    column = Column(key="a", header="A", kind="share", interval="a interval", n="a n", digits=1)
+    rows = [{"a": 0.5, "a interval": [0.4, 0.6], "a n": 1200}, {"a": None, "a interval": None, "a n": 0}]
+    table = Table(title="t", columns=[column], rows=rows)
+    assert [column.interval_text(row) for row in rows] == ["[40, 60] n = 1,200", "n = 0"]
+    assert records(to_csv(table)) == [["A", "A low", "A high", "A n"], ["50", "40", "60", "1200"], ["", "", "", "0"]]
+    assert b'"a n": 1200' in to_json(table)

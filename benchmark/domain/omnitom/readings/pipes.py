@@ -93,6 +93,11 @@ def rows_of(text: str) -> list[Row]:
     return found
 
 
+def has_bare_header(text: str) -> bool:
+    """Whether a text has a table of no rows and nothing else between pipes."""
+    return not rows_of(text) and any(columns_of(split_cells(line)) for line in _lines(text))
+
+
 def _lines(text: str) -> Iterator[str]:
     for line in answer_of(text).splitlines():
         line = line.strip().lstrip("\ufeff")

@@ -1,0 +1,96 @@
+"""What figures of one reading show: the arguments of `benchmark.domain.figures` from the entries of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from benchmark.domain.omnitom.analyses import BUCKETS
+from benchmark.domain.omnitom.kinds import KINDS
+from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.domain.tables.omnitom import HEADERS
+from benchmark.services.analysis_tables import volume_of
+from benchmark.services.leaderboards import Entry
+
+Arguments = dict[str, Any]
+
+
+def by_category(entries: Sequence[Entry], reading: str) -> Arguments:
+    rows = [
+        {
+            "model": one["model"],
+            "values": {row["story_category"]: _figure(row, "f1") for row in one["readings"][reading]["by_category"]},
+        }
+        for one in entries
+    ]
+    return {"positional": [rows], "reading": reading}
+
+
+def _figure(row: dict[str, Any], name: str) -> dict[str, Any]:
+    return {"value": row[name], "interval": (row.get("interval") or {}).get(name)}
+
+
+def dimensions(entries: Sequence[Entry], reading: str) -> Arguments:
+    rows = []
+    for one in entries:
+        overall = one["readings"][reading]["overall"]
+        values = {name: overall[f"acc_{COLUMNS[name]}"] for name in DIMENSIONS}
+        rows.append({"model": one["model"], "values": values, "overall": overall["overall_accuracy"]})
+    return {"positional": [rows], "reading": reading}
+
+
+def extraction_by_kind(entries: Sequence[Entry], by: str, reading: str) -> Arguments:
+    return _by_kind(entries, by, reading, {"F1": "f1", "Precision": "precision", "Recall": "recall"}, "Extraction")
+
+
+def labelling_by_kind(entries: Sequence[Entry], by: str, reading: str) -> Arguments:
+    heads = {"Overall": "overall", **{HEADERS[name]: name for name in DIMENSIONS}}
+    return _by_kind(entries, by, reading, heads, "Labelling accuracy")
+
+
+def _by_kind(entries: Sequence[Entry], by: str, reading: str, panels: dict[str, str], of: str) -> Arguments:
+    held = {
+        title: [
+            {
+                "model": one["model"],
+                "values": {kind: one["figures"]["analyses"][reading]["kinds"][kind][name] for kind in KINDS[by]},
+            }
+            for one in entries
+        ]
+        for title, name in panels.items()
+    }
+    return {"positional": [held], "by": by, "of": of, "reading": reading}
+
+
+def volume(entries: Sequence[Entry], reading: str) -> Arguments:
+    rows = [{"model": one["model"]} | volume_of(one, reading) for one in entries]
+    return {"positional": [rows], "reading": reading}
+
+
+def match_counts(entries: Sequence[Entry], reading: str) -> Arguments:
+    rows = {}
+    for one in entries:
+        held = one["figures"]["analyses"][reading]["match_counts"]["rows"]
+        rows[one["model"]] = {name: held[name] for name in BUCKETS}
+    return {"positional": [rows], "reading": reading}
+
+
+def labels(entry: Entry, reading: str) -> Arguments:
+    held = entry["figures"]["analyses"][reading]["labels"]
+    tables = {}
+    for name in DIMENSIONS:
+        one = held[name]
+        columns = zip(one["labels"], one["gold"], one["gold_ends"], one["predicted"], one["ends"], strict=True)
+        tables[name] = {
+            label: {"gold": gold, "gold_interval": gold_ends, "predicted": predicted, "interval": ends}
+            for label, gold, gold_ends, predicted, ends in columns
+        }
+    return {"positional": [tables], "model": entry["model"], "reading": reading}
+
+
+def confusion(entry: Entry, dimension: str, reading: str) -> Arguments:
+    held = entry["figures"]["analyses"][reading]["confusion"][dimension]
+    table = {
+        gold: dict(zip(held["said"], rows, strict=True)) for gold, rows in zip(held["gold"], held["rows"], strict=True)
+    }
+    return {"positional": [table], "dimension": dimension, "model": entry["model"], "reading": reading}

@@ -1,0 +1,114 @@
+"""Table 12 counts the model's own answers; the judge's failures and failed calls stand apart (paper, D.4)."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmark.models import RunItem
+from benchmark.services import items as service
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.reports import report_of
+from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
+
+pytestmark = pytest.mark.django_db(transaction=True)
+STAGES = ("extract", "judge", "label")
+
+
+@pytest.fixture
+def gold(cast, make_story):
+    return frozen(cast, make_story)
+
+
+@pytest.fixture
+def models(db):
+    return baselines()
+
+
+def judged_by(cast, gold, models, **options):
+    """A run of perfect extractions, judged by a judge with these options."""
+    judge = make_endpoint("judge", options=options)
+    return work_off(started(cast, gold, [models["omniscient"]], ("extract", "judge"), judge=judge))
+
+
+def row_of(run, reading: str = "repaired") -> dict:
+    return dict(tables_of(document_of(run))[f"unusable-{reading}"]().rows[0])
+
+
+def missing(run) -> dict[str, int]:
+    return report_of(run)["entrants"][0]["stage1"]["repaired"]["overall"]["unusable_reasons"]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"default": "I cannot."}, "no judgement"),
+        ({"script": [{"text": "No.", "stop": "refusal"}]}, "the judge refused"),
+        ({"script": [{"text": "No.", "stop": "length"}]}, "the judge's answer was cut off"),
+        ({"script": [{"fail": "rejected"}]}, "judgement: the call failed"),
+    ],
+)
+def test_a_judge_that_fails_is_not_the_model_s_fault(cast, gold, models, options, why):
+    """Four perfect extractions and no judgement: none of four answers is unusable, four extractions lack a judgement."""
+    run = judged_by(cast, gold, models, **options)
+    row = row_of(run)
+    assert (row["stage1"], row["stage1_unusable"], row["stage1_answers"]) == (0, 0, 4)
+    assert (row["stage1_calls"], row["stage1_judgements"]) == (0, 4)
+    assert missing(run) == {why: 4}
+    assert service.places_of(run, {"stage": "judge", "problem": "unjudged"}).count() == 4
+    assert service.places_of(run, {"stage": "extract", "problem": "unusable"}).count() == 0
+
+
+def test_a_failed_call_is_no_unusable_output(cast, gold, models):
+    """One of four extractions fails, one says nothing that can be read: one of three answers is unusable, one call is without."""
+    rows = "Actor | Belief | Order\nworld | The key is in the drawer | 0"
+    script = [{"fail": "rejected", "times": 1}, {"text": "I would rather not.", "times": 1}]
+    model = make_endpoint("model", options={"script": script, "default": rows}, max_concurrency=1)
+    run = work_off(started(cast, gold, [model], ("extract", "judge"), judge=models["lexical-judge"]))
+    row = row_of(run)
+    assert row["stage1"] == pytest.approx(1 / 3) and (row["stage1_unusable"], row["stage1_answers"]) == (1, 3)
+    assert (row["stage1_calls"], row["stage1_judgements"]) == (1, 0)
+    assert missing(run) == {"no usable row": 1, "the call failed": 1}
+    found = service.places_of(run, {"stage": "judge", "problem": "missing"})
+    assert sorted(one.stage for one in found) == ["extract", "judge"]
+
+
+def test_a_failed_labelling_call_is_named(cast, gold):
+    model = make_endpoint("model", options={"script": [{"fail": "rejected", "times": 1}], "default": "So be it."})
+    run = work_off(started(cast, gold, [model]))
+    row = row_of(run)
+    assert (row["stage2_unusable"], row["stage2_answers"], row["stage2_calls"]) == (3, 3, 1)
+    notes = " ".join(tables_of(document_of(run))["unusable-repaired"]().notes)
+    assert "model: no usable row 3, the call failed 1" in notes
+
+
+def test_the_official_reading_counts_what_official_parsing_finds_no_row_in(cast, gold, models):
+    """A renamed column costs a person nothing; nothing is what official parsing finds in prose."""
+    model = make_endpoint("model", options={"default": "I would rather not."})
+    run = work_off(started(cast, gold, [model], STAGES, judge=models["lexical-judge"]))
+    row = row_of(run, "official")
+    assert (row["stage1_unusable"], row["stage1_answers"]) == (4, 4)
+    assert (row["stage2_unusable"], row["stage2_answers"]) == (4, 4)
+
+
+@pytest.mark.parametrize("form", ["text", "structured"])
+def test_an_empty_table_counts_as_an_answer(cast, gold, models, form):
+    text = '{"rows": []}' if form == "structured" else "Actor | Belief | Order\n--- | --- | ---"
+    model = make_endpoint("model", options={"default": text})
+    run = work_off(started(cast, gold, [model], STAGES, judge=models["lexical-judge"], form=form))
+    row, [entrant] = row_of(run), report_of(run)["entrants"]
+    assert (row["stage1_unusable"], row["stage2_unusable"], row["stage1_answers"]) == (0, 0, 4)
+    for stage, name in (("stage1", "recall"), ("stage1", "f1"), ("stage2", "overall_accuracy")):
+        overall = entrant[stage]["repaired"]["overall"]
+        assert (overall["stories"], overall["unusable"], overall[name]) == (4, 0, 0)
+    assert set(RunItem.objects.filter(entrant__run=run).values_list("unusable", flat=True)) == {""}
+
+
+def test_a_table_that_was_cut_off_before_its_first_row_is_no_empty_table(cast, gold, models):
+    script = [{"text": "Actor | Belief | Order", "stop": "length"}]
+    model = make_endpoint("model", options={"script": script})
+    run = work_off(started(cast, gold, [model], STAGES, judge=models["lexical-judge"]))
+    assert missing(run) == {"the answer was cut off": 4}
+    assert (row_of(run)["stage1_unusable"], row_of(run)["stage2_unusable"]) == (4, 4)
+    assert set(RunItem.objects.filter(entrant__run=run, stage="label").values_list("repaired_score", flat=True)) == {
+        None
+    }
