@@ -71,6 +71,10 @@ def score_omnitom(
     """
     from benchmark.domain.omnitom.repaired import score_repaired  # the statistics libraries take a second to load
 
+    if max_stories < 0:
+        raise ValueError(f"max_stories is {max_stories}; expected 0 (all) or more.")
+    if seed < 0:
+        raise ValueError(f"The seed is {seed}; expected 0 or more.")
     with data.open("rb") as handle:
         records = read_records(handle, str(data))
     texts = _omnitom_texts(read_answers(answers), answers, {record.story_id for record in records})

@@ -213,7 +213,12 @@ def _take_labels(person: HumanResults, record: Record, labels: Sequence[Sequence
         person.official2.append(stage2_of(record, {"predicted": labels}, mended=False))
     shown = [row for gold, row in zip(record.rows, labels, strict=True) if gold.shown]
     whole = stage2_of(record, {"predicted": shown}, mended=True)
-    kept = [pair for pair in zip(whole.gold, whole.predicted, strict=True) if any(pair[1])]
+    kept = [at for at, said in enumerate(whole.predicted) if any(said)]
     if kept:
-        gold = tuple(tuple(one if said else "" for one, said in zip(*pair, strict=True)) for pair in kept)
-        person.repaired2.append(replace(whole, gold=gold, predicted=tuple(said for _, said in kept)))
+        said = tuple(whole.predicted[at] for at in kept)
+        gold = tuple(
+            tuple(one if label else "" for one, label in zip(whole.gold[at], labels, strict=True))
+            for at, labels in zip(kept, said, strict=True)
+        )
+        roles = tuple(whole.roles[at] for at in kept) if whole.roles else ()
+        person.repaired2.append(replace(whole, gold=gold, predicted=said, roles=roles))

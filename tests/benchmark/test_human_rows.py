@@ -98,10 +98,10 @@ def test_structured_output_gives_people_no_official_figures_either(cast, stories
 
 def test_confusions_count_only_cells_with_a_vote(cast, stories, label):
     label(stories[0][2][0], stories[0][1][0], keys=("context",), context="Deceptive")
-    analyses = figures(cast)["Annotator 1"]["figures"]["analyses"]
-    assert analyses["confusion"]["context"]["Neutral"]["Deceptive"] == 1
-    cells = [count for table in analyses["confusion"].values() for row in table.values() for count in row.values()]
-    assert sum(cells) == 1
+    tables = figures(cast)["Annotator 1"]["figures"]["analyses"]["repaired"]["confusion"]
+    context = tables["context"]
+    assert context["rows"][context["gold"].index("Neutral")][context["said"].index("Deceptive")] == 1
+    assert sum(count for table in tables.values() for row in table["rows"] for count in row) == 1
 
 
 def test_an_expert_has_a_row_where_she_decided(cast, stories):

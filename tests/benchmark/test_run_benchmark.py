@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from annotation.models import Proposition
 from annotation.services.sample import load_sample
 from benchmark.models import Dataset, Run, RunItem, RunReport, Stage
-from benchmark.services.reports import scores_of
+from benchmark.services.reports import report_of, scores_of
 from tests.benchmark.evaluation import endpoint, frozen, generated, write_records
 from workers.models import Call
 
@@ -84,6 +84,18 @@ def test_labelling_has_its_own_columns_and_a_second_run_makes_no_call(dataset):
     second = run("--stage", "label", "--endpoint", "majority", "--wait")
     assert second["calls"] == {"made": 0, "reused": 14}
     assert second["scores"] == first["scores"] and second["run"] != first["run"]
+
+
+def test_without_json_people_read_a_table(dataset):
+    out, err = StringIO(), StringIO()
+    arguments = ("--stage", "label", "--endpoint", "majority", "--endpoint", "random", "--wait")
+    call_command(*CALL[:-1], *arguments, stdout=out, stderr=err)
+    lines = out.getvalue().splitlines()
+    assert "items: 28 done, 0 failed, 0 unusable" in lines and "calls: 28 made, 0 reused" in lines
+    assert {"majority", "random"} < set(lines)
+    held = report_of(Run.objects.get())["entrants"][0]["stage2"]["official"]["overall"]["overall_accuracy"]
+    assert f"official  stage2  {'overall_accuracy':24}{held:>12}" in lines[lines.index("majority") :]
+    assert "{" not in out.getvalue()
 
 
 def test_without_wait_nothing_is_asked_yet(dataset):

@@ -151,6 +151,13 @@ def test_missing_files_and_bad_selections_are_one_sentence(write, tmp_path):
     assert "No story is selected" in refused(*command, answers, "--story-ids", "9")
     assert "is no story id" in refused(*command, answers, "--story-ids", "a-b")
     assert "There is no file" in refused("parse_outputs", "extract", tmp_path / "none.jsonl")
+    assert "is a folder" in refused("parse_outputs", "extract", tmp_path)
+    assert "holds no text" in refused("parse_outputs", "extract", write("empty.jsonl", "\n"))
+    assert (
+        refused("score_outputs", "omnitom", "--data", tmp_path, "--answers", answers) == f"{tmp_path}: is a directory."
+    )
+    assert "The seed is -1; expected 0 or more." in refused(*command, answers, "--seed", "-1")
+    assert "max_stories is -3" in refused(*command, answers, "--max-stories", "-3")
     assert "--pred and --gold are for judge" in refused("parse_outputs", "label", data, "--gold", answers)
 
 

@@ -32,7 +32,7 @@ class JsonCommand(BaseCommand):
                 "; ".join(f"{name}: {' '.join(said)}".lstrip(": ") for name, said in told.items())
             ) from error
         except self.refusals as error:
-            raise CommandError(" ".join(str(error).split())) from error
+            raise CommandError(_sentence(error)) from error
         except DatabaseError as error:
             raise CommandError(f"The database refused: {str(error).splitlines()[0]}") from error
         if options["json"]:
@@ -49,6 +49,12 @@ class JsonCommand(BaseCommand):
 
     def note(self, message: str) -> None:
         self.stderr.write(message)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}."  # without the number that Python puts first
+    return " ".join(str(error).split())
 
 
 def _refusing(parser: CommandParser) -> Callable[[str], NoReturn]:

@@ -11,6 +11,7 @@ from annotation.management.commands._money import dollars
 from annotation.management.commands._output import file_output
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._runs import check_examples, endpoint_named, flag, given, run_of, seen_through, told
+from benchmark.management.commands._scores import say_run
 from benchmark.models import Entrant, Run
 from benchmark.services.documents import document_of, figures_of, tables_of
 from benchmark.services.downloads import WRITERS, has_official_output, output_files, score_lines, table_file, zipped
@@ -86,6 +87,9 @@ class Command(JsonCommand):
         if options["wait"]:
             seen_through(made, self.note)
         return told(made, scores=options["wait"]) | more
+
+    def say(self, result: dict) -> None:
+        say_run(self, result)
 
 
 def _done(run: Run, action: str, options: dict[str, Any]) -> tuple[Run, dict[str, Any]]:

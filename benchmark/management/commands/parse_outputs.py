@@ -35,11 +35,16 @@ class Command(JsonCommand):
         if options["kind"] != "judge" and any(sides):
             raise ValueError("--pred and --gold are for judge.")
         for one in filter(None, [path, *sides]):
-            if not one.is_file():
+            if not one.exists():
                 raise ValueError(f"There is no file {one}.")
+            if one.is_dir():
+                raise ValueError(f"{one} is a folder; expected a file.")
         parse = _parser(options["kind"], [_given(one) if one else None for one in sides])
         with path.open("rb") as handle:
-            return [_parsed(raw, parse, f"{path}, line {number}: ") for number, raw in lines_of(handle)]
+            found = [_parsed(raw, parse, f"{path}, line {number}: ") for number, raw in lines_of(handle)]
+        if not any(found):
+            raise ValueError(f"{path} holds no text; expected a JSON object on each line.")
+        return found
 
     def say(self, result: list[dict]) -> None:
         for line in filter(None, result):

@@ -12,6 +12,7 @@ from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from benchmark.management.commands._runs import check_examples, endpoint_named, flag, given, seen_through, told
+from benchmark.management.commands._scores import say_run
 from benchmark.models import Dataset, Form, Run, Stage
 from benchmark.services.datasets import freeze
 from benchmark.services.estimates import estimate
@@ -78,6 +79,9 @@ class Command(JsonCommand):
         if options["wait"]:
             seen_through(run, self.note)
         return told(run, scores=options["wait"])
+
+    def say(self, result: dict) -> None:
+        say_run(self, result)
 
     def _say_before(self, plan: Plan) -> None:
         """Of what may cost something."""

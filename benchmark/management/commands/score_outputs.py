@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmark.domain.suites import SUITES, Option
+from benchmark.management.commands._scores import say_scores
 from workers.management.json_command import JsonCommand
 
 
@@ -35,19 +36,9 @@ class Command(JsonCommand):
         return suite.score(options["data"], options["answers"], **own | given)
 
     def say(self, result: dict) -> None:
-        for reading, stages in result.items():
-            for stage, why in stages.get("reason", {}).items():
-                self.note(f"{reading}, {stage}: {why}")
-            for stage in (name for name, found in stages.items() if name != "reason" and found):
-                for name, value in stages[stage]["overall"].items():
-                    if isinstance(value, str | int | float):
-                        self.stdout.write(f"{reading:10}{stage:8}{name:24}{_short(value):>12}")
+        say_scores(self, result)
 
 
 def _options() -> list[Option]:
     """The options of all suites, one of a name that several have."""
     return list({option.name: option for suite in SUITES.values() for option in suite.options}.values())
-
-
-def _short(value: str | int | float) -> str:
-    return f"{value:.6f}" if isinstance(value, float) else str(value)

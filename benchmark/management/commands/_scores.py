@@ -1,0 +1,39 @@
+"""A run and its scores, as people read them in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workers.management.json_command import JsonCommand
+
+
+def say_run(command: JsonCommand, told: Mapping[str, Any]) -> None:
+    for name, value in told.items():
+        if name == "scores":
+            say_scores(command, value)
+        elif isinstance(value, Mapping):
+            command.stdout.write(f"{name}: {', '.join(f'{count:,} {what}' for what, count in value.items())}")
+        else:
+            command.stdout.write(f"{name}: {value}")
+
+
+def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "") -> None:
+    """One line a measure. `scores`: {official, repaired}, or those by model."""
+    if "official" not in scores:
+        for name, held in scores.items():
+            say_scores(command, held, name)
+        return
+    if model:
+        command.stdout.write(f"\n{model}")
+    for reading, stages in scores.items():
+        for stage, why in stages.get("reason", {}).items():
+            command.note(f"{reading}, {stage}: {why}")
+        for stage in (name for name, found in stages.items() if name != "reason" and found):
+            for name, value in stages[stage]["overall"].items():
+                if isinstance(value, str | int | float):
+                    command.stdout.write(f"{reading:10}{stage:8}{name:24}{_short(value):>12}")
+
+
+def _short(value: str | int | float) -> str:
+    return f"{value:.6f}" if isinstance(value, float) else str(value)
