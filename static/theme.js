@@ -28,12 +28,21 @@
     for (const menu of all("details.menu[open]")) if (!except || !menu.contains(except)) menu.open = false;
   };
   on("focusin", (event) => closeMenus(event.target));
+  const keepInside = () => {
+    for (const panel of all("details.menu[open] > .menu-panel")) {
+      panel.style.translate = "";
+      const { left, right } = panel.getBoundingClientRect();
+      const beyond = Math.min(0, left - 8) || Math.max(0, right + 8 - root.clientWidth);
+      if (beyond) panel.style.translate = `${-beyond}px`;
+    }
+  };
   document.addEventListener("toggle", ({ target: menu }) => {
     if (!menu.matches?.("details.menu") || !menu.open) return;
-    const panel = menu.querySelector(".menu-panel"), { left, width } = panel.getBoundingClientRect();
-    const beyond = Math.min(0, left - 8) || Math.max(0, left + width + 8 - root.clientWidth);
-    panel.style.translate = beyond ? `${-beyond}px` : "";
-  }, true);
+    keepInside();
+    menu.querySelector(".menu-panel").scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, true); // a toggle does not bubble
+  window.addEventListener("resize", keepInside);
+  on("htmx:afterSettle", keepInside);
   on("keydown", (event) => {
     const menu = event.target.closest?.("details.menu");
     if (event.key === "Escape") {

@@ -83,12 +83,17 @@ def test_no_page_shows_a_traceback(cast, client, monkeypatch):
         "/p/minds/runs/%00/",
         "/p/minds/results/?gold=%00",
         "/models/endpoint/%00/",
-        "/api/projects/%00/stories/",
     ],
 )
 def test_no_address_with_nul_reaches_the_database(cast, client, address):
     client.force_login(cast.alice)
     assert client.get(address).status_code == 404
+
+
+def test_the_api_says_in_its_own_shape_that_an_address_with_nul_is_not_there(cast, client):
+    client.force_login(cast.alice)
+    response = client.get("/api/v1/projects/minds/stories/%00/")
+    assert response.status_code == 404 and response.json()["error"]["status"] == 404
 
 
 def test_the_site_admin_pages_cannot_alter_history(cast, client):

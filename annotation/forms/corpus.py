@@ -20,13 +20,20 @@ class StoryFilter(forms.Form):
             self.fields[name].choices = [("", "All"), *((one, one) for one in names)]
 
 
+SPLIT_TOLD = {
+    "invalid": "A name of letters, digits, hyphens and underscores is expected for the split, such as calibration."
+}
+
+
 class ChosenForm(forms.Form):
     """Stories ticked in the list, and the split that they go to."""
 
     stories = forms.ModelMultipleChoiceField(
         Story.objects.none(), to_field_name="uid", error_messages={"required": "Tick at least one story."}
     )
-    split = forms.SlugField(required=False, max_length=40, label="Put ticked stories into the split")
+    split = forms.SlugField(
+        required=False, max_length=40, label="Put ticked stories into the split", error_messages=SPLIT_TOLD
+    )
 
     def __init__(self, data=None, *, project: Project) -> None:
         super().__init__(data)
@@ -34,8 +41,10 @@ class ChosenForm(forms.Form):
 
 
 class SplitForm(forms.Form):
-    name = forms.SlugField(max_length=40, initial="calibration", label="Name of the part set apart")
-    rest = forms.SlugField(max_length=40, initial="main", label="Name of the rest")
+    name = forms.SlugField(
+        max_length=40, initial="calibration", label="Name of the part set apart", error_messages=SPLIT_TOLD
+    )
+    rest = forms.SlugField(max_length=40, initial="main", label="Name of the rest", error_messages=SPLIT_TOLD)
     per_category = forms.IntegerField(min_value=1, max_value=10000, initial=3, label="Stories a category")
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=1)
 

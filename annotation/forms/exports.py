@@ -6,8 +6,9 @@ from django.conf import settings
 
 class ArchiveForm(forms.Form):
     slug = forms.SlugField(
-        max_length=60, label="Short name of the new project", help_text="Letters, digits and hyphens."
-    )
+        max_length=60, label="Short name of the new project", help_text="Letters, digits and hyphens.",
+        error_messages={"invalid": "A short name of letters, digits, hyphens and underscores is expected, such as minds-2."},
+    )  # fmt: skip
     file = forms.FileField(label="Archive (.zip)")
 
     def clean_file(self):

@@ -6,6 +6,7 @@ from django.core.validators import MaxValueValidator, RegexValidator
 from annotation.domain.schema import SCHEMAS
 from annotation.forms.people import refuse_bidi_controls
 from annotation.models import Project
+from annotation.services.projects import SLUG_TAKEN
 
 CARD_FIELDS = {
     "licence": ("Licence of the data set", "For example CC BY 4.0, or its address."),
@@ -31,6 +32,12 @@ class NewProjectForm(forms.ModelForm):
         fields = ("name", "slug", "description")
         labels = {"slug": "Short name"}
         help_texts = {"slug": "Small letters, digits and hyphens; it is part of every address."}
+        error_messages = {
+            "slug": {
+                "invalid": "A short name of letters, digits, hyphens and underscores is expected, such as minds-2.",
+                "unique": SLUG_TAKEN,
+            }
+        }
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)

@@ -20,6 +20,9 @@ RULES = ("overlap", "unanimity_dimensions")
 _BATCH = 500
 
 
+SLUG_TAKEN = "A project of this short name already exists; another short name is expected."
+
+
 class SlugTaken(ValueError):
     """One sentence for the person who chose the short name."""
 
@@ -31,7 +34,7 @@ def create_project(*, by: User, slug: str, name: str, description: str = "") -> 
         with transaction.atomic():
             project = Project.objects.create(slug=slug, name=name, description=description)
     except IntegrityError as error:  # someone else took it after it was checked
-        raise SlugTaken("Project with this Short name already exists.") from error
+        raise SlugTaken(SLUG_TAKEN) from error
     Membership.objects.create(project=project, user=by, role=Role.ADMIN)
     audit.record(by=by, project=project, action="project.created", target=slug)
     return project

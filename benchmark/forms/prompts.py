@@ -10,7 +10,10 @@ from benchmark.services.prompt_sets import LARGEST
 
 
 class PromptSetForm(forms.Form):
-    name = forms.SlugField(max_length=60, help_text="What runs call it. Letters, digits, hyphens.")
+    name = forms.SlugField(
+        max_length=60, help_text="What runs call it. Letters, digits, hyphens.",
+        error_messages={"invalid": "A name of letters, digits, hyphens and underscores is expected, such as our-prompts-2."},
+    )  # fmt: skip
     files = FilesField(label="Files (.txt)", help_text="All files of the set at once, such as extract-level3.txt.")
 
     def clean_files(self) -> dict[str, bytes]:

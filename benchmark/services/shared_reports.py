@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -23,8 +24,9 @@ def freeze_run(*, by: User | None, run: Run, title: str = "") -> SharedReport:
 
 @transaction.atomic
 def freeze_comparison(
-    *, by: User, project: Project, runs: list[Run], comparison: Comparison, title: str = ""
+    *, by: User | None, project: Project, runs: list[Run], keys: Sequence[str], comparison: Comparison, title: str = ""
 ) -> SharedReport:
+    """The comparison as it stands; `keys` are those that `pair_of` found the two by."""
     title = title or f"{comparison['first']} and {comparison['second']}"
     different = list({run.pk: run for run in runs}.values())
     document = {
@@ -34,6 +36,7 @@ def freeze_comparison(
         "facts": [fact for run in different for fact in facts_of(run, report_of(run))],
         "methods": [{"heading": "Comparison", "text": _compared(comparison)}],
         "comparison": comparison,
+        "keys": list(keys),
     }
     return _keep(by, project, different[0] if len(different) == 1 else None, title, document)
 

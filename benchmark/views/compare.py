@@ -182,6 +182,15 @@ def _item_url(access: ProjectAccess, entry: dict[str, Any], pk: int | None) -> s
     return reverse("benchmark:run_item", args=[access.project.slug, entry["run"], pk])
 
 
+def comparison_now(slug: str, document: Mapping[str, Any]) -> str:
+    """Where a frozen comparison is shown as it is now; empty where the document is too old to say of whom it is."""
+    if "keys" not in document:
+        return ""
+    first, second = document["keys"]
+    asked = {name: document["comparison"][name] for name in ("stage", "reading")}
+    return f"{reverse('benchmark:compare', args=[slug])}?{urlencode({'a': first, 'b': second} | asked)}"
+
+
 @require_POST
 def share_comparison(request: HttpRequest, slug: str) -> HttpResponse:
     project_access(request.user, slug, role=Role.EXPERT)
@@ -192,6 +201,7 @@ def share_comparison(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)}, status=400)
     title = request.POST.get("title", "")
     report = freeze_comparison(
-        by=request.user, project=access.project, runs=chosen["runs"], comparison=chosen["comparison"], title=title
-    )
+        by=request.user, project=access.project, runs=chosen["runs"], keys=[chosen["asked"]["a"], chosen["asked"]["b"]],
+        comparison=chosen["comparison"], title=title,
+    )  # fmt: skip
     return redirect("benchmark:shared_report", slug, report.uid)

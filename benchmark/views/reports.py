@@ -13,7 +13,7 @@ from benchmark.access import results_access, run_access
 from benchmark.models import SharedReport
 from benchmark.services.documents import STAGES, document_of
 from benchmark.services.shared_reports import freeze_run
-from benchmark.views.compare import comparison_parts
+from benchmark.views.compare import comparison_now, comparison_parts
 from benchmark.views.leaderboard import board_chart
 from benchmark.views.run_results import pieces
 from benchmark.views.sections import Address, labels_of, sections_of
@@ -61,7 +61,7 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
         "people": any(one["kind"] == "person" for held in document["stages"].values() for one in held),
     }
     if document["kind"] == "comparison":
-        context |= comparison_parts(document["comparison"], address)
+        context |= comparison_parts(document["comparison"], address) | {"now": comparison_now(slug, document)}
     return render(request, "benchmark/results/report.html", access.context | context)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
@@ -20,9 +21,9 @@ from benchmark.services.datasets import present_version
 from benchmark.services.methods_text import sent_settings
 from benchmark.services.watching import standings, to_come_of, total_of
 from workers.models import JobState
-from workers.services.jobs import least_budget, progress_of_all
+from workers.services.jobs import progress_of_all
 from workers.services.steering import steer
-from workers.views.live import time_left
+from workers.views.live import budget_field, time_left
 
 RUNS_A_PAGE = 20
 BIG = 5000
@@ -104,7 +105,7 @@ def _live(access: RunAccess) -> dict[str, Any]:
         "left": time_left(total.seconds_left),
         "every": pause if moves else 0,
         "seen": f"{job.state}-{total.failed}",
-        "least_budget": least_budget(job) if job.state == JobState.PAUSED else None,
+        **(budget_field(job) if job.state == JobState.PAUSED else {}),
         "shows_results": job.state != JobState.RUNNING and bool(total.done + total.unusable),
     }
 
@@ -125,7 +126,8 @@ def made(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "entrants": [{"entrant": one, "resolved": sorted(resolved.get(one.pk, ()))} for one in entrants],
         "judged_by": sorted(filter(None, judged)),
         "settings": sent_settings(held),
-        "params": {name: value for name, value in held.params.items() if name != "once"},
+        "params": {name: value for name, value in held.params.items() if name not in ("once", "budget")},
+        "launched_with": Decimal(budget) if (budget := held.params.get("budget")) else None,
     }
     return render(request, "benchmark/runs/_made.html", access.context | context)
 

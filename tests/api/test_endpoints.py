@@ -129,7 +129,9 @@ def test_a_name_that_is_taken(register):
     assert register().status_code == 201
     response = register(model="another")
     assert response.status_code == 422
-    assert response.json()["error"]["fields"] == {"name": ["Endpoint with this Name already exists."]}
+    assert response.json()["error"]["fields"] == {
+        "name": ["There is a model of this name already; another name is expected."]
+    }
     assert Endpoint.objects.get().model == "small-1"
 
 

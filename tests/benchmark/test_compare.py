@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import html
 import json
+from urllib.parse import urlencode
 
 import pytest
 
@@ -159,6 +161,10 @@ def test_a_comparison_is_shared_as_it_is(world, client):
     RunItem.objects.all().delete()
     assert client.get(response["Location"]).status_code == 200
     assert "majority minus random" in before and "official reading" in before
+    now = f"{world.base}/results/compare/?{urlencode({'a': asked['a'], 'b': asked['b'], 'stage': 'stage2', 'reading': 'official'})}"
+    assert (
+        html.escape(now) in before and "The comparison as it is now" in before and "run’s report as it is" not in before
+    )
     held = json.loads(client.get(f"{response['Location']}tables/differences.json").content)
     assert len(held["rows"]) == 15
     client.force_login(world.bob)

@@ -158,6 +158,24 @@ def test_an_empty_list_says_what_to_do(alice, cast, make_story, client):
     assert "Admins launch runs" in page(client, "/p/minds/runs/")
 
 
+def test_a_budget_below_a_cent_is_written_as_it_is_and_what_made_it_names_both(alice, cast, gold):
+    dear = make_endpoint("dear", price_input=1, price_output=1, options={"default": "x"})
+    run = started(cast, gold, [dear], budget=Decimal("0.0001"))
+    Job.objects.update(state=JobState.PAUSED)
+    shown = page(alice, at(run))
+    assert "$0.0000 of at most $0.0001" in shown and 'value="0.0001"' in shown and "$0.00<" not in shown
+    assert "<dt>budget</dt><dd>$0.0001</dd>" in page(alice, at(run, "made/"))
+    alice.post(at(run, "do/resume/"), {"budget": "5"})
+    assert "of at most $5.00" in page(alice, at(run))
+    assert "<dt>budget</dt><dd>$5.00, launched with $0.0001</dd>" in page(alice, at(run, "made/"))
+
+
+def test_a_budget_finer_than_is_kept_is_refused(alice, run):
+    Job.objects.update(state=JobState.PAUSED, budget=Decimal("0.5"))
+    told = alice.post(at(run, "do/resume/"), {"budget": "0.00004"}, follow=True).content.decode()
+    assert "with up to four decimals" in told and Job.objects.get().budget == Decimal("0.5")
+
+
 def test_pause_resume_with_a_budget_and_cancel(alice, run):
     def press(action, **data):
         return alice.post(at(run, f"do/{action}/"), data, follow=True).content.decode()

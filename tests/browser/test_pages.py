@@ -93,7 +93,7 @@ def test_removing_a_member_with_seats_offers_to_release_them(
     assert "1 story is assigned to this person, 1 of them not finished" in dialog.inner_text()
     assert_accessible(page)
     assert dialog.get_by_role("checkbox").is_checked()
-    dialog.get_by_role("button", name="Remove", exact=True).press("Enter")
+    dialog.get_by_role("button", name="Remove the member").press("Enter")
     page.wait_for_selector("text=1 seat can be assigned anew")
     assert Assignment.objects.active().count() == 2 and not Vote.objects.cast().exists()
 

@@ -180,3 +180,67 @@ def test_a_shared_report_opens_for_who_may_see_it(world, login, new_page, admin)
     pictures_drawn(page)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert page.get_by_role("button", name="Freeze and share").count() == 0
+
+
+# --- layout --------------------------------------------------------------------------------------------------------------
+LONG = "A run of a title that goes on and on until the buttons wrap below it, " * 2
+ENDS = """([head, cell]) => [head, cell].map(selector => {
+    const range = document.createRange(); range.selectNodeContents(document.querySelector(selector));
+    const { left, right } = range.getBoundingClientRect(); return [left, right]; })"""
+
+
+def ends_of(page, head: str, cell: str) -> list[list[float]]:
+    """[[left, right] of a head's text, the same of a cell's], in pixels."""
+    return page.evaluate(ENDS, [head, cell])
+
+
+@pytest.mark.parametrize("width", [1280, 600])
+def test_the_menu_of_a_run_stays_in_the_window_whenever_it_is_opened(world, login, new_page, width):
+    world.run.title = LONG[:200]
+    world.run.save()
+    page = new_page(width=width)
+    login(page, world.alice)
+    page.goto(f"{world.base}/runs/{world.run.uid}/")
+    for _ in range(2):
+        page.locator(".page-actions summary").press("Enter")
+        box = page.locator(".page-actions .menu-panel").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+        page.keyboard.press("Escape")
+        assert page.locator(".page-actions details[open]").count() == 0
+
+
+def test_heads_stand_over_their_numbers(world, admin):
+    admin.goto(f"{world.base}/results/")
+    column = (
+        admin.locator(".table.results tbody tr").first.locator("td.number").first.evaluate("one => one.cellIndex + 1")
+    )
+    of = f".table.results thead tr:last-child th:nth-child({column}) .sort, .table.results tbody tr td:nth-child({column}) > *"
+    head, cell = of.split(", ")
+    (_, head_right), (_, cell_right) = ends_of(admin, head, cell)
+    assert abs(head_right - cell_right) < 2
+    admin.goto(f"{world.base}/runs/{world.run.uid}/report/")
+    (left, right), (number_left, number_right) = ends_of(
+        admin, ".confusion thead th:nth-child(3)", ".confusion tbody td:nth-child(3)"
+    )
+    assert abs((left + right) - (number_left + number_right)) < 6  # twice the distance of the middles
+
+
+def test_a_shared_report_with_long_names_fits_a_narrow_window(world, login, new_page, client):
+    world.run.entrants.filter(name="majority").update(name="m" * 60)
+    client.force_login(world.alice)
+    client.post(f"{world.base}/runs/{world.run.uid}/report/share/", {"title": "Long " + "t" * 190})
+    page = new_page(width=600)
+    login(page, world.alice)
+    page.goto(f"{world.base}/results/reports/{SharedReport.objects.get().uid}/")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 600
+    page.goto(f"{world.base}/results/reports/")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 600
+    # the name of who shared it, on one line of 13 px at 1.45
+    assert (
+        page.locator("tbody td")
+        .nth(1)
+        .evaluate(
+            "one => { const text = document.createRange(); text.selectNodeContents(one); return text.getBoundingClientRect().height; }"
+        )
+        < 25
+    )

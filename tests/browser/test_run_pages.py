@@ -217,6 +217,29 @@ def test_a_run_is_paused_given_a_budget_and_resumed(admin, cast, gold):
     assert Call.objects.filter(state="answered").count() == 4
 
 
+def test_the_button_that_launches_stays_in_the_window(admin, gold):
+    for number in range(6):
+        make_endpoint(f"a-model-of-a-rather-long-name-{number}")
+    admin.goto("/p/minds/runs/new/")
+    for box in admin.locator("[name=endpoints]").all():
+        box.check()
+    admin.wait_for_selector("#estimate tfoot")
+    button = admin.get_by_role("button", name="Launch")
+    for down in (0, 300):
+        admin.evaluate("down => { document.querySelector('.launch > aside').scrollTop = down; }", down)
+        box = button.bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 800
+
+
+def test_the_question_before_a_run_is_cancelled_names_both_answers(admin, cast, gold):
+    run = started(cast, gold, [make_endpoint("slow", options={"default": "x"})])
+    admin.goto(f"/p/minds/runs/{run.uid}/")
+    admin.locator("#run-cancel").press("Enter")
+    assert admin.locator("dialog button").all_inner_texts() == ["Go back", "Cancel the run"]
+    admin.get_by_role("button", name="Go back").press("Enter")
+    assert Job.objects.get().state == "running"
+
+
 def test_a_mistake_is_said_beside_its_field_and_keeps_the_choice(admin, assert_accessible, gold, models):
     admin.goto("/p/minds/runs/new/")
     admin.check("[name=endpoints][value=omniscient]")

@@ -51,9 +51,12 @@ def test_the_form_changes_a_model_and_keeps_what_was_said(admin, page, make_endp
         ("base_url", "http://169.254.169.254/", "A link-local or metadata address is no model server."),
         ("options", '{"a": NaN}', "NaN and Infinity are no JSON."),
         ("options", "[1]", "A JSON object is expected"),
-        ("options", "{", "Enter a valid JSON."),
-        ("price_input", "-1", "Ensure this value is greater than or equal to 0."),
-        ("name", "", "This field is required."),
+        ("options", "{", "A JSON object is expected, such as {} for none."),
+        ("name", "two words", "A name of letters, digits, hyphens and underscores is expected, such as small-2."),
+        ("price_input", "-1", "A number from 0 to 100,000 is expected."),
+        ("price_input", "cheap", "A number from 0 to 100,000 is expected."),
+        ("name", "", "Name is missing."),
+        ("name", "n" * 61, "At most 60 characters are expected; these are 61."),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_saved(admin, field, value, sentence):

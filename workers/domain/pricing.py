@@ -56,6 +56,11 @@ def exact_dollars(amount: Decimal) -> str:
     return f"${amount:,.2f}" if amount == round(amount, 2) else f"${amount.normalize():,f}"
 
 
+def as_typed(amount: Decimal) -> str:
+    """The same for the field in which somebody sets it: "2.50", "0.0001"."""
+    return exact_dollars(amount).removeprefix("$").replace(",", "")
+
+
 def fewest_tokens(characters: int) -> int:
     """What a text of so many characters takes at the least, for saying that something cannot fit."""
     return characters // MOST_CHARACTERS_A_TOKEN

@@ -10,7 +10,7 @@ from workers.backends import PROVIDERS
 from workers.backends.baseline import MODELS
 from workers.backends.keys import looks_like_key
 from workers.models import Endpoint
-from workers.services.endpoint_rules import BOUNDS, check_endpoint
+from workers.services.endpoint_rules import BOUNDS, NAME_TOLD, bound_told, check_endpoint
 
 GROUPS = (
     ("The model", "", ("name", "model", "revision", "family", "active")),
@@ -66,6 +66,7 @@ SENTENCES = {
     "baseline": "Majority, random, omniscient, lexical judge: reference points that need no model, key or network.",
     "scripted": "Answers from a script, with delays and failures: to try a set-up before it costs money.",
 }
+_TOO_LONG = "At most %(limit_value)d characters are expected; these are %(show_value)d."
 OPTIONS_HELP = {
     "openai": "A JSON object: max_tokens_field, reasoning_effort, extra_body, batch_poll_seconds.",
     "anthropic": "A JSON object: effort, cache, batch_poll_seconds.",
@@ -124,6 +125,7 @@ class EndpointForm(forms.ModelForm):
             "repeat_unknown": "A call whose answer never came may have been paid.",
             "retry_after_cap": "Of a provider’s Retry-After.",
         }
+        error_messages = {"name": NAME_TOLD, "options": {"invalid": "A JSON object is expected, such as {} for none."}}
 
     def __init__(self, *args, provider: str, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -136,6 +138,10 @@ class EndpointForm(forms.ModelForm):
         for name in set(BOUNDS) & set(self.fields):
             low, high = BOUNDS[name]
             self.fields[name].widget.attrs |= {"min": low, "max": high}
+            told = bound_told(name)
+            self.fields[name].error_messages |= {"invalid": told, "min_value": told, "max_value": told}
+        for field in self.fields.values():
+            field.error_messages |= {"required": f"{field.label} is missing.", "max_length": _TOO_LONG}
         for name, example in EXAMPLES[provider].items():
             self.fields[name].widget.attrs["placeholder"] = example
         for name in set(_PRICES) & set(self.fields):

@@ -39,6 +39,11 @@ BOUNDS: dict[str, tuple[int, int]] = {
 """The least and the most of every number: dollars per million tokens, a factor, counts, seconds."""
 _TEXTS = ("name", "model", "revision", "family", "options")
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
+NAME_TOLD = {
+    "invalid": "A name of letters, digits, hyphens and underscores is expected, such as small-2.",
+    "unique": "There is a model of this name already; another name is expected.",
+}
+"""Sentences for what Django would call a slug and an endpoint, by its codes."""
 _NO_ADDRESS = "An address that begins with http:// or https:// is expected."
 
 Problems = dict[str, list[str]]
@@ -66,8 +71,10 @@ def check_endpoint(endpoint: Endpoint) -> None:
 
 
 def _take(found: Problems, error: ValidationError) -> None:
-    for name, sentences in error.message_dict.items():
-        found.setdefault(name, []).extend(sentences)
+    for name, errors in error.error_dict.items():
+        told = NAME_TOLD if name == "name" else {}
+        for one in errors:
+            found.setdefault(name, []).extend([told[one.code]] if one.code in told else one.messages)
 
 
 def key_problems(endpoint: Endpoint) -> Problems:
@@ -90,8 +97,13 @@ def _bound_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
     for name, (low, high) in BOUNDS.items():
         value = getattr(endpoint, name)
         if isinstance(value, int | Decimal) and not low <= value <= high:
-            problems.append((name, f"A number from {low} to {high:,} is expected."))
+            problems.append((name, bound_told(name)))
     return problems
+
+
+def bound_told(name: str) -> str:
+    low, high = BOUNDS[name]
+    return f"A number from {low} to {high:,} is expected."
 
 
 def _variable_problems(endpoint: Endpoint) -> list[tuple[str, str]]:

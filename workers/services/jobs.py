@@ -111,8 +111,10 @@ def check_budget(job: Job, budget: Decimal | None) -> None:
     wanted = job.budget if budget is None else budget
     if wanted is None:
         return
-    if not wanted.is_finite() or not 0 <= wanted < MOST_MONEY:
-        raise JobRefused("A budget is an amount of US dollars, such as 25 or 2.50; the job stays as it is.")
+    if not wanted.is_finite() or not 0 <= wanted < MOST_MONEY or wanted != round(wanted, 4):
+        raise JobRefused(
+            "A budget is an amount of US dollars with up to four decimals, such as 25 or 2.50; the job stays as it is."
+        )
     least, spent = least_budget(job), Item.objects.filter(job=job).spent()
     if wanted < least or 0 < spent >= wanted:
         needed = f"{dollars(spent)} are spent, and with the next call it can be {dollars(least)}"

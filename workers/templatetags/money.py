@@ -19,3 +19,8 @@ def dollars(amount: Decimal | None) -> str:
 @register.filter
 def exact_dollars(amount: Decimal) -> str:
     return pricing.exact_dollars(amount)
+
+
+@register.filter
+def as_typed(amount: Decimal) -> str:
+    return pricing.as_typed(amount)

@@ -32,7 +32,7 @@ def progress_context(job: Job, job_url: str, *, takes_budget: bool = False) -> d
         "every": _every(job, progress),
         "left": time_left(progress.seconds_left),
         "seen": f"{job.state}-{progress.failed}-{progress.unusable}-{_step(progress)}-{_waits(progress)}",
-        **(_budget(job) if job.state == JobState.PAUSED else {}),
+        **(budget_field(job) if job.state == JobState.PAUSED else {}),
     }
 
 
@@ -51,9 +51,9 @@ def _waits(progress: Progress) -> int:
     return int(progress.retry_at.timestamp()) // 30 if progress.retry_at else 0
 
 
-def _budget(job: Job) -> dict[str, Any]:
-    """For the field beside Resume: the least that helps, in whole cents, and whether the present budget is less."""
-    least = least_budget(job).quantize(Decimal("0.01"), ROUND_CEILING)
+def budget_field(job: Job) -> dict[str, Any]:
+    """For the field beside Resume: the least that helps, as exact as a budget is, and whether the present budget is less."""
+    least = least_budget(job).quantize(Decimal("0.0001"), ROUND_CEILING)
     return {"least_budget": least, "needs_budget": job.budget is not None and job.budget < least}
 
 

@@ -55,7 +55,9 @@ def _compared(run: Run, other: Run, options: dict[str, Any]) -> SharedReport:
     if reading == "official" and runs[0].form == Form.STRUCTURED:
         raise ValueError("Structured output has no official reading.")
     comparison = compare(entries[stage], stage, reading)
-    return freeze_comparison(by=None, project=run.project, runs=runs, comparison=comparison, title=options["title"])
+    return freeze_comparison(
+        by=None, project=run.project, runs=runs, keys=keys, comparison=comparison, title=options["title"]
+    )
 
 
 def _key(run: Run, name: str | None, option: str) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.backends.contract import Usage
-from workers.domain.pricing import Prices, dollars, estimated_tokens, exact_dollars
+from workers.domain.pricing import Prices, as_typed, dollars, estimated_tokens, exact_dollars
 
 PRICES = Prices(Decimal(2), Decimal("0.5"), Decimal("2.5"), Decimal(10))
 DOLLARS = st.decimals(0, 1000, places=6)
@@ -69,3 +69,8 @@ def test_money_is_written_alike_and_never_as_nothing(amount, shown):
 )
 def test_what_somebody_set_is_written_as_it_was_set(amount, shown):
     assert exact_dollars(Decimal(amount)) == shown
+    assert as_typed(Decimal(amount)) == shown[1:]
+
+
+def test_a_field_of_numbers_takes_no_comma():
+    assert (exact_dollars(Decimal("1234.5")), as_typed(Decimal("1234.5"))) == ("$1,234.50", "1234.50")

@@ -1,0 +1,47 @@
+"""What every page's frame and crumbs have in common."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from workers.templatetags.isolation import isolate
+
+TEMPLATES = Path(settings.BASE_DIR, "templates")
+CRUMBS = re.compile(r'<nav class="breadcrumb".*?</nav>', re.S)
+LINKS_ALONE = re.compile(
+    r'<nav class="breadcrumb" aria-label="Breadcrumb">(\s*(<a [^>]*>.*?</a>|{%.*?%}))+\s*</nav>', re.S
+)
+RIGHT_TO_LEFT_OVERRIDE = "\u202e"
+
+
+def test_crumbs_are_links_and_the_rule_alone_draws_what_stands_between_them():
+    found = [(one.name, nav) for one in TEMPLATES.rglob("*.html") for nav in CRUMBS.findall(one.read_text("utf-8"))]
+    assert len(found) > 20
+    assert [name for name, nav in found if not LINKS_ALONE.fullmatch(nav) or "›" in nav or ">/<" in nav] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Plain", "Plain"),
+        (f"Evil {RIGHT_TO_LEFT_OVERRIDE}txt.exe", "Evil txt.exe"),
+        # a PDI of its own would end the isolation around it
+        ("\u2069\u202ea", "a"),
+        ("שלום", "\u2068שלום\u2069"),
+    ],
+)
+def test_a_name_in_a_title_reaches_no_further_than_itself(name, shown):
+    assert isolate(name) == shown
+
+
+@pytest.mark.django_db
+def test_the_title_of_a_page_isolates_its_names_and_stays_escaped(cast, client):
+    cast.project.name = f"<b>{RIGHT_TO_LEFT_OVERRIDE}Minds ä"
+    cast.project.save()
+    client.force_login(cast.alice)
+    page = client.get("/p/minds/stories/").content.decode()
+    assert "<title>Stories · \u2068&lt;b&gt;Minds ä\u2069</title>" in page

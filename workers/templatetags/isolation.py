@@ -1,0 +1,17 @@
+"""Names in plain text, such as a tab's title, where no <bdi> can stand."""
+
+from __future__ import annotations
+
+from django import template
+
+register = template.Library()
+FIRST_STRONG_ISOLATE, POP_DIRECTIONAL_ISOLATE = "\u2068", "\u2069"
+_CONTROLS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+"""Embeddings, overrides and isolates, which reach beyond the name that holds them (Unicode Annex 9, table of formatting characters)."""
+
+
+@register.filter(is_safe=True)
+def isolate(name: str) -> str:
+    """Its writing direction stays its own: without its own controls, and isolated where it is not plain ASCII."""
+    shown = name.translate(_CONTROLS)
+    return shown if shown.isascii() else f"{FIRST_STRONG_ISOLATE}{shown}{POP_DIRECTIONAL_ISOLATE}"
