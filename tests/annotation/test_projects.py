@@ -45,6 +45,20 @@ def test_a_short_name_that_is_taken_between_the_check_and_the_write_is_an_error_
     assert Project.objects.get(slug="tales").name == "The other request"
 
 
+@pytest.mark.parametrize(
+    ("slug", "sentence"),
+    [
+        ("two words", "A short name of letters, digits, hyphens and underscores is expected, such as minds-2."),
+        ("minds", "A project of this short name already exists; another short name is expected."),
+    ],
+)
+def test_a_short_name_that_cannot_be_is_refused_with_what_is_expected(admin, cast, slug, sentence):
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    page = admin.post(reverse("annotation:new_project"), {"name": "Tales", "slug": slug})
+    assert page.status_code == 200 and sentence in page.content.decode()
+
+
 def test_two_projects_of_one_name_are_told_apart_on_the_start_page(admin, cast):
     other = Project.objects.create(slug="minds-2", name="Minds")
     other.memberships.create(user=cast.alice, role="admin")

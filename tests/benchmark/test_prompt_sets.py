@@ -81,6 +81,11 @@ def test_a_name_is_taken_once(alice):
     assert StoredPromptSet.objects.get().files == FILES
 
 
+def test_a_name_that_no_address_holds_is_refused_with_what_is_expected(alice):
+    told = load(alice, "two words", FILES).context["form"].errors["name"]
+    assert told == ["A name of letters, digits, hyphens and underscores is expected, such as our-prompts-2."]
+
+
 def test_two_files_of_one_name_are_refused(alice):
     uploads = [SimpleUploadedFile(name, b"{story}{belief_table}") for name in ("label-level3.txt", "label-level3.txt")]
     response = alice.post(ADDRESS, {"name": "ours", "files": uploads})
