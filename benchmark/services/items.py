@@ -41,8 +41,8 @@ PROBLEM_NAMES = {
     "unanswered": "Without an answer",
 }
 SORTS = {
-    "story": ("story__position", "entrant__position", "stage"),
-    "model": ("entrant__position", "stage", "story__position"),
+    "story": ("story__number", "entrant__position", "stage"),
+    "model": ("entrant__position", "stage", "story__number"),
     "score": ("score",),
     "repaired": ("repaired_score",),
 }
@@ -111,10 +111,10 @@ def neighbours(place: RunItem) -> dict[str, RunItem | None]:
     """The same model and stage at the stories before and after."""
     alike = RunItem.objects.filter(entrant=place.entrant_id, stage=place.stage).select_related("story")
     alike = alike.only("story__number", "entrant_id", "stage")
-    position = place.story.position
+    number = place.story.number
     return {
-        "before": alike.filter(story__position__lt=position).order_by("-story__position").first(),
-        "after": alike.filter(story__position__gt=position).order_by("story__position").first(),
+        "before": alike.filter(story__number__lt=number).order_by("-story__number").first(),
+        "after": alike.filter(story__number__gt=number).order_by("story__number").first(),
     }
 
 

@@ -247,7 +247,11 @@ def _differences(sheet: Sheet, axes: Axes, gaps: np.ndarray, mean) -> None:
     most = max(10.0, float(np.abs(gaps).max()) * 1.05)
     axes.set_xlim(0, len(gaps))
     axes.set_ylim(-most, most)
-    ticks = [tick for tick in range(-100, 101, 50 if most > 40 else 10 if most > 10 else 5) if abs(tick) <= most]
+    ticks = [
+        tick
+        for tick in range(-100, 101, 50 if most > 75 else 25 if most > 40 else 10 if most > 10 else 5)
+        if abs(tick) <= most
+    ]
     axes.set_yticks(ticks, [f"{tick:+d}".replace("-", "−") if tick else "0" for tick in ticks])
     axes.tick_params(axis="y", left=True, labelleft=True)
     axes.set_xticks([])
