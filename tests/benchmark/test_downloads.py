@@ -237,7 +237,7 @@ def test_another_run_s_model_is_not_found(world, client, base):
 
 def test_who_may_download(world, client, base):
     entrant = world.run.entrants.first().pk
-    paths = ("tables/stage2.csv", "figures/dimensions.svg", "scores.csv", f"output/{entrant}.zip")
+    paths = ("tables/stage2.csv", "figures/dimensions-repaired.svg", "scores.csv", f"output/{entrant}.zip")
     world.show_to(Audience.EXPERTS)
     for name, expected in (("alice", 200), ("esi", 200), ("bob", 403), ("charlie", 404)):
         client.force_login(getattr(world, name))
