@@ -81,7 +81,6 @@ def test_no_page_shows_a_traceback(cast, client, monkeypatch):
     [
         "/p/%00/",
         "/p/minds/runs/%00/",
-        "/p/minds/results/?gold=%00",
         "/models/endpoint/%00/",
     ],
 )

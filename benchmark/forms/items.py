@@ -21,7 +21,7 @@ def _choices(names) -> list[tuple[str, str]]:
 class ItemFilter(forms.Form):
     """`ROWS` narrow to items that hold rows of a kind; they need a model."""
 
-    ROWS = ("reading", "order", "role", "matches", "dimension", "gold", "said")
+    ROWS = ("reading", "order", "role", "match_count", "dimension", "gold", "said")
 
     model = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
     stage = forms.ChoiceField(required=False, choices=[ALL, *Stage.choices])
@@ -33,7 +33,7 @@ class ItemFilter(forms.Form):
     )
     order = forms.ChoiceField(required=False, choices=_choices(KINDS["order"]))
     role = forms.ChoiceField(required=False, label="Actor role", choices=_choices(KINDS["role"]))
-    matches = forms.ChoiceField(required=False, label="MatchCount", choices=_choices(BUCKETS))
+    match_count = forms.ChoiceField(required=False, label="MatchCount", choices=_choices(BUCKETS))
     dimension = forms.ChoiceField(required=False, choices=[ALL, *((name, SCHEMA[name].name) for name in DIMENSIONS)])
     gold = forms.ChoiceField(required=False, label="Gold label")
     said = forms.ChoiceField(required=False, label="Label said")

@@ -119,7 +119,7 @@ def match_count_table(entries: Sequence[Entry], reading: str) -> Table:
     table = match_count_distribution(
         counts, reading=reading, shares={model: one["shares"] for model, one in held.items()}
     )
-    where = {name: {"matches": name, "reading": reading} for name in BUCKETS}
+    where = {name: {"match_count": name, "reading": reading} for name in BUCKETS}
     where |= {f"{name} share": found for name, found in where.items()}
     rows = [
         dict(row) | identity(one, "stage1") | {"_where": where} for row, one in zip(table.rows, entries, strict=True)

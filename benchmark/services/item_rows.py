@@ -15,7 +15,7 @@ from benchmark.services.results import records_of
 
 KIND_FILTERS = ("order", "role")
 LABEL_FILTERS = ("dimension", "gold", "said")
-ROW_FILTERS = (*KIND_FILTERS, *LABEL_FILTERS, "matches")
+ROW_FILTERS = (*KIND_FILTERS, *LABEL_FILTERS, "match_count")
 
 
 def asks_for_rows(chosen: Mapping[str, Any]) -> bool:
@@ -55,7 +55,7 @@ def _stages(chosen: Mapping[str, Any]) -> set[str]:
     wanted = {chosen["stage"]} if chosen.get("stage") else {Stage.JUDGE, Stage.LABEL}
     if any(chosen.get(name) for name in LABEL_FILTERS):
         wanted &= {Stage.LABEL}
-    return wanted & ({Stage.JUDGE} if chosen.get("matches") else {Stage.JUDGE, Stage.LABEL})
+    return wanted & ({Stage.JUDGE} if chosen.get("match_count") else {Stage.JUDGE, Stage.LABEL})
 
 
 def _measures(chosen: Mapping[str, Any]) -> bool:
@@ -69,5 +69,5 @@ def _counted(result, stage: str, chosen: Mapping[str, Any]) -> tuple[int, int]:
         return (among, among) if unread(result) else (0, 0)
     kinds = {name: chosen.get(name) or "" for name in KIND_FILTERS}
     if stage == Stage.JUDGE:
-        return stage1_rows(result, matches=chosen.get("matches") or "", **kinds)
+        return stage1_rows(result, matches=chosen.get("match_count") or "", **kinds)
     return stage2_rows(result, **kinds, **{name: chosen.get(name) or "" for name in LABEL_FILTERS})

@@ -12,6 +12,7 @@ from annotation.models import Prefill, Proposition, Suggestion
 from annotation.services import prefill as service
 from annotation.services.prefill import PrefillRefused
 from tests.annotation.prefilling import CELLS, begin, suggest
+from workers.domain.pricing import dollars
 from workers.models import Call, Endpoint, Item, ItemState
 from workers.services.drain import Drain
 from workers.services.jobs import cancel_job, pause_job
@@ -100,7 +101,7 @@ def test_a_batch_is_estimated_at_its_price(cast, endpoint, make_story, client):
     page = client.post(
         "/p/minds/prefill/", {"endpoint": "tiny", "level": "3", "split": "", "category": "", "batch": "on"}
     )
-    assert f"${batched:.4f}" in page.content.decode()
+    assert dollars(batched) in page.content.decode()
 
 
 def test_the_page_says_what_it_leaves_out(cast, endpoint, make_story, client):

@@ -106,7 +106,7 @@ def test_every_state_has_a_filter_that_agrees_with_its_badge(run):
     [
         ("stage=label&dimension=truth_status", 4), ("stage=label&dimension=truth_status&gold=True", 4),
         ("stage=label&dimension=truth_status&gold=False", 0), ("stage=label&dimension=truth_status&said=illegal", 0),
-        ("stage=label&order=1", 4), ("stage=label&order=0", 0), ("stage=label&role=world", 4), ("matches=4%2B", 0),
+        ("stage=label&order=1", 4), ("stage=label&order=0", 0), ("stage=label&role=world", 4), ("match_count=4%2B", 0),
         ("stage=label&dimension=nonsense", 4), ("stage=label&dimension=context&gold=True", 4), ("reading=official&order=1", 4),
     ],
 )  # fmt: skip

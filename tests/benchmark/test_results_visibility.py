@@ -36,7 +36,7 @@ def pages(world) -> list[str]:
     first, second = (world.entrant(name) for name in ("majority", "random"))
     values = {
         "slug": world.dataset.project.slug, "uid": world.run.uid, "report": report.uid, "pk": item.pk, "entrant": item.entrant_id,
-        "table": "stage2", "data": "json", "figure": "dimensions", "picture": "svg",
+        "table": "stage2", "data": "json", "figure": "dimensions-repaired", "picture": "svg",
     }  # fmt: skip
     ours = next(one for one in get_resolver().url_patterns if getattr(one, "namespace", "") == "benchmark")
     patterns = [one for part in ours.url_patterns for one in part.url_patterns if isinstance(one, URLPattern)]

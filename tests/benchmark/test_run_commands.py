@@ -170,7 +170,17 @@ def test_tables_are_written_in_the_format_of_the_ending(labelled, tmp_path, suff
 
 def test_a_figure_is_written(labelled, tmp_path):
     path = tmp_path / "figure.svg"
-    told("benchmark_run", "download", labelled.uid, "--what", "figure", "--name", "dimensions-official", "--output", str(path))
+    told(
+        "benchmark_run",
+        "download",
+        labelled.uid,
+        "--what",
+        "figure",
+        "--name",
+        "dimensions-official",
+        "--output",
+        str(path),
+    )
     assert "<svg" in path.read_text()
 
 
