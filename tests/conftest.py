@@ -24,6 +24,8 @@ def shared() -> Path:
 @pytest.fixture(autouse=True)
 def quick_and_local(settings, tmp_path) -> None:
     """Fast password hashing, plain static files, no shared cache and no files outside the test."""
+    from benchmark.services.estimates import _measures
+
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.STORAGES = {
         **settings.STORAGES,
@@ -32,6 +34,7 @@ def quick_and_local(settings, tmp_path) -> None:
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
     settings.SECURE_SSL_REDIRECT = False
     settings.MEDIA_ROOT = tmp_path / "media"
+    _measures.cache_clear()  # by the dataset's key, which the next test gives to another dataset
 
 
 @dataclass

@@ -33,6 +33,7 @@ class ItemFilter(forms.Form):
     )
     order = forms.ChoiceField(required=False, choices=_choices(KINDS["order"]))
     role = forms.ChoiceField(required=False, label="Actor role", choices=_choices(KINDS["role"]))
+    # called `matches` it would hide the method of that name of the page's <form>, and htmx would fail on it
     match_count = forms.ChoiceField(required=False, label="MatchCount", choices=_choices(BUCKETS))
     dimension = forms.ChoiceField(required=False, choices=[ALL, *((name, SCHEMA[name].name) for name in DIMENSIONS)])
     gold = forms.ChoiceField(required=False, label="Gold label")
