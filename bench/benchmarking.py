@@ -145,8 +145,8 @@ def _pages(wanted: dict[str, list], **queries: list[str]) -> dict[str, Any]:
 
 
 def wide(dataset, options) -> dict:
+    from benchmark.services.boards import board
     from benchmark.services.items import SORTS, places_of, shown
-    from benchmark.services.leaderboards import board
     from benchmark.services.reports import report_of
 
     made = time.perf_counter()

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.db import connections
 
 from benchmark.models import Run
-from benchmark.services.leaderboards import board
+from benchmark.services.boards import board
 from benchmark.services.reports import REPORTS, report_of
 
 

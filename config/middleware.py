@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.views.defaults import bad_request
 
 
 class PrivatePages:
@@ -23,7 +25,8 @@ class PrivatePages:
 class NoNul:
     """No page has an address that holds NUL, and PostgreSQL takes none: it is not found, before anything looks for it.
 
-    The API describes its addresses and queries itself, and says in its own shape what is wrong with them.
+    Nor does any field of a form; most say so themselves, and this answers for those that no form checks. The API describes its
+    addresses and queries itself, and says in its own shape what is wrong with them.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -33,3 +36,9 @@ class NoNul:
         if "\x00" in request.path_info and not request.path_info.startswith("/api/"):
             raise Http404
         return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        sent = [value for values in (request.GET, request.POST) for held in values.lists() for value in held[1]]
+        if isinstance(error, DataError | ValueError) and any("\x00" in value for value in sent):
+            return bad_request(request, error)
+        return None

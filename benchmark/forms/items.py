@@ -8,7 +8,7 @@ from benchmark.domain.omnitom.kinds import KINDS
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import Run, Stage
 from benchmark.services.item_rows import asks_for_rows
-from benchmark.services.items import PROBLEM_NAMES, STATE_NAMES, categories_of
+from benchmark.services.items import PROBLEM_NAMES, STATE_NAMES, categories_of, parts_of
 from benchmark.services.story_scores import READINGS
 
 ALL = ("", "All")
@@ -28,6 +28,7 @@ class ItemFilter(forms.Form):
     state = forms.ChoiceField(required=False, choices=[ALL, *STATE_NAMES.items()])
     problem = forms.ChoiceField(required=False, label="Answer", choices=[ALL, *PROBLEM_NAMES.items()])
     category = forms.ChoiceField(required=False)
+    split = forms.ChoiceField(required=False, label="Stories")
     reading = forms.ChoiceField(
         required=False, choices=[("", "Repaired"), *((name, name.capitalize()) for name in READINGS[:1])]
     )
@@ -46,6 +47,7 @@ class ItemFilter(forms.Form):
         super().__init__(data)
         self.fields["model"].choices = [ALL, *run.entrants.values_list("pk", "name")]
         self.fields["category"].choices = _choices(categories_of(run))
+        self.fields["split"].choices = [ALL, *parts_of(run, data.get("split", ""))]
         dimension = data.get("dimension")
         self.fields["gold"].choices = _choices(SCHEMA[dimension].values if dimension in DIMENSIONS else ())
         self.fields["said"].choices = _choices(said_labels(dimension) if dimension in DIMENSIONS else ())
@@ -58,7 +60,9 @@ class ItemFilter(forms.Form):
 
     @property
     def whole_fields(self) -> list:
-        return [self[name] for name in self.fields if name not in self.ROWS]
+        """Without a choice of stories where there is none."""
+        idle = {"split"} if len(self.fields["split"].choices) == 1 else set()
+        return [self[name] for name in self.fields if name not in {*self.ROWS, *idle}]
 
     @property
     def row_fields(self) -> list:

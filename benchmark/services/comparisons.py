@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, STAGE_OF, Entry, entries_of, label
 from benchmark.services.reports import reports_of
 from benchmark.services.result_tables import MEASURES, SCORES
-from benchmark.services.story_scores import SCORE, STAGES, categories_of, scores_by_story
+from benchmark.services.selections import Selection
+from benchmark.services.story_scores import SCORE, STAGES, categories_of, lacking, scores_by_story
 
 Comparison = dict[str, Any]
 
@@ -54,42 +55,58 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
     return [one, other], found
 
 
-def unread(entries: Sequence[Entry], reading: str) -> str:
-    """Why one of the two has no figures of a reading, in a sentence; empty where both have."""
+def unread(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None = None) -> str:
+    """Why one of the two has no figures of a reading, over the selection where there is one, in a sentence; empty where both have."""
     for one in entries:
-        if not one["figures"][reading]:
-            return f"{one['model']} has no {reading} figures. {one['figures'].get('reason', '')}".strip()
+        if why := _unread(one, stage, reading, selection):
+            return f"{one['model']} has no {reading} figures. {why}".strip()
     return ""
 
 
-def compare(entries: Sequence[Entry], stage: str, reading: str) -> Comparison:
-    """{first, second, stage, reading, rows, stories, n, method}, first minus second, kept by both entrants' scores.
+def _unread(entry: Entry, stage: str, reading: str, selection: Selection | None) -> str:
+    held = entry["figures"]
+    if held[reading]:
+        return ""
+    columns = selection and StoryScores.objects.get(pk=entry["scores"]).figures[stage][reading]
+    return lacking(columns, selection.stories) if columns else held.get("reason") or "It has none."
+
+
+def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None = None) -> Comparison:
+    """{first, second, stage, reading, split, selection, rows, stories, n, tests, method}, first minus second, over all stories or those of
+    the selection, which `split` is the key and `selection` the label of; kept by both entrants' scores.
 
     A row is {what, key, category, first, second, value, interval, n, p, p_adjusted}; a story {number, category, first, second, difference},
     the largest difference first, those that lack a score last. Raises NotComparable.
     """
-    if why := unread(entries, reading):
+    if why := unread(entries, stage, reading, selection):
         raise NotComparable(why)
     how = method(seed=SEED, resamples=RESAMPLES)
-    asked = [[one["scores"] for one in entries], [one["model"] for one in entries], stage, reading, how]
+    over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
+    asked = [[one["scores"] for one in entries], [one["model"] for one in entries], stage, reading, how, over]
     key = "comparison:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
     found = cache.get(key)
     if found is None:
-        found = _compare(entries, stage, reading)
+        found = _compare(entries, stage, reading, selection)
         cache.set(key, found, KEPT_SECONDS)
     return found
 
 
-def _compare(entries: Sequence[Entry], stage: str, reading: str) -> Comparison:
+def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None) -> Comparison:
     held = dict(StoryScores.objects.filter(pk__in=[one["scores"] for one in entries]).values_list("pk", "figures"))
     sides = [held[one["scores"]][stage][reading] for one in entries]
     categories = categories_of(sides[0]) | categories_of(sides[1])
+    if selection:
+        categories = {number: name for number, name in categories.items() if number in selection.stories}
+        if not categories:
+            raise NotComparable(f"The two have no story in common with {selection.label}.")
     rows = _rows(sides, categories, stage)
     return {
         "first": entries[0]["model"],
         "second": entries[1]["model"],
         "stage": stage,
         "reading": reading,
+        "split": selection.key if selection else "",
+        "selection": selection.label if selection else "",
         "rows": rows,
         "stories": _stories(sides, categories, stage),
         "n": rows[0]["n"],
@@ -181,7 +198,8 @@ def difference_table(comparison: Comparison) -> Table:
         for row in comparison["rows"]
     ]
     title = f"{SCORES[comparison['stage']]}: {first} minus {second}, {comparison['reading']} reading"
-    return Table(title=title, columns=columns, rows=rows, notes=[comparison["method"] + "."])
+    notes = [f"Stories: {selection}."] if (selection := comparison.get("selection")) else []
+    return Table(title=title, columns=columns, rows=rows, notes=[*notes, comparison["method"] + "."])
 
 
 def story_table(comparison: Comparison) -> Table:
@@ -194,6 +212,11 @@ def story_table(comparison: Comparison) -> Table:
     ]
     title = f"{SCORES[comparison['stage']]} by story, {comparison['reading']} reading"
     return Table(title=title, columns=columns, rows=comparison["stories"])
+
+
+def tables_of(comparison: Comparison) -> dict[str, Callable[[], Table]]:
+    """The tables by name, made when they are asked for."""
+    return {"differences": lambda: difference_table(comparison), "stories": lambda: story_table(comparison)}
 
 
 def items_behind(entries: Sequence[Entry], stage: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:

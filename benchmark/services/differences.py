@@ -8,8 +8,9 @@ from typing import Any
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.omnitom import in_order
 from benchmark.services.comparisons import told_apart
-from benchmark.services.leaderboards import Entry, Selection, differences
+from benchmark.services.leaderboards import Entry, differences
 from benchmark.services.result_tables import SCORES
+from benchmark.services.selections import Selection
 
 ALL = "All stories"
 NOTE = (

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import lru_cache
-from itertools import combinations
+from math import comb
 
 from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
 from benchmark.domain.omnitom.prompting import PromptSet
@@ -232,17 +232,20 @@ def _answer(form: str, stage: str, record: Record) -> int:
     return 2 * sum(len(row.actor) + len(row.belief) + 6 for row in record.rows)
 
 
-def can_show(plan: Plan, stories: int) -> list[dict]:
-    """For extraction and labelling the smallest difference between two of the chosen models that so many stories can show,
-    with the spread of earlier runs on the dataset where two models have answered the same stories."""
+def can_show(plan: Plan, stories: Sequence[DatasetStory]) -> list[dict]:
+    """For extraction and labelling the smallest difference between two of the chosen models that the stories can show, over all of them
+    and corrected as the report corrects, for every pair over all stories and in each category; with the spread of earlier runs on
+    the dataset where two models have answered the same stories."""
+    categories = len({story.category for story in stories})
+    families = 1 + categories if categories > 1 else 1
     models = {stage: sum(stage in stages_asked(plan, one) for one in plan.endpoints) for stage in Stage.values}
     out = []
     for stage, name in ((Stage.JUDGE, "F1 of extraction"), (Stage.LABEL, "accuracy of labelling")):
         if stage in plan.stages and models[stage]:
-            pairs = max(1, len(list(combinations(range(models[stage]), 2))))
+            tests = max(1, comb(models[stage], 2) * families)
             spread = difference_sd(Aligned.of(_earlier(plan, stage)))
-            found = smallest_difference(stories, spread["sd"] or None, tests=pairs)
-            out.append({"name": name, "pairs": pairs, **found, **_in_points(found["difference"])})
+            found = smallest_difference(len(stories), spread["sd"] or None, tests=tests)
+            out.append({"name": name, **found, **_in_points(found["difference"])})
     return out
 
 

@@ -9,6 +9,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from benchmark.domain.omnitom.results import NO_GOLD
 from benchmark.models import Run, RunItem, Stage
+from benchmark.services.selections import OF_RUN, selection_named
 from workers.models import ItemState
 
 STATES = {
@@ -49,7 +50,7 @@ SORTS = {
 
 
 def places_of(run: Run, chosen: Mapping[str, Any], sort: str = "story") -> QuerySet[RunItem]:
-    """`chosen` may have model (entrant id), stage, state, problem and category; `sort` is a key of SORTS, after a minus for descending.
+    """`chosen` may have model (entrant id), stage, state, problem, category and split (the key of a selection); `sort` is a key of SORTS, after a minus for descending.
     Places without a score come last either way. Filters by rows are those of `item_rows`."""
     places = RunItem.objects.filter(entrant__run=run)
     if chosen.get("model"):
@@ -64,6 +65,8 @@ def places_of(run: Run, chosen: Mapping[str, Any], sort: str = "story") -> Query
         places = places.filter(PROBLEMS[chosen["problem"]])
     if chosen.get("category"):
         places = places.filter(story__category=chosen["category"])
+    if part := selection_named(run.dataset, chosen.get("split") or ""):
+        places = places.filter(story__number__in=part.stories)
     return places.order_by(*_order(sort), "id")
 
 
@@ -105,6 +108,14 @@ def state_of(place: RunItem) -> str:
 def categories_of(run: Run) -> list[str]:
     names = run.dataset.stories.order_by("category").values_list("category", flat=True)
     return list(names.distinct())
+
+
+def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
+    """(key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is a run's."""
+    splits = run.dataset.stories.exclude(split="").order_by("split").values_list("split", flat=True).distinct()
+    found = [(one, f"Split {one}") for one in splits]
+    part = selection_named(run.dataset, key) if key.startswith(OF_RUN) else None
+    return [*found, (part.key, part.label)] if part else found
 
 
 def neighbours(place: RunItem) -> dict[str, RunItem | None]:

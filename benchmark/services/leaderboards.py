@@ -1,4 +1,4 @@
-"""Finished runs of a dataset version in order, with both readings, intervals and the groups that cannot be told apart.
+"""Entrants of runs in order, with both readings, intervals and the groups that cannot be told apart.
 
 What the inference needs of stories is read only where the same set of scores was not compared before.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.core.cache import cache
@@ -16,13 +15,12 @@ from django.core.cache import cache
 from annotation.domain.anchoring.estimates import RESAMPLES
 from benchmark.domain.inference import Aligned, leaderboard
 from benchmark.domain.inference.bootstrap import method
-from benchmark.models import Dataset, Run, Stage, StoryScores
+from benchmark.models import Run, Stage, StoryScores
 from benchmark.services.in_context import examples_told, judge_told
-from benchmark.services.reports import reports_of
+from benchmark.services.selections import Selection
 from benchmark.services.story_scores import (
     READINGS,
     SCORE,
-    STAGES,
     categories_of,
     lacking,
     official_figures,
@@ -30,7 +28,6 @@ from benchmark.services.story_scores import (
     scores_by_story,
     with_intervals,
 )
-from workers.models import JobState
 
 KEPT_SECONDS = 90 * 24 * 3600
 SEED = 1
@@ -38,37 +35,6 @@ SEED = 1
 Entry = dict[str, Any]
 """One model (or person) of one run at one stage: {key, name, model, kind, role, run, run_title, entrant, settings, own, figures, numbers,
 scores, spec}; `model` is its unique label, `figures` the stage's of the report, `scores` the id of its `StoryScores`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Stories of a dataset version that models are compared on; `key` is what an address calls it."""
-
-    key: str
-    label: str
-    stories: frozenset[int]
-
-
-def finished_runs(dataset: Dataset, form: str) -> list[Run]:
-    """Newest first, their entrants loaded."""
-    held = Run.objects.filter(dataset=dataset, form=form, job__state=JobState.FINISHED)
-    return list(held.select_related("judge", "project", "dataset").prefetch_related("entrants"))
-
-
-def selections_of(dataset: Dataset, reports: Mapping[int, Any], runs: Sequence[Run]) -> list[Selection]:
-    """Those that some run covers, the largest first: all stories, splits, and what else a run was made on."""
-    rows = list(dataset.stories.values_list("number", "split"))
-    found = [Selection("", f"All {len(rows):,} stories", frozenset(number for number, _ in rows))]
-    for split in sorted({split for _, split in rows if split}):
-        stories = frozenset(number for number, of in rows if of == split)
-        found.append(Selection(split, f"Split {split}: {len(stories):,} stories", stories))
-    for run in reversed(runs):
-        stories = frozenset(reports[run.pk]["numbers"])
-        if stories and stories not in {one.stories for one in found}:
-            found.append(Selection(f"run:{run.uid}", f"{len(stories):,} stories of “{run.title}”", stories))
-    covered = [frozenset(report["numbers"]) for report in reports.values()]
-    kept = [one for one in found if any(one.stories <= run for run in covered)]
-    return sorted(kept, key=lambda one: -len(one.stories))
 
 
 def settings_of(run: Run, stage: str) -> dict[str, str]:
@@ -259,23 +225,6 @@ def _ranked(rated, columns, stage: str, reading: str, selection: Selection | Non
     if not scores:
         return {"models": [], "pairs": [], "method": "", "tests": 0}
     return leaderboard(Aligned.of(scores), seed=seed, categories=categories)
-
-
-def board(dataset: Dataset, form: str, key: str | None, *, all_runs: bool = False) -> dict[str, Any]:
-    """{selections, chosen, stages: {stage: (entries, shared settings)}, runs}. `key` names a selection; an unknown one is the
-    largest."""
-    runs = finished_runs(dataset, form)
-    reports = reports_of(runs)
-    selections = selections_of(dataset, reports, runs)
-    chosen = next((one for one in selections if one.key == key), selections[0] if selections else None)
-    fitting = [run for run in runs if chosen and chosen.stories <= set(reports[run.pk]["numbers"])]
-    stages = {}
-    for stage in STAGES:
-        entries = entries_of(fitting, reports, stage)
-        entries = entries if all_runs else newest(entries)
-        common = label(entries)
-        stages[stage] = (standing(entries, stage, chosen), common)
-    return {"selections": selections, "chosen": chosen, "stages": stages, "runs": runs, "fitting": fitting}
 
 
 def run_standing(run: Run, report: Mapping[str, Any], stage: str) -> list[Entry]:

@@ -38,7 +38,7 @@ READING_NOTE = (
 )
 PEOPLE_NOTE = (
     "People are scored like models, on the cells that they labelled. Gold rests on annotators' votes too, and an expert's decision is the "
-    "gold label unless another expert overruled it, so these rows flatter people and are no upper bound."
+    "gold label unless another expert overruled it, so these rows flatter people, are no upper bound and are never marked as best."
 )
 
 
@@ -98,6 +98,7 @@ def identity(entry: Entry, stage: str) -> dict[str, Any]:
         "model": entry["model"],
         "_key": entry["key"],
         "_kind": entry["kind"],
+        "_unranked": entry["kind"] == "person",
         "_run": entry["run"],
         "_run_title": entry["run_title"],
         "_entrant": entry["entrant"],

@@ -42,14 +42,15 @@ def freeze_comparison(
 
 
 def _compared(comparison: Comparison) -> str:
+    part = f" of {comparison['selection']}" if comparison["selection"] else ""
     return (
-        f"{comparison['first']} and {comparison['second']} were compared on the {comparison['n']:,} stories for which both have a score, in the "
+        f"{comparison['first']} and {comparison['second']} were compared on the {comparison['n']:,} stories{part} for which both have a score, in the "
         f"{comparison['reading']} reading. Differences are first minus second. {comparison['method']}."
     )
 
 
 def _keep(by: User | None, project: Project, run: Run | None, title: str, document: Document) -> SharedReport:
-    title = title.strip()[:200]
+    title = title.replace("\x00", "").strip()[:200]
     figures: dict[str, Any] = document | {"title": title}
     report = SharedReport.objects.create(project=project, run=run, title=title, figures=figures, created_by=by)
     audit.record(by=by, project=project, action="report.shared", target=report.uid, title=title)

@@ -21,6 +21,7 @@ from benchmark.services.comparisons import Comparison, NotComparable, difference
 from benchmark.services.comparisons import compare as compared
 from benchmark.services.leaderboards import STAGE_OF
 from benchmark.services.result_tables import SCORES, TITLES, measured
+from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_comparison
 from benchmark.services.story_scores import SCORE
 from benchmark.views.pictures import dot_chart
@@ -38,16 +39,12 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         context = {"problem": str(error)}
         return render(request, "benchmark/results/compare.html", access.context | context)
     comparison, query = chosen["comparison"], chosen["query"]
-    run = chosen["runs"][0]
-    board = urlencode(
-        {"version": run.dataset.version, "form": run.form, "stage": chosen["stage"], "reading": chosen["reading"]}
-    )
     category = request.GET.get("category", "")
     stories = [one for one in comparison["stories"] if category in ("", one["category"])]
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     context = {
         **chosen,
-        "all_pairs": f"{reverse('benchmark:differences', args=[slug])}?{board}",
+        "all_pairs": f"{reverse('benchmark:differences', args=[slug])}?{_board_query(chosen)}",
         **comparison_parts(comparison, comparison_address(slug, query), _opening(slug, chosen)),
         "category": category,
         "query": f"{query}&{urlencode({'category': category})}" if category else query,
@@ -59,14 +56,25 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/results/compare.html", access.context | context)
 
 
+def _board_query(chosen: Mapping[str, Any]) -> str:
+    """The leaderboard of the two, as its address asks for it."""
+    run, comparison = chosen["runs"][0], chosen["comparison"]
+    asked = {"version": run.dataset.version, "form": run.form, "split": comparison["split"]}
+    asked |= {"stage": chosen["stage"], "reading": chosen["reading"]}
+    return urlencode({name: value for name, value in asked.items() if value})
+
+
 def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
     """What the address asks to be compared. Raises NotComparable."""
     runs, entries = pair_of(access.project, asked.get("a", ""), asked.get("b", ""))
     stage = asked.get("stage") if asked.get("stage") in entries else next(iter(entries))
-    readings = [one for one in ("repaired", "official") if not unread(entries[stage], one)]
+    selection = selection_named(runs[0].dataset, asked.get("split", ""))
+    unofficial = unread(entries[stage], stage, "official", selection)
+    readings = ["repaired"] if unofficial else ["repaired", "official"]
     reading = asked.get("reading") if asked.get("reading") in readings else readings[0]
-    comparison = compared(entries[stage], stage, reading)
+    comparison = compared(entries[stage], stage, reading, selection)
     query = {"a": asked["a"], "b": asked["b"], "stage": stage, "reading": reading}
+    query |= {"split": selection.key} if selection else {}
     return {
         "runs": runs,
         "entries": entries,
@@ -74,11 +82,12 @@ def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
         "stage": stage,
         "reading": reading,
         "readings": readings,
-        "unofficial": unread(entries[stage], "official"),
+        "unofficial": unofficial,
         "comparison": comparison,
         "query": urlencode(query),
         "asked": query,
         "swapped": urlencode(query | {"a": asked["b"], "b": asked["a"]}),
+        "everywhere": urlencode({name: value for name, value in query.items() if name != "split"}),
     }
 
 
@@ -95,7 +104,8 @@ def _opening(slug: str, chosen: dict[str, Any]) -> Href:
         entry = sides.get(column.key)
         if entry is None or not entry["entrant"]:
             return ""
-        where = {"category": row["category"]} | measured(row["key"], chosen["reading"])
+        where = {"category": row["category"], "split": chosen["comparison"]["split"]}
+        where |= measured(row["key"], chosen["reading"])
         return items_url(slug, entry["run"], **{"model": entry["entrant"], "stage": stage} | where)
 
     return href
@@ -187,7 +197,7 @@ def comparison_now(slug: str, document: Mapping[str, Any]) -> str:
     if "keys" not in document:
         return ""
     first, second = document["keys"]
-    asked = {name: document["comparison"][name] for name in ("stage", "reading")}
+    asked = {name: document["comparison"].get(name, "") for name in ("stage", "reading", "split")}
     return f"{reverse('benchmark:compare', args=[slug])}?{urlencode({'a': first, 'b': second} | asked)}"
 
 

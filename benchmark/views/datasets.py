@@ -66,9 +66,15 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     except service.FreezeRefused as error:
         messages.error(request, str(error))
     else:
-        told = f"Gold is frozen as version {made.version}." if fresh else f"Gold is as in version {made.version}."
-        messages.success(request, told)
+        messages.success(request, _frozen(made, fresh, form.cleaned_data["note"]))
     return redirect("benchmark:datasets", slug)
+
+
+def _frozen(dataset: Dataset, fresh: bool, note: str) -> str:
+    if fresh:
+        return f"Gold is frozen as version {dataset.version}."
+    left = " The note was not kept: a version does not change." if note else ""
+    return f"Gold is as in version {dataset.version}, so there is no new one.{left}"
 
 
 @require_GET

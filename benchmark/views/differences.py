@@ -62,7 +62,9 @@ def _pairs(
     filters = {"stage": stage, "reading": reading, "over": over, "model": text}
     query = f"{chosen['query']}&{urlencode({name: value for name, value in filters.items() if value})}"
     shown_table = shown(
-        "differences", pair_table(list(page), stage, reading, method), href=_compare(access, stage, reading)
+        "differences",
+        pair_table(list(page), stage, reading, method),
+        href=_compare(access, stage, reading, chosen["board"]["chosen"].key),
     )
     return {
         "categories": categories,
@@ -81,14 +83,15 @@ def _fits(row: Mapping[str, Any], text: str) -> bool:
     return any(text.casefold() in row[side].casefold() for side in ("first", "second"))
 
 
-def _compare(access: ProjectAccess, stage: str, reading: str) -> Href:
+def _compare(access: ProjectAccess, stage: str, reading: str, split: str) -> Href:
     """A difference opens the two models story by story."""
     page = reverse("benchmark:compare", args=[access.project.slug])
 
     def href(row, column) -> str:
         if column.key != "value" or row["value"] is None:
             return ""
-        return f"{page}?{urlencode({'a': row['_first'], 'b': row['_second'], 'stage': stage, 'reading': reading})}"
+        asked = {"a": row["_first"], "b": row["_second"], "stage": stage, "reading": reading}
+        return f"{page}?{urlencode(asked | ({'split': split} if split else {}))}"
 
     return href
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -11,7 +12,8 @@ from django.urls import reverse
 from benchmark.access import results_access, run_access
 from benchmark.domain.tables import Table
 from benchmark.models import Entrant, SharedReport
-from benchmark.services.comparisons import NotComparable, difference_table, story_table
+from benchmark.services.comparisons import NotComparable
+from benchmark.services.comparisons import tables_of as tables_of_comparison
 from benchmark.services.documents import board_document, document_of, tables_of
 from benchmark.services.downloads import (
     TABLE_TYPES,
@@ -22,7 +24,7 @@ from benchmark.services.downloads import (
     zipped,
 )
 from benchmark.views.compare import chosen_comparison
-from benchmark.views.leaderboard import chosen_board
+from benchmark.views.leaderboard import chosen_board, filters_of, kept, of_reading
 
 Tables = Mapping[str, Callable[[], Table]]
 
@@ -35,12 +37,18 @@ def run_table(request: HttpRequest, slug: str, uid: str, table: str, data: str) 
 def shared_table(request: HttpRequest, slug: str, report: str, table: str, data: str) -> HttpResponse:
     access = results_access(request.user, slug)
     held = get_object_or_404(SharedReport, project=access.project, uid=report).figures
-    tables = comparison_tables(held["comparison"]) if held["kind"] == "comparison" else tables_of(held)
+    tables = tables_of_comparison(held["comparison"]) if held["kind"] == "comparison" else tables_of(held)
     return _table(tables, table, data, f"{slug}-{report}-{table}")
 
 
 def leaderboard_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
-    return _table(tables_of(board_of(request, slug)), table, data, f"{slug}-leaderboard-{table}")
+    reading = filters_of(request)["reading"]
+    held = {name: partial(_of_reading, make, reading) for name, make in tables_of(board_of(request, slug)).items()}
+    return _table(held, table, data, f"{slug}-leaderboard-{table}")
+
+
+def _of_reading(make: Callable[[], Table], reading: str) -> Table:
+    return of_reading(make(), reading)
 
 
 def comparison_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
@@ -49,20 +57,17 @@ def comparison_table(request: HttpRequest, slug: str, table: str, data: str) -> 
         comparison = chosen_comparison(request.GET, access)["comparison"]
     except NotComparable:
         return redirect(f"{reverse('benchmark:compare', args=[slug])}?{request.GET.urlencode()}")  # which says why
-    return _table(comparison_tables(comparison), table, data, f"{slug}-comparison-{table}")
-
-
-def comparison_tables(comparison) -> Tables:
-    return {"differences": lambda: difference_table(comparison), "stories": lambda: story_table(comparison)}
+    return _table(tables_of_comparison(comparison), table, data, f"{slug}-comparison-{table}")
 
 
 def board_of(request: HttpRequest, slug: str):
-    """The document of the leaderboard that the address asks for."""
+    """The document of the leaderboard that the address asks for, with the rows that its filters leave."""
     access = results_access(request.user, slug)
     chosen = chosen_board(request, access)
     if chosen is None:
         raise Http404("There is no dataset yet.")
-    stages = {stage: entries for stage, (entries, _) in chosen["board"]["stages"].items()}
+    filters = filters_of(request)
+    stages = {stage: kept(entries, filters) for stage, (entries, _) in chosen["board"]["stages"].items()}
     return board_document("Leaderboard", stages)
 
 

@@ -79,7 +79,7 @@ def estimate(request: HttpRequest, slug: str) -> HttpResponse:
 
     shown = _estimated(request, form, asked)
     if "plan" in shown:
-        shown["can_show"] = estimates.can_show(shown["plan"], len(shown["estimate"].stories))
+        shown["can_show"] = estimates.can_show(shown["plan"], shown["estimate"].stories)
     return render(request, "benchmark/launch/_estimate.html", access.context | shown)
 
 

@@ -15,10 +15,11 @@ from annotation.models import Membership, Role
 from benchmark.access import sees_results, visibility_of
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
+from benchmark.services.boards import board, form_to_show, version_to_show
 from benchmark.services.documents import score_of
-from benchmark.services.leaderboards import STAGE_OF, Entry, board
+from benchmark.services.leaderboards import STAGE_OF, Entry
 from benchmark.services.result_tables import SCORES, stage_table
-from benchmark.services.story_scores import STAGES
+from benchmark.services.story_scores import READINGS, STAGES
 from benchmark.views.pictures import dot_chart
 from benchmark.views.shown import evidence, items_url, shown
 from workers.models import JobState
@@ -33,21 +34,19 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = chosen_board(request, access)
     if chosen is None:
         return render(request, "benchmark/results/leaderboard.html", access.context | {"datasets": []})
-    found, kinds = chosen["board"], request.GET.get("show", "")
-    text = request.GET.get("model", "").strip()
+    found, filters = chosen["board"], filters_of(request)
     stages = [
-        _stage(request, access, stage, [one for one in found["stages"][stage][0] if _fits(one, text, kinds)], found)
+        _stage(request, access, stage, kept(found["stages"][stage][0], filters), found)
         for stage in STAGES
         if found["stages"][stage][0]
     ]
     context = {
         **chosen,
+        **filters,
+        "kinds": KINDS,
         "stages": stages,
-        "text": text,
-        "show": kinds,
-        "reading": request.GET.get("reading", ""),
         "entrants": _comparable(found),
-        "query": chosen["query"],
+        "files_query": "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})])),
         "running": Run.objects.filter(dataset=chosen["dataset"], form=chosen["form"])
         .exclude(job__state=JobState.FINISHED)
         .count(),
@@ -68,16 +67,10 @@ def chosen_board(request: HttpRequest, access: ProjectAccess) -> dict[str, Any] 
     if not datasets:
         return None
     wanted = request.GET.get("version", "")
-    used = list(Run.objects.filter(project=access.project).values_list("dataset__version", "form").distinct())
     version = int(wanted) if wanted.isascii() and wanted.isdecimal() and len(wanted) < 9 else 0
-    dataset = next((one for one in datasets if one.version == version), None)
-    if dataset is None:
-        with_runs = {number for number, _ in used}
-        dataset = next((one for one in datasets if one.version in with_runs), datasets[0])
+    dataset = next((one for one in datasets if one.version == version), None) or version_to_show(access.project)
     form = request.GET.get("form", "")
-    if form not in Form.values:
-        here = {form for number, form in used if number == dataset.version}
-        form = Form.STRUCTURED if here == {Form.STRUCTURED} else Form.TEXT
+    form = form if form in Form.values else form_to_show(dataset)
     every = request.GET.get("runs") == "all"
     found = board(dataset, form, request.GET.get("split"), all_runs=every)
     split = found["chosen"].key if found["chosen"] else ""
@@ -93,21 +86,46 @@ def chosen_board(request: HttpRequest, access: ProjectAccess) -> dict[str, Any] 
     }
 
 
+KINDS = {"model": "Models", "baseline": "Baselines", "person": "People"}
+
+
+def filters_of(request: HttpRequest) -> dict[str, str]:
+    """Which rows and columns the address asks for; what it cannot mean is left out."""
+    show, reading = request.GET.get("show", ""), request.GET.get("reading", "")
+    return {
+        "model": request.GET.get("model", "").strip(),
+        "show": show if show in KINDS else "",
+        "reading": reading if reading in READINGS else "",
+    }
+
+
+def kept(entries: list[Entry], filters: dict[str, str]) -> list[Entry]:
+    return [one for one in entries if _fits(one, filters["model"], filters["show"])]
+
+
 def _fits(entry: Entry, text: str, kind: str) -> bool:
     return text.casefold() in entry["model"].casefold() and (not kind or entry["kind"] == kind)
 
 
 def _stage(request: HttpRequest, access: ProjectAccess, stage: str, entries: list[Entry], found) -> dict[str, Any]:
     sort, slug = request.GET.get("sort", ""), access.project.slug
-    table = of_reading(stage_table(entries, stage), request.GET.get("reading", ""))
+    split = found["chosen"].key
+    table = of_reading(stage_table(entries, stage), filters_of(request)["reading"])
     if sort.removeprefix("-") not in {one.key for one in table.columns}:
         sort = DEFAULT_SORT[stage]
     return {
         "key": stage,
         "title": table.title,
         "table": {"query": _kept(request)}
-        | shown(stage, table, href=evidence(slug), run_href=lambda uid: run_url(slug, uid), sort=sort, sortable=True),
-        "chart": board_chart(slug, entries, stage),
+        | shown(
+            stage,
+            table,
+            href=evidence(slug, split),
+            run_href=lambda uid: run_url(slug, uid),
+            sort=sort,
+            sortable=True,
+        ),
+        "chart": board_chart(slug, entries, stage, split),
         "common": found["stages"][stage][1],
         "all": len(found["stages"][stage][0]),
     }
@@ -124,7 +142,7 @@ def of_reading(table: Table, reading: str) -> Table:
     return replace(table, columns=[one for one in table.columns if not other or not one.key.startswith(other)])
 
 
-def board_chart(slug: str, entries: list[Entry], stage: str, limit: int = 40) -> dict[str, Any]:
+def board_chart(slug: str, entries: list[Entry], stage: str, split: str = "", limit: int = 40) -> dict[str, Any]:
     """Both readings of the score with intervals and letters, best first; a name opens the items behind it, unless `slug` is empty."""
     rows = [
         {
@@ -132,7 +150,7 @@ def board_chart(slug: str, entries: list[Entry], stage: str, limit: int = 40) ->
             "first": score_of(one, "repaired", stage),
             "second": score_of(one, "official", stage),
             "aside": one["group"]["repaired"],
-            "href": items_url(slug, one["run"], **_behind(one, stage)) if slug and one["entrant"] else "",
+            "href": items_url(slug, one["run"], **_behind(one, stage), split=split) if slug and one["entrant"] else "",
         }
         for one in entries[:limit]
     ]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil, floor
 from typing import Any
 
 ROW = 26
 WIDTH, LEFT, RIGHT = 620, 170, 140
 TOP, BOTTOM = 26, 34
 LONGEST = 24
+NOISE = 1e-9
+"""What sums of fractions are off by."""
 
 
 def dot_chart(title: str, rows: Sequence[Mapping[str, Any]], *, unit: str, zero: bool = False) -> dict[str, Any]:
@@ -55,10 +58,14 @@ def _edges(figure: Mapping[str, Any] | None) -> list[float]:
 
 
 def _span(known: Sequence[float]) -> tuple[float, float]:
-    """At least ten points wide, on whole twentieths."""
-    low, high = min(known, default=0.0), max(known, default=1.0)
-    low, high = int(low * 20 - (low < 0)) / 20, -int(-high * 20 - (high > 0)) / 20
-    return (low, high) if high - low >= 0.1 else (low - 0.05, high + 0.05)
+    """On whole twentieths, at least ten points wide, and within 0 and 1 (a difference: −1 and 1) as every score is."""
+    least = -1.0 if min(known, default=0.0) < -NOISE else 0.0
+    low = max(least, floor(min(known, default=0.0) * 20 + NOISE) / 20)
+    high = min(1.0, ceil(max(known, default=1.0) * 20 - NOISE) / 20)
+    if high - low < 0.1 - NOISE:
+        low = max(least, low - 0.05)
+        high = max(high, round(low + 0.1, 2))
+    return low, high
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import MARKED, Column, Table
 from benchmark.services.leaderboards import STAGE_OF
 
 Href = Callable[[Mapping[str, Any], Column], str]
@@ -22,15 +22,17 @@ def items_url(slug: str, run: str, **query: Any) -> str:
     return f"{reverse('benchmark:run_items', args=[slug, run])}?{urlencode({name: value for name, value in query.items() if value})}"
 
 
-def evidence(slug: str) -> Href:
-    """The link of a cell: the items of its model and stage, and which of them its row says."""
+def evidence(slug: str, split: str = "") -> Href:
+    """The link of a cell: the items of its model and stage in the selection `split`, and which of them its row says."""
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         if column.is_text or not row.get("_entrant") or row.get(column.key) is None:
             return ""
         where = row.get("_where", {}).get(column.key, {})
         return items_url(
-            slug, row["_run"], **{"model": row["_entrant"], "stage": STAGE_OF[row["_stage"]].value} | where
+            slug,
+            row["_run"],
+            **{"model": row["_entrant"], "stage": STAGE_OF[row["_stage"]].value, "split": split} | where,
         )
 
     return href
@@ -52,7 +54,7 @@ def shown(
     """What templates/benchmark/results/_table.html takes. `sort` is a column's key, with a dash before it for falling values;
     `run_href` makes the address of a row's run."""
     table = ordered(table, sort) if sort else table
-    marks = table.marks() if len(table.rows) > 1 else {}
+    marks = table.marks()
     rows: list[dict[str, Any]] = []
     section = None
     for at, row in enumerate(table.rows):
@@ -69,7 +71,7 @@ def shown(
         "width": len(table.columns),
         "rows": rows,
         "totals": [_row(table.columns, row, no_link, {}) for row in table.totals],
-        "notes": table.notes,
+        "notes": (*table.notes, MARKED) if marks else table.notes,
         "sort": sort,
         "sortable": sortable,
     }

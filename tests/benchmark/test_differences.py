@@ -8,8 +8,8 @@ import pytest
 
 from benchmark.domain.inference import holm
 from benchmark.models import Audience, Form
+from benchmark.services.boards import board
 from benchmark.services.differences import pairs_of
-from benchmark.services.leaderboards import board
 from benchmark.services.reports import scores_of
 from benchmark.services.story_scores import lacking, official_columns, official_figures, with_intervals
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world

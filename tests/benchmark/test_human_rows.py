@@ -156,3 +156,14 @@ def test_an_experts_row_stands_below_and_is_never_the_best(cast, stories, label)
         assert [row["model"] for row in table.totals] == ["Expert 1"]
     alone = stage_table(entries[-1:], "stage2")
     assert [row["model"] for row in alone.rows] == ["Expert 1"] and not alone.totals
+
+
+def test_an_annotator_takes_no_mark_from_a_model(cast, stories, label):
+    """Bob votes as the records have it: nobody can be better, and the model stays the best of the models."""
+    for _, rows, seats in stories:
+        for row in rows:
+            label(seats[0], row)
+    table = stage_table(list(figures(cast).values()), "stage2")
+    assert {row["model"] for row in table.rows} == {"Annotator 1", "majority"}
+    assert table.marks() == {}
+    assert any("never marked as best" in note for note in table.notes)

@@ -8,10 +8,11 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Proposition
 from benchmark.models import Audience, Dataset, Form, RunItem, StoryScores
+from benchmark.services.boards import board, finished_runs
 from benchmark.services.datasets import freeze
-from benchmark.services.leaderboards import board, finished_runs, selections_of
 from benchmark.services.reports import reports_of, scores_of
 from benchmark.services.result_tables import stage_table
+from benchmark.services.selections import selections_of
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)

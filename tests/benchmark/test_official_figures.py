@@ -11,9 +11,9 @@ from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.official import STRUCTURED, score_official
 from benchmark.domain.omnitom.records import record_of
 from benchmark.models import Form, Run, RunItem
+from benchmark.services.boards import board
 from benchmark.services.comparisons import NotComparable, compare, pair_of, unread
 from benchmark.services.downloads import output_files, zipped
-from benchmark.services.leaderboards import board
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.result_tables import stage_table
 from tests.benchmark.evaluation import OracleWorld
@@ -139,7 +139,7 @@ def test_a_model_without_official_figures_is_not_compared_by_them(world, client)
     other = world.run("second", stages=("label",))
     keys = [f"{one.uid}.{one.entrants.get().pk}" for one in (run, other)]
     _, entries = pair_of(run.project, *keys)
-    assert "Story 5, label" in unread(entries["stage2"], "official")
+    assert "Story 5, label" in unread(entries["stage2"], "stage2", "official")
     with pytest.raises(NotComparable, match="Story 5, label"):
         compare(entries["stage2"], "stage2", "official")
     assert compare(entries["stage2"], "stage2", "repaired")["n"] == STORIES

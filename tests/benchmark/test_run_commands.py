@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 from io import StringIO
 
@@ -192,7 +193,7 @@ def test_what_cannot_be_written(labelled, dataset, models, tmp_path):
     path = ("--output", str(tmp_path / "x.csv"))
     assert refused(*ask) == "Say where to write it: --output PATH."
     assert refused(*ask, "--name", "stage2", *path) == "--name is for table and figure, not for scores."
-    assert "The run has no table 'stage9'; it has: stage2" in refused(
+    assert "There is no table 'stage9'; there are: stage2" in refused(
         *ask, "--what", "table", "--name", "stage9", *path
     )
     assert refused(*ask, "--what", "figure", *path) == "--output ends in 'csv'; expected one of svg, pdf, png."
@@ -246,6 +247,53 @@ def test_a_report_and_a_comparison_are_kept(dataset, models, labelled):
     )
     assert "no scores of extract" in refused("share_report", labelled.uid, "--against", other.uid, "--stage", "extract")
     assert "Choose two different entrants" in refused("share_report", labelled.uid, "--against", labelled.uid)
+
+
+def test_the_leaderboard_is_printed_and_written(dataset, models, labelled, tmp_path):
+    worked_off(started(dataset=dataset, endpoints=[models["random"]], stages=["label"], limit=3))
+    ask = ("leaderboard", "--project", "oracle")
+    done = told(*ask)
+    rows = done["stages"]["stage2"]
+    assert (done["dataset"], done["form"], [row["model"] for row in rows]) == (1, "text", ["majority", "random"])
+    assert rows[0]["repaired"]["value"] > rows[1]["repaired"]["value"] and rows[0]["run"] == labelled.uid
+    out = StringIO()
+    call_command(*ask, stdout=out)
+    assert re.search(r"^majority +\d+\.\d\d \[", out.getvalue(), re.MULTILINE)
+    path = tmp_path / "board.csv"
+    assert told(*ask, "--name", "stage2", "--output", str(path))["bytes"] == path.stat().st_size
+    assert [row["Model"] for row in csv.DictReader(path.open(newline=""))] == ["majority", "random"]
+    told(*ask, "--name", "differences-stage2-repaired", "--output", str(path))
+    assert {row["First"] for row in csv.DictReader(path.open(newline=""))} == {"majority"}
+    told(*ask, "--name", "leaderboard-stage2", "--output", str(tmp_path / "board.svg"))
+    assert "random" in (tmp_path / "board.svg").read_text()
+    assert told(*ask, "--kind", "model")["stages"] == {"stage1": [], "stage2": []}
+    assert "There is no table 'x'; there are: stage2" in refused(*ask, "--name", "x", "--output", str(path))
+    assert refused(*ask, "--name", "stage2", "--output", str(tmp_path / "board.doc")) == (
+        "--output ends in 'doc'; expected one of csv, json, tex, svg, pdf, png."
+    )
+    assert "no version 7 of its gold" in refused(*ask, "--dataset", "7")
+    assert "No run covers the split 'x'" in refused(*ask, "--split", "x")
+
+
+def test_two_models_are_compared_and_written(dataset, models, labelled, tmp_path):
+    other = worked_off(started(dataset=dataset, endpoints=[models["random"]], stages=["label"], limit=5))
+    ask = ("compare_models", labelled.uid, other.uid)
+    done = told(*ask)
+    assert (done["first"], done["second"], done["stage"], done["n"]) == ("majority", "random", "stage2", 3)
+    small = started(dataset=dataset, endpoints=[models["random"]], stages=["label"], limit=2)
+    part = told(*ask, "--split", f"run:{worked_off(small).uid}")
+    assert part["n"] == 2 and part["selection"].startswith("2 stories of ")
+    out = StringIO()
+    call_command(*ask, stdout=out)
+    assert out.getvalue().startswith("majority minus random, repaired reading, all stories that both have\n")
+    for name, head in (("differences.csv", "Over,Figure"), ("two.svg", "<?xml")):
+        path = tmp_path / name
+        assert told(*ask, "--output", str(path))["bytes"] == path.stat().st_size
+        assert path.read_text().startswith(head)
+    told(*ask, "--name", "stories", "--output", str(tmp_path / "stories.json"))
+    assert len(json.loads((tmp_path / "stories.json").read_text())["rows"]) == 5
+    assert "has no split 'x'" in refused(*ask, "--split", "x")
+    assert "no scores of extract" in refused(*ask, "--stage", "extract")
 
 
 def test_who_sees_results(dataset):

@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from benchmark.domain.figures.measuring import text_width, wrapped
+from benchmark.domain.figures.names import fitted
 from benchmark.domain.figures.sheet import LINE, Sheet
 from benchmark.domain.figures.theme import SMALL, Theme
-from benchmark.domain.figures.values import Percent, limits
+from benchmark.domain.figures.values import BEYOND, Percent, limits
 
 GAP, EDGE = 8.0, 6.0
 LEGEND, HEADING, TICKS = 15.0, 13.0, 17.0
@@ -121,18 +122,23 @@ def _line(sheet: Sheet, labels, panels, series, *, span, left, top, each, row, h
         sheet.text(left - GAP, below + row * (at + 0.5), label, ha="right")
     for at, panel in enumerate(panels):
         start = left + at * (each + GAP)
-        sheet.text(start, top + heading / 2 - 1, panel.title, weight="bold")
+        sheet.text(start, top + heading / 2 - 1, fitted(panel.title, each, weight="bold"), weight="bold")
         axes = sheet.axes(start, below, each, row * len(labels))
         _draw(axes, panel, series, sheet.theme, row, small=each < SMALL_MARKS)
         scale(axes, span, each)
 
 
 def scale(axes: Axes, span: tuple[float, float], width: float) -> None:
-    """Limits, and as many round ticks as the width has room for."""
+    """Limits, and as many round ticks as the width has room for; labels stay clear of those of the next panel."""
     axes.set_xlim(*span)
     ticks = MaxNLocator(nbins=max(2, int(width // 34)), steps=[1, 2, 5, 10]).tick_values(*span)
-    shown = [tick for tick in ticks if span[0] <= tick <= span[1]]
-    axes.set_xticks(shown, [f"{tick:g}".replace("-", "−") for tick in shown])
+    ends = (max(span[0], 0.0) if span[0] >= -BEYOND else span[0], min(span[1], 100.0))
+    held = {tick: f"{tick:g}".replace("-", "−") for tick in ticks if ends[0] <= tick <= ends[1]}
+    axes.set_xticks(list(held), list(held.values()))
+    for tick, label in zip(held, axes.get_xticklabels(), strict=True):
+        place, half = (tick - span[0]) / (span[1] - span[0]) * width, text_width([held[tick]], SMALL) / 2
+        over = place + half > width + GAP / 2 - 1, place - half < 1 - GAP / 2
+        label.set_horizontalalignment("right" if over[0] else "left" if over[1] else "center")
 
 
 def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row: float, *, small: bool) -> None:

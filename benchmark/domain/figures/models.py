@@ -70,7 +70,7 @@ def f1_by_category(
     held = {name: [{"f1": percent(row["values"].get(name))} for row in rows] for name in categories}
     sheet = dot_plot(
         labels((row["model"] for row in rows), ROOM[width]),
-        [Panel(printable(ABBREVIATIONS.get(name, name))[:12], held[name]) for name in categories],
+        [Panel(printable(ABBREVIATIONS.get(name, name)), held[name]) for name in categories],
         [Series(key="f1", label="F1")],
         unit=f"Extraction F1 (%), {reading} reading{_barred(held.values())}",
         theme=theme,

@@ -28,15 +28,16 @@ def labels(names: Iterable[str], room: float = ROOM["page"]) -> list[str]:
     seen: Counter[str] = Counter()
     found = []
     for name in names:
-        label = _fitted(printable(name) or UNNAMED, room)
+        label = fitted(printable(name) or UNNAMED, room)
         seen[label] += 1
         found.append(f"{label} ({seen[label]})" if seen[label] > 1 else label)
     return found
 
 
-def _fitted(text: str, room: float) -> str:
+def fitted(text: str, room: float, weight: str = "normal") -> str:
+    """A printable text, shortened in its middle to `room` points; never below `SHORTEST` letters."""
     sizes = (shortened(text, longest) for longest in range(LONGEST, SHORTEST, -1))
-    return next((one for one in sizes if text_width([one]) <= room), shortened(text, SHORTEST))
+    return next((one for one in sizes if text_width([one], weight=weight) <= room), shortened(text, SHORTEST))
 
 
 def printable(text: str) -> str:

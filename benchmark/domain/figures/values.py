@@ -29,13 +29,20 @@ def percent(figure: Figure) -> Percent | None:
     return Percent(100 * float(value), (100 * float(ends[0]), 100 * float(ends[1])) if ends else None)
 
 
+_NOISE = 1e-6
+BEYOND = 2.0
+"""Points that an axis may show below 0 and above 100, so that marks at the ends are whole."""
+
+
 def limits(figures: Iterable[Percent | None], least: float = 10) -> tuple[float, float]:
-    """What an axis has to show, at least so many points, within 0 and 100 where the data is."""
+    """What an axis has to show, at least so many points; two points beyond 0 and 100 at most where the data is within."""
     known = [one for figure in figures if figure for one in (figure.value, *(figure.interval or ()))]
     low, high = min(known, default=0.0), max(known, default=100.0)
     middle, half = (low + high) / 2, max(high - low, least) / 2 * 1.08
-    low, high = min(low, middle - half), max(high, middle + half)
-    return (max(low, -2.0), min(high, 102.0)) if known and min(known) >= 0 and max(known) <= 100 else (low, high)
+    if low < -_NOISE or high > 100 + _NOISE:
+        return middle - half, middle + half
+    middle = min(max(middle, half - BEYOND), 100 + BEYOND - half) if half < 50 else 50.0
+    return max(middle - half, -BEYOND), min(middle + half, 100 + BEYOND)
 
 
 def sentences(lines: Sequence[str], most: int = 60) -> str:

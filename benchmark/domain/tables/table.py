@@ -11,6 +11,7 @@ from typing import Any, Literal
 Row = Mapping[str, Any]
 Mark = Literal["best", "second"]
 MISSING = "–"
+MARKED = "Bold: best of the column; underlined: second."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +74,8 @@ class Column:
 class Table:
     """`section` is the key that splits rows into blocks, each under its value; rows of a section stand together.
 
-    `totals` stand below a rule and are never marked. `mark_within` is the key within whose equal values cells are
-    compared, empty to compare all rows.
+    `totals` stand below a rule and are never marked, nor are rows with a true `_unranked`. `mark_within` is the key within
+    whose equal values cells are compared, empty to compare all rows.
     """
 
     title: str
@@ -89,13 +90,15 @@ class Table:
         """(row, column key) → best or second; ties share a mark, judged by the digits that are printed."""
         groups: dict[Any, list[int]] = defaultdict(list)
         for at, row in enumerate(self.rows):
+            if row.get("_unranked"):
+                continue
             groups[row.get(self.mark_within) if self.mark_within else None].append(at)
         found: dict[tuple[int, str], Mark] = {}
         for column in self.columns:
             if column.best:
                 for rows in groups.values():
                     found |= self._marked(column, rows)
-        return found
+        return found if any(len(rows) > 1 for rows in groups.values()) else {}
 
     def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
         shown = {at: value for at in rows if (value := column.rounded(self.rows[at].get(column.key))) is not None}

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import PurePath
 from typing import Any
 
 from django.utils import timezone
@@ -10,11 +9,12 @@ from annotation.domain.labelling import LEVELS
 from annotation.management.commands._money import dollars
 from annotation.management.commands._output import file_output
 from annotation.management.json_command import JsonCommand
+from benchmark.management.commands._files import content_of
 from benchmark.management.commands._runs import check_examples, endpoint_named, flag, given, run_of, seen_through, told
 from benchmark.management.commands._scores import say_run
 from benchmark.models import Entrant, Run
 from benchmark.services.documents import document_of, figures_of, tables_of
-from benchmark.services.downloads import WRITERS, has_official_output, output_files, score_lines, table_file, zipped
+from benchmark.services.downloads import has_official_output, output_files, score_lines, zipped
 from benchmark.services.evaluating import read_again
 from benchmark.services.in_context import reads_prompts
 from benchmark.services.launching import judging_plan
@@ -23,7 +23,6 @@ from workers.models import JobState
 from workers.services.steering import steer
 
 SCORES, OFFICIAL, TABLE, FIGURE = "scores", "official", "table", "figure"
-PICTURES = ("svg", "pdf", "png")
 ACTIONS: dict[str, tuple[str, ...]] = {
     "pause": (),
     "resume": ("budget", "wait"),
@@ -166,23 +165,8 @@ def _parts(run: Run, what: str, options: dict[str, Any]) -> Iterable[bytes]:
             raise ValueError("Structured output has no official layout.")
         return zipped(output_files(_entrant(run, options["model"])))
     document = document_of(run)
-    suffix = PurePath(options["output"]).suffix.removeprefix(".")
-    if what == TABLE:
-        _check_suffix(suffix, WRITERS)
-        return [table_file(_named(tables_of(document), options["name"], what)(), suffix)]
-    _check_suffix(suffix, PICTURES)
-    return [_named(figures_of(document), options["name"], what).draw(format=suffix, theme="light", width="page")]
-
-
-def _check_suffix(suffix: str, known: Iterable[str]) -> None:
-    if suffix not in known:
-        raise ValueError(f"--output ends in {suffix or 'nothing'!r}; expected one of {', '.join(known)}.")
-
-
-def _named(held: dict[str, Any], name: str | None, what: str) -> Any:
-    if name not in held:
-        raise ValueError(f"The run has no {what} {name!r}; it has: {', '.join(held) or 'none'}.")
-    return held[name]
+    held = (tables_of(document), None) if what == TABLE else (None, figures_of(document))
+    return [content_of(options["output"], options["name"], *held)]
 
 
 def _entrant(run: Run, name: str | None) -> Entrant:

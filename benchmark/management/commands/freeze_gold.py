@@ -13,6 +13,8 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         dataset, fresh = freeze(by=None, project=self.project(options["project"]), note=options["note"][:200])
+        if options["note"] and not fresh:
+            self.note(f"The note was not kept: gold is as in version {dataset.version}, and a version does not change.")
         return {
             "project": dataset.project.slug,
             "version": dataset.version,

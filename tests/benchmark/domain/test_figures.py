@@ -317,7 +317,37 @@ def test_limits_show_every_interval_and_stay_within_the_scale():
     assert limits([percent(figure(0.43)), percent(figure(0.57)), None]) == pytest.approx((39.2, 60.8))
     assert limits([percent(0.5)]) == pytest.approx((44.6, 55.4))
     assert limits([percent(0.0), percent(1.0)]) == (-2, 102)
-    assert limits([None]) == (-4, 104)
+    assert limits([None]) == (-2, 102)
+    # all at one end: ten points and 8 % more from there, though sums of fractions are off by a hair
+    assert limits([percent(0.0), percent(-1e-17)]) == pytest.approx((-2, 8.8))
+    assert limits([percent(1.0), percent(1 + 1e-15)]) == pytest.approx((91.2, 102))
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 1 + 1e-15, -1e-17])
+def test_no_axis_names_what_no_score_can_be(value):
+    rows = [{"model": "m", "official": None, "repaired": {"value": value, "interval": [value, value]}}]
+    root = ElementTree.fromstring(figures.leaderboard(rows, score="F1"))
+    found = [one.text for one in texts(root)]
+    assert ("0" in found or "100" in found) and not {"−2", "-2", "102", "105", "−5"} & set(found)
+
+
+def test_ticks_of_panels_side_by_side_stay_apart():
+    names = [f"Category {at}" for at in range(8)]
+    rows = [
+        {"model": "an-organisation/" + "long" * 12, "values": {name: figure(at / 8) for at, name in enumerate(names)}}
+    ]
+    for width in ("page", "column"):
+        root = ElementTree.fromstring(figures.f1_by_category(rows, reading="repaired", width=width))
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for one in texts(root):
+            if (one.text or "").isdecimal():
+                across, wide = float(one.get("x")), text_width([one.text], SMALL)
+                start = across - wide * {"middle": 0.5, "end": 1.0}.get(one.get("text-anchor"), 0.0)
+                lines.setdefault(one.get("y"), []).append((start, start + wide))
+        assert all(len(one) > 2 for one in lines.values())
+        for line in lines.values():
+            ends = sorted(line)
+            assert all(left[1] < right[0] for left, right in zip(ends, ends[1:], strict=False))
 
 
 def test_numbers_by_marks_cover_nothing_where_there_is_room():

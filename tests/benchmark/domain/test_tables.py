@@ -11,6 +11,7 @@ import pytest
 
 from annotation.domain.schema import SCHEMA
 from benchmark.domain.tables import (
+    MARKED,
     Column,
     Table,
     by_dimension_and_category,
@@ -70,7 +71,15 @@ def test_best_and_second_are_judged_as_printed_and_ties_share():
     # 60.001 and 60.004 both print 60.00: both best; 59.99 is second; None has no mark
     found = table(0.60001, 0.5999, 0.60004, None, 0.1).marks()
     assert found == {(0, "score"): "best", (2, "score"): "best", (1, "score"): "second"}
-    assert table(None, None).marks() == {}
+    assert table(None, None).marks() == {} == table(0.5).marks()
+
+
+def test_rows_that_stand_outside_the_ranking_take_no_mark():
+    held = table(0.9, 0.6, 0.5)
+    rows = [dict(held.rows[0]) | {"_unranked": True}, *held.rows[1:]]
+    found = Table(title=held.title, columns=held.columns, rows=rows)
+    assert found.marks() == {(1, "score"): "best", (2, "score"): "second"}
+    assert MARKED in to_latex(found).decode() and MARKED not in to_latex(found, mark=False).decode()
 
 
 def test_csv_is_rfc_4180_and_exact():

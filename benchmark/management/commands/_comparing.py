@@ -1,0 +1,50 @@
+"""Two models of runs, as the commands that compare them name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmark.management.commands._runs import flag
+from benchmark.models import Form, Run
+from benchmark.services.comparisons import Comparison, compare, pair_of
+from benchmark.services.selections import selection_named
+from benchmark.services.story_scores import READINGS
+
+STAGES = {"extract": "stage1", "label": "stage2"}
+OF_COMPARING = ("model", "other_model", "stage", "reading", "split")
+
+
+def add_choices(parser) -> None:
+    parser.add_argument("--model", metavar="NAME", help="of RUN, where it has several")
+    parser.add_argument("--other-model", metavar="NAME", help="of the other run, where it has several")
+    parser.add_argument("--stage", choices=list(STAGES), help="what is compared; extraction, if both have it")
+    parser.add_argument("--reading", choices=READINGS, help="repaired if not given")
+    parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
+
+
+def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], list[str], Comparison]:
+    """(the runs, the keys of the two models, their comparison). Raises ValueError."""
+    if run.project_id != other.project_id:
+        raise ValueError("The two runs are of different projects.")
+    keys = [_key(run, options["model"], "model"), _key(other, options["other_model"], "other_model")]
+    runs, entries = pair_of(run.project, *keys)
+    stage = STAGES[options["stage"]] if options["stage"] else next(iter(entries))
+    if stage not in entries:
+        raise ValueError(f"The two have no scores of {options['stage']} in common.")
+    reading = options["reading"] or "repaired"
+    if reading == "official" and runs[0].form == Form.STRUCTURED:
+        raise ValueError("Structured output has no official reading.")
+    selection = selection_named(run.dataset, options["split"] or "")
+    if options["split"] and selection is None:
+        raise ValueError(f"Version {run.dataset.version} of the gold has no split {options['split']!r}.")
+    return runs, keys, compare(entries[stage], stage, reading, selection)
+
+
+def _key(run: Run, name: str | None, option: str) -> str:
+    """As comparisons call a model of a run."""
+    held = {one.name: one for one in run.entrants.all()}
+    if name is None and len(held) == 1:
+        name = next(iter(held))
+    if name not in held:
+        raise ValueError(f"Name a model of {run.uid} with {flag(option)}, one of: {', '.join(held)}.")
+    return f"{run.uid}.{held[name].pk}"

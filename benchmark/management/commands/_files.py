@@ -1,0 +1,40 @@
+"""Tables and figures of results as files: the ending of the file's name says the format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from annotation.management.commands._output import file_output
+from benchmark.domain.tables import Table
+from benchmark.services.documents import Picture
+from benchmark.services.downloads import WRITERS, table_file
+
+PICTURES = ("svg", "pdf", "png")
+
+Tables = Mapping[str, Callable[[], Table]]
+Figures = Mapping[str, Picture]
+
+
+def content_of(output: str, name: str | None, tables: Tables | None, figures: Figures | None) -> bytes:
+    """The table or figure `name` in the format of `output`; None for a kind that is not meant. Raises ValueError, which says what there is."""
+    suffix = PurePath(output).suffix.removeprefix(".")
+    if tables is not None and suffix in WRITERS:
+        return table_file(_named(tables, name, "table")(), suffix)
+    if figures is not None and suffix in PICTURES:
+        return _named(figures, name, "figure").draw(format=suffix, theme="light", width="page")
+    known = (*(WRITERS if tables is not None else ()), *(PICTURES if figures is not None else ()))
+    raise ValueError(f"--output ends in {suffix or 'nothing'!r}; expected one of {', '.join(known)}.")
+
+
+def _named(held: Mapping[str, Any], name: str | None, what: str) -> Any:
+    if name not in held:
+        raise ValueError(f"There is no {what} {name!r}; there are: {', '.join(held) or 'none'}.")
+    return held[name]
+
+
+def written(output: str, data: bytes) -> dict[str, Any]:
+    """What a command says of the file that it wrote."""
+    with file_output(output, mode="wb") as handle:
+        return {"path": output, "bytes": handle.write(data)}

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.management.json_command import JsonCommand
+from benchmark.management.commands._comparing import add_choices, compared
+from benchmark.management.commands._files import PICTURES, content_of, written
+from benchmark.management.commands._runs import run_of
+from benchmark.services.comparisons import tables_of, told_apart
+from benchmark.services.documents import comparison_picture
+
+DIFFERENCES, STORIES, FIGURE = "differences", "stories", "two-models"
+
+
+class Command(JsonCommand):
+    help = (
+        "Compares a model of a run with one of another run (or of the same one): mean differences with intervals and adjusted p, over all "
+        "stories and in each category. With --output it writes a table (csv, json, tex) or the figure (svg, pdf, png)."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("run", metavar="RUN", help="its id, as in the address of its page")
+        parser.add_argument("other", metavar="OTHER", help="the run of the other model; it may be the same run")
+        add_choices(parser)
+        parser.add_argument(
+            "--name", choices=[DIFFERENCES, STORIES, FIGURE], help="differences or the figure if not given"
+        )
+        parser.add_argument("--output", metavar="PATH", help="its ending says the format")
+
+    def work(self, **options) -> dict:
+        _, _, found = compared(run_of(options["run"]), run_of(options["other"]), options)
+        told = {name: found[name] for name in ("first", "second", "stage", "reading", "selection", "n", "rows")}
+        if not options["output"]:
+            return told
+        drawn = options["output"].endswith(tuple(f".{suffix}" for suffix in PICTURES))
+        name = options["name"] or (FIGURE if drawn else DIFFERENCES)
+        figures = {FIGURE: comparison_picture(found)}
+        return told | written(options["output"], content_of(options["output"], name, tables_of(found), figures))
+
+    def say(self, result: dict) -> None:
+        over = result["selection"] or "all stories that both have"
+        self.stdout.write(f"{result['first']} minus {result['second']}, {result['reading']} reading, {over}")
+        for row in result["rows"]:
+            self.stdout.write(f"{row['what']:28}{_points(row)}  {told_apart(row['p_adjusted'])}")
+        if "path" in result:
+            self.stdout.write(f"path: {result['path']}")
+
+
+def _points(row: Mapping[str, Any]) -> str:
+    """The difference in points with its interval."""
+    if row["value"] is None:
+        return f"{'–':>8}{'':18}"
+    ends = "[{:+.1f}, {:+.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else ""
+    return f"{100 * row['value']:+8.1f}{ends:>18}"

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from annotation.management.json_command import JsonCommand
+from annotation.models import Project
+from benchmark.management.commands._files import content_of, written
+from benchmark.models import Dataset, Form
+from benchmark.services.boards import board, form_to_show, version_to_show
+from benchmark.services.differences import pair_table, pairs_of
+from benchmark.services.documents import board_document, figures_of, score_of, tables_of
+from benchmark.services.result_tables import SCORES
+from benchmark.services.story_scores import READINGS
+
+KINDS = ("model", "baseline", "person")
+
+
+class Command(JsonCommand):
+    help = (
+        "Prints the leaderboard of a version of the gold. With --output it writes one of its tables (csv, json, tex) or figures (svg, pdf, "
+        "png), or the differences between all pairs."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--dataset", type=int, metavar="VERSION", help="the newest one with runs if not given")
+        parser.add_argument("--form", choices=Form.values, help="text, unless all runs are structured")
+        parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
+        parser.add_argument("--all-runs", action="store_true", help="not only the newest of each setting")
+        parser.add_argument("--kind", choices=KINDS, help="only these rows")
+        parser.add_argument("--name", metavar="NAME", help="the table or figure to write, such as stage2")
+        parser.add_argument("--output", metavar="PATH", help="its ending says the format")
+
+    def work(self, **options) -> dict:
+        project = self.project(options["project"])
+        dataset = _version(project, options["dataset"])
+        form = options["form"] or form_to_show(dataset)
+        found = board(dataset, form, options["split"], all_runs=options["all_runs"])
+        if options["split"] and (found["chosen"] is None or found["chosen"].key != options["split"]):
+            known = ", ".join(one.key for one in found["selections"] if one.key) or "none"
+            raise ValueError(f"No run covers the split {options['split']!r}; there are: {known}.")
+        kind = options["kind"]
+        stages = {
+            stage: [one for one in entries if not kind or one["kind"] == kind]
+            for stage, (entries, _) in found["stages"].items()
+        }
+        told = {
+            "project": project.slug,
+            "dataset": dataset.version,
+            "form": str(form),
+            "stories": found["chosen"].label if found["chosen"] else "",
+            "stages": {stage: [_row(one, stage) for one in entries] for stage, entries in stages.items()},
+        }
+        if not options["output"]:
+            return told
+        document = board_document("Leaderboard", stages)
+        tables = tables_of(document) | _differences(found)
+        return told | written(
+            options["output"], content_of(options["output"], options["name"], tables, figures_of(document))
+        )
+
+    def say(self, result: dict) -> None:
+        self.stdout.write(
+            f"Version {result['dataset']} of the gold, {result['form']}, {result['stories'] or 'no finished run'}"
+        )
+        for stage, rows in result["stages"].items():
+            if rows:
+                heads = "".join(f"{reading:>28}" for reading in READINGS)
+                self.stdout.write(f"\n{f'{SCORES[stage]} (%)':40}{heads}  group")
+            for row in rows:
+                figures = "".join(f"{_told(row[reading]):>28}" for reading in READINGS)
+                self.stdout.write(f"{row['model'][:40]:40}{figures}  {row['group'] or ''}".rstrip())
+        if "path" in result:
+            self.stdout.write(f"\npath: {result['path']}")
+
+
+def _version(project: Project, number: int | None) -> Dataset:
+    held = version_to_show(project) if number is None else project.datasets.filter(version=number).first()
+    if held is None:
+        known = ", ".join(map(str, project.datasets.values_list("version", flat=True))) or "none"
+        what = "no frozen gold" if number is None else f"no version {number} of its gold"
+        raise ValueError(f"{project.slug} has {what}; there are: {known}.")
+    return held
+
+
+def _row(entry: Mapping[str, Any], stage: str) -> dict[str, Any]:
+    return {
+        "model": entry["model"],
+        "kind": entry["kind"],
+        "run": entry["run"],
+        "group": entry["group"]["repaired"],
+        **{reading: score_of(entry, reading, stage) for reading in READINGS},
+    }
+
+
+def _differences(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables `differences-STAGE-READING`, which hold all pairs."""
+
+    def made(stage: str, reading: str):
+        rows, method = pairs_of(found["stages"][stage][0], stage, found["chosen"], reading)
+        return pair_table(rows, stage, reading, method)
+
+    return {
+        f"differences-{stage}-{reading}": partial(made, stage, reading)
+        for stage, (entries, _) in found["stages"].items()
+        for reading in READINGS
+        if any(one["readings"][reading] for one in entries)
+    }
+
+
+def _told(figure: Mapping[str, Any] | None) -> str:
+    if not figure or figure["value"] is None:
+        return "–"
+    ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in figure["interval"])) if figure["interval"] else ""
+    return f"{100 * float(figure['value']):.2f} {ends}".strip()

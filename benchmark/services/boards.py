@@ -1,0 +1,48 @@
+"""The leaderboard of a dataset version: which runs are on it, over which stories, and what an address or a command left open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotation.models import Project
+from benchmark.models import Dataset, Form, Run
+from benchmark.services.leaderboards import entries_of, label, newest, standing
+from benchmark.services.reports import reports_of
+from benchmark.services.selections import selections_of
+from benchmark.services.story_scores import STAGES
+from workers.models import JobState
+
+
+def finished_runs(dataset: Dataset, form: str) -> list[Run]:
+    """Newest first, their entrants loaded."""
+    held = Run.objects.filter(dataset=dataset, form=form, job__state=JobState.FINISHED)
+    return list(held.select_related("judge", "project", "dataset").prefetch_related("entrants"))
+
+
+def board(dataset: Dataset, form: str, key: str | None, *, all_runs: bool = False) -> dict[str, Any]:
+    """{selections, chosen, stages: {stage: (entries, shared settings)}, runs}. `key` names a selection; an unknown one is the
+    largest."""
+    runs = finished_runs(dataset, form)
+    reports = reports_of(runs)
+    selections = selections_of(dataset, reports, runs)
+    chosen = next((one for one in selections if one.key == key), selections[0] if selections else None)
+    fitting = [run for run in runs if chosen and chosen.stories <= set(reports[run.pk]["numbers"])]
+    stages = {}
+    for stage in STAGES:
+        entries = entries_of(fitting, reports, stage)
+        entries = entries if all_runs else newest(entries)
+        common = label(entries)
+        stages[stage] = (standing(entries, stage, chosen), common)
+    return {"selections": selections, "chosen": chosen, "stages": stages, "runs": runs, "fitting": fitting}
+
+
+def version_to_show(project: Project) -> Dataset | None:
+    """The newest version that has a run, or the newest one; None without any."""
+    used = Dataset.objects.filter(project=project, runs__isnull=False).order_by("-version").first()
+    return used or Dataset.objects.filter(project=project).order_by("-version").first()
+
+
+def form_to_show(dataset: Dataset) -> Form:
+    """Free text, unless the version has structured runs alone."""
+    forms = set(Run.objects.filter(dataset=dataset).values_list("form", flat=True))
+    return Form.STRUCTURED if forms == {Form.STRUCTURED} else Form.TEXT
