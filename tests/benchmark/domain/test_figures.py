@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -336,18 +337,18 @@ def test_ticks_of_panels_side_by_side_stay_apart():
     rows = [
         {"model": "an-organisation/" + "long" * 12, "values": {name: figure(at / 8) for at, name in enumerate(names)}}
     ]
-    for width in ("page", "column"):
-        root = ElementTree.fromstring(figures.f1_by_category(rows, reading="repaired", width=width))
+    for wide in ("page", "column"):
+        root = ElementTree.fromstring(figures.f1_by_category(rows, reading="repaired", width=wide))
         lines: dict[str, list[tuple[float, float]]] = {}
         for one in texts(root):
             if (one.text or "").isdecimal():
-                across, wide = float(one.get("x")), text_width([one.text], SMALL)
-                start = across - wide * {"middle": 0.5, "end": 1.0}.get(one.get("text-anchor"), 0.0)
-                lines.setdefault(one.get("y"), []).append((start, start + wide))
+                across, taken = float(one.get("x")), text_width([one.text], SMALL)
+                start = across - taken * {"middle": 0.5, "end": 1.0}.get(one.get("text-anchor"), 0.0)
+                lines.setdefault(one.get("y"), []).append((start, start + taken))
         assert all(len(one) > 2 for one in lines.values())
         for line in lines.values():
             ends = sorted(line)
-            assert all(left[1] < right[0] for left, right in zip(ends, ends[1:], strict=False))
+            assert all(left[1] < right[0] for left, right in pairwise(ends))
 
 
 def test_numbers_by_marks_cover_nothing_where_there_is_room():
