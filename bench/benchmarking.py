@@ -121,20 +121,15 @@ def baselines(dataset, options) -> dict:
 def _pages(wanted: dict[str, list], **queries: list[str]) -> dict[str, Any]:
     """Seconds of each page by name; the slowest of three after a first look, with each of its queries."""
     from django.test import Client
-    from django.urls import NoReverseMatch, reverse
+    from django.urls import reverse
 
     from annotation.models import User
 
     client, found = Client(), {}
     client.force_login(User.objects.get(username="bench"))
     for name, arguments in wanted.items():
-        try:
-            url = reverse(PAGES[name], args=[SLUG, *arguments])
-        except NoReverseMatch:
-            found[f"page_{name}"] = None
-            continue
 
-        def read(query: str, url: str = url) -> None:
+        def read(query: str, url: str = reverse(PAGES[name], args=[SLUG, *arguments])) -> None:
             response = client.get(url + query)
             assert response.status_code == 200, (url, response.status_code)
             b"".join(response) if response.streaming else response.content

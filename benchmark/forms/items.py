@@ -3,7 +3,8 @@ from __future__ import annotations
 from django import forms
 
 from annotation.domain.schema import SCHEMA
-from benchmark.domain.omnitom.analyses import BUCKETS, said_labels
+from benchmark.domain.omnitom.analyses import BUCKETS
+from benchmark.domain.omnitom.cells import said_labels
 from benchmark.domain.omnitom.kinds import KINDS
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import Run, Stage

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from benchmark.domain.omnitom.analyses import stage1_rows, stage2_rows, unread
+from benchmark.domain.omnitom.counted_rows import stage1_rows, stage2_rows, unread
 from benchmark.domain.omnitom.item_readings import stage1_of, stage2_of
 from benchmark.models import Run, RunItem, Stage
 from benchmark.services.results import records_of

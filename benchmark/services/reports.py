@@ -11,7 +11,8 @@ from django.db import transaction
 from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
-from benchmark.domain.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses, unread
+from benchmark.domain.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
+from benchmark.domain.omnitom.counted_rows import unread
 from benchmark.domain.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.domain.omnitom.repaired import stage1_report, stage2_report
 from benchmark.domain.omnitom.results import NO_GOLD

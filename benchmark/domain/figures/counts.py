@@ -16,7 +16,7 @@ from benchmark.domain.figures.names import ROOM, labels, printable, shortened
 from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
 from benchmark.domain.figures.theme import SMALL
 from benchmark.domain.figures.values import sentences
-from benchmark.domain.omnitom.analyses import ILLEGAL, MISSING
+from benchmark.domain.omnitom.cells import ILLEGAL, MISSING
 
 Counts = Mapping[str, int]
 NO_LABEL = "No label was counted."

@@ -9,30 +9,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotation.domain.anchoring.estimates import RESAMPLES
 from annotation.domain.schema import SCHEMA
-from benchmark.domain.omnitom.kinds import KINDS, order_bucket
-from benchmark.domain.omnitom.labels import DIMENSIONS, Labels
+from benchmark.domain.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, is_of, kind_codes, said_labels
+from benchmark.domain.omnitom.kinds import KINDS
+from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.pooled import Columns
-from benchmark.domain.omnitom.results import LEGAL, NO_GOLD, UNSAID, Stage1Result, Stage2Result
+from benchmark.domain.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
 
 NO_OUTPUT = "no answer"
-MISSING = "missing"
-ILLEGAL = "illegal"
-
 MOST = 4
 """Match counts from here on share a bucket (paper, table 11)."""
 BUCKETS = tuple(f"{count}+" if count == MOST else str(count) for count in range(MOST + 1))
-ALL_KINDS = tuple(kind for kinds in KINDS.values() for kind in kinds)
-"""Order buckets, then roles: no name is in both."""
-
-Ints = NDArray[np.int64]
 
 
 def _usable(results: Sequence[Any]) -> list[Any]:
@@ -54,9 +46,9 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
     """
     usable = _usable(results)
     gold = _Rows(
-        usable, [one.gold_counts for one in usable], [_kind_codes(one.gold_orders, one.gold_roles) for one in usable]
+        usable, [one.gold_counts for one in usable], [kind_codes(one.gold_orders, one.gold_roles) for one in usable]
     )
-    predicted = _Rows(usable, [one.pred_counts for one in usable], [_kind_codes(*_told_kinds(one)) for one in usable])
+    predicted = _Rows(usable, [one.pred_counts for one in usable], [kind_codes(*told_kinds(one)) for one in usable])
     columns = Columns(len(usable))
     recalled, precise = (
         (columns.add(side.of_kinds(matched=True)), columns.add(side.of_kinds())) for side in (gold, predicted)
@@ -102,9 +94,9 @@ class _Rows:
     def of_kinds(self, *, matched: bool = False) -> Ints:
         """Judged rows, or matched ones, by story and kind."""
         kept = self.counts > 0 if matched else np.isfinite(self.counts)
-        return _by_story(
+        return by_story(
             self.story,
-            np.column_stack([_is_of(self.kinds, at) & kept for at in range(len(ALL_KINDS))]),
+            np.column_stack([is_of(self.kinds, at) & kept for at in range(len(ALL_KINDS))]),
             len(self.lengths),
         )
 
@@ -116,17 +108,10 @@ class _Rows:
         return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def _told_kinds(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def told_kinds(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Orders and roles of the predicted rows, blank where the reading of an answer does not have them."""
     blank = ("",) * len(result.pred_counts)
     return result.pred_orders or blank, result.pred_roles or blank
-
-
-_KIND = {kind: at for at, kind in enumerate(ALL_KINDS)}
-
-
-def _is_of(kinds: Ints, at: int) -> NDArray[np.bool_]:
-    return (kinds == at).any(axis=1)
 
 
 def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
@@ -141,102 +126,15 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
     rules = {"seed": seed, "resamples": resamples}
     usable = _usable(results)
     with_gold = [one for one in results if one.unusable != NO_GOLD]
-    cells = _Cells(usable)
-    every = cells if len(with_gold) == len(usable) else _Cells(with_gold)
+    cells = Cells(usable)
+    every = cells if len(with_gold) == len(usable) else Cells(with_gold)
     kinds, confusion, predicted = _of_usable(cells, rules)
     gold = _gold_labels(every, rules)
     labels = {name: {"labels": list(said_labels(name)), **gold[name], **predicted[name]} for name in DIMENSIONS}
     return {"kinds": kinds, "confusion": confusion, "labels": labels}
 
 
-def said_labels(dimension: str) -> tuple[str, ...]:
-    return (*SCHEMA[dimension].values, MISSING, ILLEGAL)
-
-
-class _Codes(dict[str, int]):
-    """Places of what is said for a dimension in `said_labels`."""
-
-    def __init__(self, dimension: str) -> None:
-        super().__init__({label: at for at, label in enumerate(SCHEMA[dimension].values)})
-        self[""] = len(self)
-        self.illegal = len(self)
-
-    def __missing__(self, label: str) -> int:
-        return self.illegal
-
-
-_SAID = tuple(map(_Codes, DIMENSIONS))
-
-
-@lru_cache(4096)
-def _gold_codes(gold: tuple[Labels, ...]) -> Ints:
-    """The same for every model of a run; −1 for a label outside its closed set."""
-    told = [
-        [
-            codes[label] if label in LEGAL[name] else -1
-            for name, codes, label in zip(DIMENSIONS, _SAID, row, strict=True)
-        ]
-        for row in gold
-    ]
-    return np.array(told, dtype=np.int64).reshape(len(gold), len(DIMENSIONS))
-
-
-@lru_cache(4096)
-def _kind_codes(orders: tuple[str, ...], roles: tuple[str, ...]) -> Ints:
-    """Places in `ALL_KINDS` of each row's order and role, −1 for none."""
-    known = roles or ("",) * len(orders)
-    told = [
-        (_KIND.get(order_bucket(order), -1), _KIND.get(role, -1)) for order, role in zip(orders, known, strict=True)
-    ]
-    return np.array(told, dtype=np.int64).reshape(len(orders), len(KINDS))
-
-
-class _Cells:
-    """The cells of stories as places of their labels: `gold` and `said` of shape (rows, dimensions), `kinds` (rows, 2), `story` (rows,)."""
-
-    def __init__(self, results: Sequence[Stage2Result]) -> None:
-        self.stories = len(results)
-        self.story = np.repeat(np.arange(self.stories), [len(one.gold) for one in results])
-        shape = (len(self.story), len(DIMENSIONS))
-        said = [
-            codes[label]
-            for one in results
-            for row in one.predicted
-            for codes, label in zip(_SAID, row or UNSAID, strict=True)
-        ]
-        self.said = np.array(said, dtype=np.int64).reshape(shape)
-        self.gold = np.concatenate([np.empty((0, shape[1]), np.int64), *(_gold_codes(one.gold) for one in results)])
-        kinds = (_kind_codes(tuple(row[0] for row in one.gold), one.roles) for one in results)
-        self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
-
-    def confusion(self, at: int) -> Ints:
-        """Rows of the dimension by story, gold label and label said."""
-        legal = self.gold[:, at] >= 0
-        shape = (self.stories, len(SCHEMA[DIMENSIONS[at]].values), len(said_labels(DIMENSIONS[at])))
-        places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.said[legal, at]), shape)
-        return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
-
-    def right(self) -> tuple[Ints, Ints]:
-        """Right cells and cells by story, kind, and all dimensions together before each: shape (stories, kinds, 1 + dimensions)."""
-        legal = self.gold >= 0
-        found = (legal & (self.gold == self.said), legal)
-        return tuple(self._by_kind(one) for one in found)
-
-    def _by_kind(self, cells: NDArray[np.bool_]) -> Ints:
-        wide = np.column_stack([cells.sum(axis=1), cells]).astype(float)
-        by_kind = []
-        for at in range(len(ALL_KINDS)):
-            kept = _is_of(self.kinds, at)
-            sums = [np.bincount(self.story[kept], weights=one, minlength=self.stories) for one in wide[kept].T]
-            by_kind.append(np.column_stack(sums))
-        return np.stack(by_kind, axis=1).astype(np.int64)
-
-
-def _by_story(story: Ints, cells: NDArray[np.bool_], stories: int) -> Ints:
-    return np.column_stack([np.bincount(story[one], minlength=stories) for one in cells.T])
-
-
-def _of_usable(cells: _Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """`kinds`, `confusion` and the predicted half of `labels`: one draw for all."""
     columns, stories = Columns(cells.stories), cells.stories
     right, legal = (one.reshape(stories, len(ALL_KINDS) * (1 + len(DIMENSIONS))) for one in cells.right())
@@ -272,7 +170,7 @@ def _accuracies(estimates: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def _gold_labels(cells: _Cells, rules: Mapping[str, int]) -> dict[str, Any]:
+def _gold_labels(cells: Cells, rules: Mapping[str, int]) -> dict[str, Any]:
     """The gold half of `labels`; no gold label is missing or illegal."""
     columns = Columns(cells.stories)
     tables = {name: cells.confusion(at).sum(axis=2) for at, name in enumerate(DIMENSIONS)}
@@ -311,49 +209,3 @@ def outputs_analysis(
         "reasons": dict(sorted(reasons.items())),
         "without": {name: dict(held) for name, held in without.items()},
     }
-
-
-def unread(result: Stage1Result | Stage2Result) -> str:
-    """Why official scoring gets nothing out of an answer, "" where it does; its own readings say no more than that."""
-    rows = len(result.pred_counts) if isinstance(result, Stage1Result) else result.paired
-    return "" if rows else "no row"
-
-
-def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matches: str = "") -> tuple[int, int]:
-    """(rows meant, all rows) of a story in the figures of `stage1_analyses`: of a kind on both sides, or predicted ones of a MatchCount."""
-    predicted = list(zip(result.pred_counts, *_told_kinds(result), strict=True))
-    gold = [] if matches else list(zip(result.gold_counts, result.gold_orders, result.gold_roles, strict=True))
-    meant = [
-        count
-        for count, of_order, of_role in (*predicted, *gold)
-        if count is not None
-        and (not order or order_bucket(of_order) == order)
-        and (not role or of_role == role)
-        and (not matches or match_bucket(count) == matches)
-    ]
-    return len(meant), len(predicted) + len(gold)
-
-
-def stage2_rows(
-    result: Stage2Result, *, dimension: str = "", gold: str = "", said: str = "", order: str = "", role: str = ""
-) -> tuple[int, int]:
-    """(rows meant, rows they are among) of a story in the figures of `stage2_analyses`.
-
-    Rows are those of the kind. Of a dimension those count whose gold label is legal, and meant are those with the labels `gold` and
-    `said`; without either, the right ones.
-    """
-    cells = _Cells([result])
-    kept = np.ones(len(cells.story), dtype=bool)
-    for kind in filter(None, (order, role)):
-        kept &= (cells.kinds == _KIND[kind]).any(axis=1)
-    if not dimension:
-        return int(kept.sum()), len(kept)
-    at = DIMENSIONS.index(dimension)
-    kept &= cells.gold[:, at] >= 0
-    right = kept & (cells.gold[:, at] == cells.said[:, at])
-    names = said_labels(dimension)
-    meant = kept if gold or said else right
-    for label, column in ((gold, cells.gold), (said, cells.said)):
-        if label:
-            meant = meant & (column[:, at] == names.index(label))
-    return int(meant.sum()), int(kept.sum())

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.domain.omnitom.analyses import (
-    outputs_analysis,
-    said_labels,
-    stage1_analyses,
-    stage1_rows,
-    stage2_analyses,
-    stage2_rows,
-)
+from benchmark.domain.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
+from benchmark.domain.omnitom.cells import said_labels
+from benchmark.domain.omnitom.counted_rows import stage1_rows, stage2_rows
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.metrics import averages
 from benchmark.domain.omnitom.repaired import stage2_report

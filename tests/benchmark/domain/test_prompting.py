@@ -18,11 +18,9 @@ from benchmark.domain.omnitom.prompting import (
     BadPromptSet,
     built_in,
     examples_for,
-    extraction_request,
     judging_request,
     labelling_request,
     load_prompt_set,
-    preview,
 )
 from benchmark.domain.omnitom.prompting.answer_schemas import MOST_IDS, judging_schema, labelling_schema
 from benchmark.domain.omnitom.prompting.requests import REQUESTS
@@ -207,13 +205,6 @@ def test_baselines_find_in_the_task_what_they_compute_from(sample, form):
     counts = {"context": {"Temporal": 3, "Neutral": 1}}
     labelled = answer({"model": "majority", "task": asked("label", record, form=form, counts=counts).task})
     assert [row[6] for row in read_labels(labelled, record.shown)] == ["Temporal"] * len(record.shown)
-
-
-def test_a_preview_is_what_would_be_sent(sample):
-    shown = preview("extract", story=STORY, category="", level=1, form="structured", seed=5)
-    request = extraction_request(story=STORY, category="", level=1, form="structured", seed=5)
-    assert (shown.system, shown.user) == texts(request)
-    assert shown.tokens > len(shown.system + shown.user) / 5
 
 
 def test_what_has_no_place_in_a_prompt_is_refused(sample):

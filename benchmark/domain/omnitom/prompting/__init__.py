@@ -8,11 +8,9 @@ for JSON that a schema holds to the closed label sets (`readings/structured.py` 
 from benchmark.domain.omnitom.prompting.examples import MAX_EXAMPLES, Example, examples_for
 from benchmark.domain.omnitom.prompting.requests import (
     MAX_TOKENS,
-    Preview,
     extraction_request,
     judging_request,
     labelling_request,
-    preview,
 )
 from benchmark.domain.omnitom.prompting.sets import LEVELS, PromptSet, built_in, load_prompt_set
 from benchmark.domain.omnitom.prompting.templates import FORMS, BadPromptSet, Template
@@ -24,7 +22,6 @@ __all__ = [
     "MAX_TOKENS",
     "BadPromptSet",
     "Example",
-    "Preview",
     "PromptSet",
     "Template",
     "built_in",
@@ -33,5 +30,4 @@ __all__ = [
     "judging_request",
     "labelling_request",
     "load_prompt_set",
-    "preview",
 ]

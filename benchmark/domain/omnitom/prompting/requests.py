@@ -7,10 +7,8 @@ baselines and scripted functions (workers/backends/baseline.py).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from annotation.domain.schema import SCHEMA, Schema
 from benchmark.domain.omnitom.prompting.answer_schemas import extraction_schema, judging_schema, labelling_schema
@@ -32,7 +30,6 @@ from benchmark.domain.omnitom.prompting.templates import BadPromptSet
 from benchmark.domain.omnitom.records import GoldRow
 from judge.domain.text import normalise_space
 from workers.backends.contract import Message, Request
-from workers.domain.pricing import estimated_tokens
 
 MAX_TOKENS = 6000
 """Of an answer, as published."""
@@ -184,21 +181,3 @@ def judging_request(
 
 
 REQUESTS = {"extract": extraction_request, "label": labelling_request, "judge": judging_request}
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What would be sent. `tokens` estimates those of the input, on the high side."""
-
-    system: str
-    user: str
-    tokens: int
-
-
-def preview(stage: str, **asked: Any) -> Preview:
-    """The texts of a request; keyword arguments are those of the stage's request. Raises BadPromptSet, ValueError."""
-    request = REQUESTS[stage](**asked)
-    texts = {one.role: one.content for one in request.messages}
-    schema = json.dumps(request.schema) if request.schema else ""
-    tokens = estimated_tokens(sum(map(len, texts.values())) + len(schema))
-    return Preview(texts.get("system", ""), texts.get("user", ""), tokens)
