@@ -199,7 +199,8 @@ def difference_table(comparison: Comparison) -> Table:
     ]
     title = f"{SCORES[comparison['stage']]}: {first} minus {second}, {comparison['reading']} reading"
     notes = [f"Stories: {selection}."] if (selection := comparison.get("selection")) else []
-    return Table(title=title, columns=columns, rows=rows, notes=[*notes, comparison["method"] + "."])
+    how = comparison["method"]
+    return Table(title=title, columns=columns, rows=rows, notes=[*notes, f"{how[:1].upper()}{how[1:]}."])
 
 
 def story_table(comparison: Comparison) -> Table:

@@ -30,6 +30,8 @@ from benchmark.services.story_scores import (
 )
 
 KEPT_SECONDS = 90 * 24 * 3600
+KEPT_VERSION = 2
+"""Of what `_compare` makes. Raise it with every change of that."""
 SEED = 1
 
 Entry = dict[str, Any]
@@ -106,19 +108,28 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def label(entries: Sequence[Entry]) -> dict[str, str]:
-    """Gives each entry a `model` that no other has and the `own` settings in which it differs; returns those that all share."""
+    """Gives each entry a `model` that no other has, by the settings in which those of its name differ, and the `own` settings that not
+    all have; returns those that all share."""
     models = [one for one in entries if one["settings"]]
-    names = list(dict.fromkeys(name for one in models for name in one["settings"]))
-    common = {name: models[0]["settings"].get(name, "–") for name in names if _alike(models, name)}
+    common = {name: models[0]["settings"].get(name, "–") for name in _settings(models) if _alike(models, name)}
     taken: dict[str, int] = {}
     for one in entries:
         own = {name: value for name, value in one["settings"].items() if name not in common}
-        one["own"] = ", ".join(f"{name} {value}" for name, value in own.items())
-        twice = sum(other["name"] == one["name"] for other in entries) > 1
-        model = f"{one['name']} ({one['own']})" if twice and one["own"] else one["name"]
+        one["own"] = _told(own)
+        namesakes = [other for other in entries if other["name"] == one["name"]]
+        differing = _told({name: value for name, value in own.items() if not _alike(namesakes, name)})
+        model = f"{one['name']} ({differing})" if differing else one["name"]
         taken[model] = taken.get(model, 0) + 1
         one["model"] = f"{model} #{taken[model]}" if taken[model] > 1 else model
     return common
+
+
+def _settings(entries: Sequence[Entry]) -> list[str]:
+    return list(dict.fromkeys(name for one in entries for name in one["settings"]))
+
+
+def _told(settings: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in settings.items())
 
 
 def _alike(entries: Sequence[Entry], name: str) -> bool:
@@ -128,19 +139,19 @@ def _alike(entries: Sequence[Entry], name: str) -> bool:
 def standing(
     entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[Entry]:
-    """The entries with `readings`, their figures on the selection, and `group` by reading; best first by the repaired one, experts
-    last: their decisions are gold.
+    """The entries with `readings`, their figures on the selection, `group` by reading, and `out_of_reach`, how many tests are too many for
+    any to pass on so few stories, 0 where one can; best first by the repaired reading, experts last: their decisions are gold.
 
     Without an official reading `readings` has a `reason`, which says why.
     """
     if not entries:
         return []
-    letters, part = _kept("standing", entries, stage, selection, seed)
+    letters, part, out_of_reach = _kept("standing", entries, stage, selection, seed)
     found = []
     for one in entries:
         figures = part.get(one["key"]) or _own_figures(one)
         groups = {name: letters[name].get(one["key"]) for name in READINGS}
-        found.append(one | {"readings": figures, "group": groups})
+        found.append(one | {"readings": figures, "group": groups, "out_of_reach": out_of_reach})
     return sorted(found, key=lambda one: (one["role"] == "expert", -_score(one, stage), one["model"]))
 
 
@@ -169,6 +180,7 @@ def _kept(what: str, entries: Sequence[Entry], stage: str, selection: Selection 
     partial = [one for one in entries if selection and set(one["numbers"]) != selection.stories]
     rated = [one for one in entries if one["kind"] != "person"]
     asked = [
+        KEPT_VERSION,
         stage,
         sorted((one["scores"], one["key"], one["model"]) for one in rated),
         sorted(one["scores"] for one in partial),
@@ -186,17 +198,18 @@ def _kept(what: str, entries: Sequence[Entry], stage: str, selection: Selection 
 
 
 def _compare(rated, partial, stage: str, selection: Selection | None, seed: int) -> dict[str, Any]:
-    """{"standing": (letters by reading and key, figures of the selection by key where they are not the report's own),
-    "differences": by reading}."""
+    """{"standing": (letters by reading and key, figures of the selection by key where they are not the report's own, tests that are
+    out of reach), "differences": by reading}."""
     wanted = {one["scores"] for one in (*rated, *partial)}
     columns = {pk: held[stage] for pk, held in StoryScores.objects.filter(pk__in=wanted).values_list("pk", "figures")}
-    letters, apart = {}, {}
+    letters, apart, out_of_reach = {}, {}, 0
     for reading in READINGS:
         found = _ranked(rated, columns, stage, reading, selection, seed)
         letters[reading] = {one["model"]: one["group"] for one in found["models"]}
         apart[reading] = {name: found[name] for name in ("pairs", "method", "tests")}
+        out_of_reach = max(out_of_reach, found["tests"] if found["too_few"] else 0)
     part = {one["key"]: _part(one, columns[one["scores"]], stage, selection, seed) for one in partial}
-    return {"standing": (letters, part), "differences": apart}
+    return {"standing": (letters, part, out_of_reach), "differences": apart}
 
 
 def _part(entry: Entry, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> dict[str, Any]:
@@ -223,7 +236,7 @@ def _ranked(rated, columns, stage: str, reading: str, selection: Selection | Non
         }
         categories |= categories_of(held)
     if not scores:
-        return {"models": [], "pairs": [], "method": "", "tests": 0}
+        return {"models": [], "pairs": [], "method": "", "tests": 0, "too_few": False}
     return leaderboard(Aligned.of(scores), seed=seed, categories=categories)
 
 

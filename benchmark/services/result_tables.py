@@ -133,6 +133,11 @@ def _notes(entries: Sequence[Entry], stage: str) -> list[str]:
         notes.append(
             "F1 is the mean over stories; F1, categories is the mean of the categories' means, which the paper's table prints as overall."
         )
+    if tests := max((one.get("out_of_reach", 0) for one in entries), default=0):
+        notes.append(
+            f"These are too few stories for {tests:,} tests at once: no difference could pass, however large, so all share a letter. Compare "
+            "two models alone, or on more stories."
+        )
     notes += _unofficial(entries)
     if any(one["kind"] == "person" for one in entries):
         notes += [PEOPLE_NOTE, *_labelled(entries)]

@@ -53,7 +53,10 @@ def sections_of(
         shown_tables = [one for name in names if (one := _named(name, reading, tables))]
         held = {
             "title": title,
-            "figures": [_figure(name, figures[name].title, address) for name in shown_figures],
+            "figures": [
+                _figure(name, figures[name].title, address) | {"alone": len(shown_figures) == 1}
+                for name in shown_figures
+            ],
             "tables": [_table(name, tables[name](), address, href) for name in shown_tables],
         }
         if held["figures"] or held["tables"]:

@@ -20,12 +20,13 @@ def leaderboard(
     alpha: float = ALPHA,
     categories: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
-    """{models, pairs, method, seed, resamples, flips, tests, alpha}, ready for JSON.
+    """{models, pairs, method, seed, resamples, flips, tests, alpha, too_few}, ready for JSON.
 
     `models`, best first: {model, value, n, interval, group[, reason]}; `group` are letters, None without a score. Models
     that share a letter are not shown to differ: Holm-adjusted p of their difference on common stories above `alpha`.
     `pairs` as in `paired_differences`, the higher-ranked model first, with `categories` in each category too: the letters
-    rest on the overall differences, adjusted over all `tests`.
+    rest on the overall differences, adjusted over all `tests`. `too_few` says that no difference over so few stories could pass, however
+    large: of n differences all of one sign, the p is 2^(1−n).
     """
     ranked = aligned.best_first()
     scores = mean_estimates(ranked.scores, seed=seed, resamples=resamples)
@@ -43,6 +44,7 @@ def leaderboard(
         "method": _method(**rules, tests=tests, by_category=any(one["category"] for one in pairs)),
         **rules,
         "tests": tests,
+        "too_few": tests > 0 and tests * 2.0 ** (1 - len(ranked.stories)) > alpha,
     }
 
 

@@ -198,6 +198,8 @@ def test_letters_rest_on_tests_that_are_adjusted_over_the_categories_too():
     assert [one["group"] for one in two["models"]] == ["a", "b"]
     three = leaderboard(aligned(*rows), seed=1, categories=categories)
     assert three["pairs"][0]["p_adjusted"] == pytest.approx(30 / 256) and three["tests"] == 30
+    # nine stories, all of one sign: 2^-8 = 1/256 is the smallest p that there can be
+    assert three["too_few"] and not two["too_few"]
     assert [one["group"] for one in three["models"]] == ["a", "a", "a"]
     assert [one["group"] for one in leaderboard(aligned(*rows), seed=1)["models"]] == ["a", "b", "b"]
 
