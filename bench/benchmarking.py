@@ -4,8 +4,9 @@ On a corpus of the size of OmniToM (bench/make_corpus.py), in a database of its 
 
 - baselines: `run_benchmark` over 895 stories × extraction, judging and labelling with the built-in baselines, to the scores; then
   the report computed anew and read from where it is kept, and its page
-- wide: a finished run of many models × 895 stories × judging and labelling, its rows made up: the report, the leaderboard first
-  and from the cache, the table of items sorted each way and at its far end, and their pages
+- wide: a finished run of many models × 895 stories × judging and labelling, its rows made up: the report, the comparison of the
+  run's models and the leaderboard as a worker computes them, each from where it is kept, the table of items sorted each way and at its
+  far end, and their pages
 
 Seconds are of one process; of what is said to be under a second the slowest of three is printed.
 """
@@ -141,6 +142,7 @@ def _pages(wanted: dict[str, list], **queries: list[str]) -> dict[str, Any]:
 
 def wide(dataset, options) -> dict:
     from benchmark.services.boards import board
+    from benchmark.services.documents import document_of
     from benchmark.services.items import SORTS, places_of, shown
     from benchmark.services.reports import report_of
 
@@ -159,6 +161,7 @@ def wide(dataset, options) -> dict:
         "rows_made": made,
         "report_computed": _took(lambda: report_of(run)),
         "report_kept": _slowest(lambda: report_of(run)),
+        "standing_computed": _took(lambda: document_of(run)),
         "leaderboard_computed": _took(lambda: board(dataset, run.form, None)),
         "leaderboard_kept": _slowest(lambda: board(dataset, run.form, None)),
         "items_page": max(_slowest(page(sort, 0)) for sort in sorts),

@@ -7,7 +7,8 @@ from django.db import connections
 
 from benchmark.models import Run
 from benchmark.services.boards import board
-from benchmark.services.reports import REPORTS, report_of
+from benchmark.services.documents import document_of
+from benchmark.services.reports import REPORTS
 
 
 @shared_task(name="benchmark.report", ignore_result=True)
@@ -16,8 +17,8 @@ def compute_report(job: int) -> None:
     try:
         run = Run.objects.filter(job=job).first()
         if run is not None:
-            report_of(run)
-            board(run.dataset, run.form, None)  # so that nobody waits for the comparison of models
+            document_of(run)  # with the comparison of the run's models, and then of all: nobody is to wait for either
+            board(run.dataset, run.form, None)
     finally:
         connections.close_all()
 

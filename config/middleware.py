@@ -38,7 +38,7 @@ class NoNul:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        sent = [value for values in (request.GET, request.POST) for held in values.lists() for value in held[1]]
-        if isinstance(error, DataError | ValueError) and any("\x00" in value for value in sent):
-            return bad_request(request, error)
-        return None
+        if request.path_info.startswith("/api/") or not isinstance(error, DataError | ValueError):
+            return None
+        sent = (value for held in (request.GET, request.POST) for _, values in held.lists() for value in values)
+        return bad_request(request, error) if any("\x00" in value for value in sent) else None
