@@ -9,7 +9,7 @@ from annotation.domain.anchoring.estimates import RESAMPLES
 from benchmark.domain.inference.aligned import Aligned
 from benchmark.domain.inference.bootstrap import mean_estimates, method
 from benchmark.domain.inference.groups import letters
-from benchmark.domain.inference.paired import ALPHA, flips_for, paired_differences
+from benchmark.domain.inference.paired import ALPHA, flips_for, out_of_reach, paired_differences
 
 
 def leaderboard(
@@ -25,8 +25,7 @@ def leaderboard(
     `models`, best first: {model, value, n, interval, group[, reason]}; `group` are letters, None without a score. Models
     that share a letter are not shown to differ: Holm-adjusted p of their difference on common stories above `alpha`.
     `pairs` as in `paired_differences`, the higher-ranked model first, with `categories` in each category too: the letters
-    rest on the overall differences, adjusted over all `tests`. `too_few` says that no difference over so few stories could pass, however
-    large: of n differences all of one sign, the p is 2^(1−n).
+    rest on the overall differences, adjusted over all `tests`; `too_few`: see `out_of_reach`.
     """
     ranked = aligned.best_first()
     scores = mean_estimates(ranked.scores, seed=seed, resamples=resamples)
@@ -44,7 +43,7 @@ def leaderboard(
         "method": _method(**rules, tests=tests, by_category=any(one["category"] for one in pairs)),
         **rules,
         "tests": tests,
-        "too_few": tests > 0 and tests * 2.0 ** (1 - len(ranked.stories)) > alpha,
+        "too_few": out_of_reach(len(ranked.stories), tests, alpha),
     }
 
 

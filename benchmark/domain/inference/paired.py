@@ -71,6 +71,11 @@ def flips_for(hypotheses: int) -> int:
     return max(FLIPS, int(np.ceil(4 * hypotheses / ALPHA)) - 1)
 
 
+def out_of_reach(stories: int, tests: int, alpha: float = ALPHA) -> bool:
+    """Whether no difference over so few stories can pass so many tests, however large: with all of one sign the p is 2^(1 − stories)."""
+    return tests * 2.0 ** (1 - stories) > alpha
+
+
 def sign_flip_p(differences: Floats, *, seed: int, flips: int = FLIPS) -> list[float | None]:
     """Two-sided p of each row's mean, shape (k, stories), nan where missing; None for a row without any difference.
 

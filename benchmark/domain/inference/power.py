@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import nct, t
 
 from benchmark.domain.inference.aligned import Aligned
-from benchmark.domain.inference.paired import ALPHA
+from benchmark.domain.inference.paired import ALPHA, out_of_reach
 
 POWER = 0.8
 DEFAULT_SD = 2**0.5 / 3
@@ -22,6 +22,7 @@ restricted unimodal distributions", Annals of Mathematical Statistics 40(5)); th
 the variance of their difference is at most 2/9. Earlier paired differences are mostly far below: prefer them.
 """
 TOO_FEW = "a difference needs at least two stories"
+TOO_MANY_TESTS = "so few stories can show no difference in so many tests, however large it is"
 NO_SPREAD = "the standard deviation is not above 0"
 
 
@@ -47,8 +48,9 @@ def smallest_difference(
     """{difference, sd, sd_is_default, stories, power, alpha, tests[, reason]}; the difference is on the scale of `sd`.
 
     It is the mean paired difference that a two-sided test finds with that power, from the noncentral t distribution, which the
-    sign-flip test follows; it needs alpha / 2 < power < 1, ValueError otherwise. `tests` is how many are made at once: a single true difference among them has to pass Holm's
-    first step, alpha / tests. A difference can exceed the scale, which says that nothing can be shown.
+    sign-flip test follows; it needs alpha / 2 < power < 1, ValueError otherwise. `tests` is how many are made at once: a single true
+    difference among them has to pass Holm's first step, alpha / tests. A difference can exceed the scale, which says that nothing can be
+    shown; so does None, where even a difference on every story would not pass.
     """
     if not alpha / 2 < power < 1:
         raise ValueError(f"A power of {power:g} cannot be planned for.")
@@ -57,6 +59,8 @@ def smallest_difference(
     said |= {"power": power, "alpha": alpha, "tests": tests}
     if n_stories < 2 or not spread > 0:
         return {"difference": None, **said, "reason": TOO_FEW if n_stories < 2 else NO_SPREAD}
+    if out_of_reach(n_stories, tests, alpha):
+        return {"difference": None, **said, "reason": TOO_MANY_TESTS}
     return {"difference": _standardised(n_stories, power, alpha / tests) * spread / n_stories**0.5, **said}
 
 

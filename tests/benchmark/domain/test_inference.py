@@ -28,7 +28,7 @@ from benchmark.domain.inference import (
 )
 from benchmark.domain.inference.bootstrap import NO_STORY, resampled_means
 from benchmark.domain.inference.paired import FLIPS, NO_COMMON_STORY, flips_for
-from benchmark.domain.inference.power import NO_SPREAD, TOO_FEW
+from benchmark.domain.inference.power import NO_SPREAD, TOO_FEW, TOO_MANY_TESTS
 
 
 def aligned(*rows: list[float], names: str = "ABCDEFGH") -> Aligned:
@@ -286,6 +286,9 @@ def test_without_earlier_runs_a_stated_default_is_used():
     assert found["difference"] == pytest.approx(0.0441, abs=1e-4)
     assert smallest_difference(1)["reason"] == TOO_FEW and smallest_difference(1)["difference"] is None
     assert smallest_difference(50, 0.0)["reason"] == NO_SPREAD
+    # twelve stories of one sign: p = 2/4,096; times 102 tests that is 0.0498, times 103 tests 0.0503
+    assert smallest_difference(12, 0.3, tests=102)["difference"] > 0
+    assert smallest_difference(12, 0.3, tests=103)["reason"] == TOO_MANY_TESTS
     with pytest.raises(ValueError, match="cannot be planned"):
         smallest_difference(50, 0.3, power=1.0)
 
