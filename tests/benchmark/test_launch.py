@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import pytest
 from django.db import connections
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from annotation.models import AuditEvent
@@ -256,6 +257,12 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
     work_off(started(cast, gold, chosen))
     (after,) = estimates.can_show(plan, stories)
     assert not after["sd_is_default"] and after["difference"] < before["difference"]
+    found = estimates.estimate(plan)
+    page = render_to_string(
+        "benchmark/launch/_estimate.html", {"can_show": [before, after], "estimate": found, "total": found.total}
+    )
+    assert "spread assumed at its most cautious" in page and "spread as in earlier runs" in page
+    assert f"differences from <strong>{100 * after['difference']:.1f} points</strong>" in page
 
 
 def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models):
