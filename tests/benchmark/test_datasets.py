@@ -41,7 +41,9 @@ def test_the_button_freezes_once_and_says_where_nothing_is_settled(alice, cast, 
     made = Dataset.objects.get()
     assert (made.note, made.stories_count, made.left_out, made.methods) == ("first", 1, 1, {"imported": 14})
     told = alice.post("/p/minds/datasets/freeze/", {"note": "again"}, follow=True).content.decode()
-    assert "Gold is as in version 1." in told
+    assert "Gold is as in version 1, so there is no new one. The note was not kept: a version does not change." in told
+    told = alice.post("/p/minds/datasets/freeze/", {"note": ""}, follow=True).content.decode()
+    assert "Gold is as in version 1, so there is no new one." in told and "not kept" not in told
     assert Dataset.objects.count() == 1
 
 
