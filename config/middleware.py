@@ -1,4 +1,4 @@
-"""Headers that no library of ours sets."""
+"""What no library of ours does for every request: headers of private pages, an answer to NUL."""
 
 from __future__ import annotations
 

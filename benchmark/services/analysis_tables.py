@@ -220,7 +220,7 @@ def distribution_table(entries: Sequence[Entry], dimension: str, reading: str) -
     for one in labels:
         columns += [
             Column(key=one, header=one, kind="count"),
-            estimated(f"{one} share", "Share", unit="%", best="", n="", digits=1),
+            estimated(f"{one} share", f"{one}, share", unit="%", best="", n="", digits=1),
         ]
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
@@ -252,7 +252,7 @@ def confusion_table(entry: Entry, dimension: str, reading: str) -> Table:
     for one in held["said"]:
         columns += [
             Column(key=one, header=one, kind="count"),
-            estimated(f"{one} share", "Share", unit="%", best="", n="", digits=1),
+            estimated(f"{one} share", f"{one}, share", unit="%", best="", n="", digits=1),
         ]
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []

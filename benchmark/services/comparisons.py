@@ -25,6 +25,10 @@ from benchmark.services.story_scores import SCORE, STAGES, categories_of, lackin
 Comparison = dict[str, Any]
 
 
+KEPT_VERSION = 2
+"""Of what `_compare` makes. Raise it with every change of that."""
+
+
 class NotComparable(ValueError):
     """Says in one sentence why two entrants cannot be compared."""
 
@@ -82,7 +86,15 @@ def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selec
         raise NotComparable(why)
     how = method(seed=SEED, resamples=RESAMPLES)
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
-    asked = [[one["scores"] for one in entries], [one["model"] for one in entries], stage, reading, how, over]
+    asked = [
+        KEPT_VERSION,
+        [one["scores"] for one in entries],
+        [one["model"] for one in entries],
+        stage,
+        reading,
+        how,
+        over,
+    ]
     key = "comparison:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
     found = cache.get(key)
     if found is None:
@@ -122,7 +134,8 @@ def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -
     """All measures over all stories, then the score by category."""
     measures = [name for name in MEASURES[stage] if name in sides[0]["values"]]  # a database keeps no order of keys
     parts = [(measures, "", sorted(categories))]
-    for name in sorted(set(categories.values())):
+    names = sorted(set(categories.values()))
+    for name in names if len(names) > 1 else []:  # one alone would be all stories again
         parts.append(([SCORE[stage]], name, sorted(story for story, held in categories.items() if held == name)))
     tests = sum(len(names) for names, _, _ in parts)
     rows = [row for part in parts for row in _part(sides, *part, stage, tests)]

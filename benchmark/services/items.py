@@ -12,12 +12,14 @@ from benchmark.models import Run, RunItem, Stage
 from benchmark.services.selections import OF_RUN, selection_named
 from workers.models import ItemState
 
+LOST = Q(item=None, call=None) & ~Q(unusable="")
+"""Extractions that were lost in the run that they were taken over from."""
 STATES = {
     "done": Q(item__state=ItemState.DONE) | Q(item=None, call__isnull=False),
     "unusable": Q(item__state=ItemState.UNUSABLE),
-    "failed": Q(item__state=ItemState.FAILED),
+    "failed": Q(item__state=ItemState.FAILED) | LOST,
     "flight": Q(item__state__in=[ItemState.CLAIMED, ItemState.BATCHED]),
-    "waiting": Q(item__state=ItemState.WAITING) | Q(item=None, call=None),
+    "waiting": Q(item__state=ItemState.WAITING) | Q(item=None, call=None, unusable=""),
     "cancelled": Q(item__state=ItemState.CANCELLED),
 }
 STATE_NAMES = {
@@ -101,7 +103,7 @@ def shown(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
 def state_of(place: RunItem) -> str:
     """A key of STATE_NAMES."""
     if place.item is None:
-        return "done" if place.call_id else "waiting"
+        return "done" if place.call_id else "failed" if place.unusable else "waiting"
     return "flight" if place.item.state in (ItemState.CLAIMED, ItemState.BATCHED) else place.item.state
 
 
@@ -133,7 +135,9 @@ def others_of(place: RunItem) -> dict[str, list[RunItem]]:
     """The story's stages by the same model, this one too, and the same stage by other models."""
     here = RunItem.objects.filter(entrant__run=place.entrant.run_id, story=place.story_id)
     here = here.select_related("entrant", "item").order_by("entrant__position")
-    here = here.only("stage", "score", "repaired_score", "call_id", "entrant__name", "entrant__position", "item__state")
+    here = here.only(
+        "stage", "score", "repaired_score", "unusable", "call_id", "entrant__name", "entrant__position", "item__state"
+    )
     rows = list(here.filter(Q(entrant=place.entrant_id) | Q(stage=place.stage)))
     order = list(Stage.values)
     own = sorted((row for row in rows if row.entrant_id == place.entrant_id), key=lambda row: order.index(row.stage))

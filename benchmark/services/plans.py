@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from benchmark.domain.omnitom.prompting import LEVELS, MAX_EXAMPLES, BadPromptSet
 from benchmark.models import Dataset, DatasetStory, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_hashes
 from benchmark.services.in_context import SAMPLE, SOURCES, reads_prompts
+from benchmark.services.results import WITHOUT_CALL
 from workers.backends.baseline import MODELS as BASELINES
 from workers.models import Endpoint
 from workers.services.jobs import MOST_MONEY
@@ -138,15 +139,22 @@ def _stories(plan: Plan) -> list[DatasetStory]:
         raise RunRefused("The choice of split and category leaves no story of this dataset.", "split")
     if plan.source is None or set(plan.stages) != {Stage.JUDGE}:
         return stories
-    there = set().union(*(extracted_by(plan.source, one).values_list("story_id", flat=True) for one in plan.endpoints))
-    if held := [story for story in stories if story.pk in there]:
-        return held
+    rows = [row for one in plan.endpoints for row in ended_extractions(plan.source, one).values_list("story", "call")]
+    asked, answered = {story for story, _ in rows}, {story for story, call in rows if call}
+    if any(story.pk in answered for story in stories):
+        return [story for story in stories if story.pk in asked]
     raise RunRefused("The earlier run has no extraction of these models and stories yet.", "source")
 
 
+def ended_extractions(source: Run, model: Endpoint) -> QuerySet[RunItem]:
+    """The places of a run where the model was asked for an extraction and nothing is to come: with an answer, or lost for good."""
+    held = RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, stage=Stage.EXTRACT)
+    return held.filter(Q(call__isnull=False) | Q(item__state__in=WITHOUT_CALL) | Q(item=None) & ~Q(unusable=""))
+
+
 def extracted_by(source: Run, model: Endpoint) -> QuerySet[RunItem]:
-    """The places of a run with an extraction of the model that can be judged."""
-    return RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, stage=Stage.EXTRACT, call__isnull=False)
+    """Those that can be judged."""
+    return ended_extractions(source, model).filter(call__isnull=False)
 
 
 def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:

@@ -66,6 +66,7 @@ def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:
     found = Results(entrant.name, kind)
     extractions, extracted = _extractions(found, entrant, records)
     told: dict[str, dict[int, str]] = {"stage1": {}, "stage2": {}}
+    judging = Stage.JUDGE in entrant.run.stages and bool(extractions)
     rows = RunItem.objects.filter(entrant=entrant).exclude(stage=Stage.EXTRACT).order_by("story__position")
     judged = set()
     for story, stage, official, repaired, unusable, state in rows.values_list(
@@ -76,13 +77,15 @@ def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:
             told[FIGURES[stage]][story], official = none, None
         why = unusable if answered else WITHOUT_CALL.get(state, OPEN)
         if stage == Stage.LABEL:
+            if judging and story not in extractions:  # the judged run was about fewer stories
+                told["stage1"][story] = _why_none(entrant.run, record, Stage.JUDGE.value, None, None, extracted=False)
             _count(found, record, stage, why, answered=answered)
             _take(found.official2, found.repaired2, stage2_of, record, official, repaired, why)
         else:
             judged.add(story)
             why = extractions.get(story) or _judge_s(found, record, why, answered=answered)
             _take(found.official1, found.repaired1, stage1_of, record, official, repaired, why)
-    if Stage.JUDGE in entrant.run.stages:
+    if judging:
         for story in (one for one in extractions if one not in judged):  # nothing to be judged
             _take(found.official1, found.repaired1, stage1_of, records[story], None, None, extractions[story] or OPEN)
             told["stage1"][story] = _why_none(
@@ -128,7 +131,7 @@ def _extractions(found: Results, entrant: Entrant, records: Mapping[int, Record]
     rows = RunItem.objects.filter(entrant=entrant, stage=Stage.EXTRACT).order_by("story__position")
     held, extracted = {}, set()
     for story, unusable, call, state in rows.values_list("story_id", "unusable", "call_id", "item__state"):
-        held[story] = why = unusable if call else WITHOUT_CALL.get(state, OPEN)
+        held[story] = why = unusable or ("" if call else WITHOUT_CALL.get(state, OPEN))
         extracted |= {story} if call else set()
         _count(found, records[story], Stage.EXTRACT, why, answered=bool(call))
     return held, extracted

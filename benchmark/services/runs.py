@@ -24,10 +24,11 @@ from benchmark.services.plans import (
     check,
     check_room,
     check_structured,
-    extracted_by,
+    ended_extractions,
     own_stages,
     prompted_stages,
 )
+from benchmark.services.results import WITHOUT_CALL
 from workers.models import Endpoint, Item, Job, JobState
 from workers.models.bulk import insert_rows, update_rows
 from workers.services.jobs import JobRefused, add_items, open_job
@@ -155,7 +156,7 @@ def _add_places(run: Run, entrant: Entrant, own: Sequence[str], stories: Sequenc
             insert_rows(RunItem, _NEW, [(entrant.pk, story.pk, stage, "") for story in stories])
     if run.source_id and Stage.JUDGE in run.stages:
         _take_over(run, entrant, stories)
-    work = RunItem.objects.filter(entrant=entrant, item=None, call=None).order_by("id")
+    work = RunItem.objects.filter(entrant=entrant, item=None, call=None, unusable="").order_by("id")
     add_work(run=run, places=list(work.select_related("entrant__endpoint")), now=now)
 
 
@@ -163,13 +164,19 @@ _NEW = ("entrant", "story", "stage", "unusable")
 
 
 def _take_over(run: Run, entrant: Entrant, stories: Sequence[DatasetStory]) -> None:
-    """The source's extractions become this run's, call by call; each gets a place for its new judgement."""
-    held = extracted_by(run.source, entrant.endpoint)
-    read = {story: rest for story, *rest in held.values_list("story_id", "call_id", "repaired", "unusable")}
+    """The source's extractions become this run's, call by call; each gets a place for its new judgement. One that was lost is lost
+    here too, and its place says why."""
+    held = ended_extractions(run.source, entrant.endpoint).values_list(
+        "story_id", "call_id", "repaired", "unusable", "item__state"
+    )
+    read = {
+        story: (call, repaired, unusable if call else unusable or WITHOUT_CALL[state])
+        for story, call, repaired, unusable, state in held
+    }
     mine = [story for story in stories if story.pk in read]
     fields = ("entrant", "story", "stage", "call", "repaired", "unusable")
     insert_rows(RunItem, fields, [(entrant.pk, one.pk, Stage.EXTRACT, *read[one.pk]) for one in mine])
-    insert_rows(RunItem, _NEW, [(entrant.pk, one.pk, Stage.JUDGE, "") for one in mine])
+    insert_rows(RunItem, _NEW, [(entrant.pk, one.pk, Stage.JUDGE, "") for one in mine if read[one.pk][0]])
 
 
 def add_work(*, run: Run, places: Sequence[RunItem], now: datetime) -> None:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from django.db.models import Count, Q, Sum
 
 from benchmark.models import Entrant, Run, RunItem, Stage
+from benchmark.services.items import LOST
 from workers.models import ItemState, JobState
 from workers.services.jobs import RECENT
 
@@ -100,8 +101,8 @@ def _counted(run: Run, now: datetime) -> Iterable[dict]:
         .annotate(
             total=Count("pk"),
             done=Count("pk", filter=Q(item__state=ItemState.DONE) | _TAKEN_OVER),
-            unusable=count(item__state=ItemState.UNUSABLE),
-            failed=count(item__state=ItemState.FAILED),
+            failed=Count("pk", filter=Q(item__state=ItemState.FAILED) | LOST),
+            unusable=count(item__state=ItemState.UNUSABLE),  # from here on the name is no longer the field's
             cancelled=count(item__state=ItemState.CANCELLED),
             in_flight=count(item__state__in=_IN_FLIGHT),
             made=count(item__made=True),

@@ -63,7 +63,7 @@ def _span(known: Sequence[float]) -> tuple[float, float]:
     low = max(least, floor(min(known, default=0.0) * 20 + NOISE) / 20)
     high = min(1.0, ceil(max(known, default=1.0) * 20 - NOISE) / 20)
     if high - low < 0.1 - NOISE:
-        low = max(least, low - 0.05)
+        low = max(least, min(low - 0.05, 0.9))
         high = max(high, round(low + 0.1, 2))
     return low, high
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from itertools import groupby
 from typing import Any
@@ -86,7 +87,7 @@ def ordered(table: Table, sort: str) -> Table:
     known = [row for row in table.rows if row.get(key) not in (None, "")]
     known.sort(key=lambda row: _rank(column, row[key]), reverse=sort.startswith("-"))
     rows = known + [row for row in table.rows if row.get(key) in (None, "")]
-    return Table(title=table.title, columns=table.columns, rows=rows, totals=table.totals, notes=table.notes)
+    return replace(table, rows=rows)
 
 
 def _rank(column: Column, value: Any) -> Any:

@@ -181,7 +181,7 @@ def match_count_distribution(
     for name in buckets:
         columns.append(Column(key=name, header=f"MC={name}", kind="count"))
         if shares:
-            columns.append(estimated(f"{name} share", "Share", unit="%", best="", n="", digits=1))
+            columns.append(estimated(f"{name} share", f"MC={name}, share", unit="%", best="", n="", digits=1))
     rows = [
         {"model": model, **held}
         | {

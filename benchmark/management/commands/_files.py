@@ -30,7 +30,8 @@ def content_of(output: str, name: str | None, tables: Tables | None, figures: Fi
 
 def _named(held: Mapping[str, Any], name: str | None, what: str) -> Any:
     if name not in held:
-        raise ValueError(f"There is no {what} {name!r}; there are: {', '.join(held) or 'none'}.")
+        wrong = f"There is no {what} {name!r}" if name else f"Name the {what} with --name"
+        raise ValueError(f"{wrong}; there are: {', '.join(held) or 'none'}.")
     return held[name]
 
 

@@ -229,7 +229,7 @@ def test_the_repaired_reading_has_its_intervals_where_there_are_some():
     assert intervals == {"f1": "f1_interval"}
     assert records(to_csv(found))[1][:5] == ["m", "", "50", "40", "60"]
     # no categories: model, two averages, seven dimensions and their mean are 11 columns, so the interval stands below
-    assert r"m & -- & \textbf{50.00} & -- " in (text := to_latex(found).decode())
+    assert r"m & -- & 50.00 & -- " in (text := to_latex(found).decode())
     assert r" &  & {\tiny {[}40.0, 60.0{]}} & " in text
 
 

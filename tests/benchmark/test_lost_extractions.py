@@ -1,0 +1,98 @@
+"""Extractions that were lost stay lost where another run takes them over: missing, not gone."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+from django.utils import timezone
+
+from benchmark.models import Run, RunItem, Stage
+from benchmark.services.downloads import output_files, zipped
+from benchmark.services.items import STATES, state_of
+from benchmark.services.reports import report_of, scores_of
+from benchmark.services.watching import standings
+from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+
+pytestmark = pytest.mark.django_db(transaction=True)
+STORIES = 5
+TABLE = "Actor | Belief | Order\nworld | It rains. | 0"
+
+
+@pytest.fixture
+def models(db):
+    """A model whose first call is rejected for good, and two judges."""
+    script = [{"fail": "rejected", "times": 1}]
+    return {
+        "flaky": endpoint("flaky", options={"script": script, "default": TABLE}),
+        "lexical-judge": endpoint("lexical-judge", "baseline"),
+        "omniscient": endpoint("omniscient", "baseline"),
+    }
+
+
+@pytest.fixture
+def source(models, tmp_path) -> Run:
+    dataset = frozen(write_records(tmp_path / "records.jsonl", generated(STORIES)))
+    chosen = [models["flaky"], models["omniscient"]]
+    plan = {"stages": ["extract", "judge"], "judge": models["lexical-judge"]}
+    run = worked_off(started(dataset=dataset, endpoints=chosen, **plan))
+    assert lost(run).count() == 1
+    return run
+
+
+def lost(run: Run):
+    return RunItem.objects.filter(entrant__run=run, stage=Stage.EXTRACT, call=None)
+
+
+def judged(source: Run, models, *names: str, stages=("judge",), **plan) -> Run:
+    asked = {"judge": models["lexical-judge"], "source": source} | plan
+    chosen = [models[name] for name in names]
+    return worked_off(started(dataset=source.dataset, endpoints=chosen, stages=list(stages), **asked))
+
+
+@pytest.mark.parametrize("names", [("flaky",), ("flaky", "omniscient")])
+def test_a_lost_extraction_is_missing_when_it_is_judged_anew(source, models, names):
+    before = scores_of(source)["flaky"]
+    run = judged(source, models, *names)
+    after = scores_of(run) if len(names) == 1 else scores_of(run)["flaky"]
+    number = lost(source).get().story.number
+    assert after["official"]["reason"]["stage1"].startswith(f"Story {number} has no answer for extract")
+    assert after["official"]["stage1"] is None is before["official"]["stage1"]
+    assert after["repaired"]["stage1"]["overall"] == before["repaired"]["stage1"]["overall"]
+    # one of five: 1 unusable, the bounds a fifth of the scale apart
+    overall = after["repaired"]["stage1"]["overall"]
+    assert overall["unusable"] == 1 and overall["stories"] == STORIES - 1
+    low, high = overall["bounds"]["f1"]
+    assert high - low == pytest.approx(1 / STORIES)
+    assert report_of(run)["stories"] == STORIES
+    without = report_of(run)["entrants"][0]["stage1"]["analyses"]["repaired"]["outputs"]["without"]
+    assert without["calls"] == {"the call failed": 1}
+
+
+def test_its_place_says_so_and_is_not_asked_again(source, models):
+    run = judged(source, models, "flaky")
+    place = lost(run).select_related("item").get()
+    assert (place.item, place.unusable, state_of(place)) == (None, "the call failed", "failed")
+    assert list(RunItem.objects.filter(STATES["failed"], entrant__run=run)) == [place]
+    assert not RunItem.objects.filter(STATES["waiting"], entrant__run=run).exists()
+    extracted = next(row for row in standings(run, now=timezone.now()) if row.stage == Stage.EXTRACT)
+    assert (extracted.total, extracted.done, extracted.failed) == (STORIES, STORIES - 1, 1)
+    again = judged(run, models, "flaky")  # a second time over
+    assert lost(again).get().unusable == "the call failed" and scores_of(again) == scores_of(run)
+
+
+@pytest.mark.parametrize("lacking", ["a call", "stories"])
+def test_page_and_official_folder_agree_beside_labelling(models, tmp_path, lacking):
+    """Labelling of all five stories beside judging of a run that lost an extraction, or was about three of them."""
+    dataset = frozen(write_records(tmp_path / "records.jsonl", generated(STORIES)))
+    model = models["flaky"] if lacking == "a call" else endpoint("plain", options={"default": TABLE})
+    models[model.name], limit = model, 0 if lacking == "a call" else 3
+    plan = {"stages": ["extract", "judge"], "judge": models["lexical-judge"], "limit": limit}
+    source = worked_off(started(dataset=dataset, endpoints=[model], **plan))
+    run = judged(source, models, model.name, stages=("judge", "label"))
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(zipped(output_files(run.entrants.get())))))
+    assert "metrics/stage1_overall.csv" not in archive.namelist()
+    figures = report_of(run)["entrants"][0]["stage1"]
+    assert figures["official"] is None and "has no answer for extract" in figures["reason"]
+    assert figures["repaired"]["overall"]["stories"] == (STORIES - 1 if lacking == "a call" else 3)
