@@ -6,8 +6,7 @@ from celery import shared_task
 from django.db import connections
 
 from benchmark.models import Run
-from benchmark.services.boards import board
-from benchmark.services.documents import document_of
+from benchmark.services.preparing import prepare
 from benchmark.services.reports import REPORTS
 
 
@@ -17,8 +16,7 @@ def compute_report(job: int) -> None:
     try:
         run = Run.objects.filter(job=job).first()
         if run is not None:
-            document_of(run)  # with the comparison of the run's models, and then of all: nobody is to wait for either
-            board(run.dataset, run.form, None)
+            prepare(run)
     finally:
         connections.close_all()
 

@@ -109,11 +109,21 @@ DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = environment.text("REDIS_URL")
-CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
-    if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.filebased.FileBasedCache", "LOCATION": VAR_DIR / "cache"},
-}
+
+
+def _cache(name: str, most: int) -> dict:
+    """In Redis, or up to `most` entries in files: beyond them a third is thrown out, whatever it is."""
+    if REDIS_URL:
+        return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": name}
+    return {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": VAR_DIR / name,
+        "OPTIONS": {"MAX_ENTRIES": most},
+    }
+
+
+# Drawn figures are many and quick to make; they do not push out what takes long.
+CACHES = {"default": _cache("cache", 5_000), "figures": _cache("figures", 5_000)}
 
 # --- workers (docs/models.md) ------------------------------------------------------------------------------------------
 CELERY_BROKER_URL = environment.text("BROKER_URL", REDIS_URL or "files://localhost")

@@ -31,7 +31,8 @@ def quick_and_local(settings, tmp_path) -> None:
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    memory = "django.core.cache.backends.locmem.LocMemCache"
+    settings.CACHES = {name: {"BACKEND": memory, "LOCATION": name} for name in settings.CACHES}
     settings.SECURE_SSL_REDIRECT = False
     settings.MEDIA_ROOT = tmp_path / "media"
     _measures.cache_clear()  # by the dataset's key, which the next test gives to another dataset

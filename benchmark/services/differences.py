@@ -9,7 +9,7 @@ from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.omnitom import in_order
 from benchmark.services.comparisons import told_apart
 from benchmark.services.leaderboards import Entry, differences
-from benchmark.services.result_tables import SCORES
+from benchmark.services.result_tables import SCORES, judged_by
 from benchmark.services.selections import Selection
 
 ALL = "All stories"
@@ -47,7 +47,10 @@ def categories_among(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return in_order(row["category"] for row in rows if row["category"])
 
 
-def pair_table(rows: Sequence[Mapping[str, Any]], stage: str, reading: str, method: str) -> Table:
+def pair_table(
+    rows: Sequence[Mapping[str, Any]], stage: str, reading: str, method: str, entries: Sequence[Entry] = ()
+) -> Table:
+    """The rows of `pairs_of`; `entries` are those that they are of, to say which judges they had."""
     columns = [
         Column(key="first", header="First"),
         Column(key="second", header="Second"),
@@ -60,4 +63,5 @@ def pair_table(rows: Sequence[Mapping[str, Any]], stage: str, reading: str, meth
     ]
     held = [row | {"over": row["category"] or ALL, "shown": told_apart(row["p_adjusted"])} for row in rows]
     title = f"{SCORES[stage]}: differences between models, {reading} reading"
-    return Table(title=title, columns=columns, rows=held, notes=[NOTE, f"{method[:1].upper()}{method[1:]}."])
+    notes = [NOTE, f"{method[:1].upper()}{method[1:]}.", *judged_by(entries)]
+    return Table(title=title, columns=columns, rows=held, notes=notes)

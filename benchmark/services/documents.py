@@ -21,6 +21,7 @@ from benchmark.services import analysis_tables as analyses
 from benchmark.services import pictured
 from benchmark.services import result_tables as tables
 from benchmark.services.leaderboards import Entry, run_standing
+from benchmark.services.main_table import main_table
 from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.services.story_scores import READINGS, SCORE, STAGES
@@ -81,7 +82,7 @@ def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
             stage: [one for one in entries if one["readings"][reading]] for stage, entries in _stages(document).items()
         }
         if any(held.values()):
-            found[f"main-{reading}"] = partial(tables.main_table, _stages(document), reading)
+            found[f"main-{reading}"] = partial(main_table, _stages(document), reading)
         if held["stage2"]:
             found[f"dimensions-{reading}"] = partial(analyses.dimension_table, held["stage2"], reading)
         made = _analysis_tables(readings_of(document, reading), reading)

@@ -30,7 +30,7 @@ from benchmark.services.story_scores import (
 )
 
 KEPT_SECONDS = 90 * 24 * 3600
-KEPT_VERSION = 2
+KEPT_VERSION = 3
 """Of what `_compare` makes. Raise it with every change of that."""
 SEED = 1
 
@@ -43,6 +43,8 @@ def settings_of(run: Run, stage: str) -> dict[str, str]:
     """What of a run's settings bears on a stage's figures: of what was sent, nothing that a prompt had no use for."""
     held = run.params
     found = {"prompts": run.prompt_set, "level": str(run.level), "seed": str(held.get("seed", 1))}
+    if held.get("max_tokens"):
+        found["longest answer"] = f"{held['max_tokens']:,} tokens"
     asked = Stage.EXTRACT if stage == "stage1" else Stage.LABEL
     if shown := examples_told(run, asked):
         found["examples"] = shown
@@ -86,12 +88,8 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
 
 
 def _people(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What stands for the name of each person of a run: "Annotator 1", "Expert 1"."""
-    found: dict[str, str] = {}
-    for role in ("annotator", "expert"):
-        names = [one["name"] for one in entrants if one["id"] is None and one.get("role", "annotator") == role]
-        found |= {name: f"{role.capitalize()} {at}" for at, name in enumerate(names, 1)}
-    return found
+    """What stands for the name of each person of a run: "Annotator 1", "Expert 1", the same on every run of the dataset."""
+    return {one["name"]: f"{one['role'].capitalize()} {one['number']}" for one in entrants if one["id"] is None}
 
 
 def newest(entries: Sequence[Entry]) -> list[Entry]:
@@ -117,7 +115,8 @@ def label(entries: Sequence[Entry]) -> dict[str, str]:
         own = {name: value for name, value in one["settings"].items() if name not in common}
         one["own"] = _told(own)
         namesakes = [other for other in entries if other["name"] == one["name"]]
-        differing = _told({name: value for name, value in own.items() if not _alike(namesakes, name)})
+        asked = {name: one["spec"].get(name) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")}
+        differing = _told({name: value for name, value in own.items() if not _alike(namesakes, name)} | asked)
         model = f"{one['name']} ({differing})" if differing else one["name"]
         taken[model] = taken.get(model, 0) + 1
         one["model"] = f"{model} #{taken[model]}" if taken[model] > 1 else model
@@ -132,15 +131,19 @@ def _told(settings: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in settings.items())
 
 
-def _alike(entries: Sequence[Entry], name: str) -> bool:
-    return len({one["settings"].get(name) for one in entries}) == 1
+ENDPOINT_S = ("provider", "model", "revision", "base_url", "options")
+"""What of an endpoint's spec tells two of one name apart."""
+
+
+def _alike(entries: Sequence[Entry], name: str, of: str = "settings") -> bool:
+    return len({json.dumps(one.get(of, {}).get(name), sort_keys=True) for one in entries}) == 1
 
 
 def standing(
     entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[Entry]:
-    """The entries with `readings`, their figures on the selection, `group` by reading, and `out_of_reach`, how many tests are too many for
-    any to pass on so few stories, 0 where one can; best first by the repaired reading, experts last: their decisions are gold.
+    """The entries with `readings`, their figures on the selection, `group` by reading, and `out_of_reach` by reading, how many tests are too
+    many for any to pass on so few stories, 0 where one can; best first by the repaired reading, experts last: their decisions are gold.
 
     Without an official reading `readings` has a `reason`, which says why.
     """
@@ -202,12 +205,12 @@ def _compare(rated, partial, stage: str, selection: Selection | None, seed: int)
     out of reach), "differences": by reading}."""
     wanted = {one["scores"] for one in (*rated, *partial)}
     columns = {pk: held[stage] for pk, held in StoryScores.objects.filter(pk__in=wanted).values_list("pk", "figures")}
-    letters, apart, out_of_reach = {}, {}, 0
+    letters, apart, out_of_reach = {}, {}, {}
     for reading in READINGS:
         found = _ranked(rated, columns, stage, reading, selection, seed)
         letters[reading] = {one["model"]: one["group"] for one in found["models"]}
         apart[reading] = {name: found[name] for name in ("pairs", "method", "tests")}
-        out_of_reach = max(out_of_reach, found["tests"] if found["too_few"] else 0)
+        out_of_reach[reading] = found["tests"] if found["too_few"] else 0
     part = {one["key"]: _part(one, columns[one["scores"]], stage, selection, seed) for one in partial}
     return {"standing": (letters, part, out_of_reach), "differences": apart}
 

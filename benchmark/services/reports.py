@@ -21,14 +21,14 @@ from benchmark.services.results import HumanResults, Results, each_results, huma
 from benchmark.services.story_scores import official_columns, repaired_columns, with_intervals
 from workers.services.doorbell import Bell
 
-REPORT_VERSION = 2
+REPORT_VERSION = 3
 """Of what `_computed` makes: a report that was kept by another version is computed anew. Raise it with every change of figures."""
 REPORTS = Bell("the report is computed when somebody opens it")
 """Asks a worker to compute the report of a run, by the id of its job."""
 
 
 def report_of(run: Run) -> dict[str, Any]:
-    """{entrants: [{id, name, kind, stage1, stage2[, role]}], stories, numbers, answers, scored, places, version}; from the row where it
+    """{entrants: [{id, name, kind, stage1, stage2[, role, number]}], stories, numbers, answers, scored, places, version}; from the row where it
     is up to date.
 
     `stage1` and `stage2` are None or {official, repaired, answered, asked, analyses[, reason]}; `official` and `repaired` as
@@ -110,7 +110,7 @@ def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
 def _row(pk: int | None, held: Results, seed: int) -> dict[str, Any]:
     row = {"id": pk, "name": held.name, "kind": held.kind} | _stages(held, seed)
     if isinstance(held, HumanResults):
-        row |= {"role": held.role, "stage2": row["stage2"] | {"labelled": held.labelled}}
+        row |= {"role": held.role, "number": held.number, "stage2": row["stage2"] | {"labelled": held.labelled}}
     return row
 
 

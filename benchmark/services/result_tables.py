@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.domain.tables import Column, Table, main_results
+from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.omnitom import ABBREVIATIONS, HEADERS, in_order
 from benchmark.services.leaderboards import Entry
 from benchmark.services.story_scores import READINGS, SCORE
@@ -70,7 +70,29 @@ def stage_table(entries: Sequence[Entry], stage: str) -> Table:
     for row in (*rows, *below):
         row["_where"] = {f"{reading}_{name}": measured(name, reading) for reading in READINGS for name in measures}
         row["_where"] |= {key: {"problem": "missing"} for key in ("unusable", "low", "high")}
-    return Table(title=TITLES[stage], columns=columns, rows=rows, totals=below, notes=_notes(entries, stage))
+    notes = _notes(entries, stage)
+    return with_settings(Table(title=TITLES[stage], columns=columns, rows=rows, totals=below, notes=notes))
+
+
+def with_settings(table: Table) -> Table:
+    """With a column of the settings that not all rows share, where there are any."""
+    if not any(row.get("_own") for row in table.rows):
+        return table
+    rows, totals = (
+        [dict(row) | {"settings": row.get("_own") or None} for row in held] for held in (table.rows, table.totals)
+    )
+    columns = [*table.columns, Column(key="settings", header="Settings")]
+    return replace(table, columns=columns, rows=rows, totals=totals)
+
+
+def judged_by(entries: Sequence[Entry]) -> list[str]:
+    """Which models each judge judged, where there are several: their figures are no longer of one instrument."""
+    held: dict[str, list[str]] = {}
+    for one in entries:
+        if "judge" in one["settings"]:
+            held.setdefault(one["settings"]["judge"], []).append(one["model"])
+    told = "; ".join(f"{judge}: {', '.join(models)}" for judge, models in held.items())
+    return [f"Judges differ, and differences between models may be theirs. Judged by {told}."] if len(held) > 1 else []
 
 
 def _ranked(rows: Sequence[tuple[Entry, dict[str, Any]]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -133,15 +155,21 @@ def _notes(entries: Sequence[Entry], stage: str) -> list[str]:
         notes.append(
             "F1 is the mean over stories; F1, categories is the mean of the categories' means, which the paper's table prints as overall."
         )
-    if tests := max((one.get("out_of_reach", 0) for one in entries), default=0):
-        notes.append(
-            f"These are too few stories for {tests:,} tests at once: no difference could pass, however large, so all share a letter. Compare "
-            "two models alone, or on more stories."
-        )
+    notes += [*judged_by(entries), *_out_of_reach(entries)]
     notes += _unofficial(entries)
     if any(one["kind"] == "person" for one in entries):
         notes += [PEOPLE_NOTE, *_labelled(entries)]
     return notes
+
+
+def _out_of_reach(entries: Sequence[Entry]) -> list[str]:
+    held = next((one["out_of_reach"] for one in entries if one.get("out_of_reach")), {})
+    return [
+        f"{reading.capitalize()} reading: so few stories can show no difference in {tests:,} tests at once, however large it is, and all share "
+        "a letter. Compare two models alone, or on more stories."
+        for reading, tests in held.items()
+        if tests
+    ]
 
 
 def _labelled(entries: Sequence[Entry]) -> list[str]:
@@ -197,35 +225,9 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
     names = [f"{ABBREVIATIONS[name]} {name}" for name in categories if name in ABBREVIATIONS]
     notes = ["; ".join(names) + "."] if names else []
     ranked, below = _ranked(rows)
-    return Table(
-        title=f"{SCORES[stage]} by story category (%)", columns=columns, rows=ranked, totals=below, notes=notes
-    )
+    title, notes = f"{SCORES[stage]} by story category (%)", [*notes, *judged_by(entries)]
+    return with_settings(Table(title=title, columns=columns, rows=ranked, totals=below, notes=notes))
 
 
 def by_category(entry: Entry, reading: str) -> dict[str, Mapping[str, Any]]:
     return {row["story_category"]: row for row in (entry["readings"][reading] or {}).get("by_category", ())}
-
-
-def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
-    """The paper's table 3."""
-    runs: dict[str, dict[str, Any]] = {}
-    by_model: dict[str, Entry] = {}
-    for stage, entries in stages.items():
-        for one in entries:
-            by_model.setdefault(one["model"], one)
-            held = runs.setdefault(one["model"], {"model": one["model"], "stage1": None, "stage2": None})
-            held[stage] = one["readings"][reading]
-    table = main_results(list(runs.values()), reading=reading)
-    rows = [
-        dict(row)
-        | identity(by_model[row["model"]], "stage1")
-        | {"_where": {key: _main_where(key, reading) for key in row}}
-        for row in table.rows
-    ]
-    return replace(table, rows=rows)
-
-
-def _main_where(key: str, reading: str) -> dict[str, str]:
-    if key.startswith("f1"):
-        return {"stage": "judge"} | ({"category": key.removeprefix("f1 ")} if key.startswith("f1 ") else {})
-    return {"stage": "label"} | measured(key, reading)

@@ -173,10 +173,11 @@ GAPS = "Official scoring needs a label in every cell of every story."
 
 @dataclass(slots=True)
 class HumanResults(Results):
-    """Of a person, as `role` (annotator or expert). `labelled` has {stories, of_stories, cells, of_cells}: how many of those that models
+    """Of a person, as `role` (annotator or expert), who is the `number`-th of the dataset. `labelled` has {stories, of_stories, cells, of_cells}: how many of those that models
     were asked about."""
 
     role: str = "annotator"
+    number: int = 1
     labelled: dict[str, int] = field(default_factory=dict)
 
 
@@ -188,24 +189,33 @@ def human_results(run: Run, records: Mapping[int, Record]) -> list[Results]:
     itself, so a person's row flatters; it says so where it is shown.
     """
     asked = RunItem.objects.filter(entrant__run=run, stage=Stage.LABEL).values("story")
-    held = DatasetStory.objects.filter(dataset=run.dataset, pk__in=asked).order_by("position")
-    rows = list(held.values_list("pk", "votes", "adjudications"))
-    of_cells = sum(len(records[story].shown) for story, *_ in rows) * len(DIMENSIONS)
+    stories = DatasetStory.objects.filter(dataset=run.dataset)
+    rows = list(stories.filter(pk__in=asked).order_by("position").values_list("pk", "votes", "adjudications"))
+    everybody = list(stories.values_list("pk", "votes", "adjudications"))
     found = []
     for at, role in enumerate(("annotator", "expert"), 1):
-        for name in sorted({name for row in rows for name in row[at]}):
-            person = HumanResults(name if role == "annotator" else f"{name} (expert)", "person", role=role)
-            for row in rows:
-                _take_labels(person, records[row[0]], row[at].get(name, []))
-            if run.form == Form.STRUCTURED:
-                person.official2, person.lacking = [], {"stage2": STRUCTURED}
-            elif len(person.official2) < len(rows):
-                person.lacking = {"stage2": GAPS}
-            cells = sum(map(bool, (label for one in person.repaired2 for said in one.predicted for label in said)))
-            told = (len(person.repaired2), len(rows), cells, of_cells)
-            person.labelled = dict(zip(("stories", "of_stories", "cells", "of_cells"), told, strict=True))
-            found.append(person)
+        for number, name in enumerate(sorted({name for row in everybody for name in row[at]}), 1):
+            shown = name if role == "annotator" else f"{name} (expert)"
+            labels = {row[0]: row[at].get(name, []) for row in rows}
+            found.append(_person(run, HumanResults(shown, "person", role=role, number=number), labels, records))
     return [person for person in found if person.repaired2]
+
+
+def _person(
+    run: Run, person: HumanResults, labels: Mapping[int, Sequence[Sequence[str]]], records: Mapping[int, Record]
+) -> HumanResults:
+    """The person with what was labelled in the stories of the run."""
+    for story, held in labels.items():
+        _take_labels(person, records[story], held)
+    if run.form == Form.STRUCTURED:
+        person.official2, person.lacking = [], {"stage2": STRUCTURED}
+    elif len(person.official2) < len(labels):
+        person.lacking = {"stage2": GAPS}
+    of_cells = sum(len(records[story].shown) for story in labels) * len(DIMENSIONS)
+    cells = sum(map(bool, (label for one in person.repaired2 for said in one.predicted for label in said)))
+    told = (len(person.repaired2), len(labels), cells, of_cells)
+    person.labelled = dict(zip(("stories", "of_stories", "cells", "of_cells"), told, strict=True))
+    return person
 
 
 def _take_labels(person: HumanResults, record: Record, labels: Sequence[Sequence[str]]) -> None:

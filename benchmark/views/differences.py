@@ -50,12 +50,13 @@ def _pairs(
     request: HttpRequest, access: ProjectAccess, chosen: Mapping[str, Any], stage: str, reading: str
 ) -> dict[str, Any]:
     """Filters, one page of the table and the files of the whole."""
-    rows, method = pairs_of(chosen["board"]["stages"][stage][0], stage, chosen["board"]["chosen"], reading)
+    entries = chosen["board"]["stages"][stage][0]
+    rows, method = pairs_of(entries, stage, chosen["board"]["chosen"], reading)
     categories = categories_among(rows)
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
     over = over if over in (EVERY, *categories) else ""
     kept = [row for row in rows if over in (EVERY, row["category"]) and _fits(row, text)]
-    table = pair_table(kept, stage, reading, method)
+    table = pair_table(kept, stage, reading, method, entries)
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in {one.key for one in table.columns} else ""
     page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
@@ -63,7 +64,7 @@ def _pairs(
     query = f"{chosen['query']}&{urlencode({name: value for name, value in filters.items() if value})}"
     shown_table = shown(
         "differences",
-        pair_table(list(page), stage, reading, method),
+        pair_table(list(page), stage, reading, method, entries),
         href=_compare(access, stage, reading, chosen["board"]["chosen"].key),
     )
     return {
@@ -107,8 +108,9 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     if chosen is None or table not in STAGES or data not in TABLE_TYPES:
         raise Http404("There is no such table, or not in this format.")
     reading = request.GET.get("reading") if request.GET.get("reading") in READINGS else "repaired"
-    rows, method = pairs_of(chosen["board"]["stages"][table][0], table, chosen["board"]["chosen"], reading)
-    content = table_file(pair_table(rows, table, reading, method), data)
+    entries = chosen["board"]["stages"][table][0]
+    rows, method = pairs_of(entries, table, chosen["board"]["chosen"], reading)
+    content = table_file(pair_table(rows, table, reading, method, entries), data)
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{table}-{reading}.{data}"'
     return response

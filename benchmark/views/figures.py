@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from django.core.cache import cache
+from django.core.cache import caches
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -57,10 +57,11 @@ def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, su
     picture = pictures[name]
     held = json.dumps([name, suffix, theme, width, picture.arguments()], sort_keys=True, default=str)
     key = "figure:" + hashlib.sha256(held.encode()).hexdigest()
-    data = cache.get(key)
+    drawn = caches["figures"]
+    data = drawn.get(key)
     if data is None:
         data = picture.draw(format=suffix, theme=theme, width=width)
-        cache.set(key, data, KEPT_SECONDS)
+        drawn.set(key, data, KEPT_SECONDS)
     response = HttpResponse(data, content_type=TYPES[suffix])
     shown = "inline" if "theme" in request.GET else "attachment"
     response["Content-Disposition"] = f'{shown}; filename="{file}.{suffix}"'

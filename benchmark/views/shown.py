@@ -29,11 +29,12 @@ def evidence(slug: str, split: str = "") -> Href:
     def href(row: Mapping[str, Any], column: Column) -> str:
         if column.is_text or not row.get("_entrant") or row.get(column.key) is None:
             return ""
-        where = row.get("_where", {}).get(column.key, {})
+        where = dict(row.get("_where", {}).get(column.key, {}))
+        run, entrant = where.pop("_run", row["_run"]), where.pop("_entrant", row["_entrant"])
         return items_url(
             slug,
-            row["_run"],
-            **{"model": row["_entrant"], "stage": STAGE_OF[row["_stage"]].value, "split": split} | where,
+            run,
+            **{"model": entrant, "stage": STAGE_OF[row["_stage"]].value, "split": split} | where,
         )
 
     return href

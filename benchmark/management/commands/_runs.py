@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from benchmark.models import Run
-from benchmark.services.documents import document_of
 from benchmark.services.in_context import WITH_EXAMPLES
+from benchmark.services.preparing import prepare
 from benchmark.services.reports import scores_of
 from workers.management.bar import JobBar
 from workers.management.commands.work import draining
@@ -61,7 +61,7 @@ def seen_through(run: Run, tell: Callable[[str], None]) -> None:
     if run.job.state == JobState.RUNNING:
         tell(f"The run is not done. A worker goes on with it, or: manage.py work --job {run.job.uid}")
     else:
-        document_of(run)
+        prepare(run)
 
 
 def told(run: Run, *, scores: bool = False) -> dict[str, Any]:

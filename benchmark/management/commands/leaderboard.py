@@ -99,8 +99,9 @@ def _differences(found: Mapping[str, Any]) -> dict[str, Any]:
     """The tables `differences-STAGE-READING`, which hold all pairs."""
 
     def made(stage: str, reading: str):
-        rows, method = pairs_of(found["stages"][stage][0], stage, found["chosen"], reading)
-        return pair_table(rows, stage, reading, method)
+        entries = found["stages"][stage][0]
+        rows, method = pairs_of(entries, stage, found["chosen"], reading)
+        return pair_table(rows, stage, reading, method, entries)
 
     return {
         f"differences-{stage}-{reading}": partial(made, stage, reading)

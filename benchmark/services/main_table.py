@@ -1,0 +1,86 @@
+"""The paper's table 3: extraction and labelling of a model in one row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from benchmark.domain.tables import Table, main_results
+from benchmark.services.leaderboards import Entry, label
+from benchmark.services.result_tables import identity, measured, with_settings
+
+
+def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
+    """The paper's table 3: a row for each model under its settings, with what it came to at either stage."""
+    rows = [_Joined(*pair) for pair in _joined(stages)]
+    heads = [one.head for one in rows]
+    label(heads)
+    runs = [
+        {"model": head["model"]}
+        | {stage: held["readings"][reading] if held else None for stage, held in one.by_stage.items()}
+        for head, one in zip(heads, rows, strict=True)
+    ]
+    table = main_results(runs, reading=reading)
+    made = [
+        dict(row) | identity(head, "stage1") | {"_where": {key: one.where(key, reading) for key in row}}
+        for row, head, one in zip(table.rows, heads, rows, strict=True)
+    ]
+    return with_settings(replace(table, rows=made))
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """One model's entries at the two stages; either may be lacking."""
+
+    first: Entry | None
+    second: Entry | None
+
+    @property
+    def by_stage(self) -> dict[str, Entry | None]:
+        return {"stage1": self.first, "stage2": self.second}
+
+    @property
+    def head(self) -> Entry:
+        """A copy of the entry that names the row, with the settings of both."""
+        first, second = self.first or self.second, self.second or self.first
+        return dict(first) | {"settings": second["settings"] | first["settings"]}
+
+    def where(self, key: str, reading: str) -> dict[str, Any]:
+        """The items behind a column, which may be another run's than the row's."""
+        held = _main_where(key, reading)
+        entry = self.first if held["stage"] == "judge" else self.second
+        return held | ({"_run": entry["run"], "_entrant": entry["entrant"]} if entry else {})
+
+
+def _joined(stages: Mapping[str, Sequence[Entry]]) -> Iterator[tuple[Entry | None, Entry | None]]:
+    """Those of one run together, then those that were asked alike in two runs."""
+    rest = list(stages["stage2"])
+    for one in stages["stage1"]:
+        alike = [other for other in rest if other["key"] == one["key"]] or [
+            other for other in rest if _asked_alike(one, other) and not _in(stages["stage1"], other)
+        ]
+        if alike:
+            rest.remove(alike[0])
+        yield one, alike[0] if alike else None
+    yield from ((None, other) for other in rest)
+
+
+def _in(entries: Sequence[Entry], entry: Entry) -> bool:
+    return any(one["key"] == entry["key"] for one in entries)
+
+
+SHARED_SETTINGS = ("prompts", "level", "seed", "longest answer")
+"""What bears on both stages."""
+
+
+def _asked_alike(one: Entry, other: Entry) -> bool:
+    if (one["name"], one["kind"], one.get("spec")) != (other["name"], other["kind"], other.get("spec")):
+        return False
+    return all(one["settings"].get(name) == other["settings"].get(name) for name in SHARED_SETTINGS)
+
+
+def _main_where(key: str, reading: str) -> dict[str, str]:
+    if key.startswith("f1"):
+        return {"stage": "judge"} | ({"category": key.removeprefix("f1 ")} if key.startswith("f1 ") else {})
+    return {"stage": "label"} | measured(key, reading)
