@@ -76,8 +76,9 @@ def _unread(entry: Entry, stage: str, reading: str, selection: Selection | None)
 
 
 def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None = None) -> Comparison:
-    """{first, second, stage, reading, split, selection, rows, stories, n, tests, method}, first minus second, over all stories or those of
-    the selection, which `split` is the key and `selection` the label of; kept by both entrants' scores.
+    """{first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method}, first minus second, over all stories or
+    those of the selection, which `split` is the key and `selection` the label of; `differ` says in which settings the two do. Kept
+    by both entrants' scores.
 
     A row is {what, key, category, first, second, value, interval, n, p, p_adjusted}; a story {number, category, first, second, difference},
     the largest difference first, those that lack a score last. Raises NotComparable.
@@ -88,8 +89,7 @@ def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selec
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
     asked = [
         KEPT_VERSION,
-        [one["scores"] for one in entries],
-        [one["model"] for one in entries],
+        [[one["scores"], one["model"], one["own"]] for one in entries],
         stage,
         reading,
         how,
@@ -117,6 +117,7 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
         "second": entries[1]["model"],
         "stage": stage,
         "reading": reading,
+        "differ": "; ".join(f"{one['model']}: {one['own']}" for one in entries if one["own"]),
         "split": selection.key if selection else "",
         "selection": selection.label if selection else "",
         "rows": rows,
@@ -211,7 +212,8 @@ def difference_table(comparison: Comparison) -> Table:
         for row in comparison["rows"]
     ]
     title = f"{SCORES[comparison['stage']]}: {first} minus {second}, {comparison['reading']} reading"
-    notes = [f"Stories: {selection}."] if (selection := comparison.get("selection")) else []
+    told = {"Stories": comparison.get("selection"), "Settings that differ": comparison.get("differ")}
+    notes = [f"{what}: {said}." for what, said in told.items() if said]
     how = comparison["method"]
     return Table(title=title, columns=columns, rows=rows, notes=[*notes, f"{how[:1].upper()}{how[1:]}."])
 

@@ -46,6 +46,7 @@ def _compared(comparison: Comparison) -> str:
     return (
         f"{comparison['first']} and {comparison['second']} were compared on the {comparison['n']:,} stories{part} for which both have a score, in the "
         f"{comparison['reading']} reading. Differences are first minus second. {comparison['method']}."
+        + (f" Settings that differ: {comparison['differ']}." if comparison["differ"] else "")
     )
 
 

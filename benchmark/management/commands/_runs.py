@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from benchmark.models import Run
-from benchmark.services.in_context import WITH_EXAMPLES
+from benchmark.models import DatasetStory, Run
+from benchmark.services.estimates import Part, estimate_of
+from benchmark.services.in_context import WITH_EXAMPLES, reads_prompts
+from benchmark.services.plans import Plan
 from benchmark.services.preparing import prepare
 from benchmark.services.reports import scores_of
 from workers.management.bar import JobBar
@@ -48,6 +50,17 @@ def check_examples(count: int | None, option: str, level: int, of: str) -> None:
         raise ValueError(
             f"{flag(option)} are shown at level {WITH_EXAMPLES}, and the {of} is {level}: leave one of them out."
         )
+
+
+def say_before(parts: Sequence[Part], plan: Plan, stories: Sequence[DatasetStory], tell: Callable[[str], None]) -> None:
+    """What may cost something, before anything is asked."""
+    if not any(reads_prompts(one.asked) for one in parts):
+        return
+    total = estimate_of(plan, stories, parts).total
+    tell(
+        f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} out, "
+        f"${total['cost']:.4f}, at most ${total['most']:.4f}. Answers that the ledger has already cost nothing."
+    )
 
 
 def seen_through(run: Run, tell: Callable[[str], None]) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.utils import timezone
@@ -10,15 +10,26 @@ from annotation.management.commands._money import dollars
 from annotation.management.commands._output import file_output
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._files import content_of
-from benchmark.management.commands._runs import check_examples, endpoint_named, flag, given, run_of, seen_through, told
+from benchmark.management.commands._runs import (
+    check_examples,
+    endpoint_named,
+    flag,
+    given,
+    run_of,
+    say_before,
+    seen_through,
+    told,
+)
 from benchmark.management.commands._scores import say_run
 from benchmark.models import Entrant, Run
 from benchmark.services.documents import document_of, figures_of, tables_of
 from benchmark.services.downloads import has_official_output, output_files, score_lines, zipped
+from benchmark.services.estimates import parts_of, parts_of_extension
 from benchmark.services.evaluating import read_again
 from benchmark.services.in_context import reads_prompts
 from benchmark.services.launching import judging_plan
-from benchmark.services.runs import extend_run, run_again, start_run
+from benchmark.services.plans import check
+from benchmark.services.runs import again_of, extend_run, extension_of, run_again, start_run
 from workers.models import JobState
 from workers.services.steering import steer
 
@@ -82,7 +93,7 @@ class Command(JsonCommand):
             return _downloaded(run, options)
         if action == "reread":
             return {"run": run.uid, "changed": read_again(by=None, run=run, now=timezone.now())}
-        made, more = _done(run, action, options)
+        made, more = _done(run, action, options, self.note)
         if options["wait"]:
             seen_through(made, self.note)
         return told(made, scores=options["wait"]) | more
@@ -91,14 +102,16 @@ class Command(JsonCommand):
         say_run(self, result)
 
 
-def _done(run: Run, action: str, options: dict[str, Any]) -> tuple[Run, dict[str, Any]]:
+def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], None]) -> tuple[Run, dict[str, Any]]:
     """(the run that the action leaves: the same or a new one, what else there is to say)."""
     if action == "again":
+        plan, stories = again_of(run)
+        say_before(parts_of(plan, stories), plan, stories, tell)
         return run_again(by=None, run=run, now=timezone.now()), {"of": run.uid}
     if action == "judge":
-        return _judged(run, options), {"of": run.uid}
+        return _judged(run, options, tell), {"of": run.uid}
     if action == "extend":
-        return run, {"added": _extended(run, options)}
+        return run, {"added": _extended(run, options, tell)}
     if action in _STEERED and run.job.state not in _STEERED[action]:
         raise ValueError(f"The run is {run.job.state}; expected {' or '.join(_STEERED[action])} to {action} it.")
     dollars(options["budget"])
@@ -107,7 +120,7 @@ def _done(run: Run, action: str, options: dict[str, Any]) -> tuple[Run, dict[str
     return run, {}
 
 
-def _extended(run: Run, options: dict[str, Any]) -> int:
+def _extended(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> int:
     where = given(options, ("split", "category", "limit"))
     if not options["endpoint"] and not options["stories"] and not where:
         raise ValueError("Name what is to be added: --endpoint, --stories, or both.")
@@ -119,10 +132,12 @@ def _extended(run: Run, options: dict[str, Any]) -> int:
         if not stories:
             raise ValueError("The choice of split and category leaves no story of the run's dataset.")
     endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"] or ())]
+    more = extension_of(run, endpoints, stories)
+    say_before(parts_of_extension(more), more.plan, more.stories, tell)
     return extend_run(by=None, run=run, endpoints=endpoints, stories=stories, now=timezone.now())
 
 
-def _judged(run: Run, options: dict[str, Any]) -> Run:
+def _judged(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> Run:
     if not options["judge"]:
         raise ValueError("Name the judge: --judge NAME.")
     judge = endpoint_named(options["judge"])
@@ -140,6 +155,8 @@ def _judged(run: Run, options: dict[str, Any]) -> Run:
         batch=options["batch"],
         title=options["title"] or "",
     )
+    stories = check(plan)
+    say_before(parts_of(plan, stories), plan, stories, tell)
     return start_run(by=None, plan=plan, now=timezone.now())
 
 

@@ -11,13 +11,21 @@ from annotation.management.commands._money import dollars
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
-from benchmark.management.commands._runs import check_examples, endpoint_named, flag, given, seen_through, told
+from benchmark.management.commands._runs import (
+    check_examples,
+    endpoint_named,
+    flag,
+    given,
+    say_before,
+    seen_through,
+    told,
+)
 from benchmark.management.commands._scores import say_run
 from benchmark.models import Dataset, Form, Run, Stage
 from benchmark.services.datasets import freeze
-from benchmark.services.estimates import estimate
+from benchmark.services.estimates import parts_of
 from benchmark.services.in_context import SOURCES, reads_prompts
-from benchmark.services.plans import Plan
+from benchmark.services.plans import Plan, check
 from benchmark.services.runs import SUITE, start_run
 from workers.models import Endpoint
 
@@ -74,7 +82,8 @@ class Command(JsonCommand):
             raise ValueError(f"--limit is {options['limit']}; expected 0 or more stories.")
         with transaction.atomic():  # what is refused freezes nothing
             plan = _plan(project, options)
-            self._say_before(plan)
+            stories = check(plan)
+            say_before(parts_of(plan, stories), plan, stories, self.note)
             run = start_run(by=None, plan=plan, now=timezone.now())
         if options["wait"]:
             seen_through(run, self.note)
@@ -82,16 +91,6 @@ class Command(JsonCommand):
 
     def say(self, result: dict) -> None:
         say_run(self, result)
-
-    def _say_before(self, plan: Plan) -> None:
-        """Of what may cost something."""
-        if not any(reads_prompts(one) for one in (*plan.endpoints, plan.judge)):
-            return
-        total = estimate(plan).total
-        self.note(
-            f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} out, "
-            f"${total['cost']:.4f}, at most ${total['most']:.4f}. Answers that the ledger has already cost nothing."
-        )
 
 
 def _plan(project: Project, options: dict[str, Any]) -> Plan:
