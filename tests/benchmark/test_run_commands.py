@@ -152,8 +152,10 @@ def test_a_run_that_is_not_there(db):
 
 
 def test_what_may_cost_something_is_estimated_first(dataset, models, extracted):
+    told_first = StringIO()  # baselines compute their answers
+    call_command("benchmark_run", "again", extracted.uid, stdout=StringIO(), stderr=told_first)
+    assert told_first.getvalue() == ""
     paid = endpoint("paid", options={"default": "x"}, price_input=1, price_output=2)
-    told_first = StringIO()
     call_command("benchmark_run", "judge", extracted.uid, "--judge", "paid", stdout=StringIO(), stderr=told_first)
     assert re.match(
         r"Up to 3 calls: about [\d,]+ tokens in and [\d,]+ out, \$0\.\d+, at most \$", told_first.getvalue()
@@ -168,9 +170,6 @@ def test_what_may_cost_something_is_estimated_first(dataset, models, extracted):
         uid = extracted.uid if action == "extend" else run.uid
         call_command("benchmark_run", action, uid, *options, stdout=StringIO(), stderr=told_first)
         assert told_first.getvalue().startswith(f"Up to {calls} calls: ")
-    told_first = StringIO()  # baselines compute their answers
-    call_command("benchmark_run", "again", extracted.uid, stdout=StringIO(), stderr=told_first)
-    assert told_first.getvalue() == ""
 
 
 # --- files -----------------------------------------------------------------------------------------------------------------------
