@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.leaderboards import entries_of, label, newest, standing
 from benchmark.services.reports import reports_of
-from benchmark.services.selections import selections_of
+from benchmark.services.selections import Selection, selection_named, selections_of
 from benchmark.services.story_scores import STAGES
 from workers.models import JobState
 
@@ -25,7 +26,7 @@ def board(dataset: Dataset, form: str, key: str | None, *, all_runs: bool = Fals
     runs = finished_runs(dataset, form)
     reports = reports_of(runs)
     selections = selections_of(dataset, reports, runs)
-    chosen = next((one for one in selections if one.key == key), selections[0] if selections else None)
+    chosen = _chosen(dataset, selections, key)
     fitting = [run for run in runs if chosen and chosen.stories <= set(reports[run.pk]["numbers"])]
     stages = {}
     for stage in STAGES:
@@ -34,6 +35,14 @@ def board(dataset: Dataset, form: str, key: str | None, *, all_runs: bool = Fals
         common = label(entries)
         stages[stage] = (standing(entries, stage, chosen), common)
     return {"selections": selections, "chosen": chosen, "stages": stages, "runs": runs, "fitting": fitting}
+
+
+def _chosen(dataset: Dataset, selections: Sequence[Selection], key: str | None) -> Selection | None:
+    """The selection of that name, or the one with the same stories: a run may be about a split."""
+    if key and key not in {one.key for one in selections}:
+        named = selection_named(dataset, key)
+        key = next((one.key for one in selections if named and one.stories == named.stories), None)
+    return next((one for one in selections if one.key == key), selections[0] if selections else None)
 
 
 def version_to_show(project: Project) -> Dataset | None:

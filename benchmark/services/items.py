@@ -33,6 +33,7 @@ STATE_NAMES = {
 PROBLEMS = {
     "unusable": Q(call__isnull=False) & ~Q(unusable__in=["", NO_GOLD]),
     "missing": Q(call=None) | ~Q(unusable__in=["", NO_GOLD]),
+    "used": Q(repaired_score__isnull=False),
     "answered": Q(call__isnull=False),
     "unanswered": Q(call=None),
 }
@@ -40,6 +41,7 @@ PROBLEM_NAMES = {
     "unusable": "Unusable answer",
     "missing": "Left out as missing",
     "unjudged": "Extraction without a judgement",
+    "used": "In the repaired figures",
     "answered": "Answered",
     "unanswered": "Without an answer",
 }

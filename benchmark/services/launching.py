@@ -9,7 +9,7 @@ from django.db import transaction
 
 from annotation.models import Project
 from benchmark.models import Run, Stage
-from benchmark.services.plans import Plan
+from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.runs import plan_of
 from workers.models import Endpoint
 
@@ -30,6 +30,8 @@ def started_once(*, project: Project, once: str, start: Callable[[], Run]) -> Ru
 def judging_plan(source: Run, *, judge: Endpoint, judge_level: int, shots: int, with_story: bool, **other) -> Plan:
     """The extractions of `source` judged anew: same dataset, models, form and prompts, every story that has one."""
     extracted = set(source.entrants.filter(items__stage=Stage.EXTRACT).values_list("endpoint", flat=True))
+    if not extracted:
+        raise RunRefused(f"{source.title} has no extraction to be judged.", "source")
     held = plan_of(source)
     chosen = other | {"title": other.get("title") or f"{source.title}, judged by {judge.name}"[:200]}
     return replace(

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmark.domain.tables import Table, main_results
 from benchmark.services.leaderboards import Entry, label
-from benchmark.services.result_tables import identity, measured, with_settings
+from benchmark.services.result_tables import identity, judged_by, measured, with_settings
 
 
 def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
@@ -26,7 +26,23 @@ def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
         dict(row) | identity(head, "stage1") | {"_where": {key: one.where(key, reading) for key in row}}
         for row, head, one in zip(table.rows, heads, rows, strict=True)
     ]
-    return with_settings(replace(table, rows=made))
+    notes = [*table.notes, *_stories(runs), *judged_by([one.first for one in rows if one.first])]
+    return with_settings(replace(table, rows=made, notes=notes))
+
+
+def _stories(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """On how many stories each model's figures rest."""
+    for stage, name in (("stage1", "Extraction"), ("stage2", "Labelling")):
+        counts: dict[int, list[str]] = {}
+        for one in runs:
+            if one[stage]:
+                counts.setdefault(int(one[stage]["overall"]["stories"]), []).append(one["model"])
+        told = [
+            f"{count:,}" + (f" ({', '.join(models)})" if len(counts) > 1 else "")
+            for count, models in sorted(counts.items(), reverse=True)
+        ]
+        if told:
+            yield f"{name}: stories, n = {', '.join(told)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,5 +98,6 @@ def _asked_alike(one: Entry, other: Entry) -> bool:
 
 def _main_where(key: str, reading: str) -> dict[str, str]:
     if key.startswith("f1"):
-        return {"stage": "judge"} | ({"category": key.removeprefix("f1 ")} if key.startswith("f1 ") else {})
+        category = {"category": key.removeprefix("f1 ")} if key.startswith("f1 ") else {}
+        return {"stage": "judge"} | category | measured("f1", reading)
     return {"stage": "label"} | measured(key, reading)

@@ -32,9 +32,10 @@ GROUP_NOTE = (
     "Models that share a letter are not shown to differ: paired sign-flip test over the stories that both have, Holm's correction over "
     "all pairs, over all stories and in each category. People are not tested."
 )
+LEFT_OUT = "Stories left out when repaired"
 READING_NOTE = (
-    "The official reading counts what cannot be read as 0; the repaired one leaves it out, and its bounds say what the score "
-    "would be if every unusable story were worth 0, or 1. Brackets: 95 % intervals over stories."
+    "The official reading counts what cannot be read as 0; the repaired one leaves it out, and calls that failed and judgements that are "
+    "lacking too; its bounds say what the score would be if every story left out were worth 0, or 1. Brackets: 95 % intervals over stories."
 )
 PEOPLE_NOTE = (
     "People are scored like models, on the cells that they labelled. Gold rests on annotators' votes too, and an expert's decision is the "
@@ -61,9 +62,9 @@ def stage_table(entries: Sequence[Entry], stage: str) -> Table:
         columns.append(Column(key=f"{reading}_group", header="Group", group=GROUPS[reading]))
     score = measures[SCORE[stage]]
     columns += [
-        Column(key="unusable", header="Unusable", kind="share", unit="%", group="Unusable stories", digits=1),
-        Column(key="low", header=f"{score} if 0", kind="share", unit="%", group="Unusable stories"),
-        Column(key="high", header=f"{score} if 1", kind="share", unit="%", group="Unusable stories"),
+        Column(key="unusable", header="Left out", kind="share", unit="%", group=LEFT_OUT, digits=1),
+        Column(key="low", header=f"{score} if 0", kind="share", unit="%", group=LEFT_OUT),
+        Column(key="high", header=f"{score} if 1", kind="share", unit="%", group=LEFT_OUT),
         Column(key="stories", header="Stories", kind="count"),
     ]
     rows, below = _ranked([(one, _stage_row(one, stage)) for one in entries])
@@ -107,7 +108,9 @@ _DIMENSION_OF = {f"acc_{column}": dimension for dimension, column in COLUMNS.ite
 
 def measured(name: str, reading: str) -> dict[str, str]:
     """The items behind a measure: of one dimension, with its cells."""
-    return {"dimension": _DIMENSION_OF[name], "reading": reading} if name in _DIMENSION_OF else {}
+    if name in _DIMENSION_OF:
+        return {"dimension": _DIMENSION_OF[name], "reading": reading}
+    return {"problem": "used"} if reading == "repaired" else {}
 
 
 def _readings(entries: Iterable[Entry]) -> list[str]:
@@ -209,6 +212,7 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
                 kind="share",
                 group=ABBREVIATIONS.get(category, category),
                 interval=f"{reading} {category} interval",
+                n=f"{reading} {category} n",
                 best="high",
             )
             for reading in _readings(entries)
@@ -220,12 +224,13 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
             for category, figures in held[one["key"]][reading].items():
                 key = f"{reading} {category}"
                 row |= {key: figures[SCORE[stage]], f"{key} interval": (figures["interval"] or {}).get(SCORE[stage])}
-                row["_where"][key] = {"category": category}
+                row[f"{key} n"] = int(figures["stories"])
+                row["_where"][key] = {"category": category} | measured(SCORE[stage], reading)
         rows.append((one, row))
     names = [f"{ABBREVIATIONS[name]} {name}" for name in categories if name in ABBREVIATIONS]
     notes = ["; ".join(names) + "."] if names else []
     ranked, below = _ranked(rows)
-    title, notes = f"{SCORES[stage]} by story category (%)", [*notes, *judged_by(entries)]
+    title, notes = f"{SCORES[stage]} by story category (%)", [*notes, "n: stories.", *judged_by(entries)]
     return with_settings(Table(title=title, columns=columns, rows=ranked, totals=below, notes=notes))
 
 

@@ -42,10 +42,11 @@ def freeze_comparison(
 
 
 def _compared(comparison: Comparison) -> str:
+    how = comparison["method"]
     part = f" of {comparison['selection']}" if comparison["selection"] else ""
     return (
         f"{comparison['first']} and {comparison['second']} were compared on the {comparison['n']:,} stories{part} for which both have a score, in the "
-        f"{comparison['reading']} reading. Differences are first minus second. {comparison['method']}."
+        f"{comparison['reading']} reading. Differences are first minus second. {how[:1].upper()}{how[1:]}."
         + (f" Settings that differ: {comparison['differ']}." if comparison["differ"] else "")
     )
 

@@ -12,7 +12,7 @@ from annotation.access import ProjectAccess, project_access
 from annotation.domain.schema import SCHEMAS
 from annotation.models import Role
 from annotation.views.adjudication_cells import unfinished
-from benchmark.access import dataset_of, visibility_of
+from benchmark.access import dataset_of, sees_results, visibility_of
 from benchmark.forms.datasets import AudienceForm, FreezeForm
 from benchmark.models import Audience, Dataset, Run
 from benchmark.services import dataset_differences
@@ -169,5 +169,6 @@ def stale_runs(request: HttpRequest, slug: str) -> HttpResponse:
     present = service.present_version(access.project)
     runs = Run.objects.filter(project=access.project).exclude(dataset=present).select_related("dataset")
     rows = list(runs.only("uid", "title", "created_at", "dataset__version")[:51])
-    context = {"present": present, "runs": rows[:50], "more": len(rows) > 50}
+    # A run's title can name its models: those who may not see results see how many there are.
+    context = {"present": present, "runs": rows[:50], "more": len(rows) > 50, "named": sees_results(access)}
     return render(request, "benchmark/datasets/_stale_runs.html", access.context | context)

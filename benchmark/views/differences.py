@@ -71,7 +71,7 @@ def _pairs(
         "categories": categories,
         "over": over,
         "text": text,
-        "count": len(rows),
+        "count": sum(row["p"] is not None for row in rows),
         "table": shown_table | {"sort": sort, "sortable": True, "query": query},
         "page": page,
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),

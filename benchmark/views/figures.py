@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 
 from django.core.cache import caches
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
@@ -57,6 +57,8 @@ def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, su
     picture = pictures[name]
     held = json.dumps([name, suffix, theme, width, picture.arguments()], sort_keys=True, default=str)
     key = "figure:" + hashlib.sha256(held.encode()).hexdigest()
+    if request.headers.get("If-None-Match") == f'"{key}"':
+        return HttpResponseNotModified()
     drawn = caches["figures"]
     data = drawn.get(key)
     if data is None:
@@ -65,5 +67,6 @@ def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, su
     response = HttpResponse(data, content_type=TYPES[suffix])
     shown = "inline" if "theme" in request.GET else "attachment"
     response["Content-Disposition"] = f'{shown}; filename="{file}.{suffix}"'
-    response["Cache-Control"] = "private, max-age=60"
+    response["Cache-Control"] = "private, no-cache"  # asked for anew each time, and sent only where it changed
+    response["ETag"] = f'"{key}"'
     return response

@@ -48,7 +48,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "entrants": _comparable(found),
         "files_query": "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})])),
         "running": Run.objects.filter(dataset=chosen["dataset"], form=chosen["form"])
-        .exclude(job__state=JobState.FINISHED)
+        .exclude(job__state__in=[JobState.FINISHED, JobState.CANCELLED])
         .count(),
     }
     return render(request, "benchmark/results/leaderboard.html", access.context | context)

@@ -56,7 +56,7 @@ def _listed(run: Run, progress, coming: int) -> dict:
 def gold(request: HttpRequest, slug: str) -> HttpResponse:
     """Which version the present gold is, and marks at the versions that it is not: a fragment, as reading all gold takes its time.
 
-    `version` in the address is the one whose figures the page shows.
+    `version` in the address is the one whose figures the page shows, `mark` a version that it has a place for a mark of.
     """
     access = results_access(request.user, slug)
     present = present_version(access.project)
@@ -65,7 +65,8 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     stale = {version: count for version, count in runs.items() if present is None or version != present.version}
     asked = request.GET.get("version", "")
     shown = int(asked) if asked.isdecimal() and len(asked) < 9 else None
-    context = {"present": present, "stale": stale, "shown": shown}
+    marks = [version for version in stale if str(version) in request.GET.getlist("mark")]
+    context = {"present": present, "stale": stale, "shown": shown, "marks": marks}
     return render(request, "benchmark/runs/_gold.html", access.context | context)
 
 
@@ -104,9 +105,9 @@ def _live(access: RunAccess) -> dict[str, Any]:
         "total": total,
         "left": time_left(total.seconds_left),
         "every": pause if moves else 0,
-        "seen": f"{job.state}-{total.failed}",
+        "seen": f"{job.state}-{total.failed}-{'moves' if moves else 'stands'}",
         **(budget_field(job) if job.state == JobState.PAUSED else {}),
-        "shows_results": job.state != JobState.RUNNING and bool(total.done + total.unusable),
+        "shows_results": not moves and bool(total.done + total.unusable),
     }
 
 

@@ -113,6 +113,18 @@ def test_the_difference_names_stories_and_labels_and_stale_runs(alice, cast, two
     assert "The two versions are the same." in page(alice, "/p/minds/datasets/2/2/")
 
 
+def test_who_may_not_see_results_is_told_how_many_runs_are_stale(client, cast, make_story):
+    """A run's title can name its models."""
+    story = make_story(1)
+    settle(story)
+    old = started(cast, freeze(by=cast.alice, project=cast.project)[0], [baselines()["majority"]])
+    settle(story, context="Deceptive")
+    freeze(by=cast.alice, project=cast.project)
+    client.force_login(cast.esi)  # results are for admins only
+    told = page(client, "/p/minds/datasets/stale/")
+    assert "1 run." in told and old.uid not in told and old.title not in told
+
+
 def test_runs_on_gold_that_returned_are_not_stale(alice, cast, make_story):
     cache.clear()
     story = make_story(1)

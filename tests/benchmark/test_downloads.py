@@ -35,6 +35,17 @@ def rows_of(response) -> list[dict]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+def test_a_figure_is_sent_anew_only_where_it_changed(world, client, base):
+    client.force_login(world.alice)
+    address = f"{base}/figures/dimensions-repaired.svg?theme=light"
+    first = client.get(address)
+    assert first["Cache-Control"] == "private, no-cache"
+    again = client.get(address, headers={"If-None-Match": first["ETag"]})
+    assert again.status_code == 304 and not again.content
+    other = client.get(address.replace("light", "dark"), headers={"If-None-Match": first["ETag"]})
+    assert other.status_code == 200 and other["ETag"] != first["ETag"]
+
+
 def test_every_table_in_every_format(world, client, base):
     client.force_login(world.alice)
     names = tables_of(document_of(world.run))

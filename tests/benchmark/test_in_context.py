@@ -143,7 +143,13 @@ def test_the_lexical_judge_is_not_said_to_have_seen_anything_but_tables(cast, go
     lexical = baselines()["lexical-judge"]
     run = judged(cast, gold, lexical)
     assert (run.params["shots"], run.params["with_story"]) == (3, True), "as the form leaves them"
-    assert settings_of(run, "stage1") == {"prompts": "omnitom-1", "level": "3", "seed": "1", "judge": "lexical-judge"}
+    assert settings_of(run, "stage1") == {
+        "prompts": "omnitom-1",
+        "level": "3",
+        "seed": "1",
+        "longest answer": "6,000 tokens",
+        "judge": "lexical-judge",
+    }
     assert "judge" not in run.spec["prompts"], "it was sent no wording"
     document = document_of(run)
     said = methods(document)["Judge"]

@@ -213,12 +213,13 @@ def test_what_cannot_be_written(labelled, dataset, models, tmp_path):
     ask = ("benchmark_run", "download", labelled.uid)
     path = ("--output", str(tmp_path / "x.csv"))
     assert refused(*ask) == "Say where to write it: --output PATH."
+    assert refused(*ask, "--output", "x.json") == "--output is 'x.json'; scores is written as a .csv file."
     assert refused(*ask, "--name", "stage2", *path) == "--name is for table and figure, not for scores."
     assert "There is no table 'stage9'; there are: stage2" in refused(
         *ask, "--what", "table", "--name", "stage9", *path
     )
     assert refused(*ask, "--what", "figure", *path) == "--output ends in 'csv'; expected one of svg, pdf, png."
-    several = ("benchmark_run", "download", both.uid, "--what", "official", *path)
+    several = ("benchmark_run", "download", both.uid, "--what", "official", "--output", str(tmp_path / "x.zip"))
     assert refused(*several) == "Name the model with --model, one of: majority, random."
     assert not (tmp_path / "x.csv").exists()
 

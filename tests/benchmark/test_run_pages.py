@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from benchmark.models import Audience, ResultsVisibility, Run, RunItem
+from benchmark.models import Audience, ResultsVisibility, Run, RunItem, Stage
 from benchmark.services.datasets import freeze
 from benchmark.services.watching import standings, to_come_of, total_of
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
@@ -104,12 +104,31 @@ def test_what_is_taken_over_counts_as_done(cast, gold, models, run):
 def test_the_page_moves_while_it_runs_and_then_stands_still(alice, run):
     told = page(alice, at(run))
     assert "0 / 12" in told and 'hx-trigger="every 1s"' in told and "when the run has come to its end" in told
-    fragment = page(alice, at(run, "progress/?seen=running-0"))
+    fragment = page(alice, at(run, "progress/?seen=running-0-moves"))
     assert "hx-swap-oob" not in fragment, "nothing changed, so nothing moves under the reader's hands"
     work_off(run)
-    fragment = page(alice, at(run, "progress/?seen=running-0"))
+    fragment = page(alice, at(run, "progress/?seen=running-0-moves"))
     assert "12 / 12" in fragment and "every 1s" not in fragment
     assert fragment.count('hx-swap-oob="true"') == 2 and f"{at(run)}results/" in fragment
+
+
+def test_figures_wait_for_what_is_in_flight_after_a_pause(alice, run):
+    items = list(Item.objects.filter(job=run.job, stage=Stage.EXTRACT))
+    work_off(run)
+    Job.objects.filter(pk=run.job.pk).update(state="paused")
+    Item.objects.filter(pk=items[0].pk).update(state="claimed")
+    told = page(alice, at(run))
+    assert "when what is in flight has come to its end" in told and f"{at(run)}results/" not in told
+    Item.objects.filter(pk=items[0].pk).update(state="done")
+    fragment = page(alice, at(run, "progress/?seen=paused-0-moves"))
+    assert f"{at(run)}results/" in fragment and "every 1s" not in fragment
+
+
+def test_what_was_cancelled_stands_in_a_column(alice, run):
+    assert "Cancelled</th>" not in page(alice, at(run))
+    Item.objects.filter(job=run.job).update(state="cancelled")
+    told = page(alice, at(run))
+    assert "Cancelled</th>" in told and "state=cancelled" in told
 
 
 def test_the_list_shows_state_progress_and_staleness(alice, cast, gold, models, run):
@@ -118,9 +137,11 @@ def test_the_list_shows_state_progress_and_staleness(alice, cast, gold, models, 
     settle(cast.project.stories.first(), context="Deceptive")
     freeze(by=cast.alice, project=cast.project)
     assert 'class="gold-1"' in page(alice, "/p/minds/runs/") and 'class="gold-1"' in page(alice, at(run))
-    told = page(alice, "/p/minds/runs/gold/")
+    told = page(alice, "/p/minds/runs/gold/?mark=1&mark=2")
     assert "The present gold is version 2." in told and 'hx-swap-oob="innerHTML:.gold-1"' in told
     assert "/p/minds/datasets/1/2/" in told and told.count(">stale<") == 1
+    assert "mark=1" in page(alice, "/p/minds/runs/") and "mark=1" in page(alice, at(run))
+    assert "hx-swap-oob" not in page(alice, "/p/minds/runs/gold/")  # a page without places for marks gets none
 
 
 def test_a_run_on_gold_that_returned_is_not_stale(alice, cast, gold, models, run):
@@ -130,12 +151,12 @@ def test_a_run_on_gold_that_returned_is_not_stale(alice, cast, gold, models, run
     started(cast, second, [models["majority"]])
     settle(story)
     cache.clear()  # an import would be logged; this test writes past the log
-    told = page(alice, "/p/minds/runs/gold/")
+    told = page(alice, "/p/minds/runs/gold/?mark=1&mark=2")
     assert "The present gold is version 1." in told
     assert ".gold-2" in told and ".gold-1" not in told
     settle(story, context="Temporal")
     cache.clear()
-    told = page(alice, "/p/minds/runs/gold/")
+    told = page(alice, "/p/minds/runs/gold/?mark=1&mark=2")
     assert "no frozen version" in told and ".gold-2" in told and ".gold-1" in told
 
 
@@ -145,7 +166,7 @@ def test_a_mark_links_to_the_difference_only_for_who_may_open_it(client, cast, g
     freeze(by=cast.alice, project=cast.project)
     for person, linked in ((cast.esi, True), (cast.bob, False)):
         client.force_login(person)
-        told = page(client, "/p/minds/runs/gold/")
+        told = page(client, "/p/minds/runs/gold/?mark=1")
         assert ">stale<" in told and ("/datasets/1/2/" in told) == linked
 
 

@@ -6,9 +6,10 @@ import pytest
 from django.test.utils import CaptureQueriesContext
 
 from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.models import Audience, Form, RunReport
+from benchmark.models import Audience, Form, RunItem, RunReport
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.reports import forget_report, report_of, scores_of
+from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -225,6 +226,21 @@ def test_unusable_cells_and_table_3_open_their_items(world, client, address):
     told = {model: link for model, _, link in links if link}
     assert "dimension=truth_status" in told["majority"] and _meant(client, told["majority"])[0] == STORIES
     assert all("stage=judge" in link for model, _, link in _links(tables["main-official"], "f1") if link)
+
+
+def test_a_repaired_figure_opens_the_items_that_it_rests_on(world, client):
+    """Four of nine items have a repaired score: the repaired figure opens these four, the official one all nine."""
+    world.models["partly"] = endpoint("partly", options={"default": "no table"})
+    run = world.another("partly", stages=("label",))
+    used = list(RunItem.objects.filter(entrant__run=run, stage="label")[:4])
+    RunItem.objects.filter(pk__in=[one.pk for one in used]).update(repaired_score=0.5)
+    client.force_login(world.alice)
+    items = f"{world.base}/runs/{run.uid}/items/?stage=label"
+    assert client.get(items).content.decode().count('id="item-') == 9
+    assert client.get(f"{items}&problem=used").content.decode().count('id="item-') == 4
+    table = tables_of(document_of(world.run))["stage2"]()
+    where = table.rows[0]["_where"]
+    assert where["repaired_overall_accuracy"] == {"problem": "used"} and where["official_overall_accuracy"] == {}
 
 
 def test_an_older_report_is_computed_anew(world):

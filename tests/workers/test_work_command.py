@@ -97,3 +97,14 @@ def test_one_job_is_seen_through_with_a_bar(make_endpoint, start, trial, capsys)
 def test_a_job_that_is_not_there(db):
     with pytest.raises(CommandError, match=r"^There is no job 'nowhere'\.$"):
         call_command("work", "--job", "nowhere")
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(tmp_path):
+    """As in `add_endpoint … | head -0`: the pipe is closed before anything is written."""
+    process = start_process(
+        MANAGE, "add_endpoint", "one", "--provider", "scripted", "--model", "m", "--json", folder=tmp_path
+    )
+    process.stdout.close()
+    told = process.stderr.read()
+    assert process.wait() == 0 and "Traceback" not in told and "BrokenPipe" not in told
+    process.stderr.close()

@@ -4,6 +4,8 @@ error, and an end with 0, or with 1 and one sentence."""
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -35,10 +37,14 @@ class JsonCommand(BaseCommand):
             raise CommandError(_sentence(error)) from error
         except DatabaseError as error:
             raise CommandError(f"The database refused: {str(error).splitlines()[0]}") from error
-        if options["json"]:
-            self.stdout.write(json.dumps(result, ensure_ascii=False))
-        else:
-            self.say(result)
+        try:
+            if options["json"]:
+                self.stdout.write(json.dumps(result, ensure_ascii=False))
+            else:
+                self.say(result)
+            self.stdout.flush()
+        except BrokenPipeError:  # whoever reads has seen enough; nothing is to be said at the interpreter's end either
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def work(self, **options: Any) -> dict:
         raise NotImplementedError

@@ -87,7 +87,8 @@ def stage2_result(record: Record, texts: Mapping[str, str]) -> Stage2Result:
 
 
 def stage1_score(result: Stage1Result) -> StoryScore:
-    """Precision, recall and F1, with rows that nobody judged as unmatched (worst) and as matched (best)."""
+    """Precision, recall and F1, with rows that nobody judged as unmatched (worst) and as matched (best). Of an extraction that could
+    not be read, whatever was judged is of nothing: at best it had every gold row."""
     if not result.gold_counts:
         undefined = dict.fromkeys(STAGE1_SHARES)
         return StoryScore(result.category, undefined, undefined, result.unusable)
@@ -102,7 +103,8 @@ def _stage1(result: Stage1Result, *, unjudged: int) -> dict[str, float]:
             return float(unjudged)
         return sum((unjudged if count is None else count) > 0 for count in counts) / len(counts)
 
-    precision, recall = matched(result.pred_counts), matched(result.gold_counts)
+    precision = matched(result.pred_counts)
+    recall = 1.0 if unjudged and not result.pred_counts else matched(result.gold_counts)
     return {"precision": precision, "recall": recall, "f1": f1(precision, recall)}
 
 

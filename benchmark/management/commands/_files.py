@@ -28,6 +28,12 @@ def content_of(output: str, name: str | None, tables: Tables | None, figures: Fi
     raise ValueError(f"--output ends in {suffix or 'nothing'!r}; expected one of {', '.join(known)}.")
 
 
+def check_output(options: Mapping[str, Any]) -> None:
+    """Raises ValueError for a name of something that is not to be written."""
+    if options["name"] and not options["output"]:
+        raise ValueError("--name says what to write: say where, too, with --output PATH.")
+
+
 def _named(held: Mapping[str, Any], name: str | None, what: str) -> Any:
     if name not in held:
         wrong = f"There is no {what} {name!r}" if name else f"Name the {what} with --name"

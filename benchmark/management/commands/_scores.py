@@ -28,7 +28,8 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
         command.stdout.write(f"\n{model}")
     for reading, stages in scores.items():
         for stage, why in stages.get("reason", {}).items():
-            command.note(f"{reading}, {stage}: {why}")
+            if scores["repaired"][stage]:  # else nobody asked for the stage
+                command.note(f"{model}{', ' if model else ''}{reading}, {stage}: {why}")
         for stage in (name for name, found in stages.items() if name != "reason" and found):
             for name, value in stages[stage]["overall"].items():
                 if isinstance(value, str | int | float):

@@ -167,6 +167,9 @@ def _downloaded(run: Run, options: dict[str, Any]) -> dict[str, Any]:
     for name, whose in (("name", (TABLE, FIGURE)), ("model", (OFFICIAL,))):
         if options[name] and what not in whose:
             raise ValueError(f"{flag(name)} is for {' and '.join(whose)}, not for {what}.")
+    suffix = {SCORES: ".csv", OFFICIAL: ".zip"}.get(what, "")
+    if not options["output"].endswith(suffix):
+        raise ValueError(f"--output is {options['output']!r}; {what} is written as a {suffix} file.")
     parts = _parts(run, what, options)
     with file_output(options["output"], mode="wb") as handle:
         written = sum(handle.write(part) for part in parts)

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._comparing import add_choices, compared
-from benchmark.management.commands._files import PICTURES, content_of, written
+from benchmark.management.commands._files import PICTURES, check_output, content_of, written
 from benchmark.management.commands._runs import run_of
 from benchmark.services.comparisons import tables_of, told_apart
 from benchmark.services.documents import comparison_picture
@@ -29,6 +29,7 @@ class Command(JsonCommand):
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
 
     def work(self, **options) -> dict:
+        check_output(options)
         _, _, found = compared(run_of(options["run"]), run_of(options["other"]), options)
         told = {name: found[name] for name in ("first", "second", "stage", "reading", "selection", "n", "rows")}
         if not options["output"]:

@@ -6,12 +6,13 @@ from typing import Any
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
-from benchmark.management.commands._files import content_of, written
+from benchmark.management.commands._files import check_output, content_of, written
 from benchmark.models import Dataset, Form
 from benchmark.services.boards import board, form_to_show, version_to_show
 from benchmark.services.differences import pair_table, pairs_of
 from benchmark.services.documents import board_document, figures_of, score_of, tables_of
 from benchmark.services.result_tables import SCORES
+from benchmark.services.selections import selection_named
 from benchmark.services.story_scores import READINGS
 
 KINDS = ("model", "baseline", "person")
@@ -29,16 +30,18 @@ class Command(JsonCommand):
         parser.add_argument("--form", choices=Form.values, help="text, unless all runs are structured")
         parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
         parser.add_argument("--all-runs", action="store_true", help="not only the newest of each setting")
-        parser.add_argument("--kind", choices=KINDS, help="only these rows")
+        parser.add_argument("--kind", choices=KINDS, help="only these rows; differences have all pairs")
         parser.add_argument("--name", metavar="NAME", help="the table or figure to write, such as stage2")
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
 
     def work(self, **options) -> dict:
+        check_output(options)
         project = self.project(options["project"])
         dataset = _version(project, options["dataset"])
         form = options["form"] or form_to_show(dataset)
         found = board(dataset, form, options["split"], all_runs=options["all_runs"])
-        if options["split"] and (found["chosen"] is None or found["chosen"].key != options["split"]):
+        named = selection_named(dataset, options["split"] or "")
+        if options["split"] and (named is None or found["chosen"] is None or found["chosen"].stories != named.stories):
             known = ", ".join(one.key for one in found["selections"] if one.key) or "none"
             raise ValueError(f"No run covers the split {options['split']!r}; there are: {known}.")
         kind = options["kind"]
@@ -67,11 +70,14 @@ class Command(JsonCommand):
         )
         for stage, rows in result["stages"].items():
             if rows:
-                heads = "".join(f"{reading:>28}" for reading in READINGS)
-                self.stdout.write(f"\n{f'{SCORES[stage]} (%)':40}{heads}  group")
+                wide = max(len(SCORES[stage]) + 4, *(len(row["model"]) for row in rows))
+                heads = "".join(f"{reading:>22}" for reading in READINGS)
+                self.stdout.write(f"\n{f'{SCORES[stage]} (%)':{wide}}{heads}  group")
             for row in rows:
-                figures = "".join(f"{_told(row[reading]):>28}" for reading in READINGS)
-                self.stdout.write(f"{row['model'][:40]:40}{figures}  {row['group'] or ''}".rstrip())
+                figures = "".join(f"{_told(row[reading]):>22}" for reading in READINGS)
+                self.stdout.write(f"{row['model']:{wide}}{figures}  {row['group'] or ''}".rstrip())
+        if not any(result["stages"].values()):
+            self.note("No finished run has figures of these stories; --dataset and --split choose others.")
         if "path" in result:
             self.stdout.write(f"\npath: {result['path']}")
 
@@ -90,9 +96,15 @@ def _row(entry: Mapping[str, Any], stage: str) -> dict[str, Any]:
         "model": entry["model"],
         "kind": entry["kind"],
         "run": entry["run"],
+        "settings": entry["settings"],
         "group": entry["group"]["repaired"],
-        **{reading: score_of(entry, reading, stage) for reading in READINGS},
+        **{reading: _number(score_of(entry, reading, stage)) for reading in READINGS},
     }
+
+
+def _number(figure: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Official values are texts of six decimals."""
+    return None if figure is None or figure["value"] is None else dict(figure) | {"value": float(figure["value"])}
 
 
 def _differences(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,7 +124,7 @@ def _differences(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _told(figure: Mapping[str, Any] | None) -> str:
-    if not figure or figure["value"] is None:
+    if figure is None:
         return "–"
     ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in figure["interval"])) if figure["interval"] else ""
-    return f"{100 * float(figure['value']):.2f} {ends}".strip()
+    return f"{100 * figure['value']:.2f} {ends}".strip()

@@ -51,6 +51,15 @@ def test_clean_records_give_the_official_figures(omnitom_run):
             assert 0 < low < overall[name] < high < 1
 
 
+def test_an_extraction_that_cannot_be_read_had_everything_at_best():
+    # a judge that was asked all the same found no gold row in it: F1 from 0 to 1, not 0; with a perfect story (0 + 1)/2 to 1
+    found = stage1_report(
+        [Stage1Result(1, "A", (1,), (1,), ("1",)), Stage1Result(2, "A", (), (0,), ("1",), UNREADABLE)]
+    )
+    assert found["overall"]["f1"] == 1 and found["overall"]["bounds"]["f1"] == [0.5, 1]
+    assert found["stories"][1]["bounds"] == {"precision": [0, 1], "recall": [0, 1], "f1": [0, 1]}
+
+
 def test_a_story_that_cannot_be_read_is_left_out_and_bounded():
     # story 1: P 1/2, R 1, F1 = 2·(1/2)/(3/2) = 2/3; story 2 unreadable → F1 from 0 to 1
     # story 3: one of two predicted rows unjudged: P 1/2 to 1, R 1, F1 2/3 to 1
