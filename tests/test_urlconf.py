@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from annotation.domain.schema import SCHEMA
 from annotation.models import Invitation, Membership, Prefill, Proposition, PropositionFlag
 from workers.models import Job
 
@@ -115,6 +116,8 @@ PAGES = {
     "benchmark:run_items": ADMIN,
     "benchmark:run_item": ADMIN,
     "benchmark:run_item_answer": ADMIN,
+    "benchmark:run_person": ADMIN,
+    "benchmark:run_person_story": ADMIN,
     "benchmark:run_results": ADMIN,
     "benchmark:run_report": ADMIN,
     "benchmark:share_run": ADMIN,
@@ -185,6 +188,8 @@ def addresses(cast, make_story, seat):
         "format": "omnitom",
         "expert": cast.esi.pk,
         "pk": 1,
+        "person": "p1",
+        "number": 1,
         "name": call.endpoint.name,
         "action": "pause",
         "old": 1,
@@ -231,9 +236,11 @@ def _place(project, call):
         project=project, version=1, digest="0" * 64, schema_version="1", rule_version="1", stories_count=1,
         propositions_count=0,
     )  # fmt: skip
+    labels = {one.key: one.values[0] for one in SCHEMA.dimensions}
     story = DatasetStory.objects.create(
-        dataset=dataset, position=0, number=1, category="c", text="t", beliefs=[], digest="0" * 64
-    )
+        dataset=dataset, position=0, number=1, category="c", text="t", digest="0" * 64,
+        beliefs=[{"actor": "world", "belief": "It rains.", "labels": labels}], votes={"zoe": [list(labels.values())]},
+    )  # fmt: skip
     spec = {"dataset": {"version": 1, "digest": "0" * 64}, "prompts": {}, "judge": None, "packages": {}}
     params = {"stories": 1, "judge_level": 4, "shots": 3, "examples": 1, "with_story": True, "max_tokens": 9, "seed": 1}
     run = Run.objects.create(

@@ -62,7 +62,7 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
     found = []
     for run in runs:
         specs = {one.pk: one.spec for one in run.entrants.all()}
-        people = _people(reports[run.pk]["entrants"])
+        people = people_of(reports[run.pk]["entrants"])
         for row in reports[run.pk]["entrants"]:
             if row[stage] is None:
                 continue
@@ -87,7 +87,7 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
     return found
 
 
-def _people(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def people_of(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What stands for the name of each person of a run: "Annotator 1", "Expert 1", the same on every run of the dataset."""
     return {one["name"]: f"{one['role'].capitalize()} {one['number']}" for one in entrants if one["id"] is None}
 

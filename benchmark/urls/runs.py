@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmark.views import datasets, items, launch, prompts, runs
+from benchmark.views import datasets, items, launch, people, prompts, runs
 
 urlpatterns = [
     path("datasets/", datasets.datasets, name="datasets"),
@@ -32,5 +32,7 @@ urlpatterns = [
     path("runs/<str:uid>/items/", items.items, name="run_items"),
     path("runs/<str:uid>/items/<int:pk>/", items.item, name="run_item"),
     path("runs/<str:uid>/items/<int:pk>/answer/", items.answer, name="run_item_answer"),
+    path("runs/<str:uid>/people/<slug:person>/", people.person, name="run_person"),
+    path("runs/<str:uid>/people/<slug:person>/<int:number>/", people.story, name="run_person_story"),
     path("runs/<str:uid>/do/<slug:action>/", runs.action, name="run_action"),
 ]

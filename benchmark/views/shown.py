@@ -23,11 +23,22 @@ def items_url(slug: str, run: str, **query: Any) -> str:
     return f"{reverse('benchmark:run_items', args=[slug, run])}?{urlencode({name: value for name, value in query.items() if value})}"
 
 
+def person_url(slug: str, row: Mapping[str, Any], category: str, split: str) -> str:
+    """The stories that a person's figures rest on."""
+    run, _, person = row["_key"].partition(".")
+    filters = urlencode({name: value for name, value in {"category": category, "split": split}.items() if value})
+    return reverse("benchmark:run_person", args=[slug, run, person]) + (f"?{filters}" if filters else "")
+
+
 def evidence(slug: str, split: str = "") -> Href:
     """The link of a cell: the items of its model and stage in the selection `split`, and which of them its row says."""
 
     def href(row: Mapping[str, Any], column: Column) -> str:
-        if column.is_text or not row.get("_entrant") or row.get(column.key) is None:
+        if column.is_text or row.get(column.key) is None:
+            return ""
+        if row.get("_kind") == "person":
+            return person_url(slug, row, row.get("_where", {}).get(column.key, {}).get("category", ""), split)
+        if not row.get("_entrant"):
             return ""
         where = dict(row.get("_where", {}).get(column.key, {}))
         run, entrant = where.pop("_run", row["_run"]), where.pop("_entrant", row["_entrant"])
@@ -72,7 +83,7 @@ def shown(
         "columns": [_head(column) for column in table.columns],
         "width": len(table.columns),
         "rows": rows,
-        "totals": [_row(table.columns, row, no_link, {}) for row in table.totals],
+        "totals": [_row(table.columns, row, href, {}) for row in table.totals],
         "notes": (*table.notes, MARKED) if marks else table.notes,
         "sort": sort,
         "sortable": sortable,

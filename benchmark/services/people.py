@@ -1,0 +1,60 @@
+"""What a person's figures of a run rest on: the labels of the frozen version, story by story."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.domain.schema import SCHEMAS
+from benchmark.models import DatasetStory, Run, StoryScores
+from benchmark.services.leaderboards import people_of
+from benchmark.services.reports import report_of
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """`key` is what an address calls the person, `shown` stands for the name, `name` is that of the scores."""
+
+    key: str
+    shown: str
+    name: str
+    role: str
+
+    @property
+    def username(self) -> str:
+        return self.name.removesuffix(" (expert)") if self.role == "expert" else self.name
+
+
+def person_of(run: Run, key: str) -> Person | None:
+    """The person of a run under the last part of an entry's key."""
+    held = [one for one in report_of(run)["entrants"] if one["id"] is None]
+    shown = people_of(held)
+    found = {f"p{at}": one for at, one in enumerate(held, 1)}.get(key)
+    return Person(key, shown[found["name"]], found["name"], found["role"]) if found else None
+
+
+def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
+    """{number, category, values: {share: value}} of each story with a label of the person, as the repaired reading counts it."""
+    columns = StoryScores.objects.get(run=run, entrant=None, person=person.name).figures["stage2"]["repaired"]
+    rows = zip(columns["stories"], columns["categories"], strict=True)
+    return [
+        {"number": number, "category": category, "values": {name: held[at] for name, held in columns["values"].items()}}
+        for at, (number, category) in enumerate(rows)
+    ]
+
+
+def cells_of(run: Run, person: Person, story: DatasetStory) -> list[dict[str, Any]]:
+    """{actor, belief, cells: [{gold, said}]} of each proposition, none of a story without a label of the person; `said` is empty in a
+    cell without one."""
+    labels = (story.adjudications if person.role == "expert" else story.votes).get(person.username, [])
+    if not labels:
+        return []
+    keys = SCHEMAS[run.dataset.schema_version].keys
+    return [
+        {
+            "actor": belief["actor"],
+            "belief": belief["belief"],
+            "cells": [{"gold": belief["labels"][key], "said": one} for key, one in zip(keys, said, strict=True)],
+        }
+        for belief, said in zip(story.beliefs, labels, strict=True)
+    ]

@@ -1,0 +1,75 @@
+"""What the figures of an annotator or expert rest on: stories, and in each the labels that were given beside gold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from annotation.domain.schema import SCHEMAS
+from annotation.models import workload
+from benchmark.access import RunAccess, run_access
+from benchmark.services import people as service
+from benchmark.services.result_tables import MEASURES
+from benchmark.services.selections import selection_named
+
+STORIES_A_PAGE = 50
+
+
+@require_GET
+def person(request: HttpRequest, slug: str, uid: str, person: str) -> HttpResponse:
+    """The stories of a person's figures, those with the most other labels than gold first."""
+    access, held = _person(request, slug, uid, person)
+    category = request.GET.get("category", "")
+    part = selection_named(access.run.dataset, request.GET.get("split", ""))
+    rows = [
+        row
+        for row in service.stories_of(access.run, held)
+        if category in ("", row["category"]) and (part is None or row["number"] in part.stories)
+    ]
+    rows.sort(key=lambda row: (_overall(row), row["number"]))
+    page = Paginator(rows, STORIES_A_PAGE).get_page(request.GET.get("page"))
+    query = request.GET.copy()
+    query.pop("page", None)
+    context = {
+        "person": held,
+        "heads": list(MEASURES["stage2"].values()),
+        "rows": [row | {"figures": [row["values"][name] for name in MEASURES["stage2"]]} for row in page.object_list],
+        "page": page,
+        "query": query.urlencode(),
+        "category": category,
+        "part": part,
+    }
+    return render(request, "benchmark/people/person.html", access.context | context)
+
+
+def _overall(row: dict[str, Any]) -> float:
+    value = row["values"]["overall_accuracy"]
+    return 2.0 if value is None else value
+
+
+@require_GET
+def story(request: HttpRequest, slug: str, uid: str, person: str, number: int) -> HttpResponse:
+    """The labels of one story. Raises PermissionDenied for those who still label it: gold stands beside them."""
+    access, held = _person(request, slug, uid, person)
+    row = get_object_or_404(access.run.dataset.stories.select_related("story"), number=number)
+    schema = SCHEMAS[access.run.dataset.schema_version]
+    if row.story_id and not workload.has_finished(request.user, row.story, len(schema.dimensions)):
+        raise PermissionDenied("You still label this story yourself; finish it first.")
+    rows = service.cells_of(access.run, held, row)
+    if not rows:
+        raise Http404("There is no label of this person.")
+    context = {"person": held, "story": row, "rows": rows, "dimensions": schema.dimensions}
+    return render(request, "benchmark/people/story.html", access.context | context)
+
+
+def _person(request: HttpRequest, slug: str, uid: str, key: str) -> tuple[RunAccess, service.Person]:
+    access = run_access(request.user, slug, uid)
+    held = service.person_of(access.run, key)
+    if held is None:
+        raise Http404("There is no such person in this run.")
+    return access, held
