@@ -173,8 +173,8 @@ GAPS = "Official scoring needs a label in every cell of every story."
 
 @dataclass(slots=True)
 class HumanResults(Results):
-    """Of a person, as `role` (annotator or expert), who is the `number`-th of the dataset. `labelled` has {stories, of_stories, cells, of_cells}: how many of those that models
-    were asked about."""
+    """Of a person, as `role` (annotator or expert), the `number`-th of the dataset by name. `labelled` has {stories, of_stories, cells,
+    of_cells}: how many of those that models were asked about."""
 
     role: str = "annotator"
     number: int = 1

@@ -1,6 +1,7 @@
-"""Do the repaired intervals hold the truth as often as they say? Oracle answers, read and scored by the product, without HTTP.
+"""Do the repaired intervals hold the truth as often as they say? Oracle answers, read and scored by the product.
 
-Every repetition draws new stories, so that the truth is that of the stories there could be, not of these.
+Every repetition draws new stories, so that the truth is that of the stories there could be, not of these. All repetitions are made
+without HTTP; of some the whole way over HTTP is shown to give the same intervals, to the last digit.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from benchmark.domain.omnitom.official import score_official
 from benchmark.domain.omnitom.pipe_tables import extraction_rows
 from benchmark.domain.omnitom.records import Record, record_of
 from benchmark.domain.omnitom.repaired import score_repaired
+from benchmark.services.reports import scores_of
+from tests.benchmark.evaluation import OracleWorld
+from tests.servers import ModelServer
 from tests.servers.oracle import Oracle, Skill
 
 REPETITIONS, STORIES, SIZES = 200, 70, (4, 8, 16, 24)
@@ -25,15 +29,18 @@ ACCURACY = dict(zip(DIMENSIONS, (0.9, 0.6, 0.7, 0.85, 0.5, 0.8, 0.75), strict=Tr
 SKILL = {"recall": 0.65, "invented": 0.25, "accuracy": ACCURACY, "spread": 0.1, "unusable": 0.06}
 
 
-def drawn(rng: Random, start: int) -> list[Record]:
+def drawn(rng: Random, start: int) -> list[dict]:
     """New stories; their table sizes are drawn evenly from SIZES, in each category alike."""
     found = []
     for number in range(start, start + STORIES):
         beliefs = [belief_of(rng, 100 * number + at) for at in range(rng.choice(SIZES))]
         category = list(CATEGORIES)[number % len(CATEGORIES)]
-        record = {"story_id": number, "story_category": category, "story": f"Story {number}.", "beliefs": beliefs}
-        found.append(record_of(record))
+        found.append({"story_id": number, "story_category": category, "story": f"Story {number}.", "beliefs": beliefs})
     return found
+
+
+def of_repetition(repetition: int) -> list[dict]:
+    return drawn(Random(repetition), 1 + repetition * STORIES)
 
 
 def truth(skill: Skill, sizes: tuple[int, ...] = SIZES) -> dict[str, float]:
@@ -73,7 +80,7 @@ def repeated() -> tuple[Counter, list[float]]:
     """In how many repetitions each interval held the truth; the official mean accuracy of each repetition."""
     expected, held, official = truth(Skill(**SKILL)), Counter(), []
     for repetition in range(REPETITIONS):
-        records = drawn(Random(repetition), 1 + repetition * STORIES)
+        records = list(map(record_of, of_repetition(repetition)))
         texts = answers(records, seed=repetition)
         scores = score_repaired(records, texts, seed=repetition, resamples=1000)
         for stage in ("stage1", "stage2"):
@@ -92,6 +99,21 @@ def test_the_intervals_cover_the_truth(repeated):
     # time (standard error 0.5), where the plain percentile interval held precision in 93.1 % and representation in 92.9 %.
     assert min(held.values()) >= 0.93 * REPETITIONS, dict(held)
     assert sum(held.values()) / (len(held) * REPETITIONS) == pytest.approx(0.95, abs=0.01), dict(held)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("repetition", [0, 7, 99])
+def test_over_http_the_intervals_are_the_same(repetition, tmp_path):
+    """Imported, frozen, asked of a server, kept in the ledger, read back and reported."""
+    rows = of_repetition(repetition)
+    records = list(map(record_of, rows))
+    skills = {"model": SKILL | {"seed": repetition}, "judge": {"seed": repetition}}
+    with ModelServer(folder=tmp_path) as server:
+        world = OracleWorld(tmp_path, rows, server, skills)
+        measured = scores_of(world.run(seed=repetition))["repaired"]
+    expected = score_repaired(records, answers(records, seed=repetition), seed=repetition)
+    for stage in ("stage1", "stage2"):
+        assert measured[stage]["overall"] == expected[stage]["overall"]
 
 
 def test_what_is_unusable_pulls_the_official_figure_down_and_not_the_repaired_one(repeated):
