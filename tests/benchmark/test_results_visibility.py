@@ -10,8 +10,10 @@ from django.utils import timezone
 from annotation.models import AuditEvent, GoldLabel, Proposition
 from annotation.services.adjudication import adjudicate, undo_decision
 from benchmark.access import sees_results
+from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import Audience, ResultsVisibility, RunItem, SharedReport
 from benchmark.services.datasets import freeze
+from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.visibility import set_audience
 from tests.benchmark.results_world import ResultsWorld, results_world
@@ -31,12 +33,16 @@ def world(tmp_path) -> ResultsWorld:
 @pytest.fixture
 def pages(world) -> list[str]:
     """Every address below results and runs that shows something of models to who may see it."""
+    story = world.dataset.stories.first()
+    story.votes = {"zoe": [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]}
+    story.save(update_fields=["votes"])
+    forget_report(world.run)
     report = freeze_run(by=world.alice, run=world.run, title="For the paper")
     item = RunItem.objects.filter(entrant__run=world.run, call__isnull=False).first()
     first, second = (world.entrant(name) for name in ("majority", "random"))
     values = {
         "slug": world.dataset.project.slug, "uid": world.run.uid, "report": report.uid, "pk": item.pk, "entrant": item.entrant_id,
-        "table": "stage2", "data": "json", "figure": "dimensions-repaired", "picture": "svg",
+        "person": "p1", "number": story.number, "table": "stage2", "data": "json", "figure": "dimensions-repaired", "picture": "svg",
     }  # fmt: skip
     ours = next(one for one in get_resolver().url_patterns if getattr(one, "namespace", "") == "benchmark")
     patterns = [one for part in ours.url_patterns for one in part.url_patterns if isinstance(one, URLPattern)]
