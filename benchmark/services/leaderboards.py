@@ -115,7 +115,7 @@ def label(entries: Sequence[Entry]) -> dict[str, str]:
         own = {name: value for name, value in one["settings"].items() if name not in common}
         one["own"] = _told(own)
         namesakes = [other for other in entries if other["name"] == one["name"]]
-        asked = {name: one["spec"].get(name) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")}
+        asked = {name: _short(one["spec"].get(name)) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")}
         differing = _told({name: value for name, value in own.items() if not _alike(namesakes, name)} | asked)
         model = f"{one['name']} ({differing})" if differing else one["name"]
         taken[model] = taken.get(model, 0) + 1
@@ -129,6 +129,12 @@ def _settings(entries: Sequence[Entry]) -> list[str]:
 
 def _told(settings: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in settings.items())
+
+
+def _short(value: Any) -> str:
+    """Of an endpoint's spec: options can be of any length."""
+    told = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value or "–")
+    return told if len(told) <= 40 else f"{told[:39]}…"
 
 
 ENDPOINT_S = ("provider", "model", "revision", "base_url", "options")
