@@ -13,9 +13,9 @@ from benchmark.services.runs import PURPOSE, draft_of
 from workers import backends
 from workers.backends.contract import Backend, Request
 from workers.backends.errors import BackendError
-from workers.domain.ledger_key import call_key
 from workers.models import Call, Endpoint
 from workers.models.call import COMPLETED
+from workers.services.planning import key_of
 
 _AT_ONCE = 800
 Answers = dict[int, str]
@@ -112,14 +112,7 @@ def _key(endpoint: Endpoint, backend: Backend, request: Request) -> str:
         body = backend.body(request)
     except BackendError:
         return ""
-    return call_key(
-        provider=endpoint.provider,
-        base_url=endpoint.base_url,
-        model=endpoint.model,
-        revision=endpoint.revision,
-        body=body,
-        sample=request.sample,
-    )
+    return key_of(endpoint, body, request.sample)
 
 
 def _chunks(keys: list[str]) -> Iterable[list[str]]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 
 from annotation.models import User
@@ -28,6 +25,7 @@ from benchmark.services.plans import (
     own_stages,
     prompted_stages,
 )
+from benchmark.services.provenance import spec_of, versions
 from benchmark.services.results import WITHOUT_CALL
 from workers.models import Endpoint, Item, Job, JobState
 from workers.models.bulk import insert_rows, update_rows
@@ -37,7 +35,6 @@ SUITE = "omnitom"
 PURPOSE = "omnitom"
 EXTENDED, READ_AGAIN = "extended", "read again"
 """What a run's `spec.later` lists."""
-PACKAGES = ("anthropic", "celery", "django", "matplotlib", "numpy", "openai", "rapidfuzz", "scipy", "vllm")
 
 
 def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[DatasetStory] = ()) -> Run:
@@ -106,38 +103,6 @@ def _examples(plan: Plan, run: Run, stories: Sequence[DatasetStory]) -> list[dic
         *(row for row in taken if row["stage"] == Stage.EXTRACT),
         *examples_used(run, prompted_stages(plan), stories),
     ]
-
-
-def versions() -> dict[str, Any]:
-    """The code and the packages that work now."""
-    return {
-        "code": settings.CREDENCE_VERSION,
-        "python": platform.python_version(),
-        "packages": {name: found for name in PACKAGES if (found := _installed(name))},
-    }
-
-
-def spec_of(endpoint: Endpoint) -> dict[str, Any]:
-    """An endpoint's settings without its prices and limits. There is no key in it: endpoints hold none."""
-    fields = (
-        "name",
-        "provider",
-        "model",
-        "revision",
-        "base_url",
-        "family",
-        "options",
-        "sets_temperature",
-        "json_schema",
-    )
-    return {name: getattr(endpoint, name) for name in fields}
-
-
-def _installed(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
 
 
 def _enter(run: Run, plan: Plan, endpoints: Iterable[Endpoint], stories: Sequence[DatasetStory], now: datetime) -> None:

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from annotation.domain.schema import SCHEMAS
-from annotation.models import workload
+from annotation.models import Role, workload
 from benchmark.access import RunAccess, run_access
 from benchmark.services import people as service
 from benchmark.services.result_tables import MEASURES
@@ -54,8 +54,9 @@ def _overall(row: dict[str, Any]) -> float:
 
 @require_GET
 def story(request: HttpRequest, slug: str, uid: str, person: str, number: int) -> HttpResponse:
-    """The labels of one story. Raises PermissionDenied for those who still label it: gold stands beside them."""
-    access, held = _person(request, slug, uid, person)
+    """The labels of one story, for experts and admins: annotators never see how one of them labelled. Raises PermissionDenied for those
+    who still label it: gold stands beside them."""
+    access, held = _person(request, slug, uid, person, role=Role.EXPERT)
     row = get_object_or_404(access.run.dataset.stories.select_related("story"), number=number)
     schema = SCHEMAS[access.run.dataset.schema_version]
     if row.story_id and not workload.has_finished(request.user, row.story, len(schema.dimensions)):
@@ -67,8 +68,10 @@ def story(request: HttpRequest, slug: str, uid: str, person: str, number: int) -
     return render(request, "benchmark/people/story.html", access.context | context)
 
 
-def _person(request: HttpRequest, slug: str, uid: str, key: str) -> tuple[RunAccess, service.Person]:
-    access = run_access(request.user, slug, uid)
+def _person(
+    request: HttpRequest, slug: str, uid: str, key: str, *, role: Role = Role.ANNOTATOR
+) -> tuple[RunAccess, service.Person]:
+    access = run_access(request.user, slug, uid, role=role)
     held = service.person_of(access.run, key)
     if held is None:
         raise Http404("There is no such person in this run.")

@@ -90,9 +90,18 @@ def test_who_is_not_there_is_not_found(world, client):
     assert client.get(f"{base}/p1/").status_code == 403
 
 
-def test_who_still_labels_the_story_does_not_see_its_gold(world, client, monkeypatch):
+def test_annotators_do_not_see_how_one_of_them_labelled(world, page, client):
     world.show_to(Audience.EVERYONE)
     client.force_login(world.bob)
+    base = f"{world.base}/runs/{world.run.uid}/people/p1/"
+    told = client.get(base)
+    assert told.status_code == 200 and "Annotator 1" in told.content.decode() and not of_people(told.content.decode())
+    assert client.get(f"{base}2/").status_code == 403
+
+
+def test_who_still_labels_the_story_does_not_see_its_gold(world, client, monkeypatch):
+    world.show_to(Audience.EVERYONE)
+    client.force_login(world.esi)
     address = f"{world.base}/runs/{world.run.uid}/people/p1/2/"
     assert client.get(address).status_code == 200
     monkeypatch.setattr("benchmark.views.people.workload.has_finished", lambda *_: False)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from workers.backends.contract import Backend, Request
 from workers.backends.errors import BackendError
@@ -48,15 +49,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
         if problem := _too_long(endpoint, text, request):
             problems[item.pk] = problem
             continue
-        key = call_key(
-            provider=endpoint.provider,
-            base_url=endpoint.base_url,
-            model=endpoint.model,
-            revision=endpoint.revision,
-            body=body,
-            sample=request.sample,
-        )
-        keys[item.pk] = key
+        keys[item.pk] = key = key_of(endpoint, body, request.sample)
         rows.setdefault(key, _row(endpoint, item, request, key, text, now))
     insert_missing(Call, [*_ASKED, *_EMPTY], rows.values(), unique="key")
     ids = dict(Call.objects.filter(key__in=rows).values_list("key", "id"))
@@ -67,6 +60,18 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
         [(ItemState.FAILED, problem, now, item) for item, problem in problems.items()],
     )
     return len(keys)
+
+
+def key_of(endpoint: Endpoint, body: Mapping[str, Any], sample: int) -> str:
+    """The ledger's key of a call of the endpoint."""
+    return call_key(
+        provider=endpoint.provider,
+        base_url=endpoint.base_url,
+        model=endpoint.model,
+        revision=endpoint.revision,
+        body=body,
+        sample=sample,
+    )
 
 
 def _asked(items: Sequence[Item]):
