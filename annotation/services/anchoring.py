@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from annotation.domain.anchoring import (
     Arm,
+    DrawUnit,
     Votes,
     accuracy_on,
     alternative_annotator_test,
@@ -16,7 +19,7 @@ from annotation.domain.anchoring import (
     gold_from_blind,
 )
 from annotation.domain.schema import SCHEMAS
-from annotation.models import GoldLabel, Project, Proposition, Suggestion, User, Vote, VoteEvent
+from annotation.models import Assignment, GoldLabel, Project, Proposition, Suggestion, User, Vote, VoteEvent
 
 SEED = 1
 _SIZE = 100
@@ -27,8 +30,9 @@ def report_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
     """{"suggestions", "unseen", "votes": anchoring report, "models"}, ready for JSON.
 
     `models` has a row for each source of suggestions: {"source", "suggestions", "accuracy", "blind_gold" (what it rests
-    on), "alternative_annotator"}; what is said of one model never rests on cells of another. Votes in the arm `shown` that
-    were cast without the suggestion before their eyes (over the API) count as having no arm.
+    on), "alternative_annotator"}; what is said of one model never rests on cells of another. Votes keep the arm that was drawn for them,
+    and `unseen` counts those of the arm `shown` that were cast without the suggestion before their eyes (over the API). `drawn_for` says
+    for how many votes the arm was drawn by cell, by proposition and by story.
     """
     loaded = _Loaded(project)
     report = {
@@ -36,10 +40,22 @@ def report_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
         "suggestions": len(loaded.suggested),
         "unseen": loaded.unseen,
         "votes_on_them": len(loaded.rows),
+        "drawn_for": loaded.drawn_for(),
     }
     if not loaded.rows:
         return report | {"votes": None, "reason": "Nobody has voted on a cell with a suggestion yet."}
     return report | {"votes": anchoring_report(loaded.votes(), seed=seed), "models": loaded.models(seed)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Draw:
+    """What the arms of a seat were drawn for, and the chance of blind where it is blind or shown."""
+
+    unit: DrawUnit | None
+    blind_chance: float
+
+
+_UNKNOWN = _Draw(None, np.nan)
 
 
 class _Loaded:
@@ -53,6 +69,7 @@ class _Loaded:
             for number, label in enumerate(one.values)
         }
         self._load_suggestions(live)
+        self.draws = self._draws(project)
         self._load_votes(live)
 
     def _load_suggestions(self, live) -> None:
@@ -73,15 +90,39 @@ class _Loaded:
         for proposition, dimension, annotator, label, arm, seen, duration in cast.values_list(*columns):
             if (proposition, dimension) not in self.suggested:
                 continue
-            if arm == Arm.SHOWN and not seen:
-                arm, self.unseen = "", self.unseen + 1
+            self.unseen += arm == Arm.SHOWN and not seen
             before = first.get((proposition, dimension, annotator), -1) if arm == Arm.REVEAL else -1
             code = self.code.get((dimension, label), -1)
-            self.rows.append((proposition, dimension, annotator, code, before, arm, duration))
+            self.rows.append((proposition, dimension, annotator, code, before, arm, duration, bool(seen)))
         ids = sorted({row[2] for row in self.rows})
         names = dict(User.objects.filter(pk__in=ids).values_list("pk", "username"))
         self.people = {pk: at for at, pk in enumerate(ids)}
         self.names = tuple(names[pk] for pk in ids)
+
+    def _draws(self, project: Project) -> dict[tuple[int, int], _Draw]:
+        """(story, annotator) → how the arms of the seat were drawn; of several seats the one drawn last."""
+        seats = Assignment.objects.filter(story__project=project, arms_drawn_at__isnull=False).order_by("arms_drawn_at")
+        columns = ("story_id", "annotator_id", "arms_unit", "blind_share", "reveal_share")
+        return {
+            (story, annotator): _Draw(DrawUnit(unit), blind / (100 - reveal) if reveal < 100 else np.nan)
+            for story, annotator, unit, blind, reveal in seats.values_list(*columns)
+        }
+
+    def _draw_of(self, row: tuple) -> _Draw:
+        return self.draws.get((self.story_of[row[0]], row[2]), _UNKNOWN)
+
+    def drawn_for(self) -> dict[str, int]:
+        """Votes with an arm, by what it was drawn for; votes whose draw is not known count nowhere."""
+        units = Counter(self._draw_of(row).unit for row in self.rows if row[5])
+        return {unit.value: units[unit] for unit in DrawUnit if units[unit]}
+
+    def _unit_of(self, row: tuple) -> tuple:
+        """What the arm of a vote was drawn for; a vote whose draw is not known stands alone."""
+        story, (proposition, dimension, annotator) = self.story_of[row[0]], row[:3]
+        unit = self._draw_of(row).unit
+        if unit is DrawUnit.STORY:
+            return annotator, story, 0, ""
+        return annotator, story, proposition, "" if unit is DrawUnit.PROPOSITION else dimension
 
     def _before_reveal(self, live) -> dict[tuple, int]:
         """The last label that an annotator gave before the suggestion was revealed."""
@@ -97,6 +138,7 @@ class _Loaded:
         keys = list(self.schema.keys)
         columns = list(zip(*self.rows, strict=True))
         cells = list(zip(columns[0], columns[1], strict=True))
+        units: dict[tuple, int] = {}
         return Votes(
             story=np.array([self.story_of[one] for one in columns[0]]),
             cell=np.array([self.cell[cell] for cell in cells]),
@@ -108,6 +150,9 @@ class _Loaded:
             source=np.array([self.source[cell] for cell in cells]),
             arm=np.array(columns[5], dtype="U6"),
             duration_ms=np.array([np.nan if one is None else one for one in columns[6]], dtype=float),
+            seen=np.array(columns[7], dtype=bool),
+            unit=np.array([units.setdefault(self._unit_of(row), len(units)) for row in self.rows]),
+            blind_chance=np.array([self._draw_of(row).blind_chance for row in self.rows], dtype=float),
             dimensions=tuple(self.schema[key].name for key in keys),
             annotators=self.names,
             sources=self.sources,
@@ -117,7 +162,7 @@ class _Loaded:
         """Labels that no suggestion can have touched, shape (cells, annotators), -1 where none: blind votes, and first votes
         of a reveal."""
         labels = np.full((len(self.cell), len(self.people)), -1)
-        for proposition, dimension, annotator, label, before, arm, _ in self.rows:
+        for proposition, dimension, annotator, label, before, arm, *_ in self.rows:
             if arm in (Arm.BLIND, Arm.REVEAL):
                 at = self.cell[proposition, dimension], self.people[annotator]
                 labels[at] = before if arm == Arm.REVEAL else label

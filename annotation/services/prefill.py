@@ -25,9 +25,9 @@ from annotation.services.sample import sample_records
 from workers.backends.contract import Request
 from workers.domain.ledger_key import canonical
 from workers.domain.pricing import estimated_tokens
-from workers.models import Call, Endpoint, Item, ItemState, Job
+from workers.models import Call, Endpoint, Item, ItemState
 from workers.services.jobs import JobRefused, start_job
-from workers.services.purposes import Received, register
+from workers.services.purposes import Purpose, Received, register
 
 PURPOSE = "prefill"
 EXAMPLE_ROWS = 5
@@ -37,14 +37,14 @@ CLOSED_MEANWHILE = "Not asked: every cell of this story has a vote or a suggesti
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a round would ask: stories with open cells, calls, tokens and dollars at most. `left_out` says in one sentence which
+    """What a round would ask: stories with open cells, calls, tokens and dollars at most (None: the price is unknown). `left_out` says in one sentence which
     stories another round asks for already; it is empty where there are none."""
 
     stories: int
     cells: int
     input_tokens: int
     output_tokens: int
-    cost: Decimal
+    cost: Decimal | None
     left_out: str = ""
 
 
@@ -58,8 +58,11 @@ def start_prefill(
     now: datetime,
     budget: Decimal | None = None,
     batch: bool = False,
+    reasoning_tokens: int | None = None,
 ) -> Prefill:
     """Starts a round for the stories that have open cells and that no other round asks for.
+
+    `reasoning_tokens` are the room that each answer has beside its text, None for the endpoint's own.
 
     Raises PrefillRefused where there are none, or the endpoint cannot do it.
     """
@@ -74,7 +77,12 @@ def start_prefill(
                 title=f"Pre-fill {project.name} with {endpoint.name}",
                 items=[(endpoint, "", story.uid) for story in wanted],
                 now=now,
-                params={"project": project.slug, "level": level, "prompt": VERSION},
+                params={
+                    "project": project.slug,
+                    "level": level,
+                    "prompt": VERSION,
+                    "reasoning_tokens": _room(endpoint, reasoning_tokens),
+                },
                 budget=budget,
                 batch=batch,
             )
@@ -88,6 +96,10 @@ def start_prefill(
     return prefill
 
 
+def _room(endpoint: Endpoint, chosen: int | None) -> int:
+    return endpoint.reasoning_tokens if chosen is None else chosen
+
+
 def _wanted(scope: Scope) -> list[Story]:
     if not scope.stories:
         raise PrefillRefused(f"Nothing else is open: {scope.left_out}" if scope.left_out else NOTHING_OPEN)
@@ -95,9 +107,15 @@ def _wanted(scope: Scope) -> list[Story]:
 
 
 def estimate(
-    *, project: Project, endpoint: Endpoint, stories: Sequence[Story], level: int, batch: bool = False
+    *,
+    project: Project,
+    endpoint: Endpoint,
+    stories: Sequence[Story],
+    level: int,
+    batch: bool = False,
+    reasoning_tokens: int | None = None,
 ) -> Estimate:
-    """What `start_prefill` would ask. Reads every story once; the tokens are estimated from characters, on the high side.
+    """What `start_prefill` would ask. Reads every story once; the tokens are estimated on the high side.
 
     Raises PrefillRefused where the endpoint cannot label.
     """
@@ -107,16 +125,18 @@ def estimate(
     scope = scope_of(project=project, stories=stories)
     rows_of = _rows_by_story(scope.stories)
     for story in scope.stories:
-        request = _request(story, rows_of[story.pk], schema, level, {})
+        request = _request(story, rows_of[story.pk], schema, level, {}, _room(endpoint, reasoning_tokens))
         body = canonical({"messages": [[one.role, one.content] for one in request.messages], "schema": request.schema})
         cells += len(scope.cells[story.pk])
-        inputs += estimated_tokens(len(body))
+        tokens = estimated_tokens(body)
+        inputs += tokens
         outputs += request.max_tokens
-        cost += endpoint.prices.at_most(len(body), request.max_tokens, batch=batch)
-    return Estimate(len(scope.stories), cells, inputs, outputs, cost, scope.left_out)
+        cost += endpoint.prices.at_most(tokens, request.max_tokens, batch=batch) or 0
+    known = endpoint.prices.are_known or not scope.stories
+    return Estimate(len(scope.stories), cells, inputs, outputs, cost if known else None, scope.left_out)
 
 
-class _Prefilling:
+class _Prefilling(Purpose):
     """The purpose of the calls: asks per story, and turns answers into suggestions."""
 
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
@@ -138,7 +158,9 @@ class _Prefilling:
                 continue
             schema = SCHEMAS[story.project.schema_version]
             counts = _sample_counts(schema.version)
-            asked[item.pk] = _request(story, rows_of[story.pk], schema, item.job.params["level"], counts)
+            params = item.job.params
+            room = params.get("reasoning_tokens", 0)
+            asked[item.pk] = _request(story, rows_of[story.pk], schema, params["level"], counts, room)
         return asked
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
@@ -168,12 +190,12 @@ class _Prefilling:
         fresh: list[Suggestion],
     ) -> Received:
         """Adds to `fresh` what may be suggested, and takes those cells out of `wanted`."""
-        if call.state == "refused":
-            return Received(ItemState.UNUSABLE, "The model refused to answer.")
+        if call.state in ("refused", "unusable"):
+            return Received(ItemState.UNUSABLE, call.problem or "The model refused to answer.")
         read = read_labels(call.answer, _numbered(rows), schema)
         source = f"{item.endpoint.name} ({call.answered_by or call.model})"[:200]
         if not any(read.labels.values()):
-            return Received(ItemState.UNUSABLE, read.problem)
+            return Received(ItemState.UNUSABLE, f"{call.problem} {read.problem}".strip())
         before = set(wanted)
         for at, row in enumerate(rows, 1):
             for key, label in read.labels[at].items():
@@ -192,9 +214,6 @@ class _Prefilling:
         remarks = [read.problem, _closed(before, len(rows) * len(schema.keys))]
         used = len(wanted) < len(before)
         return Received(ItemState.DONE if used else ItemState.UNUSABLE, " ".join(filter(None, remarks)))
-
-    def finished(self, job: Job) -> None:
-        pass
 
 
 def _closed(open_: Set[tuple[int, str]], cells: int) -> str:
@@ -227,7 +246,7 @@ def _numbered(rows: Sequence[Proposition]) -> list[Row]:
     return [Row(at, row.actor, row.belief) for at, row in enumerate(rows, 1)]
 
 
-def _request(story: Story, rows: Sequence[Proposition], schema: Schema, level: int, counts) -> Request:
+def _request(story: Story, rows: Sequence[Proposition], schema: Schema, level: int, counts, room: int) -> Request:
     category = story.category.name
     example = example_of(category, schema.version, story.text) if level == 4 else None
     return labelling_request(
@@ -238,6 +257,7 @@ def _request(story: Story, rows: Sequence[Proposition], schema: Schema, level: i
         level=level,
         example=example,
         counts=counts,
+        reasoning_tokens=room,
     )
 
 

@@ -34,7 +34,7 @@ class Scope:
         count = sum(self.covered.values())
         if not count:
             return ""
-        which = ", ".join(f"{one.uid} ({one.endpoint.name}, {one.job.state})" for one in self.covered)
+        which = ", ".join(f"{one.uid} ({one.endpoint.name}, {one.job.standing})" for one in self.covered)
         many = len(self.covered) > 1
         return (
             f"{count} {'story is' if count == 1 else 'stories are'} left out: the round{'s' if many else ''} {which} "

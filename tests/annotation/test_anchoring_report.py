@@ -127,10 +127,11 @@ def test_below_five_stories_page_and_command_show_values_without_intervals(cast,
     assert overall["difference"]["value"] > 0.3 and overall["difference"]["interval"] is None
     client.force_login(cast.esi)
     page, told = client.get(PAGE).content.decode(), text_of(cast)
-    assert "It cannot be said yet:</strong> an interval needs at least 5 stories" in page
-    assert f"no interval, n = {overall['difference']['n']}" in page
+    # the test asks how these arms were drawn and needs no number of stories; sizes do
+    assert overall["effect"] and overall["p"] < 0.001 and "Suggestions shift votes." in page
+    assert f"–, n = {overall['difference']['n']}" in page and "an interval needs at least 5 stories" in page
     assert "chart-ci" not in page and " points</span>" not in page and "95 % interval " not in page
-    assert "It cannot be said yet whether suggestions shift votes: an interval needs at least 5 stories." in told
+    assert "Suggestions shift votes: +" in told
     assert f"{overall['difference']['value']:.1%}" in told and " to " not in told.split("Overall")[1].splitlines()[0]
 
 
@@ -147,3 +148,62 @@ def test_page_and_command_tell_the_same(cast, suggested, client):
         assert f"{one['value']:.1%}" in told
         assert f"{one['value'] * 100:.1f}\u202f%" in page
     assert "Could it stand in for an annotator?" in told
+
+
+def test_where_no_shift_is_found_page_and_command_say_how_large_one_could_be(cast, suggested, client):
+    shares(cast, 40, 0)
+    noise = random.Random(3)
+    for number in range(1, 7):
+        story, seats = suggested(number)
+        label_all(cast, seats, story, first_labels(story), noise)
+    overall = report_of(cast.project)["votes"]["overall"]
+    assert overall["effect"] is False
+    largest = max(map(abs, overall["difference"]["interval"]))
+    assert overall["largest"] == {"value": largest}
+    client.force_login(cast.esi)
+    page, told = client.get(PAGE).content.decode(), text_of(cast)
+    assert "No shift is found." in page and f"One of up to +{100 * largest:.1f}\u202fpoints cannot be excluded" in page
+    assert "callout-success" not in page
+    assert f"No shift is found; one of up to {largest:.1%} cannot be excluded." in told
+
+
+def test_votes_over_the_api_count_in_the_arm_that_was_drawn_and_are_left_out_as_seen(cast, suggested, client):
+    shares(cast, 0, 0)  # all shown, and nobody saw anything
+    first, second = SCHEMA["order"].values[:2]
+    _, seats = suggested(1, rows=[("Ines", "It rains")])
+    blind_votes(seats, [second, second, first])
+    report = report_of(cast.project)
+    overall = report["votes"]["overall"]
+    assert report["unseen"] == overall["as_seen"]["unseen"] == overall["counts"]["shown"] == 3
+    assert overall["acceptance"]["value"] == pytest.approx(2 / 3)
+    assert overall["as_seen"]["acceptance"]["value"] is None
+    client.force_login(cast.esi)
+    assert "3 votes of the shown arm were cast over the API" in client.get(PAGE).content.decode()
+    assert "Votes of the shown arm without it in sight: 3." in text_of(cast)
+
+
+@pytest.mark.parametrize("unit", ["proposition", "story"])
+def test_arms_are_drawn_for_what_the_project_says_and_the_report_says_so(cast, suggested, client, unit):
+    cast.project.arms_unit, cast.project.blind_share = unit, 50
+    cast.project.save()
+    noise = random.Random(5)
+    for number in range(1, 7):
+        story, seats = suggested(number, rows=[("Ines", f"Belief {at}") for at in range(4)])
+        label_all(cast, seats, story, first_labels(story), noise, follows=("bob", "bea", "ben"))
+    arms: dict = {}
+    for proposition, annotator, arm in Vote.objects.values_list("proposition_id", "annotator_id", "arm"):
+        arms.setdefault((proposition, annotator), set()).add(arm)
+    assert {len(found) for found in arms.values()} == {1}  # all cells of a proposition alike
+    by_seat: dict = {}
+    for (proposition, annotator), found in arms.items():
+        story = Proposition.objects.get(pk=proposition).table.story_id
+        by_seat.setdefault((story, annotator), set()).update(found)
+    mixed = [found for found in by_seat.values() if len(found) == 2]
+    assert mixed if unit == "proposition" else not mixed
+    report = report_of(cast.project)
+    assert report["drawn_for"] == {unit: Vote.objects.count()}
+    # 18 seats or 72 propositions × annotators decide; a draw by cell would have made p smaller
+    assert report["votes"]["overall"]["effect"] and 0 < report["votes"]["overall"]["p"] <= 0.05
+    client.force_login(cast.esi)
+    assert f"Arms were drawn for each {unit} and annotator." in client.get(PAGE).content.decode()
+    assert f"Arms drawn for each: {unit} ({Vote.objects.count()} votes)." in text_of(cast)

@@ -121,7 +121,7 @@ class TestRound:
         made = begin(cast, endpoint, stories)
         Drain().run()
         states = dict(Item.objects.filter(job=made.job).values_list("key", "problem"))
-        assert states[stories[0].uid] == "The model refused to answer."
+        assert states[stories[0].uid] == "Refused by the provider: the model declined to answer."
         assert states[stories[1].uid] == "The answer holds no JSON object with rows."
         assert Suggestion.objects.filter(proposition__table__story=stories[2]).count() == 2 * CELLS
         assert Suggestion.objects.count() == 2 * CELLS

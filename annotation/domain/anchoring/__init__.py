@@ -1,13 +1,14 @@
 """What pre-filled labels do to votes: randomised arms, their comparison, and may a model replace a person?"""
 
 from annotation.domain.anchoring.alternative_annotator import alternative_annotator_test
-from annotation.domain.anchoring.arms import Arm, draw_arm
+from annotation.domain.anchoring.arms import Arm, DrawUnit, draw_arm
 from annotation.domain.anchoring.gold import accuracy_on, blind_evidence, gold_from_blind
 from annotation.domain.anchoring.report import anchoring_report
 from annotation.domain.anchoring.votes import Votes
 
 __all__ = [
     "Arm",
+    "DrawUnit",
     "Votes",
     "accuracy_on",
     "alternative_annotator_test",

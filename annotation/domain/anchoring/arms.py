@@ -14,7 +14,25 @@ class Arm(StrEnum):
     REVEAL = "reveal"  # after a first vote, which may then be changed
 
 
-def draw_arm(*, seed: int, blind: int, reveal: int, proposition: str, dimension: str, annotator: int) -> Arm:
+class DrawUnit(StrEnum):
+    """What an arm is drawn for, each annotator apart: all cells of one unit share their arm."""
+
+    CELL = "cell"
+    PROPOSITION = "proposition"
+    STORY = "story"
+
+
+def draw_arm(
+    *,
+    seed: int,
+    blind: int,
+    reveal: int,
+    proposition: str,
+    dimension: str,
+    annotator: int,
+    unit: DrawUnit = DrawUnit.CELL,
+    story: str = "",
+) -> Arm:
     """The arm of one cell × annotator: a pure function of its arguments, the same on every machine.
 
     `blind` and `reveal` are shares in per cent; the rest is shown. Blind is cut from one end of the scale and reveal
@@ -23,7 +41,12 @@ def draw_arm(*, seed: int, blind: int, reveal: int, proposition: str, dimension:
     """
     if min(blind, reveal) < 0 or blind + reveal > 100:
         raise ValueError(f"The shares are {blind} % blind and {reveal} % reveal; expected 0 to 100 together.")
-    parts = json.dumps([seed, proposition, dimension, annotator], separators=(",", ":"))
+    drawn_for = {
+        DrawUnit.CELL: [proposition, dimension],
+        DrawUnit.PROPOSITION: [proposition],
+        DrawUnit.STORY: [story],
+    }[DrawUnit(unit)]
+    parts = json.dumps([seed, *drawn_for, annotator], separators=(",", ":"))
     digest = hashlib.sha256(parts.encode("ascii")).digest()
     percent = int.from_bytes(digest[:8], "big") * 100 >> 64
     if percent < blind:

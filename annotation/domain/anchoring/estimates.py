@@ -1,30 +1,20 @@
-"""Shares and medians with intervals by cluster bootstrap over stories; all estimates of one table share the resamples.
-
-`agreement.intervals.story_interval` draws anew for every statistic and takes sums only; a report of many shares and
-medians over hundreds of stories needs one draw for all of them.
-"""
+"""Shares and medians with intervals over stories; all estimates of one table share the resamples."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import DegenerateDataWarning, bootstrap
 
-from annotation.domain.agreement.intervals import LEVEL
+from core.statistics import DIFFERENCE, FEWEST, POSITIVE, REAL, SHARE, Scale, few, intervals, weights
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.floating]
 Bools = NDArray[np.bool_]
 
-RESAMPLES = 2000
 BINS = 256
-DRAWS_AT_ONCE = 4_000_000
-ONE_STORY = "an interval needs at least two stories"
-SPARSE = "too few stories: some resamples have no vote to count"
 
 
 def numbered(story: Ints) -> tuple[Ints, int]:
@@ -125,72 +115,47 @@ def estimates(
     stories: int,
     seed: int,
     resamples: int,
-    fewest: int = 2,
 ) -> dict[str, dict]:
     """Each quantity and each difference (first minus second) as {value, n, stories, interval[, reason]}.
 
-    `n` of a difference is that of both parts, of a `paired` one (two readings of the same rows) that of one. `interval`
-    is [low, high], 95 %, percentile, and None for an estimate from fewer than `fewest` stories; an undefined value or
-    interval has its `reason`.
+    `n` of a difference is that of both parts, of a `paired` one (two readings of the same rows) that of one. `interval` is [low, high]
+    (`core.statistics`); an undefined value or interval has its `reason`.
     """
-
-    def statistic(weights: Floats) -> Floats:
-        drawn = {name: quantity.resampled(weights) for name, quantity in quantities.items()}
-        return np.stack([*drawn.values(), *(drawn[a] - drawn[b] for a, b in differences.values())])
-
-    enough = stories >= max(2, fewest)
-    low, high = _bootstrap(statistic, stories, seed=seed, resamples=resamples) if enough else (None, None)
+    drawn = _drawn(quantities, stories, seed=seed, resamples=resamples) if stories >= FEWEST else None
     out = {}
-    for at, name in enumerate([*quantities, *differences]):
-        interval = [float(low[at]), float(high[at])] if enough and np.isfinite([low[at], high[at]]).all() else None
-        parts = [quantities[part] for part in differences.get(name, (name,))]
-        out[name] = _estimate(parts, interval, max(2, fewest))
+    for name in [*quantities, *differences]:
+        names = differences.get(name, (name,))
+        parts = [quantities[part] for part in names]
+        resampled = None if drawn is None else drawn[names[0]] - sum(drawn[other] for other in names[1:])
+        out[name] = _estimate(parts, resampled)
         if name in paired:
             out[name]["n"] = parts[0].n
     return out
 
 
-def few_stories(fewest: int) -> str:
-    return ONE_STORY if fewest == 2 else f"an interval needs at least {fewest} stories"
+def _drawn(quantities: Mapping[str, Quantity], stories: int, *, seed: int, resamples: int) -> dict[str, Floats]:
+    """Each quantity in every resample of the stories, shape (resamples,)."""
+    blocks = [
+        {name: quantity.resampled(drawn) for name, quantity in quantities.items()}
+        for drawn in weights(stories, seed=seed, resamples=resamples)
+    ]
+    return {name: np.concatenate([block[name] for block in blocks]) for name in quantities}
 
 
-def _estimate(parts: list[Quantity], interval: list[float] | None, fewest: int) -> dict:
-    empty = next((part.empty for part in parts if not part.n), None)
+def _estimate(parts: list[Quantity], drawn: Floats | None) -> dict:
+    empty = next((part.empty for part in parts if not part.n), "")
     stories = min(part.stories for part in parts)
-    out = {
-        "value": None if empty else parts[0].value - sum(part.value for part in parts[1:]),
-        "n": sum(part.n for part in parts),
-        "stories": stories,
-        "interval": interval if stories >= fewest else None,
-    }
-    if out["interval"] is None:
-        out["reason"] = empty or (few_stories(fewest) if stories < fewest else SPARSE)
-    return out
+    value = None if empty else parts[0].value - sum(part.value for part in parts[1:])
+    interval, why = None, empty or few("stories")
+    if drawn is not None and not empty:
+        [(interval, why)] = intervals(
+            np.array([value]), drawn[:, None], np.array([stories]), scale=_scale(parts), unit="stories", empty=empty
+        )
+    out = {"value": value, "n": sum(part.n for part in parts), "stories": stories, "interval": interval}
+    return out | ({"reason": why} if why else {})
 
 
-def _bootstrap(statistic: Callable[[Floats], Floats], stories: int, *, seed: int, resamples: int):
-    """Lower and upper ends, each of shape (k,), of a statistic of weights (resamples, stories) → (k, resamples)."""
-
-    def of_indices(indices: NDArray, axis: int = -1) -> Floats:
-        flat = indices.astype(np.int64).reshape(-1, stories)
-        flat += np.arange(len(flat))[:, None] * stories
-        weights = np.bincount(flat.ravel(), minlength=flat.size).reshape(flat.shape).astype(np.float32)
-        return statistic(weights).reshape(-1, *indices.shape[:-1])
-
-    with warnings.catch_warnings():
-        # An end that is nan is reported with its reason.
-        warnings.simplefilter("ignore", DegenerateDataWarning)
-        return bootstrap(
-            (np.arange(stories),),
-            of_indices,
-            n_resamples=resamples,
-            batch=max(1, min(resamples, DRAWS_AT_ONCE // stories)),
-            confidence_level=LEVEL,
-            method="percentile",
-            vectorized=True,
-            rng=np.random.default_rng(seed),
-        ).confidence_interval
-
-
-def method(*, seed: int, resamples: int) -> str:
-    return f"percentile interval, {LEVEL:.0%}, cluster bootstrap over stories, {resamples} resamples, seed {seed}"
+def _scale(parts: list[Quantity]) -> Scale:
+    if isinstance(parts[0], Share):
+        return SHARE if len(parts) == 1 else DIFFERENCE
+    return POSITIVE if len(parts) == 1 else REAL

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from annotation.domain.anchoring.estimates import RESAMPLES, Ints, Share, estimates, method, numbered
-from annotation.domain.anchoring.report import FEWEST_STORIES, effect
+from annotation.domain.anchoring.estimates import Ints, Share, estimates, numbered
+from core.statistics import FEWEST, RESAMPLES, method
 
 FEWEST_BLIND_VOTES = 2
 BLIND_RULE = (
@@ -55,7 +55,7 @@ def _none_yet(evidence: dict) -> str:
     return (
         f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} have one such vote, "
         f"{split} have more that do not agree); the share is given from one such cell on, its interval from "
-        f"{FEWEST_STORIES} stories with such cells on"
+        f"{FEWEST} stories with such cells on"
     )
 
 
@@ -67,14 +67,12 @@ def accuracy_on(
     *,
     seed: int,
     resamples: int = RESAMPLES,
-    fewest_stories: int = FEWEST_STORIES,
 ) -> dict:
     """Accuracy of one suggesting model on gold from blind votes only, beside its accuracy on all gold.
 
     One row a cell with a suggestion, every array of shape (C,); -1 where the gold label is undefined. `all_gold` and
     `blind_gold` count every cell that has the one or the other gold label. `both` compares the two on the cells that
-    have both, since cells that blind votes resolve may be the easier ones: `difference` is all minus blind, and
-    `effect` says whether its interval excludes 0. An estimate from fewer than `fewest_stories` has no interval.
+    have both, since cells that blind votes resolve may be the easier ones: `difference` is all minus blind.
     """
     codes, stories = numbered(story)
     has_all, has_blind = gold_all >= 0, gold_blind >= 0
@@ -95,14 +93,13 @@ def accuracy_on(
         {"difference": ("all", "blind")},
         paired={"difference"},
         stories=stories,
-        fewest=fewest_stories,
         **rules,
     )
     compared = {name: found[name] for name in ("all", "blind", "difference")}
     return {
         "all_gold": found["all_gold"],
         "blind_gold": found["blind_gold"],
-        "both": compared | {"cells": int(both.sum()), **effect(found["difference"])},
-        "method": method(**rules),
+        "both": compared | {"cells": int(both.sum())},
+        "method": method(**rules, unit="stories"),
         **rules,
     }

@@ -2,51 +2,33 @@
 
 from __future__ import annotations
 
-from annotation.domain.anchoring.arms import Arm
-from annotation.domain.anchoring.estimates import (
-    RESAMPLES,
-    Ints,
-    Median,
-    Quantity,
-    Share,
-    estimates,
-    few_stories,
-    method,
-    numbered,
-)
-from annotation.domain.anchoring.votes import Votes
+from collections.abc import Sequence
 
-# Simulated without an effect (98 votes a story, 20 % blind), the interval of the difference excludes 0 in 51 % of data
-# sets of 2 stories, 15 % of 5, 12 % of 10 and 7 % of 21.
-FEWEST_STORIES = 5
-FEW_STORIES = few_stories(FEWEST_STORIES)
+from annotation.domain.anchoring.arms import Arm
+from annotation.domain.anchoring.estimates import Ints, Median, Quantity, Share, estimates, numbered
+from annotation.domain.anchoring.randomisation import DRAWS, randomisation_p
+from annotation.domain.anchoring.votes import Bools, Votes
+from core.statistics import ALPHA, FEWEST, RESAMPLES, holm, method
 
 DIFFERENCES = {
     "difference": ("acceptance", "blind_agreement"),
+    "seen_difference": ("seen_acceptance", "blind_agreement"),
     "time_difference": ("shown_ms", "blind_ms"),
     "reveal_difference": ("after", "before"),
 }
 PAIRED = {"reveal_difference"}
+NO_CHANCE = "no vote on a cell that could have been drawn into either arm"
 
 
-def anchoring_report(
-    votes: Votes,
-    *,
-    seed: int,
-    resamples: int = RESAMPLES,
-    gold: Ints | None = None,
-    fewest_stories: int = FEWEST_STORIES,
-) -> dict:
+def anchoring_report(votes: Votes, *, seed: int, resamples: int = RESAMPLES, gold: Ints | None = None) -> dict:
     """Overall, by dimension, by annotator and by the model that suggested; ready for JSON.
 
-    An estimate is {value, n, stories, interval[, reason]}, shares from 0 to 1, times in milliseconds. `difference` is
-    acceptance in the shown arm minus agreement with the suggestion in the blind arm; `effect` says whether its interval
-    excludes 0 (None with `effect_reason` where that cannot be judged). `time.difference` is shown minus blind. `reveal`
-    has agreement with the suggestion before and after it, and the shares that moved toward it or away from it.
-
-    With few stories a percentile interval is too narrow: an estimate from fewer than `fewest_stories` has none, and no
-    effect is judged; from five to twenty an effect is found somewhat too often. Votes without a drawn arm are counted
-    and otherwise left out.
+    An estimate is {value, n, stories, interval[, reason]}, shares from 0 to 1, times in milliseconds. `difference` is the share of votes
+    that are the suggestion in the shown arm minus that in the blind arm, as the arms were drawn (intention to treat); `as_seen` leaves out
+    votes of the shown arm that were cast without the suggestion in sight. `p` is that of `randomisation_p` and `p_adjusted` Holm's over
+    the rows of a table; `effect` says whether it is at most 5 % (None with `effect_reason` where there is no test), and `largest` is the
+    largest shift that the interval does not exclude. `time.difference` is shown minus blind. `reveal` has agreement with the suggestion
+    before and after it, and the shares that moved toward it or away from it. Votes without a drawn arm are counted and otherwise left out.
 
     `gold` (shape (cells,), indexed by `votes.cell`, -1 undefined) adds acceptance in the shown arm where the suggestion
     is right and where it is wrong; it must not come from votes in the shown arm, which would agree with themselves.
@@ -54,37 +36,58 @@ def anchoring_report(
     rules = {"seed": seed, "resamples": resamples}
 
     def row(part: Votes) -> dict:
-        return _row(part, gold, fewest=fewest_stories, **rules)
+        return _row(part, gold, **rules)
 
     def grouped(name: str) -> list[dict]:
-        return [{name: value, **row(part)} for value, part in votes.by(name)]
+        return _judged([{name: value, **row(part)} for value, part in votes.by(name)])
 
     return {
-        "overall": row(votes),
+        "overall": _judged([row(votes)])[0],
         "by_dimension": grouped("dimension"),
         "by_annotator": grouped("annotator"),
         "by_source": grouped("source"),
-        "method": f"{method(**rules)}; none from fewer than {fewest_stories} stories; not corrected for the number of "
-        "dimensions, annotators and models",
-        "fewest_stories": fewest_stories,
+        "method": _method(**rules),
+        "fewest_stories": FEWEST,
+        "draws": DRAWS,
         **rules,
     }
 
 
-def _row(votes: Votes, gold: Ints | None, *, seed: int, resamples: int, fewest: int) -> dict:
+def _method(*, seed: int, resamples: int) -> str:
+    return (
+        f"shifts: randomisation test, arms drawn anew as they were drawn, {DRAWS:,} times, seed {seed}, level {ALPHA:.0%}; Holm's correction over "
+        f"the rows of each table, the line over all votes being a test of its own; sizes: {method(seed=seed, unit='stories', resamples=resamples)}"
+    )
+
+
+def _judged(rows: Sequence[dict]) -> list[dict]:
+    """The rows of one table with `p_adjusted` and `effect`."""
+    adjusted = holm([row["p"] for row in rows])
+    return [
+        row | {"p_adjusted": p, "effect": None if p is None else p <= ALPHA}
+        for row, p in zip(rows, adjusted, strict=True)
+    ]
+
+
+def _row(votes: Votes, gold: Ints | None, *, seed: int, resamples: int) -> dict:
     drawn = votes.where(~votes.in_arm(Arm.NONE))
     story, stories = numbered(drawn.story)
     quantities = _arms(drawn, story, stories) | _reveal(drawn, story, stories)
     if gold is not None:
         quantities |= _by_correctness(drawn, gold[drawn.cell], story, stories)
-    rules = {"stories": stories, "seed": seed, "resamples": resamples, "fewest": fewest}
-    found = estimates(quantities, DIFFERENCES, paired=PAIRED, **rules)
+    found = estimates(quantities, DIFFERENCES, paired=PAIRED, stories=stories, seed=seed, resamples=resamples)
     row = {
         "votes": len(votes),
         "stories": stories,
         "counts": {arm.value or "none": int(votes.in_arm(arm).sum()) for arm in Arm},
         **{name: found[name] for name in ("acceptance", "blind_agreement", "difference")},
-        **effect(found["difference"]),
+        "as_seen": {
+            "unseen": int((drawn.in_arm(Arm.SHOWN) & ~drawn.seen).sum()),
+            "acceptance": found["seen_acceptance"],
+            "difference": found["seen_difference"],
+        },
+        **_tested(drawn, found["difference"], seed),
+        "largest": _largest(found["difference"]),
         "time": {name: found[name] for name in ("shown_ms", "blind_ms")} | {"difference": found["time_difference"]},
         "reveal": {name: found[name] for name in ("before", "after", "toward", "away")}
         | {"difference": found["reveal_difference"]},
@@ -94,16 +97,34 @@ def _row(votes: Votes, gold: Ints | None, *, seed: int, resamples: int, fewest: 
     return row
 
 
+def _tested(votes: Votes, difference: dict, seed: int) -> dict:
+    p = randomisation_p(votes, seed=seed)
+    if p is not None:
+        return {"p": p}
+    return {"p": None, "effect_reason": NO_CHANCE if difference["value"] is not None else difference["reason"]}
+
+
+def _largest(difference: dict) -> dict:
+    """{value[, reason]}: the largest shift, in either direction, that the interval does not exclude."""
+    if difference["interval"] is None:
+        return {"value": None, "reason": difference["reason"]}
+    return {"value": max(map(abs, difference["interval"]))}
+
+
 def _arms(votes: Votes, story: Ints, stories: int) -> dict[str, Quantity]:
     takes = votes.label == votes.suggested
     shown, blind = votes.in_arm(Arm.SHOWN), votes.in_arm(Arm.BLIND)
 
-    def time(arm, name: str) -> Median:
+    def share(arm: Bools, empty: str) -> Share:
+        return Share.of(story, stories, takes, arm, empty)
+
+    def time(arm: Bools, name: str) -> Median:
         return Median.of(story[arm], stories, votes.duration_ms[arm], f"no timed votes in the {name} arm")
 
     return {
-        "acceptance": Share.of(story, stories, takes, shown, "no votes in the shown arm"),
-        "blind_agreement": Share.of(story, stories, takes, blind, "no votes in the blind arm"),
+        "acceptance": share(shown, "no votes in the shown arm"),
+        "seen_acceptance": share(shown & votes.seen, "no votes with the suggestion in sight"),
+        "blind_agreement": share(blind, "no votes in the blind arm"),
         "shown_ms": time(shown, "shown"),
         "blind_ms": time(blind, "blind"),
     }
@@ -126,11 +147,3 @@ def _by_correctness(votes: Votes, gold: Ints, story: Ints, stories: int) -> dict
         "right": Share.of(story, stories, takes, known & right, empty + "right"),
         "wrong": Share.of(story, stories, takes, known & ~right, empty + "wrong"),
     }
-
-
-def effect(difference: dict) -> dict:
-    """{effect: does the interval exclude 0?}; None with `effect_reason` where there is no interval."""
-    if difference["interval"] is None:
-        return {"effect": None, "effect_reason": difference["reason"]}
-    low, high = difference["interval"]
-    return {"effect": low > 0 or high < 0}
