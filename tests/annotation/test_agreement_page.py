@@ -40,7 +40,7 @@ def test_the_report_counts_cells_that_have_all_their_votes(voted, cast):
 def test_a_category_narrows_the_report_to_one_story_without_an_interval(voted, cast):
     truth = agreement_report(project=cast.project, category="Category 1")["dimensions"]["truth_status"]
     assert truth["cells"] == 2
-    assert truth["interval"]["strict"] is None and truth["reason"] == "an interval needs at least two stories"
+    assert truth["interval"]["strict"] is None and truth["reasons"]["strict"] == "an interval needs at least 5 stories"
 
 
 def test_a_cell_that_waits_for_a_vote_is_left_out(voted, cast, make_story, seat, cast_vote):

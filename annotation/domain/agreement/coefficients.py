@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from statsmodels.stats.inter_rater import cohens_kappa as _cohens_kappa
-from statsmodels.stats.inter_rater import fleiss_kappa as _fleiss_kappa
 
 Counts = NDArray[np.int64]
 
@@ -51,13 +50,16 @@ def pairwise(counts: Counts) -> float | None:
 
 
 def fleiss_kappa(counts: Counts) -> float | None:
-    """Fleiss' kappa (statsmodels); it needs the same number of votes in every cell, so the commonest number counts."""
+    """Fleiss' kappa, generalised to cells with uneven numbers of votes; of even ones it is Fleiss' own.
+
+    Observed agreement is that of `pairwise`; a label's share is its mean share of a cell's votes (Gwet 2014, "Handbook of Inter-Rater
+    Reliability", 4th edition, chapter 2).
+    """
     if undefined(counts):
         return None
-    votes = counts.sum(axis=1)
-    number = np.bincount(votes).argmax()
-    even = counts[votes == number]
-    return None if number < 2 or undefined(even) else float(_fleiss_kappa(even, method="fleiss"))
+    labels = _label_shares(counts)
+    expected = float((labels**2).sum())
+    return (pairwise(counts) - expected) / (1 - expected)
 
 
 def krippendorff_alpha(counts: Counts) -> float | None:
@@ -81,14 +83,18 @@ def gwet_ac1(counts: Counts) -> float | None:
     Observed agreement over cells with two votes or more; label shares over all cells with a vote; q is the size of the
     label set, not the number of labels that happen to occur.
     """
-    votes = counts.sum(axis=1)
     observed = pairwise(counts)
     if observed is None or counts.shape[1] < 2:
         return None
-    voted = counts[votes >= 1]
-    shares = (voted / voted.sum(axis=1, keepdims=True)).mean(axis=0)
+    shares = _label_shares(counts)
     expected = float((shares * (1 - shares)).sum() / (counts.shape[1] - 1))
     return (observed - expected) / (1 - expected)
+
+
+def _label_shares(counts: Counts) -> NDArray[np.float64]:
+    """Each label's mean share of a cell's votes, over the cells that have a vote."""
+    voted = counts[counts.sum(axis=1) >= 1]
+    return (voted / voted.sum(axis=1, keepdims=True)).mean(axis=0)
 
 
 def cohens_kappa(confusion: Counts) -> float | None:

@@ -5,21 +5,21 @@ random step takes a seed, which is part of what is returned.
 """
 
 from benchmark.domain.inference.aligned import Aligned
-from benchmark.domain.inference.bootstrap import mean_estimates
+from benchmark.domain.inference.cases import Case, Cases
 from benchmark.domain.inference.groups import letters
-from benchmark.domain.inference.leaderboard import leaderboard
-from benchmark.domain.inference.paired import holm, paired_differences, sign_flip_p
+from benchmark.domain.inference.leaderboard import differs, leaderboard
+from benchmark.domain.inference.paired import paired_differences
 from benchmark.domain.inference.power import DEFAULT_SD, difference_sd, smallest_difference
 
 __all__ = [
     "DEFAULT_SD",
     "Aligned",
+    "Case",
+    "Cases",
     "difference_sd",
-    "holm",
+    "differs",
     "leaderboard",
     "letters",
-    "mean_estimates",
     "paired_differences",
-    "sign_flip_p",
     "smallest_difference",
 ]

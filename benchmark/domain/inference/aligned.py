@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from core.statistics import Floats
 
 
 @dataclass(frozen=True)
@@ -35,18 +34,3 @@ class Aligned:
             for story, score in held.items():
                 table[row, at[story]] = np.nan if score is None else score
         return cls(tuple(scores), stories, table)
-
-    def best_first(self) -> Aligned:
-        """The same, models by falling mean and then by name; those without a score last."""
-        means = mean_of(self.scores)
-        order = sorted(
-            range(len(self.models)), key=lambda row: (-np.nan_to_num(means[row], nan=-1e9), self.models[row])
-        )
-        return Aligned(tuple(self.models[row] for row in order), self.stories, self.scores[order])
-
-
-def mean_of(rows: Floats) -> Floats:
-    """Mean of what is known in each row: shape (k, stories) → (k,), nan where nothing is."""
-    known = np.isfinite(rows)
-    n = known.sum(axis=1)
-    return np.divide(np.where(known, rows, 0).sum(axis=1), n, out=np.full(len(rows), np.nan), where=n > 0)

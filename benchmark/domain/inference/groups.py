@@ -1,14 +1,15 @@
-"""Which models cannot be told apart, as letters: two models share a letter unless their difference is shown.
+"""Which models cannot be told apart, as letters: two models without a common letter are shown to differ.
 
-Compact letter display by insert and absorb: Piepho 2004, "An algorithm for a letter-based representation of all-pairwise
-comparisons", Journal of Computational and Graphical Statistics 13(2). One group of all models is split at each pair
-that differs, into one without the first and one without the second; groups within another are dropped. Sharing a
-letter does not mean being equal, and it is not transitive: `ab` shares with `a` and with `b`, which differ.
+A letter stands for models that follow each other in the order, so that letters can be read down a column: `a`, `ab`, `b–d`. Letters of
+all-pairwise comparisons (Piepho 2004, Journal of Computational and Graphical Statistics 13(2)) need not be so: where the first and the
+second of three models differ, the first and the third do not, the outer two share one that the middle one lacks. Here a pair is apart
+only if every pair around it differs too. That claims nothing that was not shown; what was shown besides stands in the matrix of pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from string import ascii_lowercase
 
 
@@ -17,23 +18,20 @@ def letters(models: Sequence[str], different: Iterable[tuple[str, str]]) -> dict
 
     `different` are the pairs shown to differ; a pair that could not be tested is not among them and so shares a letter.
     """
-    rank = {model: at for at, model in enumerate(models)}
-    groups = [frozenset(range(len(models)))] if models else []
-    for first, second in sorted((rank[a], rank[b]) for a, b in different):
-        groups = _split(groups, first, second)
-    names = {group: _name(at) for at, group in enumerate(sorted(groups, key=sorted))}
+    place = {model: at for at, model in enumerate(models)}
+    apart = {frozenset((place[first], place[second])) for first, second in different}
+    alike = (max(b for b in range(a, len(models)) if frozenset((a, b)) not in apart) for a in range(len(models)))
+    reach = list(accumulate(alike, max))
+    starts = [at for at, end in enumerate(reach) if not at or end > reach[at - 1]]
     return {
-        model: "".join(names[group] for group in sorted(names, key=sorted) if rank[model] in group) for model in models
+        model: _span([group for group, at in enumerate(starts) if at <= place[model] <= reach[at]]) for model in models
     }
 
 
-def _split(groups: list[frozenset[int]], first: int, second: int) -> list[frozenset[int]]:
-    kept = [group for group in groups if not {first, second} <= group]
-    halves = {group - {one} for group in groups if {first, second} <= group for one in (first, second)}
-    for half in sorted(halves, key=lambda group: (-len(group), sorted(group))):
-        if not any(half <= group for group in kept):
-            kept.append(half)
-    return kept
+def _span(groups: Sequence[int]) -> str:
+    """One letter, two side by side, or the first and the last of more."""
+    first, last = _name(groups[0]), _name(groups[-1])
+    return f"{first}–{last}" if len(groups) > 2 else "".join(map(_name, groups))
 
 
 def _name(at: int) -> str:

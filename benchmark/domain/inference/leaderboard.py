@@ -1,60 +1,132 @@
-"""One suite's models in order, with intervals, and the groups that cannot be told apart."""
+"""The ranking of one suite's models, with intervals, and the groups that cannot be told apart."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.domain.anchoring.estimates import RESAMPLES
-from benchmark.domain.inference.aligned import Aligned
-from benchmark.domain.inference.bootstrap import mean_estimates, method
+import numpy as np
+from scipy.stats import rankdata
+
+from benchmark.domain.inference.cases import Cases
 from benchmark.domain.inference.groups import letters
-from benchmark.domain.inference.paired import ALPHA, flips_for, out_of_reach, paired_differences
+from benchmark.domain.inference.paired import paired_differences
+from core.statistics import (
+    ALPHA,
+    FEWEST,
+    RESAMPLES,
+    SHARE,
+    Floats,
+    caution,
+    flips_for,
+    mean_estimates,
+    mean_of,
+    method,
+    out_of_reach,
+    resampled_means,
+    tails,
+)
+
+RANKS_FROM = 8
+"""So many models have intervals of their ranks beside the letters, which say little then."""
+NO_STORY = "no story has a score"
+LOST = "not ranked: what judges or providers lost, in {lost} of {n} stories, is worth up to {points:.1f} points; ask for it again"
+TOO_FEW = "{stories} stories can show no difference in {tests} tests at once, however large it is"
+ALONE = "nobody to be compared with"
 
 
 def leaderboard(
-    aligned: Aligned,
+    cases: Cases,
     *,
     seed: int,
     resamples: int = RESAMPLES,
     alpha: float = ALPHA,
     categories: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
-    """{models, pairs, method, seed, resamples, flips, tests, alpha, too_few}, ready for JSON.
+    """{models, pairs, method, seed, resamples, flips, tests, alpha, no_letters}, ready for JSON.
 
-    `models`, best first: {model, value, n, interval, group[, reason]}; `group` are letters, None without a score. Models
-    that share a letter are not shown to differ: Holm-adjusted p of their difference on common stories above `alpha`.
+    `models`, best first: {model, value, n, interval, best, missing, lost, rank, ranks, group[, reason]}. `value` is the mean with missing
+    answers at their worst, by which the order goes, `best` that with them at their best. `rank` is None, with a `reason`, where judges
+    or providers lost too much (`cases.MOST_LOST`); those models come last and are in no pair. `ranks` is the 95 % interval of the rank from
+    `RANKS_FROM` models on. Models without a common letter in `group` are shown to differ: see `differs` and `groups`.
     `pairs` as in `paired_differences`, the higher-ranked model first, with `categories` in each category too: the letters
-    rest on the overall differences, adjusted over all `tests`; `too_few`: see `out_of_reach`.
+    rest on the overall differences, adjusted over all `tests`. `no_letters` says why there are none, empty where there are.
     """
-    ranked = aligned.best_first()
-    scores = mean_estimates(ranked.scores, seed=seed, resamples=resamples)
+    ordered = cases.best_first()
+    fits = ordered.ranks
+    ranked, unranked = ordered[np.flatnonzero(fits).tolist()], ordered[np.flatnonzero(~fits).tolist()]
     pairs = paired_differences(ranked, seed=seed, resamples=resamples, categories=categories)
-    scored = [model for model, one in zip(ranked.models, scores, strict=True) if one["value"] is not None]
-    apart = [(one["first"], one["second"]) for one in pairs if not one["category"] and differs(one, alpha)]
-    group = letters(scored, apart)
-    rules = {"seed": seed, "resamples": resamples, "flips": flips_for(len(pairs)), "alpha": alpha}
     tests = sum(one["p"] is not None for one in pairs)
-    return {
-        "models": [
-            {"model": model, **one, "group": group.get(model)} for model, one in zip(ranked.models, scores, strict=True)
-        ],
-        "pairs": pairs,
-        "method": _method(**rules, tests=tests, by_category=any(one["category"] for one in pairs)),
-        **rules,
-        "tests": tests,
-        "too_few": out_of_reach(len(ranked.stories), tests, alpha),
-    }
+    no_letters = ALONE if len(ranked.models) < 2 else ""
+    if not no_letters and out_of_reach(len(ranked.stories), tests, alpha):
+        no_letters = TOO_FEW.format(stories=len(ranked.stories), tests=f"{tests:,}")
+    apart = [(one["first"], one["second"]) for one in pairs if not one["category"] and differs(one, alpha)]
+    group = {} if no_letters else letters(ranked.models, apart)
+    rules = {"seed": seed, "resamples": resamples}
+    places = zip(_ranks(ranked.worst), _rank_intervals(ranked, **rules), strict=True)
+    models = [
+        one | {"rank": rank, "ranks": ends, "group": group.get(one["model"])}
+        for one, (rank, ends) in zip(_rows(ranked, **rules), places, strict=True)
+    ]
+    models += [
+        one | {"rank": None, "ranks": None, "group": None, "reason": LOST.format(**one, points=100 * points)}
+        for one, points in zip(_rows(unranked, **rules), unranked.lost_score, strict=True)
+    ]
+    rules |= {"flips": flips_for(len(pairs)), "alpha": alpha}
+    fewest = min((one["n"] for one in pairs if one["p"] is not None), default=len(ranked.stories))
+    how = _method(**rules, tests=tests, fewest=fewest, by_category=any(one["category"] for one in pairs))
+    return {"models": models, "pairs": pairs, "method": how, **rules, "tests": tests, "no_letters": no_letters}
 
 
-def differs(pair: dict[str, Any], alpha: float = ALPHA) -> bool:
-    """Whether a pair of `paired_differences` is shown to differ."""
-    return pair["p_adjusted"] is not None and pair["p_adjusted"] <= alpha
+def _rows(cases: Cases, **rules: int) -> list[dict[str, Any]]:
+    held = zip(
+        cases.models,
+        mean_estimates(cases.worst, scale=SHARE, unit="stories", empty=NO_STORY, **rules),
+        mean_of(cases.best),
+        cases.missing,
+        cases.lost,
+        strict=True,
+    )
+    return [
+        {"model": model, **one, "best": float(best) if one["n"] else None, "missing": int(missing), "lost": int(lost)}
+        for model, one, best, missing, lost in held
+    ]
 
 
-def _method(*, seed: int, resamples: int, flips: int, alpha: float, tests: int, by_category: bool) -> str:
+def _ranks(worst: Floats) -> list[int]:
+    """1 for the highest mean; equal means share the better rank."""
+    return (
+        rankdata(-np.round(mean_of(worst), 12), method="min").astype(int).tolist() if worst.size else [1] * len(worst)
+    )
+
+
+def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int] | None]:
+    """[best, worst] of each model's rank in resamples of the stories, with the tails of the intervals of scores."""
+    models, stories = cases.worst.shape
+    if models < RANKS_FROM or stories < FEWEST:
+        return [None] * models
+    drawn = resampled_means(cases.worst.T, seed=seed, resamples=resamples)
+    best = rankdata(-np.round(drawn, 12), method="min", axis=1)
+    worst = rankdata(-np.round(drawn, 12), method="max", axis=1)
+    tail = float(tails(np.array([stories]))[0])
+    low = np.quantile(best, tail, axis=0, method="lower").astype(int)
+    high = np.quantile(worst, 1 - tail, axis=0, method="higher").astype(int)
+    return [list(ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
+
+
+def differs(pair: Mapping[str, Any], alpha: float = ALPHA) -> bool:
+    """Whether a pair of `paired_differences` is shown to differ: its test passes, and the stories that both answered do not point the other
+    way, which would be a difference made by missing answers alone."""
+    if pair["p_adjusted"] is None or pair["p_adjusted"] > alpha:
+        return False
+    answered = (pair.get("answered") or {}).get("value")
+    return answered is None or answered * pair["value"] >= 0
+
+
+def _method(*, seed: int, resamples: int, flips: int, alpha: float, tests: int, fewest: int, by_category: bool) -> str:
     family = "all pairs, over all stories and in each category" if by_category else "all pairs"
     return (
-        f"{method(seed=seed, resamples=resamples)}; differences on common stories, two-sided sign-flip test over stories "
+        f"missing answers at their worst; {method(seed=seed, resamples=resamples, unit='stories')}; paired differences, two-sided sign-flip test over stories "
         f"({flips:,} patterns, all of them for few stories), Holm's correction over {family} ({tests:,} tests), level {alpha:g}"
+        + (f"; {why}" if (why := caution(fewest, "stories")) else "")
     )

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import nct, t
 
 from benchmark.domain.inference.aligned import Aligned
-from benchmark.domain.inference.paired import ALPHA, out_of_reach
+from core.statistics import ALPHA, out_of_reach
 
 POWER = 0.8
 DEFAULT_SD = 2**0.5 / 3

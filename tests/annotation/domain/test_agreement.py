@@ -6,14 +6,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_kappa
 
 from annotation.domain.agreement import annotators, coefficients, intervals
 from annotation.domain.agreement.extraction import reconciliation_overlap, table_f1
-from annotation.domain.agreement.report import measure, over_all
+from annotation.domain.agreement.report import MEASURES, measure, over_all
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.schema import SCHEMA
 
 COUNTS = np.array([[3, 0], [2, 1], [0, 3], [1, 2]])
+
+
+def _from_sums(name, counts) -> float:
+    coefficient = intervals.COEFFICIENTS[name]
+    return float(coefficient.of(coefficient.sums(counts).sum(axis=0)))
 
 
 def test_strict_and_pairwise_by_hand():
@@ -28,12 +34,32 @@ def test_fleiss_kappa_by_hand():
     assert coefficients.fleiss_kappa(COUNTS) == pytest.approx(1 / 3)
 
 
+def test_fleiss_kappa_of_uneven_votes_by_hand_leaves_no_cell_out():
+    # a a b | a a b b | b b: pairs that agree 1/3, (1 + 1)/6 = 1/3, 1 → P̄ = 5/9
+    # label shares a (2/3 + 1/2 + 0)/3 = 7/18, b 11/18 → Pe = (49 + 121)/324 = 85/162; κ = (90 − 85)/(162 − 85) = 5/77
+    uneven = np.array([[2, 1], [2, 2], [0, 2]])
+    assert coefficients.fleiss_kappa(uneven) == pytest.approx(5 / 77)
+    # of the one commonest number of votes there would be nothing but a single cell, on which all agree or none
+    assert coefficients.fleiss_kappa(uneven[:1]) == pytest.approx((1 / 3 - 5 / 9) / (1 - 5 / 9))
+
+
+def test_fleiss_kappa_of_even_votes_is_that_of_statsmodels():
+    counts = np.random.default_rng(4).multinomial(3, [0.5, 0.3, 0.2], 60)
+    assert coefficients.fleiss_kappa(counts) == pytest.approx(statsmodels_kappa(counts, method="fleiss"))
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_coefficient_of_story_sums_is_that_of_its_cells(name):
+    votes = np.random.default_rng(5).integers(2, 5, 80)
+    counts = np.array([np.random.default_rng(n).multinomial(n, [0.6, 0.3, 0.1]) for n in votes])
+    assert _from_sums(name, counts) == pytest.approx(getattr(coefficients, name)(counts))
+
+
 def test_krippendorff_alpha_by_hand():
     # coincidences: diagonal per cell Σ n(n−1)/(m−1) = 3, 1, 3, 1 → 8 of n = 12, so Do = 4/12
     # De = (12² − 6² − 6²) / (12·11) = 72/132; α = 1 − (1/3)/(72/132) = 1 − 11/18 = 7/18
     assert coefficients.krippendorff_alpha(COUNTS) == pytest.approx(7 / 18)
-    sums = intervals.alpha_sums(COUNTS).sum(axis=0)
-    assert intervals.alpha_of(sums) == pytest.approx(7 / 18)
+    assert _from_sums("krippendorff_alpha", COUNTS) == pytest.approx(7 / 18)
 
 
 def test_gwet_ac1_by_hand():
@@ -93,7 +119,7 @@ def test_alpha_equals_its_definition_and_forgets_names_and_order(counts, relabel
         return
     alpha = coefficients.krippendorff_alpha(counts)
     assert alpha == pytest.approx(_alpha_from_definition(counts))
-    assert alpha == pytest.approx(float(intervals.alpha_of(intervals.alpha_sums(counts).sum(axis=0))))
+    assert alpha == pytest.approx(_from_sums("krippendorff_alpha", counts))
     shuffled = counts[random.sample(range(len(counts)), len(counts))][:, relabelled]
     assert coefficients.krippendorff_alpha(shuffled) == pytest.approx(alpha)
     assert coefficients.gwet_ac1(shuffled) == pytest.approx(coefficients.gwet_ac1(counts))
@@ -137,9 +163,8 @@ def test_resampling_stories_is_wider_than_resampling_cells_where_stories_cluster
     story = np.repeat(np.arange(40), 25)
     widths = []
     for unit in (story, np.arange(1000)):
-        low, high = intervals.story_interval(
-            intervals.per_story(unit, intervals.alpha_sums(counts)), intervals.alpha_of, seed=5
-        )
+        alpha = intervals.COEFFICIENTS["krippendorff_alpha"]
+        (low, high), _ = intervals.story_interval(intervals.per_story(unit, alpha.sums(counts)), alpha, seed=5)
         widths.append(high - low)
     assert widths[0] > 1.8 * widths[1]
 
@@ -151,13 +176,33 @@ def test_the_story_interval_holds_the_truth_about_as_often_as_it_says():
         rng = np.random.default_rng(world)
         agree = rng.binomial(25, rng.beta(8, 2, size=40))
         sums = np.column_stack([agree, np.full(40, 25)]).astype(float)
-        low, high = intervals.story_interval(sums, intervals.strict_of, seed=world, resamples=400)
+        (low, high), _ = intervals.story_interval(sums, intervals.COEFFICIENTS["strict"], seed=world, resamples=400)
         held += low <= 0.8 <= high
     assert held >= 52  # 95 % of 60 is 57; below 52 has a probability of less than one in a hundred
 
 
-def test_one_story_has_no_interval():
-    assert intervals.story_interval(np.array([[3.0, 4.0]]), intervals.strict_of, seed=0) is None
+def test_below_five_stories_there_is_no_interval():
+    row = measure(_votes_with_agreement(7, cells=8, stories=4), overlap=3, seed=1)
+    assert row["strict"] == 7 / 8
+    assert row["interval"] == dict.fromkeys(MEASURES)
+    assert row["reasons"] == dict.fromkeys(MEASURES, "an interval needs at least 5 stories")
+
+
+def test_perfect_agreement_is_not_certain():
+    # 10 stories of two cells, "True" and "False", all three annotators agreeing: with 95 % confidence at most 1 − .05^(1/10) of all stories
+    # are of a kind that was not seen; strict, pairwise ≥ .05^.1 = .741; labels are even, Pe = 1/2: κ ≥ (.741 − .5)/.5
+    rows = [
+        (s, 2 * s + c, name, label) for s in range(10) for c, label in enumerate(("True", "False")) for name in "abc"
+    ]
+    found = measure(Votes.of("truth_status", ("True", "False"), rows), overlap=3, seed=1)
+    least = 0.05**0.1
+    assert [found[name] for name in MEASURES] == [1.0] * 5
+    assert found["interval"]["strict"] == found["interval"]["pairwise"] == pytest.approx([least, 1])
+    assert found["interval"]["fleiss_kappa"] == found["interval"]["gwet_ac1"] == pytest.approx([2 * least - 1, 1])
+    # alpha's expected disagreement is 60² − 2·30² over 60·59: 1 − Do/De = 1 − (1 − least) · 59/30
+    assert found["interval"]["krippendorff_alpha"] == pytest.approx([1 - (1 - least) * 59 / 30, 1])
+    overall = over_all([Votes.of("truth_status", ("True", "False"), rows)], [found], overlap=3, seed=1)
+    assert overall["interval"] == found["interval"]
 
 
 def test_confusion_against_resolved_and_pairs():

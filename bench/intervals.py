@@ -1,0 +1,134 @@
+"""How often do the product's 95 % intervals hold the truth, for few stories and many?
+
+`python bench/intervals.py` prints the tables of docs/statistics.md; `--samples 200` is quicker and rougher. Every sample is of new stories, so
+that the truth is that of all stories there could be: for agreement the coefficient of 200,000 stories, else the expected score.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import norm, t
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from annotation.domain.agreement.intervals import COEFFICIENTS, per_story, story_interval
+from core.statistics import DIFFERENCE, SHARE, Floats, mean_estimates, resampled_sums
+
+STORIES = (5, 10, 21, 100)
+LABELS = 4
+RESAMPLES = 1000
+Agreement = tuple[float, float, tuple[float, ...]]
+WORLDS: Mapping[str, Agreement] = {
+    # how often an annotator errs, how much stories differ in it (the beta distribution's concentration), how often each label is right
+    "fair: strict agreement .75": (0.1, 8, (0.4, 0.3, 0.2, 0.1)),
+    "good: strict agreement .83": (0.06, 40, (0.4, 0.3, 0.2, 0.1)),
+    "very good, stories unlike: .93": (0.025, 15, (0.4, 0.3, 0.2, 0.1)),
+    "one label prevails: .89": (0.04, 10, (0.9, 0.05, 0.03, 0.02)),
+}
+Scores = Callable[[np.random.Generator, tuple[int, int]], Floats]
+SCORES: Mapping[str, tuple[Scores, float]] = {
+    "F1, beta(4, 2)": (lambda rng, size: rng.beta(4, 2, size), 4 / 6),
+    "high and skewed, beta(8, .8)": (lambda rng, size: rng.beta(8, 0.8, size), 8 / 8.8),
+    "few rows a story, of six": (lambda rng, size: rng.binomial(6, rng.beta(9, 2, size)) / 6, 9 / 11),
+    "6 % of stories worth nothing": (lambda rng, size: rng.beta(6, 3, size) * (rng.random(size) > 0.06), 0.94 * 6 / 9),
+}
+
+
+def counts_of(rng: np.random.Generator, stories: int, world: Agreement) -> tuple[Floats, Floats]:
+    """Label counts of three annotators in each cell, and its story; a story has 6 to 30 cells."""
+    errs, alike, prevalence = world
+    cells = rng.integers(6, 31, stories)
+    story = np.repeat(np.arange(stories), cells)
+    rate = rng.beta(errs * alike, (1 - errs) * alike, stories)[story]
+    right = (
+        rng.random(len(story))[:, None] > rng.dirichlet(8 * np.array(prevalence), stories).cumsum(axis=1)[story, :-1]
+    ).sum(axis=1)
+    wrong = rng.random((len(story), 3)) < rate[:, None]
+    labels = (right[:, None] + wrong * rng.integers(1, LABELS, wrong.shape)) % LABELS
+    return (labels[:, :, None] == np.arange(LABELS)).sum(axis=1), story
+
+
+def expanded(sums: Floats, of: Callable[[Floats], Floats], seed: int) -> Floats:
+    """The expanded percentile interval (Hesterberg 2015), for comparison."""
+    n = len(sums)
+    tail = norm.cdf((n / (n - 1)) ** 0.5 * t.ppf(0.025, n - 1))
+    return np.nanquantile(of(resampled_sums(sums, seed=seed, resamples=RESAMPLES)), [tail, 1 - tail])
+
+
+def agreement(world: Agreement, stories: int, samples: int) -> dict[str, tuple[float, float]]:
+    """Coverage of each coefficient's interval, and of expanded percentiles; samples without an interval are left out."""
+    truth = {name: _truth(world, name) for name in COEFFICIENTS}
+    held = {name: ([], []) for name in COEFFICIENTS}
+    for seed in range(samples):
+        counts, story = counts_of(np.random.default_rng((seed, stories)), stories, world)
+        for name, coefficient in COEFFICIENTS.items():
+            sums = per_story(story, coefficient.sums(counts))
+            ends, _ = story_interval(sums, coefficient, seed=seed, resamples=RESAMPLES)
+            if ends:
+                held[name][0].append(ends[0] <= truth[name] <= ends[1])
+                low, high = expanded(sums, coefficient.of, seed)
+                held[name][1].append(low <= truth[name] <= high)
+    return {name: (_share(own), _share(other)) for name, (own, other) in held.items()}
+
+
+def _truth(world: Agreement, name: str) -> float:
+    if (world, name) not in _TRUTHS:
+        counts, _ = counts_of(np.random.default_rng(99), 200_000, world)
+        for one, coefficient in COEFFICIENTS.items():
+            _TRUTHS[world, one] = float(coefficient.of(coefficient.sums(counts).sum(axis=0)))
+    return _TRUTHS[world, name]
+
+
+_TRUTHS: dict[tuple[Agreement, str], float] = {}
+
+
+def scores(kind: str, stories: int, samples: int) -> float:
+    """Coverage of a score's mean."""
+    draw, truth = SCORES[kind]
+    return _covered(draw(np.random.default_rng(stories), (samples, stories)), truth, SHARE)
+
+
+def differences(kind: str, stories: int, samples: int) -> float:
+    """Coverage of the mean difference of two models alike, on the same stories."""
+    draw, _ = SCORES[kind]
+    first, second = (draw(np.random.default_rng((stories, at)), (samples, stories)) for at in range(2))
+    return _covered(first - second, 0, DIFFERENCE)
+
+
+def _covered(rows: Floats, truth: float, scale) -> float:
+    rules = {"scale": scale, "seed": 1, "unit": "stories", "empty": "", "resamples": RESAMPLES}
+    ends = np.array([one["interval"] for one in mean_estimates(rows, **rules)])
+    return _share((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
+
+
+def _share(held) -> float:
+    return 100 * float(np.mean(held)) if len(held) else float("nan")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=int, default=2000, metavar="N")
+    samples = parser.parse_args().samples
+    print("| agreement | stories | " + " | ".join(COEFFICIENTS) + " |")
+    print("|---|---|" + "---|" * len(COEFFICIENTS))
+    for name, world in WORLDS.items():
+        for stories in STORIES:
+            found = agreement(world, stories, samples).values()
+            cells = " | ".join(f"{own:.1f} ({other:.1f})" for own, other in found)
+            print(f"| {name} | {stories} | {cells} |", flush=True)
+    print("\n| mean score of stories | stories | mean | difference of two |\n|---|---|---|---|")
+    for kind in SCORES:
+        for stories in STORIES:
+            print(
+                f"| {kind} | {stories} | {scores(kind, stories, samples):.1f} | {differences(kind, stories, samples):.1f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

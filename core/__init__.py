@@ -1,0 +1,1 @@
+"""What every app stands on and none owns: no table, no word of the domain, no framework."""

@@ -1,0 +1,67 @@
+"""One digest of what figures are computed and drawn by: whatever is kept of them is kept under it, so that an upgrade leaves none stale."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("core", "workers", "judge", "annotation", "benchmark")
+SHOWING = {"api", "forms", "management", "migrations", "sample", "templatetags", "urls", "views"}
+"""Folders of a package that ask and show: nothing that computes may import them (the import contracts), so they bear on no figure."""
+LIBRARIES = ("crowd-kit", "evalica", "matplotlib", "numpy", "pandas", "rapidfuzz", "scipy", "statsmodels")
+"""Those that our own code computes and draws with; what they require counts too."""
+
+
+@cache
+def made_by() -> str:
+    """SHA-256 of the source of everything that computes or draws, and of the versions of the libraries that it does so with.
+
+    Read once a process, while it starts (`benchmark.apps`): code that is replaced under a running process is not what that process runs.
+    """
+    return digest_of(ROOT)
+
+
+def digest_of(root: Path) -> str:
+    """`made_by` of the packages below `root`."""
+    found = hashlib.sha256(platform.python_version().encode())
+    for name, number in sorted(library_versions().items()):
+        found.update(f"\0{name} {number}".encode())
+    for path in files(root):
+        data = path.read_bytes()
+        found.update(f"\0{path.relative_to(root).as_posix()} {len(data)}\0".encode() + data)
+    return found.hexdigest()
+
+
+def files(root: Path) -> Iterator[Path]:
+    """Code and the texts beside it, in a fixed order; the same of every copy of a release."""
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*")):
+            inside = path.relative_to(root / package).parts
+            if inside[0] not in SHOWING and "__pycache__" not in inside and path.is_file():
+                yield path
+
+
+def library_versions() -> dict[str, str]:
+    """Versions of `LIBRARIES` and of what these require themselves (matplotlib draws with Pillow and fontTools), as far as installed."""
+    names = {*LIBRARIES, *(name for one in LIBRARIES for name in _required(one))}
+    return {name: number for name in names if (number := _version(name))}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _required(name: str) -> Iterator[str]:
+    """Without those of extras, which nobody asked for."""
+    for one in (requires(name) or ()) if _version(name) else ():
+        if "extra ==" not in one:
+            yield re.split(r"[^\w.-]", one, maxsplit=1)[0]

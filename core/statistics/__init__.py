@@ -1,0 +1,69 @@
+"""Statistics over clusters, the independent units of a sample: one interval method, one paired test, one correction.
+
+Callers say what their clusters are called (`unit`, in the plural), so that a reason reads as a sentence of their product.
+"""
+
+from core.statistics.bootstrap import (
+    RESAMPLES,
+    Floats,
+    mean_of,
+    ratios,
+    resampled_means,
+    resampled_sums,
+    weights,
+)
+from core.statistics.holm import holm
+from core.statistics.intervals import (
+    DIFFERENCE,
+    FEWEST,
+    LEVEL,
+    POSITIVE,
+    REAL,
+    SHARE,
+    Estimate,
+    Interval,
+    Scale,
+    few,
+    intervals,
+    mean_estimates,
+    method,
+    sparse,
+    tails,
+    unseen_share,
+)
+from core.statistics.missing import spanning
+from core.statistics.sign_flips import ALPHA, caution, flips_for, out_of_reach, sign_flip_p, sign_flips
+
+__all__ = [
+    "ALPHA",
+    "DIFFERENCE",
+    "FEWEST",
+    "LEVEL",
+    "POSITIVE",
+    "REAL",
+    "RESAMPLES",
+    "SHARE",
+    "Estimate",
+    "Floats",
+    "Interval",
+    "Scale",
+    "caution",
+    "few",
+    "flips_for",
+    "holm",
+    "intervals",
+    "mean_estimates",
+    "mean_of",
+    "method",
+    "out_of_reach",
+    "ratios",
+    "resampled_means",
+    "resampled_sums",
+    "sign_flip_p",
+    "sign_flips",
+    "spanning",
+    "sparse",
+    "tails",
+    "unseen_share",
+    "weights",
+]

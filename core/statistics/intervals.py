@@ -1,0 +1,159 @@
+"""The one interval method of the product: 95 % intervals of any figure from its resampled values, over clusters.
+
+The standard error of a cluster bootstrap, times sqrt(n / (n − 1)) because resamples of n clusters spread by so much too little, times the t
+quantile of n − 1 degrees of freedom, as Hesterberg expands percentile tails ("What teachers should know about the bootstrap", The American
+Statistician 69(4), 2015, section 5.3). Both ends are found on the logit of the figure's range and taken back (the delta method), so that an
+interval near the end of the range is longer on the other side, where the truth is, and never leaves the range.
+
+Expanded percentile tails alone lack that length: with 10 clusters and an agreement of .93 they hold the truth in 88 %, these intervals in 93 %
+(`python bench/intervals.py`, tables in docs/statistics.md).
+
+Where every cluster has the same figure nothing is spread, which does not make it certain: with 95 % confidence a share of at most
+1 − .05^(1/n) of all clusters differs (the rule of three: about 3 / n), and the interval reaches as far as these could move the figure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from scipy.stats import norm, t
+
+from core.statistics.bootstrap import RESAMPLES, Floats, mean_of, resampled_means
+
+LEVEL = 0.95
+FEWEST = 5
+"""No interval is given of fewer clusters."""
+KNOWN = 0.95
+"""The share of resamples in which a figure must be defined; fewer would be another sample."""
+_NO_SPREAD = 1e-9
+"""Rounding of sums is no spread; a part of the figure's size or range."""
+
+Estimate = dict[str, Any]
+"""{"value", "n", "interval"}: a figure, its number of clusters and [low, high] of 95 %; with a `reason` where any is None."""
+Interval = tuple[list[float] | None, str]
+"""[low, high], or None and the reason why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The range of a figure; an end of it may be infinite."""
+
+    low: float
+    high: float
+
+    def around(self, value: Floats, margin: Floats) -> tuple[Floats, Floats]:
+        """`value` ± `margin`, both ends found where the range has no ends: on its logit, its logarithm or as it is."""
+        if np.isinf(self.high):
+            return self._up_from(value, margin) if np.isfinite(self.low) else (value - margin, value + margin)
+        width = self.high - self.low
+        share = (value - self.low) / width
+        with np.errstate(divide="ignore", invalid="ignore"):
+            middle, reach = np.log(share / (1 - share)), margin / width / (share * (1 - share))
+        return self.low + width * expit(middle - reach), self.low + width * expit(middle + reach)
+
+    def _up_from(self, value: Floats, margin: Floats) -> tuple[Floats, Floats]:
+        above = value - self.low
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            factor = np.exp(margin / above)
+            return self.low + above / factor, self.low + above * factor
+
+
+SHARE = Scale(0, 1)
+DIFFERENCE = Scale(-1, 1)
+"""Of two shares; chance-corrected coefficients have the same range."""
+POSITIVE = Scale(0, np.inf)
+REAL = Scale(-np.inf, np.inf)
+
+
+def mean_estimates(
+    rows: Floats, *, scale: Scale, seed: int, unit: str, empty: str, resamples: int = RESAMPLES
+) -> list[Estimate]:
+    """The mean of each row of `rows`, shape (k, n), nan where missing; all rows share the resampled clusters.
+
+    `unit` is what the clusters are called, in the plural; `empty` is the reason of a row without any figure.
+    """
+    means, counts = mean_of(rows), np.isfinite(rows).sum(axis=1)
+    drawn = resampled_means(rows.T, seed=seed, resamples=resamples)
+    found = intervals(means, drawn, counts, scale=scale, unit=unit, empty=empty)
+    return [
+        {"value": float(mean) if n else None, "n": int(n), "interval": interval} | ({"reason": why} if why else {})
+        for mean, n, (interval, why) in zip(means, counts, found, strict=True)
+    ]
+
+
+def intervals(
+    values: Floats, drawn: Floats, counts: NDArray[np.int64], *, scale: Scale, unit: str, empty: str
+) -> list[Interval]:
+    """([low, high] or None, the reason without one) of each of k figures.
+
+    `values` has shape (k,), `drawn` what they are in each resample, shape (resamples, k), nan where undefined, and `counts` how many
+    clusters each rests on, shape (k,). All are on one `scale`.
+    """
+    n = np.maximum(counts, 2)
+    known = np.isfinite(drawn)
+    error = _spread(drawn, known) * np.sqrt(n / (n - 1))
+    low, high = scale.around(values, t.ppf((1 + LEVEL) / 2, n - 1) * error)
+    size = np.abs(values) if np.isinf(scale.high) else np.full(len(values), scale.high - scale.low)
+    enough = known.mean(axis=0) >= KNOWN
+    alike = error <= _NO_SPREAD * size
+    found: list[Interval] = []
+    for at, count in enumerate(counts):
+        if count < FEWEST:
+            found.append((None, few(unit) if count else empty))
+        elif not enough[at]:
+            found.append((None, sparse(unit)))
+        elif alike[at]:
+            found.append(_unmoved(float(values[at]), int(count), scale, unit))
+        else:
+            found.append(([float(low[at]), float(high[at])], ""))
+    return found
+
+
+def _spread(drawn: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Standard deviation of what is known in each column, nan where nothing is."""
+    n = known.sum(axis=0)
+    means = np.divide(np.where(known, drawn, 0).sum(axis=0), n, out=np.full(len(n), np.nan), where=n > 0)
+    squares = np.where(known, (drawn - means) ** 2, 0).sum(axis=0)
+    return np.sqrt(np.divide(squares, n, out=np.full(len(n), np.nan), where=n > 0))
+
+
+def unseen_share(n: int) -> float:
+    """The largest share of all clusters, with 95 % confidence, of a kind of which none is among n: 1 − .05^(1/n), about 3 / n."""
+    return 1 - (1 - LEVEL) ** (1 / n)
+
+
+def _unmoved(value: float, n: int, scale: Scale, unit: str) -> Interval:
+    if np.isinf(scale.high):
+        return None, f"all {unit} are alike, and nothing bounds those that were not seen"
+    unseen = unseen_share(n)
+    return [value - unseen * (value - scale.low), value + unseen * (scale.high - value)], ""
+
+
+def tails(n: NDArray[np.int64]) -> Floats:
+    """The share of resamples beyond either end where quantiles of resamples are wanted, as of ranks: 2.5 % for many clusters, less for few.
+
+    The tails of an expanded percentile interval (Hesterberg 2015).
+    """
+    return norm.cdf(np.sqrt(n / (n - 1)) * t.ppf((1 - LEVEL) / 2, n - 1))
+
+
+def few(unit: str) -> str:
+    """Why there is no interval of so few clusters."""
+    return f"an interval needs at least {FEWEST} {unit}"
+
+
+def sparse(unit: str) -> str:
+    """Why there is no interval where too many resamples miss every cluster that has a figure."""
+    return f"too few {unit} have what is counted: more than {1 - KNOWN:.0%} of resamples have none"
+
+
+def method(*, seed: int, unit: str, resamples: int = RESAMPLES) -> str:
+    """How the intervals are made, in words."""
+    return (
+        f"{LEVEL:.0%} intervals: t quantile, standard error of a cluster bootstrap over {unit} ({resamples} resamples, seed {seed}), on the "
+        f"logit of the figure's range; rule of three where all {unit} are alike; none of fewer than {FEWEST} {unit}"
+    )

@@ -1,0 +1,63 @@
+"""One sentence for what can happen to the disk and to the database beneath everything: full, damaged, away, held, not writable."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+
+FULL = "{place}: the disk is full, so nothing was saved; make room, then try again. What was saved before is kept."
+DAMAGED = "{place}: the file is damaged, or it is not a database; restore a backup, or name another database."
+AWAY = (
+    "{place}: the database cannot be reached; see that its server runs and that the address is right, then try again."
+)
+HELD = "{place}: another process holds the database; nothing was saved. Try again in a moment."
+CLOSED = "{place}: it cannot be opened or written; see that the folder exists and that it may be written."
+REFUSED = "{place}: the database server refuses the user or knows no such database; see the address."
+
+_SQLITE = {5: HELD, 6: HELD, 8: CLOSED, 10: FULL, 11: DAMAGED, 13: FULL, 14: CLOSED, 23: CLOSED, 26: DAMAGED}
+"""By primary result code (https://sqlite.org/rescode.html). An I/O error (10) is nearly always a quota or a disk that is full."""
+_SQLSTATE = {"53100": FULL, "25006": CLOSED, "55P03": HELD, "XX001": DAMAGED, "XX002": DAMAGED, "58030": FULL}
+"""By code, else by class of two characters (https://www.postgresql.org/docs/current/errcodes-appendix.html)."""
+_SQLSTATE_CLASSES = {"08": AWAY, "57": AWAY, "53": AWAY, "28": REFUSED, "3D": REFUSED}
+_ERRNO = {
+    errno.ENOSPC: FULL,
+    errno.EDQUOT: FULL,
+    errno.EFBIG: FULL,
+    errno.EROFS: CLOSED,
+    errno.ENOTDIR: CLOSED,
+    errno.EACCES: CLOSED,
+    errno.EPERM: CLOSED,
+}
+
+
+def sentence_of(error: BaseException, *, place: str) -> str | None:
+    """Return what happened to the storage in one sentence, or None where `error` tells of something else.
+
+    `place` names the database (its file, or host and name without a password); an OSError's own file takes its place.
+    """
+    for cause in _chain(error):
+        if isinstance(cause, OSError):
+            if told := _ERRNO.get(cause.errno or 0):
+                return told.format(place=cause.filename or place)
+        elif told := _of_database(cause):
+            return told.format(place=place)
+    return None
+
+
+def _of_database(error: BaseException) -> str | None:
+    if code := getattr(error, "sqlite_errorcode", None):
+        return _SQLITE.get(code & 0xFF)
+    if not hasattr(error, "sqlstate"):
+        return None
+    state = error.sqlstate
+    if state is None:  # the connection could not be made, or broke
+        return AWAY if type(error).__name__ in ("OperationalError", "ConnectionTimeout", "PoolTimeout") else None
+    return _SQLSTATE.get(state) or _SQLSTATE_CLASSES.get(state[:2])
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__

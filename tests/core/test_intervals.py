@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import bootstrap, t
+from statsmodels.regression.linear_model import OLS
+
+from core import statistics
+from core.statistics import DIFFERENCE, POSITIVE, REAL, SHARE, few, intervals, resampled_sums, unseen_share
+from core.statistics.intervals import sparse
+
+NONE = "no story has a score"
+mean_estimates = partial(statistics.mean_estimates, scale=SHARE, unit="stories", empty=NONE)
+
+
+def test_the_standard_error_is_that_of_scipys_bootstrap_and_of_statsmodels_clustered_errors():
+    # with so many clusters and so far from the ends the logit bends nothing and t is normal: value ± 1.98 standard errors
+    scores = np.random.default_rng(3).normal(0.5, 0.01, (1, 120))
+    [found] = mean_estimates(scores, seed=1, resamples=4000)
+    drawn = bootstrap((scores[0],), np.mean, n_resamples=4000, rng=9).standard_error
+    low, high = found["interval"]
+    assert (high - low) / 2 / t.ppf(0.975, 119) == pytest.approx(drawn, rel=0.06)
+    clustered = OLS(scores[0], np.ones(120)).fit(cov_type="cluster", cov_kwds={"groups": np.arange(120)}).bse[0]
+    assert (high - low) / 2 / t.ppf(0.975, 119) == pytest.approx(clustered, rel=0.06)
+    assert found["value"] == pytest.approx(scores.mean()) and found["n"] == 120
+    assert mean_estimates(scores, seed=1, resamples=4000) == [found]
+    assert mean_estimates(scores, seed=2, resamples=4000) != [found]
+
+
+def test_an_interval_by_hand():
+    # drawn .5 and .9 alike often around .8 of 10 stories: standard deviation .2, times √(10/9); t(9; .975) = 2.26216;
+    # margin .47691, and on the logit, whose slope at .8 is 1/(.8 · .2) = 6.25: 1.38629 ± 2.98069
+    [(ends, why)] = intervals(
+        np.array([0.8]), np.array([[0.5], [0.9]]), np.array([10]), scale=SHARE, unit="stories", empty=NONE
+    )
+    margin = 2.2621572 * 0.2 * (10 / 9) ** 0.5
+    assert (ends, why) == (pytest.approx([expit(logit(0.8) - 6.25 * margin), expit(logit(0.8) + 6.25 * margin)]), "")
+    # .8 of [0, 1] is .6 of [−1, 1]: all is twice as far
+    [(twice, _)] = intervals(
+        np.array([0.6]), np.array([[0.0], [0.8]]), np.array([10]), scale=DIFFERENCE, unit="stories", empty=NONE
+    )
+    assert twice == pytest.approx([2 * end - 1 for end in ends])
+    # positive figures on their logarithm: 4 · e^(±margin/4), where the standard deviation is 1; without an end as they are
+    for scale, expected in (
+        (POSITIVE, 4 * np.exp(np.array([-1, 1]) * 2.2621572 * (10 / 9) ** 0.5 / 4)),
+        (REAL, 4 + np.array([-1, 1]) * 2.2621572 * (10 / 9) ** 0.5),
+    ):
+        [(found, _)] = intervals(
+            np.array([4.0]), np.array([[3.0], [5.0]]), np.array([10]), scale=scale, unit="stories", empty=NONE
+        )
+        assert found == pytest.approx(list(expected))
+
+
+def test_missing_scores_are_left_out_and_what_is_undefined_says_why():
+    nan = np.nan
+    rows = np.array([[0.2, nan, 0.6, 0.1, 0.3, 0.9], [nan, nan, nan, 0.5, nan, nan], [nan] * 6])
+    partly, one, none = mean_estimates(rows, seed=1)
+    assert partly["value"] == pytest.approx(0.42) and partly["n"] == 5 and len(partly["interval"]) == 2
+    assert one == {"value": 0.5, "n": 1, "interval": None, "reason": few("stories")}
+    assert none == {"value": None, "n": 0, "interval": None, "reason": NONE}
+    assert mean_estimates(np.empty((0, 0)), seed=1) == []
+
+
+@pytest.mark.parametrize("stories", [1, 2, 3, 4])
+def test_no_interval_below_five_stories(stories):
+    [found] = mean_estimates(np.linspace(0.2, 0.8, stories)[None], seed=1)
+    assert found["interval"] is None and found["reason"] == "an interval needs at least 5 stories"
+
+
+def test_alike_is_not_certain():
+    # 5 stories of .81: with 95 % confidence at most 1 − .05^(1/5) = .4507 of all stories differ, and these are worth 0 or 1:
+    # .81 · .5493 = .4449 and .81 + .19 · .4507 = .8956; of perfect scores [.5493, 1]
+    assert unseen_share(5) == pytest.approx(0.4507, abs=5e-5)
+    assert unseen_share(100) == pytest.approx(3 / 100, rel=0.02)  # the rule of three
+    alike, perfect = mean_estimates(np.array([[0.81] * 5, [1.0] * 5]), seed=1)
+    assert alike["interval"] == pytest.approx([0.4449, 0.8956], abs=1e-4)
+    assert perfect["interval"] == pytest.approx([0.5493, 1], abs=1e-4)
+    # nothing bounds what a count could be
+    [(ends, why)] = intervals(
+        np.array([7.0]), np.full((20, 1), 7.0), np.array([9]), scale=POSITIVE, unit="stories", empty=NONE
+    )
+    assert ends is None and why == "all stories are alike, and nothing bounds those that were not seen"
+
+
+def test_an_interval_needs_a_figure_in_nearly_all_resamples():
+    drawn = np.random.default_rng(1).normal(0.5, 0.1, (100, 2))
+    drawn[:6, 0] = drawn[:5, 1] = np.nan
+    six, five = intervals(np.array([0.5, 0.5]), drawn, np.array([9, 9]), scale=SHARE, unit="stories", empty=NONE)
+    assert six == (None, sparse("stories")) and five[0] is not None
+
+
+def clustered(stories: int, repetitions: int) -> tuple[np.ndarray, float]:
+    """Right or wrong for 25 propositions a story whose chance of being right differs by story: (runs, stories, 25)."""
+    rng = np.random.default_rng(20)
+    chance = rng.beta(3, 2, (repetitions, stories, 1))  # its mean is 3 / (3 + 2)
+    return (rng.random((repetitions, stories, 25)) < chance).astype(float), 3 / 5
+
+
+def covering(rows: np.ndarray, truth: float) -> float:
+    ends = np.array([one["interval"] for one in mean_estimates(rows, seed=4, resamples=1000)])
+    return float(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean())
+
+
+def test_intervals_over_stories_cover_the_truth_and_those_over_propositions_do_not():
+    right, truth = clustered(stories=60, repetitions=400)
+    assert covering(right.mean(axis=2), truth) >= 0.93
+    # beta(3, 2) varies by 6/(25·6) = 0.04 between stories, 0.2 within: the design effect 1 + 24·0.04/0.24 = 5
+    # makes intervals over propositions √5 too narrow: 2·Φ(1.96/√5) − 1 = 0.62
+    assert 0.5 < covering(right.reshape(400, -1), truth) < 0.75
+
+
+@pytest.mark.parametrize("stories", [5, 10, 21, 100])
+@pytest.mark.parametrize("alpha_beta", [(4, 2), (9, 1)])
+def test_intervals_of_few_stories_cover_the_truth(stories, alpha_beta):
+    # 95 % of 1,000 with a standard error of √(1000 · .95 · .05) = 6.9; plain percentile tails hold 82 % of 5 stories here
+    scores = np.random.default_rng(stories).beta(*alpha_beta, (1000, stories))
+    assert 0.92 <= covering(scores, alpha_beta[0] / sum(alpha_beta)) <= 0.98
+
+
+def test_sums_of_many_clusters_are_drawn_in_blocks():
+    columns = np.ones((5000, 1))
+    assert (resampled_sums(columns, seed=1, resamples=1000) == 5000).all()
