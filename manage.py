@@ -9,7 +9,25 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    from core.storage_trouble import sentence_of
+
+    try:
+        execute_from_command_line(sys.argv)
+    except Exception as error:
+        told = sentence_of(error, place=_database())
+        if told is None:
+            raise
+        sys.exit(f"CommandError: {told}")
+
+
+def _database() -> str:
+    """What the sentence calls the database: settings may be what failed."""
+    try:
+        from workers.services.storage import place
+
+        return place()
+    except Exception:
+        return "The database"
 
 
 if __name__ == "__main__":

@@ -41,8 +41,10 @@ def _sweep_for_ever() -> None:
     from workers import tasks
 
     _without_harm(_announce)
+    _without_harm(tasks.show_up)
     while not tasks.STOP.wait(settings.WORKER_SWEEP_SECONDS):
         _without_harm(tasks.look_around)
+    _without_harm(tasks.say_goodbye)
 
 
 def _announce() -> None:
@@ -58,5 +60,5 @@ def _without_harm(work: Callable[[], None]) -> None:
     try:
         work()
     except Exception:  # the database may be away; the next look may find it, with a connection of its own
-        log.warning("The sweep could not be made; trying again.", exc_info=True)
+        log.warning("The sweep could not be made; trying again.", exc_info=True)  # a StorageFilter shortens it
         connections.close_all()

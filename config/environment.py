@@ -48,6 +48,26 @@ def listing(name: str, default: list[str] | None = None) -> list[str]:
     return [part.strip() for part in raw.split(",") if part.strip()] if raw else list(default or [])
 
 
+def private_folder(path: Path) -> Path:
+    """`path`, made where it is missing, so that its owner alone reads what is in it."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _keep_private(path)
+    return path
+
+
+def private_file(path: Path) -> None:
+    """Make the file where it is missing, so that its owner alone reads it; what SQLite puts beside it gets the same mode."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT, 0o600))
+    _keep_private(path)
+
+
+def _keep_private(path: Path) -> None:
+    mode = path.stat().st_mode
+    if mode & 0o077 and path.stat().st_uid == os.geteuid():
+        path.chmod(mode & 0o700)
+
+
 def secret_key(var: Path) -> str:
     """SECRET_KEY from the environment, else one made once and kept in `var/secret-key`, readable by its owner only."""
     given = text("SECRET_KEY")

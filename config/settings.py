@@ -10,7 +10,7 @@ from csp.constants import NONE, SELF
 from config import environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VAR_DIR = Path(environment.text("CREDENCE_VAR", str(BASE_DIR / "var")))
+VAR_DIR = environment.private_folder(Path(environment.text("CREDENCE_VAR", str(BASE_DIR / "var"))))
 
 # Matplotlib's font cache: a container's home may be read-only.
 os.environ.setdefault("MPLCONFIGDIR", str(VAR_DIR / "matplotlib"))
@@ -33,11 +33,10 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "rest_framework",
-    "rest_framework.authtoken",
+    "rest_framework.authtoken",  # a migration of annotation takes its tokens over
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_htmx",
-    "axes",
     "csp",
     "config.apps.ConfigConfig",
     "workers.apps.WorkersConfig",
@@ -58,7 +57,6 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "axes.middleware.AxesMiddleware",
     "config.middleware.PrivatePages",
     "config.middleware.NoNul",
 ]
@@ -101,7 +99,8 @@ def _database() -> dict:
         }
         # In a file, not in memory: threads of a test then meet the locks that they meet in production.
         database["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
-        Path(database["NAME"]).parent.mkdir(parents=True, exist_ok=True)
+        if not str(database["NAME"]).startswith((":memory:", "file:")):
+            environment.private_file(Path(database["NAME"]))
     return database
 
 
@@ -152,6 +151,7 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = True
 WORKER_LEASE_SECONDS = environment.integer("WORKER_LEASE_SECONDS", 20, low=2, high=3600)
+ANSWER_MAX_BYTES = environment.integer("ANSWER_MAX_MB", 16, low=1, high=1024) * 1_000_000
 WORKER_SWEEP_SECONDS = environment.integer("WORKER_SWEEP_SECONDS", 5, low=1, high=600)
 ENDPOINT_HOSTS = environment.listing("ENDPOINT_HOSTS")
 # The backends know no settings. Set, not defaulted: a child process with another CREDENCE_VAR has another folder.
@@ -159,10 +159,6 @@ os.environ["SCRIPTED_DIR"] = str(VAR_DIR / "scripts")
 
 # --- people ----------------------------------------------------------------------------------------------------------
 AUTH_USER_MODEL = "annotation.User"
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
-]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -174,14 +170,7 @@ LOGIN_REDIRECT_URL = "annotation:home"
 LOGOUT_REDIRECT_URL = "login"
 INVITATION_DAYS = environment.integer("INVITATION_DAYS", 14, low=1, high=365)
 
-AXES_FAILURE_LIMIT = environment.integer("LOGIN_ATTEMPTS", 8, low=3, high=100)
-AXES_COOLOFF_TIME = 0.25  # hours
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_LOCKOUT_TEMPLATE = "429.html"
-AXES_HTTP_RESPONSE_CODE = 429
-AXES_RESET_ON_SUCCESS = True
-AXES_ENABLE_ACCESS_FAILURE_LOG = False
-AXES_VERBOSE = False
+LOGIN_ATTEMPTS = environment.integer("LOGIN_ATTEMPTS", 8, low=3, high=100)
 
 EMAIL_URL = environment.text("SMTP_HOST")
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_URL else 'console'}.EmailBackend"
@@ -203,7 +192,8 @@ CSRF_COOKIE_HTTPONLY = (
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = BEHIND_TLS
 SECURE_HSTS_SECONDS = 31536000 if BEHIND_TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = BEHIND_TLS
-if environment.boolean("TRUST_PROXY", False):
+TRUST_PROXY = environment.boolean("TRUST_PROXY", False)
+if TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
@@ -255,7 +245,15 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "annotation.api.openapi.Described",
     "EXCEPTION_HANDLER": "annotation.api.errors.one_shape",
-    "DEFAULT_THROTTLE_RATES": {},
+    "DEFAULT_THROTTLE_CLASSES": [
+        "rest_framework.throttling.UserRateThrottle",
+        "rest_framework.throttling.AnonRateThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {
+        "user": f"{environment.integer('API_REQUESTS_PER_MINUTE', 600, low=1, high=1_000_000)}/min",
+        "anon": "60/min",
+    },
+    "NUM_PROXIES": 1 if TRUST_PROXY else 0,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Credence API",
@@ -278,8 +276,14 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"refusals": {"()": "config.log_filters.RefusalFilter"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["refusals"]}},
+    "filters": {
+        "refusals": {"()": "config.log_filters.RefusalFilter"},
+        "keys": {"()": "config.log_filters.KeyFilter"},
+        "storage": {"()": "config.log_filters.StorageFilter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["refusals", "storage", "keys"]}},
+    # It warns whenever a request waits for a thread, which is what a queue is for.
+    "loggers": {"waitress.queue": {"level": "ERROR"}},
     "root": {"handlers": ["console"], "level": environment.text("LOG_LEVEL", "WARNING").upper()},
 }
 SILENCED_SYSTEM_CHECKS: list[str] = []

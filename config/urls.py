@@ -1,7 +1,17 @@
 from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
+from django.views.generic import RedirectView
+
+handler500 = "config.trouble.failed"
 
 urlpatterns = [
+    # One log-in, with its limits.
+    path(
+        "site-admin/login/",
+        login_not_required(RedirectView.as_view(pattern_name="login", query_string=True)),
+        name="site_admin_login",
+    ),
     path("site-admin/", admin.site.urls),
     path("api/", include("annotation.api.urls")),
     path("", include("annotation.urls.accounts")),

@@ -14,6 +14,7 @@ import pytest
 import redis
 
 from config.celery import app
+from tests.patience import PATIENCE
 from tests.workers.conftest import drain, make_endpoint, start, trial  # noqa: F401
 from tests.workers.process import CELERY, start_process
 from workers import tasks
@@ -62,7 +63,7 @@ def ring_at():
 def worker(broker, tmp_path):
     arguments = "worker --pool threads --concurrency 2 -Q calls --without-gossip --without-mingle --loglevel WARNING"
     process = start_process(CELERY, *arguments.split(), folder=tmp_path, REDIS_URL=broker, WORKER_SWEEP_SECONDS="600")
-    client, end = redis.Redis.from_url(broker), time.monotonic() + 30
+    client, end = redis.Redis.from_url(broker), time.monotonic() + PATIENCE
     while not client.smembers("_kombu.binding.calls"):
         assert process.poll() is None and time.monotonic() < end, "the worker did not start"
         time.sleep(0.1)
@@ -71,7 +72,7 @@ def worker(broker, tmp_path):
     process.communicate()
 
 
-def until_finished(job, *, seconds: float = 20) -> None:
+def until_finished(job, *, seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while job.state == JobState.RUNNING:
         assert time.monotonic() < end, "nobody heard the bell"
@@ -85,7 +86,7 @@ def test_a_job_that_starts_rings_a_worker_up(broker, worker, ring_at, make_endpo
     until_finished(job)
     assert Item.objects.filter(job=job, state="done").count() == 30
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(timeout=15) == 0
+    assert worker.wait(timeout=PATIENCE) == 0
 
 
 def test_a_broker_that_is_away_stops_nobody(ring_at, make_endpoint, start, caplog, monkeypatch):  # noqa: F811

@@ -1,0 +1,105 @@
+"""The web server: `python -m config.web`, on HOST and PORT with WORKERS processes of THREADS threads each.
+
+Waitress takes a request whole before a thread works on it, so that connections which send slowly, or half a request, keep nobody
+waiting. The application is loaded once and the processes are forked from it: they share its memory and the listening socket.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from types import FrameType
+
+CONNECTIONS = 1000
+"""Open connections that one process holds; more wait to be accepted."""
+SILENCE = 60
+"""Seconds after which a connection that neither sends nor takes anything is closed."""
+
+
+def main() -> None:
+    from config.environment import integer, problems, text
+
+    host = text("HOST", "127.0.0.1")
+    port = integer("PORT", 8000, low=1, high=65535)
+    workers = integer("WORKERS", 2, low=1, high=64)
+    threads = integer("THREADS", 8, low=1, high=256)
+    if problems:
+        sys.exit(" ".join(problems))
+    try:
+        listening = socket.create_server((host, port), backlog=1024)
+    except OSError as error:
+        sys.exit(f"{host}, port {port}: {error.strerror.lower()}; HOST and PORT choose another address.")
+    from config import wsgi  # noqa: F401, loaded before the processes part: they share what it takes
+
+    alive = os.pipe()
+    _watch([_fork(listening, threads, alive) for _ in range(workers)])
+
+
+def _fork(listening: socket.socket, threads: int, alive: tuple[int, int]) -> int:
+    """Return the id of a new process that serves until it gets a SIGTERM, and then ends what it has begun.
+
+    `alive` is a pipe that nobody writes to: it ends with this process, however that dies, and the new one with it.
+    """
+    child = os.fork()
+    if child == 0:
+        os.close(alive[1])
+        threading.Thread(target=_end_with, args=(alive[0],), daemon=True).start()
+        _serve(listening, threads)
+        os._exit(0)
+    return child
+
+
+def _end_with(pipe: int) -> None:
+    os.read(pipe, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _serve(listening: socket.socket, threads: int) -> None:
+    import waitress
+    from django.conf import settings
+
+    from config.wsgi import application
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)
+    waitress.serve(
+        application,
+        sockets=[listening],
+        threads=threads,
+        connection_limit=CONNECTIONS,
+        channel_timeout=SILENCE,
+        max_request_body_size=settings.IMPORT_MAX_BYTES + settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+        clear_untrusted_proxy_headers=not settings.TRUST_PROXY,
+        asyncore_use_poll=True,
+        ident=None,
+        _quiet=True,
+    )
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    raise SystemExit
+
+
+def _watch(children: list[int]) -> None:
+    """Wait for the processes. One that dies takes the others with it: whoever keeps the server alive starts all anew."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        for child in children:
+            os.kill(child, signal.SIGTERM)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+    died, status = os.wait()
+    children.remove(died)
+    end(signal.SIGTERM, None)
+    while children:
+        children.remove(os.wait()[0])
+    sys.exit(os.waitstatus_to_exitcode(status) and 1)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    main()

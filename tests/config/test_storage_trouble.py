@@ -1,0 +1,184 @@
+"""A full disk, a damaged database file and a database that is away: one sentence, at the start as at work, and nothing half done."""
+
+from __future__ import annotations
+
+import logging
+import os
+import resource
+import sqlite3
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client
+
+from annotation.models import User
+from config.log_filters import StorageFilter
+from core.storage_trouble import sentence_of
+from tests.patience import PATIENCE
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORD = '{"story_id": 1, "story_category": "Hinting Task", "story": "Ines waits.", "beliefs": []}\n'
+
+
+def manage(var: Path, *arguments: str, limit: int | None = None, **environment: str) -> subprocess.CompletedProcess:
+    """Run a command with its data in `var`; no file of it can grow beyond `limit` bytes."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=kept | {"CREDENCE_VAR": str(var)} | environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None,
+    )
+
+
+def says_one_sentence(done: subprocess.CompletedProcess, *parts: str) -> None:
+    told = [line for line in done.stderr.splitlines() if line.strip()]
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert len(told) == 1 and all(part in told[0] for part in parts), done.stderr
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory) -> Path:
+    var = tmp_path_factory.mktemp("installation") / "var"
+    done = manage(var, "migrate", "-v", "0")
+    assert done.returncode == 0, done.stderr
+    (var.parent / "stories.jsonl").write_text(RECORD)
+    return var
+
+
+def import_stories(var: Path, **how) -> subprocess.CompletedProcess:
+    file = str(var.parent / "stories.jsonl")
+    return manage(var, "import_corpus", "omnitom", file, "--project", "minds", **how)
+
+
+def test_a_database_that_is_away_is_one_sentence_at_the_start_and_at_work(installation):
+    away = {"DATABASE_URL": "postgres://credence:secret@127.0.0.1:1/minds"}
+    for command in (["migrate", "-v", "0"], ["load_sample", "--once"]):
+        done = manage(installation, *command, **away)
+        says_one_sentence(done, "127.0.0.1:1/minds", "cannot be reached")
+        assert "secret" not in done.stderr
+    says_one_sentence(import_stories(installation, **away), "127.0.0.1:1/minds", "cannot be reached")
+
+
+@pytest.mark.parametrize("content", [b"no database at all " * 400, b"SQLite format 3\0" + b"\xff" * 8000])
+def test_a_damaged_database_file_is_named(tmp_path, content):
+    var = tmp_path / "var"
+    var.mkdir()
+    (var / "credence.sqlite3").write_bytes(content)
+    (tmp_path / "stories.jsonl").write_text(RECORD)
+    says_one_sentence(manage(var, "migrate", "-v", "0"), "credence.sqlite3", "damaged")
+    says_one_sentence(import_stories(var), "credence.sqlite3", "damaged")
+    assert (var / "credence.sqlite3").read_bytes() == content
+
+
+def test_a_full_disk_stops_an_import_with_one_sentence_and_keeps_nothing_half_done(installation):
+    stories = installation.parent / "many.jsonl"
+    long = "Ines waits. " * 2000
+    stories.write_text(
+        "".join(RECORD.replace('"Ines waits."', f'"{long} {at}"').replace(": 1,", f": {at},") for at in range(1, 200))
+    )
+    size = (installation / "credence.sqlite3").stat().st_size
+    done = manage(installation, "import_corpus", "omnitom", str(stories), "--project", "full", limit=size + 200_000)
+    says_one_sentence(done, "disk is full")
+    held = sqlite3.connect(installation / "credence.sqlite3")
+    whole = held.execute("SELECT count(*) FROM annotation_story").fetchone()[0]
+    tables = held.execute("SELECT count(*) FROM annotation_belieftable").fetchone()[0]
+    assert whole == tables and whole < 199  # stories that are kept are kept whole
+    assert held.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    held.close()
+    again = manage(installation, "import_corpus", "omnitom", str(stories), "--project", "full")
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = manage(tmp_path / "file" / "var", "check")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert str(tmp_path / "file") in done.stderr
+
+
+# --- at work ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def full(db):
+    """A SQLite database that cannot take another page."""
+    if connection.vendor != "sqlite":
+        pytest.skip("PostgreSQL's own full disk cannot be made here; its code is tested below")
+    with connection.cursor() as cursor:
+        most = cursor.execute("PRAGMA max_page_count").fetchone()[0]
+        free = cursor.execute("PRAGMA freelist_count").fetchone()[0]
+        cursor.execute("CREATE TABLE filler (content BLOB)")
+        cursor.execute("INSERT INTO filler VALUES (zeroblob(%s))", [4096 * (free + 1)])
+        cursor.execute("PRAGMA max_page_count = 1")  # that is: as many as there are now
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA max_page_count = {most}")
+
+
+def test_a_page_and_the_api_say_that_nothing_can_be_saved(cast, full):
+    client = Client(raise_request_exception=False)
+    client.force_login(cast.alice)
+    answer = client.post("/p/minds/guidelines/order/", {"text": "Ines waits. " * 1600})
+    assert answer.status_code == 503 and answer["Retry-After"] == "10"
+    assert "Nothing can be saved just now" in answer.content.decode() and "sqlite3" not in answer.content.decode()
+    User.objects.update(is_superuser=True)
+    endpoint = {"name": "m", "provider": "scripted", "model": "m", "options": {"default": "Ines waits. " * 4000}}
+    answer = client.post("/api/v1/endpoints/", endpoint, content_type="application/json")
+    assert answer.status_code == 503, answer.content
+    assert "nothing was saved" in answer.json()["error"]["message"] and answer["Retry-After"] == "10"
+
+
+class _Postgres(Exception):
+    def __init__(self, sqlstate: str | None) -> None:
+        super().__init__("told by the server")
+        self.sqlstate = sqlstate
+
+
+@pytest.mark.parametrize(
+    ("state", "part"),
+    [("53100", "disk is full"), ("57P01", "cannot be reached"), ("08006", "cannot be reached"), ("28P01", "refuses the user"),
+     ("3D000", "knows no such database"), ("XX001", "damaged"), ("25006", "cannot be opened or written"), ("23505", None)],
+)  # fmt: skip
+def test_what_postgresql_says_by_its_code(state, part):
+    error = OperationalError("told by the server")
+    error.__cause__ = _Postgres(state)
+    told = sentence_of(error, place="db.example:5432/minds")
+    assert told is None if part is None else (part in told and told.startswith("db.example:5432/minds: "))
+
+
+def test_the_log_has_the_sentence_in_place_of_a_trace():
+    error = OperationalError("x")
+    error.__cause__ = _Postgres("53100")
+    record = logging.LogRecord("django.request", logging.ERROR, "", 0, "Internal Server Error: %s", ("/p/",), None)
+    record.exc_info = (type(error), error, None)
+    assert StorageFilter().filter(record) and record.exc_info is None
+    assert record.getMessage().startswith("Internal Server Error: /p/: ") and "disk is full" in record.getMessage()
+
+
+# --- who may read it ----------------------------------------------------------------------------------------------------
+
+
+def test_data_and_database_are_their_owner_s_alone(installation):
+    def mode(path: Path) -> int:
+        return stat.S_IMODE(path.stat().st_mode)
+
+    assert mode(installation) == 0o700 and mode(installation / "credence.sqlite3") == 0o600
+    installation.chmod(0o755)
+    (installation / "credence.sqlite3").chmod(0o644)
+    assert manage(installation, "check").returncode == 0
+    assert mode(installation) == 0o700 and mode(installation / "credence.sqlite3") == 0o600
+
+
+def test_a_database_elsewhere_is_its_owner_s_alone_from_the_first_moment(tmp_path):
+    elsewhere = tmp_path / "shared" / "minds.sqlite3"
+    done = manage(tmp_path / "var", "migrate", "-v", "0", DATABASE_URL=f"sqlite:///{elsewhere}")
+    assert done.returncode == 0, done.stderr
+    assert {stat.S_IMODE(one.stat().st_mode) for one in elsewhere.parent.iterdir()} == {0o600}
