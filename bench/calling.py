@@ -90,6 +90,9 @@ class _Asking:
             assert call.answer.split()
         return {item.pk: Received() for item, _ in answered}
 
+    def failed_before(self, job):
+        return 0
+
     def finished(self, job):
         pass
 

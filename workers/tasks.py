@@ -6,17 +6,16 @@ import threading
 
 from celery import current_app, shared_task
 from django.db import connections
-from django.utils import timezone
 
 from workers import backends
 from workers.models import Endpoint
-from workers.services import doorbell
+from workers.services import doorbell, processes
+from workers.services.clock import database_time
 from workers.services.drain import Drain
 from workers.services.sweeping import claimable, sweep
 
 STOP = threading.Event()
 """Set when this process shuts down: nothing more is claimed, and what is in flight comes to its end."""
-CALLS = "calls"
 _working = threading.Lock()
 
 
@@ -54,7 +53,7 @@ def try_one(endpoint: int) -> None:
 
 def ask_to_try(endpoint: Endpoint) -> bool:
     """Asks a worker to make one short call; False where no broker can be reached."""
-    queue = queue_of_engine(endpoint.name) if endpoint.provider in backends.ENGINES else CALLS
+    queue = queue_of_engine(endpoint.name) if endpoint.provider in backends.ENGINES else processes.CALLS
     try:
         try_one.apply_async([endpoint.pk], queue=queue, retry=False, expires=90)
     except Exception:
@@ -63,25 +62,39 @@ def ask_to_try(endpoint: Endpoint) -> bool:
 
 
 def queue_of_engine(endpoint: str) -> str:
-    return f"engine-{endpoint}"
+    return processes.ENGINE + endpoint
 
 
 def send_bells() -> None:
     """Rings for everything that waits. Raises where the broker cannot be reached."""
-    waiting = claimable(now=timezone.now())
+    waiting = claimable(now=database_time())
     if any(provider not in backends.ENGINES for _, provider in waiting):
-        work.apply_async(queue=CALLS, retry=False, expires=60)
+        work.apply_async(queue=processes.CALLS, retry=False, expires=60)
     engines = Endpoint.objects.filter(pk__in=[pk for pk, provider in waiting if provider in backends.ENGINES])
     for name in engines.values_list("name", flat=True):
         work_engine.apply_async([name], queue=queue_of_engine(name), retry=False, expires=60)
 
 
+def show_up() -> None:
+    """Says that this worker is there, also while it has nothing to do."""
+    processes.report(consumed_queues())
+
+
 def look_around() -> None:
     """The sweep of one worker: frees what dead ones held and rings for what waits; without a broker it works itself."""
     try:
-        sweep(now=timezone.now())
-        if claimable(now=timezone.now()):
+        show_up()
+        sweep(now=database_time())
+        if claimable(now=database_time()):
             _ring_or_work()
+    finally:
+        connections.close_all()
+
+
+def say_goodbye() -> None:
+    """What a worker does that takes nothing more: it is not listed any more once its last answer is in."""
+    try:
+        processes.leave()
     finally:
         connections.close_all()
 
@@ -90,7 +103,7 @@ def _ring_or_work() -> None:
     try:
         send_bells()
     except Exception:
-        if CALLS in consumed_queues():
+        if processes.CALLS in consumed_queues():
             work()
 
 
@@ -98,7 +111,7 @@ def announce() -> list[str]:
     """What a worker says when it starts: for each engine that it is to hold, whether the GPU can."""
     from workers.backends.gpu import fits
 
-    names = [name.removeprefix("engine-") for name in consumed_queues() if name.startswith("engine-")]
+    names = [name.removeprefix(processes.ENGINE) for name in consumed_queues() if name.startswith(processes.ENGINE)]
     known = {endpoint.name: endpoint for endpoint in Endpoint.objects.filter(name__in=names)}
     connections.close_all()
     return [fits(known[name].spec) if name in known else f"There is no endpoint {name!r}." for name in names]

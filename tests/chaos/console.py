@@ -18,6 +18,7 @@ from django.db.models import Count, Q  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from tests.chaos.models import Receipt  # noqa: E402
+from tests.patience import PATIENCE  # noqa: E402
 from workers.models import (  # noqa: E402
     COMPLETED,
     IN_FLIGHT,
@@ -73,9 +74,9 @@ def report() -> dict:
 
 
 def answer(asked: dict) -> object:
-    """Waits up to a minute for a database that is away."""
+    """Waits a while for a database that is away."""
     do = {"start": start, "running": running, "report": report}[asked.pop("do")]
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while True:
         try:
             return do(**asked)

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from workers.backends.contract import Message, Request
-from workers.services.purposes import Received
+from workers.services.purposes import Purpose, Received
 
 
-class Receipts:
+class Receipts(Purpose):
     def ask(self, items):
         return {item.pk: Request((Message("user", f"Question {item.key}"),), max_tokens=50) for item in items}
 
@@ -13,6 +13,3 @@ class Receipts:
 
         Receipt.objects.bulk_create(Receipt(item=item.pk, call=call.uid) for item, call in answered)
         return {item.pk: Received() for item, _ in answered}
-
-    def finished(self, job):
-        pass

@@ -35,8 +35,11 @@ class Site:
         self.environment = {name: value for name, value in os.environ.items() if name not in others} | {
             "CREDENCE_VAR": str(folder / "var"), "DJANGO_SETTINGS_MODULE": "tests.chaos.settings", "PYTHONPATH": str(ROOT),
             "WORKER_LEASE_SECONDS": str(LEASE), "WORKER_SWEEP_SECONDS": "1", "LOG_LEVEL": "WARNING",
+            "PORT": str(self.web_port), "WORKERS": "1", "THREADS": "2",
         }  # fmt: skip
-        self.commands = {f"worker{at}": _worker(at) for at in range(workers)} | {"web": _web(self.web_port)}
+        self.commands = {f"worker{at}": _worker(at) for at in range(workers)} | {
+            "web": [sys.executable, "-m", "config.web"]
+        }
         if database_url:
             self.environment["DATABASE_URL"] = database_url
         if redis:
@@ -145,11 +148,6 @@ class Site:
 def _worker(at: int) -> list[str]:
     options = "--pool threads --concurrency 2 -Q calls --without-gossip --without-mingle --loglevel WARNING"
     return [sys.executable, "-m", "celery", "-A", "config", "worker", *options.split(), "-n", f"w{at}@%h"]
-
-
-def _web(port: int) -> list[str]:
-    options = f"--bind 127.0.0.1:{port} --workers 1 --threads 2 --log-level critical --no-control-socket"
-    return [sys.executable, "-m", "gunicorn", "config.wsgi", *options.split()]
 
 
 def _redis(port: int, folder: Path) -> list[str]:

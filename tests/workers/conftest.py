@@ -16,10 +16,10 @@ from workers.backends.contract import Message, Request
 from workers.models import Call, Endpoint, EndpointPace, ItemState
 from workers.services import jobs, purposes
 from workers.services.drain import Drain
-from workers.services.purposes import Received
+from workers.services.purposes import Purpose, Received
 
 
-class Trial:
+class Trial(Purpose):
     def __init__(self) -> None:
         self.received: Counter[str] = Counter()
         self.answers: dict[str, str] = {}
@@ -68,7 +68,7 @@ def make_endpoint(db):
     count = itertools.count(1)
 
     def make(provider="scripted", **fields):
-        fields = {"name": f"model-{next(count)}", "model": "tiny", **fields}
+        fields = {"name": f"model-{next(count)}", "model": "tiny", "repeat_unknown": 1, **fields}
         endpoint = Endpoint.objects.create(provider=provider, **fields)
         EndpointPace.objects.create(endpoint=endpoint)
         return endpoint

@@ -156,6 +156,22 @@ def test_numbers_that_cannot_be(option, field):
             "options: There is no option 'reasoning_efort'; there are max_tokens_field, reasoning_effort, extra_body, batch_poll_seconds. "
             "Other fields of a request go into extra_body.",
         ),
+        (
+            '{"extra_body": {"n": 8}}',
+            "openai",
+            "options: extra_body cannot set 'n': a call could cost more than is reserved",
+        ),
+        (
+            '{"extra_body": {"max_completion_tokens": 9}}',
+            "openai",
+            "options: extra_body cannot set 'max_completion_tokens'",
+        ),
+        (
+            '{"extra_body": {"stream": true}}',
+            "vllm",
+            "options: extra_body cannot set 'stream': each call says that itself.",
+        ),
+        ('{"max_tokens_field": "n"}', "openai", "options: The option max_tokens_field is 'n'; expected max_tokens,"),
         ('{"top_p": 1}', "vllm", "options: There is no option 'top_p'; there are max_tokens_field,"),
         (
             '{"cached": true}',

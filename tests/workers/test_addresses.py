@@ -18,11 +18,38 @@ from workers.services.endpoints import save_endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PROVIDERS = ["openai", "anthropic", "vllm"]
-
-
-@pytest.fixture(autouse=True)
-def nothing_remembered(monkeypatch):
-    monkeypatch.setattr(addresses, "_known", {})
+FORBIDDEN_SPELLINGS = [
+    "169.254.169.254",
+    "2852039166",
+    "0xa9fea9fe",
+    "0xa9.0xfe.0xa9.0xfe",
+    "0251.0376.0251.0376",
+    "025177524776",
+    "169.254.43518",
+    "169.16689662",
+    "169.254.169.254.",
+    "::ffff:169.254.169.254",
+    "[::ffff:a9fe:a9fe]",
+    "::169.254.169.254",
+    "2002:a9fe:a9fe::1",
+    "64:ff9b::169.254.169.254",
+    "64:ff9b:1::a9fe:a9fe",
+    "2001:0:a9fe:a9fe::",
+    "2001:0:808:808:0:0:5601:5601",
+    "2001:db8::5efe:169.254.169.254",
+    "2001:db8::200:5efe:169.254.169.254",
+    "fe80::1%eth0",
+    "fd00:ec2::254",
+    "FD00:0EC2:0:0:0:0:0:254",
+    "fd20:ce::254",
+    "fd00:c1::a9fe:a9fe",
+    "fd00:42::42",
+    "168.63.129.16",
+    "100.100.100.200",
+    "192.0.0.192",
+    "::ffff:192.0.0.192",
+]
+"""Addresses in every way of writing them, and in IPv6 addresses that gateways and tunnels take them out of."""
 
 
 @pytest.fixture
@@ -130,23 +157,125 @@ def test_the_list_of_hosts_still_decides_first(monkeypatch, settings):
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_name_that_leads_elsewhere_by_now_is_not_asked(provider, monkeypatch, make_endpoint, start, drain):
-    looked_up = _resolves_to(monkeypatch, "169.254.169.254")
+    _resolves_to(monkeypatch, "169.254.169.254")
     start(make_endpoint(provider, base_url="http://innocent.example/v1"), [f"q{at}" for at in range(5)])
     drain()
     calls = list(Call.objects.all())
     assert {(call.state, call.attempts_made) for call in calls} == {("failed", 1)}
     assert {call.problem for call in calls} == {"A link-local or metadata address is no model server."}
-    assert looked_up == ["innocent.example"], "what a name resolves to is remembered for a while"
 
 
-def test_what_is_remembered_is_forgotten(monkeypatch):
+@pytest.mark.parametrize("spelling", FORBIDDEN_SPELLINGS)
+def test_every_spelling_of_a_forbidden_address_is_forbidden(spelling):
+    assert addresses.is_forbidden(spelling)
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["127.0.0.1", "::1", "0x7f000001", "10.0.0.7", "::ffff:10.0.0.7", "fd12:3456::1", "2002:a00:7::1", "64:ff9b::a00:7", "8.8.8.8",
+     "2001:db8::1", "models.example", "", "localhost"],
+)  # fmt: skip
+def test_what_is_no_metadata_address_is_allowed_in_the_same_spellings(spelling):
+    assert not addresses.is_forbidden(spelling)
+
+
+@pytest.mark.parametrize(
+    "spelling", ["2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "[::ffff:a9fe:a9fe]", "[64:ff9b::a9fe:a9fe]"]
+)
+def test_no_spelling_is_saved(spelling):
+    with pytest.raises(ValidationError, match="link-local or metadata"):
+        _save(f"http://{spelling}/v1")
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    ["169.254.169.254", "2852039166", "0xa9fea9fe", "169.254.43518", "[::ffff:169.254.169.254]", "[2002:a9fe:a9fe::]"],
+)
+def test_no_spelling_is_asked(spelling, make_endpoint):
+    """Written into the database past the form, which is what a restored copy does."""
+    with pytest.raises(Rejected) as caught:
+        _ask(make_endpoint("openai", base_url=f"http://{spelling}/v1").spec)
+    assert "link-local or metadata" in str(caught.value) or "canonical" in str(caught.value)
+
+
+def test_a_name_that_turns_between_the_check_and_the_connection_is_not_connected_to(monkeypatch, make_endpoint):
+    """Rebinding: each look-up gives another address. The one that is connected to is the one that is judged."""
     _resolves_to(monkeypatch, "10.0.0.7")
-    addresses.check_host("turning.example")
-    _resolves_to(monkeypatch, "169.254.169.254")
-    addresses.check_host("turning.example")  # from memory
-    monkeypatch.setattr(addresses.time, "monotonic", lambda: 1e9)
-    with pytest.raises(Rejected):
-        addresses.check_host("turning.example")
+    endpoint = _save("http://turning.example/v1")
+    answers = iter(["169.254.169.254", "127.0.0.1", "127.0.0.1"])
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), 9))],
+    )
+    with pytest.raises(Rejected, match="link-local or metadata"):
+        _ask(endpoint.spec)
+    assert next(answers) == "127.0.0.1", "the name was looked up once"
+
+
+def test_of_several_addresses_the_forbidden_one_is_passed_by(monkeypatch, make_endpoint):
+    _resolves_to(monkeypatch, "169.254.169.254", "127.0.0.1")
+    connected = []
+    known = addresses.guarded_socket
+
+    def watched(found: tuple) -> socket.socket:
+        made = known(found)
+        connected.append(found[4][0])
+        return made
+
+    monkeypatch.setattr("workers.backends.wire.guarded_socket", watched)
+    with pytest.raises((Rejected, Unreachable)):
+        _ask(make_endpoint("openai", base_url="http://both.example:1/v1").spec)
+    assert set(connected) == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_list_of_hosts_binds_the_workers_too(provider, settings, redirecting, make_endpoint, start, drain):
+    url, asked = redirecting
+    start(make_endpoint(provider, base_url=url), ["a"])
+    settings.ENDPOINT_HOSTS = ["models.example"]
+    drain()
+    assert Item.objects.get().problem == "This site allows only models.example (ENDPOINT_HOSTS)."
+    assert (Call.objects.get().state, asked) == ("failed", [])
+
+
+@pytest.mark.parametrize(
+    ("hosts", "url"),
+    [
+        (["Models.example"], "http://models.example/v1"),
+        (["models.example:443"], "https://models.example/v1"),
+        (["models.example:8000"], "http://models.example:8000/v1"),
+        (["::1"], "http://[::1]:8000/v1"),
+        ([], "http://anywhere.example/v1"),
+    ],
+)
+def test_hosts_of_the_list_are_allowed(hosts, url):
+    addresses.check_allowed(url, hosts)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://models.example:8001/",
+        "http://models.example.evil/",
+        "http://evil/?models.example:8000",
+        "https://models.example/",
+    ],
+)
+def test_hosts_that_only_look_like_the_list_are_not(url):
+    with pytest.raises(Rejected, match="ENDPOINT_HOSTS"):
+        addresses.check_allowed(url, ["models.example:8000"])
+
+
+def _ask(spec) -> None:
+    async def ask() -> None:
+        backend = backends.make(spec)
+        try:
+            await backend.complete({"model": "m", "messages": []}, timeout=5, call="c")
+        finally:
+            await backend.aclose()
+
+    asyncio.run(ask())
 
 
 def test_a_name_that_does_not_resolve_is_unreachable_and_tried_again(monkeypatch, make_endpoint):

@@ -19,6 +19,7 @@ from django.utils import timezone
 from tests.chaos.database import own_database
 from tests.chaos.site import Site
 from tests.chaos.torment import Torment, account, faults
+from tests.patience import PATIENCE
 from tests.servers import ModelServer
 from workers import backends
 from workers.models import Attempt, Batch, Call, CallState, EndpointPace, Item, ItemState, Worker, WorkerState
@@ -52,9 +53,9 @@ def test_eight_kills_lose_nothing_and_count_nothing_twice(place, tmp_path):
     ):
         torment = Torment(site, server.url, random.Random(3), calls=250)
         torment.kill(5)
-        assert site.finishes(seconds=60)
+        assert site.finishes(seconds=PATIENCE)
         torment.kill(3, batch=True)
-        assert site.finishes(seconds=60)
+        assert site.finishes(seconds=PATIENCE)
         found = account(site.ask("report"), server.paid())
         assert faults(found, torment.asked) == []
         assert sum(site.kills.values()) == 8
@@ -80,7 +81,7 @@ def claimed_by(worker: Worker, endpoint) -> list:
 def lose(worker: Worker) -> None:
     """As the sweep of another does after a lease of silence."""
     Worker.objects.filter(pk=worker.pk).update(heartbeat_at=timezone.now() - timedelta(hours=1))
-    sweep(now=timezone.now())
+    sweep(now=timezone.now(), patience=0)
 
 
 def drain_within(seconds: float) -> None:
@@ -133,7 +134,7 @@ def test_a_worker_that_hangs_in_a_transaction_keeps_no_lock(make_endpoint, start
         lose(Worker.objects.get())
         assert len(claimed_by(working(), endpoint)) == 1
         go_on.set()
-        hung.result(timeout=20)
+        hung.result(timeout=PATIENCE)
     assert "written" not in EndpointPace.objects.get().state
 
 

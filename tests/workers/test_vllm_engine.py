@@ -13,7 +13,7 @@ import pytest
 
 from workers.backends import gpu, vllm_engine
 from workers.backends.contract import Completion, Message, Request, Spec, Stop
-from workers.backends.errors import Overloaded, Rejected
+from workers.backends.errors import Overloaded, Rejected, Unreadable
 from workers.backends.gpu import GIB, Gpu, Memory, memory_needed, verdict
 from workers.backends.vllm_engine import VllmEngine
 from workers.domain.ledger_key import canonical
@@ -115,6 +115,27 @@ def test_an_answer_becomes_a_completion(engine):
     assert (one.text, one.reasoning, one.stop, one.model) == (" YES IT IS", "LET ME SEE ", Stop.END, "tiny")
     # seven words, of which the first four end with the mark
     assert (one.usage.input, one.usage.cached, one.usage.output, one.usage.reasoning) == (7, 4, 7, 4)
+
+
+def test_an_answer_that_breaks_the_parser_loses_only_itself(engine):
+    def split(text, token_ids):
+        if "BAD" in text:
+            raise IndexError("the parser met half a mark")
+        return "", text, 0
+
+    engine.engine.split = split
+    first, bad, last = engine.complete_many(asked(engine, "one", "bad mark", "two"))
+    assert (first.text, last.text) == ("ONE", "TWO")
+    assert type(bad) is Unreadable and bad.body == "BAD MARK"
+    assert str(bad) == "The engine's answer could not be read (IndexError: the parser met half a mark)."
+    assert engine.engine.closed == 0 and len(engine.engine.lists) == 1  # nothing is loaded or asked again
+
+
+def test_an_output_in_which_everything_is_missing_loses_only_itself(engine):
+    whole = engine.engine._output
+    engine.engine._output = lambda at, text: SimpleNamespace(outputs=[]) if text == "bad" else whole(at, text)
+    first, bad = engine.complete_many(asked(engine, "a", "bad"))
+    assert (first.text, type(bad), bad.body) == ("A", Unreadable, "")
 
 
 @pytest.mark.parametrize(("reason", "expected"), [("length", Stop.LENGTH), ("abort", Overloaded), (None, Overloaded)])

@@ -9,6 +9,7 @@ import time
 import pytest
 from django.core.management import CommandError, call_command
 
+from tests.patience import PATIENCE
 from tests.workers.process import MANAGE, start_process
 from workers.models import Call, Item, JobState, Worker, WorkerState
 
@@ -32,7 +33,7 @@ def work(tmp_path):
         process.stderr.close()
 
 
-def until(condition, *, seconds: float = 20) -> None:
+def until(condition, *, seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
@@ -46,7 +47,7 @@ def in_flight() -> int:
 def test_it_works_everything_off_and_ends(make_endpoint, start, work):
     job = start(make_endpoint(), [f"q{at}" for at in range(20)])
     process = work("--json")
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, json.loads(out)) == (0, {"open jobs": 0}), err
     job.refresh_from_db()
     assert (job.state, Item.objects.filter(job=job, state="done").count()) == (JobState.FINISHED, 20)
@@ -60,16 +61,16 @@ def test_a_signal_lets_what_is_in_flight_come_to_its_end(make_endpoint, start, w
     process = work("--json", *(["--job", job.uid] if by_job else []))
     until(lambda: in_flight() == 4)
     process.send_signal(getattr(signal, name))
-    out, err = process.communicate(timeout=15)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert "Ending: waiting for the answers that are on their way." in err
     assert "Traceback" not in err
-    expected = {"state": "running", "done": 4} if by_job else {"open jobs": 1}
-    assert json.loads(out).items() >= expected.items()
-    # 40 asked for at 4 in flight: the first four are answered, none was lost, none is held
+    # 40 asked for at 4 in flight: those that had begun are answered, none was lost, none is held
     states = Item.objects.filter(job=job).counts()
-    assert (states["done"], states["waiting"]) == (4, 36)
-    assert Call.objects.filter(state="answered").count() == 4 and in_flight() == 0
+    assert 4 <= states["done"] < 40 and states["done"] + states["waiting"] == 40
+    expected = {"state": "running", "done": states["done"]} if by_job else {"open jobs": 1}
+    assert json.loads(out).items() >= expected.items()
+    assert Call.objects.filter(state="answered").count() == states["done"] and in_flight() == 0
     assert not Call.objects.filter(state__in=["unknown", "reserved"]).exists()
     assert Worker.objects.get().state == WorkerState.GONE
 
@@ -81,7 +82,7 @@ def test_a_second_signal_ends_it_at_once(make_endpoint, start, work):
     process.send_signal(signal.SIGTERM)
     assert "Ending" in process.stderr.readline()
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=5) == -signal.SIGTERM
+    assert process.wait(timeout=PATIENCE) == -signal.SIGTERM
 
 
 def test_one_job_is_seen_through_with_a_bar(make_endpoint, start, trial, capsys):
@@ -89,7 +90,9 @@ def test_one_job_is_seen_through_with_a_bar(make_endpoint, start, trial, capsys)
     other, job = start(endpoint, ["x"]), start(endpoint, ["a", "bad"])
     call_command("work", "--job", job.uid, "--json")
     out, err = capsys.readouterr()
-    assert json.loads(out) == {"job": job.uid, "state": "finished", "done": 1, "failed": 1, "unusable": 0}
+    told = json.loads(out)
+    assert told.pop("failures")["count"] == 1
+    assert told == {"job": job.uid, "state": "finished with failures", "done": 1, "failed": 1, "unusable": 0}
     assert "2/2" in err and "failed=1" in err
     assert Item.objects.get(job=other).state == "waiting"
 

@@ -10,7 +10,9 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from workers.models import EndpointPace, Item, ItemState, JobState, Worker, WorkerState
+from workers.models import EndpointPace, Item, ItemState, JobState, Process, Worker, WorkerState
+from workers.services import processes
+from workers.services.settling import end_jobs
 
 pytestmark = pytest.mark.django_db
 TITLE = "<script>alert(1)</script>"
@@ -54,7 +56,7 @@ def test_a_job_is_paused_resumed_and_cancelled(page, press, make_endpoint, start
 def test_a_button_of_an_ended_job_changes_nothing(press, make_endpoint, start, action):
     job = start(make_endpoint(), ["a"])
     _set(job, a="done")
-    type(job).objects.filter(pk=job.pk).update(state=JobState.FINISHED)
+    end_jobs([job.pk], now=timezone.now())
     press(job, action)
     assert job.state == JobState.FINISHED and Item.objects.get().state == "done"
 
@@ -63,7 +65,7 @@ def test_failed_items_are_asked_again_and_no_others(page, press, make_endpoint, 
     job = start(make_endpoint(), ["good", "bad", "odd"])
     _set(job, good="done", bad="failed", odd="unusable")
     Item.objects.filter(key="bad").update(problem="Busy. Given up after 6 attempts.")
-    type(job).objects.filter(pk=job.pk).update(state=JobState.FINISHED)
+    end_jobs([job.pk], now=timezone.now())
     text = page("workers:job", job.uid)
     assert _buttons(text) == {"retry"} and "Given up after 6 attempts." in text
     press(job, "retry")
@@ -88,7 +90,7 @@ def test_progress_asks_for_itself_while_something_moves(admin, make_endpoint, st
     moving = admin.get(address).content.decode()
     assert "hx-get" in moving and "<html" not in moving and "of at most $5.00" in moving
     _set(job, b="done")
-    type(job).objects.filter(pk=job.pk).update(state=JobState.FINISHED)
+    end_jobs([job.pk], now=timezone.now())
     assert "hx-get" not in admin.get(address).content.decode()
 
 
@@ -127,7 +129,7 @@ def test_a_process_has_one_row_though_it_entered_often(page):
     for at in range(6):
         began = now - timedelta(minutes=10 * (6 - at))
         state = WorkerState.LIVE if at == 5 else WorkerState.GONE
-        Worker.objects.create(host="box", pid=7, started_at=began, heartbeat_at=began, state=state)
+        Worker.objects.create(host="box", pid=7, started_at=began, heartbeat_at=now if at == 5 else began, state=state)
     for pid in (8, 9):
         Worker.objects.create(host="box", pid=pid, started_at=now, heartbeat_at=now, state=WorkerState.GONE)
     text = page("workers:work")
@@ -146,7 +148,9 @@ def test_the_work_page_is_read_in_few_statements(statements, make_endpoint, star
     few = statements("workers:work")
     for _ in range(12):
         job = start(make_endpoint(), ["a", "b"])
-        type(start(make_endpoint(), ["c"])).objects.filter(pk=job.pk).update(state=JobState.FINISHED)
+        start(make_endpoint(), ["c"])
+        _set(job, a="done", b="failed")
+        end_jobs([job.pk], now=timezone.now())
     assert statements("workers:work") == few <= 12
 
 
@@ -178,3 +182,62 @@ def test_nobody_but_the_site_admin_opens_any_of_it(cast, make_call, make_endpoin
             assert response.status_code in (403, 405), address
             assert "secret answer" not in response.content.decode()
     assert not Item.objects.exclude(state="waiting").exists()
+
+
+# --- who is there -----------------------------------------------------------------------------------------------------
+
+
+def _process(pid: int, *serves: str, keys=(), ago: int = 0) -> Process:
+    at = timezone.now() - timedelta(seconds=ago)
+    return Process.objects.create(host="box", pid=pid, serves=list(serves), keys=list(keys), started_at=at, seen_at=at)
+
+
+def test_idle_working_and_silent_workers_are_told_apart(page):
+    now = timezone.now()
+    _process(1, "calls")
+    _process(2, "calls")
+    _process(3, "calls", ago=600)
+    Worker.objects.create(host="box", pid=2, started_at=now, heartbeat_at=now)
+    Worker.objects.create(
+        host="box", pid=1, started_at=now, heartbeat_at=now, state=WorkerState.GONE
+    )  # its last piece of work
+    text = page("workers:work")
+    states = {pid: text.split(f">box:{pid}</th>")[1].split("</span>")[0].rsplit(">")[-1] for pid in (1, 2, 3)}
+    assert states == {1: "idle", 2: "working", 3: "silent"}
+    assert all(text.count(f">box:{pid}</th>") == 1 for pid in (1, 2, 3))
+
+
+def test_a_worker_whose_lease_is_over_does_not_look_as_if_it_worked(page):
+    long_ago = timezone.now() - timedelta(minutes=10)
+    Worker.objects.create(host="box", pid=5, started_at=long_ago, heartbeat_at=long_ago)
+    assert ">silent</span>" in (text := page("workers:work")) and ">working</span>" not in text
+
+
+def test_the_queue_says_what_waits_and_who_can_take_it(page, make_endpoint, start):
+    start(make_endpoint(name="open"), ["a", "b", "c"])
+    start(make_endpoint("openai", name="dear", base_url="https://x.test", api_key_env="DEAR_API_KEY"), ["a"])
+    start(make_endpoint("vllm-engine", name="own"), ["a"])
+    held = start(make_endpoint(name="held"), ["a", "b"])
+    type(held).objects.filter(pk=held.pk).update(state=JobState.PAUSED)
+    text = page("workers:work")
+    assert "5 items of running jobs wait for a worker." in text and "and 2 paused" in text
+    assert text.count("No worker is there: make worker") == 1 and "make engine-worker ENDPOINT=own" in text
+    _process(1, "calls")
+    text = page("workers:work")
+    assert text.count("No worker is there") == 0 and "No worker has the key DEAR_API_KEY." in text
+    _process(2, "calls", keys=["DEAR_API_KEY"])
+    _process(3, "engine-own")
+    assert ">none</span>" not in page("workers:work")
+
+
+def test_a_process_reports_the_names_of_its_keys_and_nothing_of_them(make_endpoint, monkeypatch, page):
+    make_endpoint(name="dear", api_key_env="DEAR_API_KEY")
+    make_endpoint(name="other", api_key_env="OTHER_API_KEY")
+    monkeypatch.setenv("DEAR_API_KEY", "very-secret-value")
+    for _ in range(2):
+        processes.report(["calls"])
+    told = Process.objects.get()
+    assert (told.serves, told.keys) == (["calls"], ["DEAR_API_KEY"])
+    assert "very-secret-value" not in page("workers:work")
+    processes.leave()
+    assert not Process.objects.exists()

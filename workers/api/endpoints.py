@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from workers.access import ONLY_SITE_ADMIN
 from workers.api.description import BODY, answers
 from workers.api.fields import Strict, read_query
+from workers.api.once import PARAMETER, made_once
 from workers.api.refusals import CannotBeDone
 from workers.api.requests import NAME, EndpointIn
 from workers.api.shapes import EndpointOut
@@ -64,6 +65,7 @@ class Endpoints(SiteView):
     @extend_schema(
         operation_id="endpoints_register",
         tags=["models"],
+        parameters=[PARAMETER],
         request=EndpointIn,
         examples=[OpenApiExample("A model", value=_EXAMPLE, request_only=True)],
         responses=answers(EndpointOut, 403, *BODY, status=201, why=_WHY),
@@ -78,10 +80,10 @@ class Endpoints(SiteView):
         form.is_valid(raise_exception=True)
         values = DEFAULTS.get(form.validated_data["provider"], {}) | form.validated_data
         try:
-            made = save_endpoint(by=request.user.get_username(), values=values)
+            made = made_once(request, lambda: save_endpoint(by=request.user.get_username(), values=values).name)
         except ValidationError as refusal:
             raise CannotBeDone(refusal.message_dict) from refusal
-        return Response(EndpointOut(made).data, status=201)
+        return Response(EndpointOut(get_object_or_404(Endpoint, name=made)).data, status=201)
 
 
 class OneEndpoint(SiteView):

@@ -17,6 +17,7 @@ ADDRESS = r"^https?://[!-~]+$"
 LINE = r"^[^\u0000-\u001f\u007f]+$"
 PRICE, FACTOR = r"^[0-9]{1,6}(\.[0-9]{1,6})?$", r"^[0-9](\.[0-9]{1,3})?$"
 _NO_KEY = "The name of an environment variable is expected, in capitals, never the key itself."
+_NOBODY_KNOWS = "Null: unknown; for a model of one's own, free."
 _NO_NUMBER = 'A number of US dollars as a string is expected, such as "0.15".'
 
 
@@ -30,7 +31,14 @@ class Price(Pattern):
 
     def __init__(self, pattern: str = PRICE, **options) -> None:
         super().__init__(
-            pattern, trim_whitespace=False, required=False, error_messages={"invalid": _NO_NUMBER}, **options
+            pattern,
+            **{
+                "trim_whitespace": False,
+                "required": False,
+                "allow_null": True,
+                "error_messages": {"invalid": _NO_NUMBER},
+            }
+            | options,
         )
 
     def to_internal_value(self, data) -> Decimal:
@@ -84,11 +92,12 @@ class EndpointIn(Strict):
     json_schema = Truth(required=False)
     batches = Truth(required=False)
     context_tokens = Count("context_tokens")
-    price_input = Price(help_text="US dollars per million tokens.")
-    price_cached = Price()
-    price_cache_write = Price()
-    price_output = Price()
-    price_batch = Price(FACTOR, help_text="Factor on all prices in a batch.")
+    reasoning_tokens = Count("reasoning_tokens")
+    price_input = Price(help_text=f"US dollars per million tokens. {_NOBODY_KNOWS}")
+    price_cached = Price(help_text="Null: as input.")
+    price_cache_write = Price(help_text="Null: as input.")
+    price_output = Price(help_text=_NOBODY_KNOWS)
+    price_batch = Price(FACTOR, allow_null=False, help_text="Factor on all prices in a batch.")
     max_concurrency = Count("max_concurrency")
     requests_per_minute = Count("requests_per_minute")
     tokens_per_minute = Count("tokens_per_minute")

@@ -11,8 +11,9 @@ from workers.models import Endpoint
 class EndpointOut(serializers.ModelSerializer):
     base_url = serializers.CharField()
     options = Options()
+    tried = Options(help_text="What the last try said, and what it showed to be supported; empty without one.")
 
     class Meta:
         model = Endpoint
-        fields = (*EndpointIn().fields, "created_at", "created_by", "tried_at")
+        fields = (*EndpointIn().fields, "created_at", "created_by", "tried_at", "tried")
         read_only_fields = fields

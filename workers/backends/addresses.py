@@ -1,63 +1,71 @@
 """Addresses that no model answers at: link-local ones and those where clouds keep the secrets of a machine.
 
-Loopback and private networks stay allowed, for servers of one's own. A name is judged by what it resolves to, when it is written
-down and again when it is connected to: by then it may lead elsewhere.
+Loopback and private networks stay allowed, for servers of one's own. A name is judged by what it resolves to when it is written
+down. When it is asked, the socket is judged: by then a name may lead elsewhere, and only what is connected to counts.
 """
 
 from __future__ import annotations
 
-import asyncio
+import errno
 import ipaddress
 import socket
-import time
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from collections.abc import Collection, Iterator
 from urllib.parse import urlsplit
 
 from workers.backends.errors import Rejected
 
 FORBIDDEN = "A link-local or metadata address is no model server."
-REMEMBERED = 60.0
-"""Seconds that what a name resolves to is held."""
-_METADATA = ipaddress.ip_network("fd00:ec2::254/128")
-_known: dict[str, tuple[float, bool]] = {}
+_METADATA = {
+    ipaddress.ip_address(one)
+    for one in (
+        "fd00:ec2::254",  # Amazon
+        "fd20:ce::254",  # Google
+        "fd00:c1::a9fe:a9fe",  # Oracle
+        "192.0.0.192",  # Oracle, before
+        "100.100.100.200",  # Alibaba
+        "168.63.129.16",  # Azure
+        "fd00:42::42",  # Scaleway
+    )
+}
+_NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
+_COMPATIBLE = ipaddress.ip_network("::/96")
+_ISATAP = {0x5EFE, 0x2005EFE}
+_PORTS = {"http": 80, "https": 443}
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def check_host(host: str) -> None:
     """Raises Rejected where `host` is, or resolves to, an address that is forbidden. Blocks for the name server.
 
-    A name that does not resolve passes: it may resolve where the workers run, and there it is looked at again.
+    A name that does not resolve passes: it may resolve where the workers run, and there the connection is looked at.
     """
-    if _from_memory(host) is None:
-        try:
-            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        except (OSError, UnicodeError):
-            found = []
-        _remember(host, found)
-    _raise_if_forbidden(host)
-
-
-def guard() -> Callable[[Any], Awaitable[None]]:
-    """A request hook for the HTTP clients of the packages: `check_host` for every request, without blocking."""
-    lock = asyncio.Lock()  # many first requests to one host ask the name server once
-
-    async def check(request: Any) -> None:
-        host = request.url.host
-        if _from_memory(host) is None:
-            async with lock:
-                if _from_memory(host) is None:
-                    await _look_up(host)
-        _raise_if_forbidden(host)
-
-    return check
-
-
-async def _look_up(host: str) -> None:
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         found = []
-    _remember(host, found)
+    if is_forbidden(host) or any(is_forbidden(str(one[4][0])) for one in found):
+        raise Rejected(FORBIDDEN)
+
+
+def guarded_socket(found: tuple) -> socket.socket:
+    """A socket for one row of getaddrinfo. The connection goes to that very row, so that no second look-up can lead elsewhere.
+
+    Raises OSError with the sentence FORBIDDEN, as a connection that is refused would.
+    """
+    family, kind, protocol, _, address = found
+    if is_forbidden(str(address[0])):
+        raise OSError(errno.EACCES, FORBIDDEN)
+    return socket.socket(family=family, type=kind, proto=protocol)
+
+
+def check_allowed(url: str, hosts: Collection[str]) -> None:
+    """Raises Rejected where `hosts` (each `host` or `host:port`) are given and `url` leads to none of them."""
+    if not hosts:
+        return
+    parts = urlsplit(url)
+    host, port = (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme)
+    if not {host, f"{host}:{port}", f"[{host}]", f"[{host}]:{port}"} & {one.lower() for one in hosts}:
+        raise Rejected(f"This site allows only {', '.join(hosts)} (ENDPOINT_HOSTS).")
 
 
 def host_of(url: str) -> str:
@@ -69,28 +77,30 @@ def host_of(url: str) -> str:
 
 
 def is_forbidden(text: str) -> bool:
-    """Of an address in any way of writing it: 169.254.169.254 is also 2852039166 and ::ffff:169.254.169.254."""
+    """Whether an address is forbidden, however it is written: 169.254.169.254 is also 2852039166, 0xa9fea9fe and 0251.0376.0251.0376.
+
+    An IPv6 address that carries an IPv4 address to a gateway or a tunnel is judged by both.
+    """
     try:
-        address = ipaddress.ip_address(text.partition("%")[0])
+        address = ipaddress.ip_address(text.partition("%")[0].strip("[]"))
     except ValueError:
         try:
-            address = ipaddress.ip_address(socket.inet_aton(text))
-        except (OSError, UnicodeError):
+            address = ipaddress.ip_address(socket.inet_aton(text.rstrip(".")))
+        except (OSError, UnicodeError, ValueError):
             return False
-    address = getattr(address, "ipv4_mapped", None) or address
-    return address.is_link_local or (address.version == 6 and address in _METADATA)
+    return any(one.is_link_local or one in _METADATA for one in (address, *_carried(address)))
 
 
-def _remember(host: str, found: Iterable[tuple]) -> None:
-    forbidden = is_forbidden(host) or any(is_forbidden(str(one[4][0])) for one in found)
-    _known[host] = (time.monotonic() + REMEMBERED, forbidden)
-
-
-def _from_memory(host: str) -> bool | None:
-    until, forbidden = _known.get(host, (0.0, None))
-    return forbidden if until > time.monotonic() else None
-
-
-def _raise_if_forbidden(host: str) -> None:
-    if _known[host][1]:
-        raise Rejected(FORBIDDEN)
+def _carried(address: Address) -> Iterator[Address]:
+    """The IPv4 addresses that an IPv6 address stands for."""
+    if address.version == 4:
+        return
+    last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    if address.ipv4_mapped or address in _COMPATIBLE or any(address in network for network in _NAT64):
+        yield last
+    if int(address) >> 32 & 0xFFFFFFFF in _ISATAP:
+        yield last
+    if address.sixtofour:
+        yield address.sixtofour
+    if address.teredo:
+        yield from address.teredo

@@ -5,20 +5,21 @@ Options: `effort` (low to max), `cache` (true: the system text is marked for pro
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 import anthropic
 
-from workers.backends.contract import Body, Completion, Request, Spec, Stop, Usage
-from workers.backends.errors import BackendError, Lost, Rejected, Unreadable
+from workers.backends.contract import Body, Completion, Request, Spec, Usage
+from workers.backends.errors import BackendError, Rejected, Unreadable
 from workers.backends.headers import kept
-from workers.backends.openai import api_key, careful, of_connection, of_status, read_json, said
+from workers.backends.openai import api_key, http_client, of_chain
+from workers.backends.statuses import error_of, of_error_in_answer, of_response
+from workers.backends.stops import stop_of
+from workers.backends.wire import exchange, read_json
 
 MAX_TOKENS = 21_000
 """The package refuses more without streaming, before anything is sent."""
-_STOPS = {"max_tokens": Stop.LENGTH, "model_context_window_exceeded": Stop.LENGTH, "refusal": Stop.REFUSAL}
 
 
 class AnthropicBackend:
@@ -30,16 +31,14 @@ class AnthropicBackend:
         return body_of(self.spec, request)
 
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
-        try:
-            async with asyncio.timeout(timeout):
+        async with exchange(timeout) as held:
+            try:
                 response = await self.client.messages.with_raw_response.create(
                     **body, extra_headers={"X-Client-Request-Id": call}
                 )
-                return completion_of(read_json(response.http_response.content), response.headers)
-        except TimeoutError:
-            raise Lost(f"No answer within {timeout:g} s.") from None
-        except (anthropic.AnthropicError, ValueError) as error:
-            raise translate(error) from error
+                return held.kept(completion_of(read_json(response.http_response.content), response.headers))
+            except (anthropic.AnthropicError, ValueError) as error:
+                raise translate(error) from error
 
     async def aclose(self) -> None:
         await self.client.close()
@@ -52,7 +51,7 @@ def client_of(spec: Spec) -> anthropic.AsyncAnthropic:
         base_url=spec.base_url or None,
         max_retries=0,
         timeout=None,
-        http_client=anthropic.DefaultAioHttpClient(timeout=None, **careful()),
+        http_client=http_client(spec),
     )
 
 
@@ -80,15 +79,19 @@ def body_of(spec: Spec, request: Request) -> Body:
 
 
 def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
-    """Reads one message. Raises Unreadable where it has no content."""
+    """Reads one message. Raises Unreadable where it has no content, or what its error means."""
+    if error_of(payload) and "content" not in payload:
+        raise of_error_in_answer(payload)
     content = payload.get("content")
     if not isinstance(content, list):
         raise Unreadable("The answer has no list of content blocks.")
     texts = [one.get("text") or "" for one in content if isinstance(one, dict) and one.get("type") == "text"]
     thoughts = [one.get("thinking") or "" for one in content if isinstance(one, dict) and one.get("type") == "thinking"]
+    stop, problem = stop_of(payload.get("stop_reason"))
     return Completion(
         text="".join(texts),
-        stop=_STOPS.get(payload.get("stop_reason") or "", Stop.END),
+        stop=stop,
+        problem=problem,
         usage=usage_of(payload.get("usage") or {}),
         model=str(payload.get("model") or ""),
         reasoning="\n".join(thoughts),
@@ -105,15 +108,14 @@ def usage_of(usage: Mapping[str, Any]) -> Usage:
         cached=read,
         cache_write=written,
         output=usage.get("output_tokens") or 0,
+        told=bool(usage.get("input_tokens") or read or written or usage.get("output_tokens")),
     )
 
 
 def translate(error: Exception) -> BackendError:
     """The one place where this package's errors become ours."""
     if isinstance(error, anthropic.APIStatusError):
-        return of_status(error.status_code, said(error.body, error.response.text), error.response.headers)
-    if isinstance(error, anthropic.APIConnectionError):
-        return of_connection(error)
+        return of_response(error.response)
     if isinstance(error, anthropic.APIResponseValidationError):
         return Unreadable(f"The answer is not what the protocol says: {error}")
-    return Rejected(f"The request could not be made: {error}")
+    return of_chain(error)

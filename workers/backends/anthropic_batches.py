@@ -17,7 +17,6 @@ import anthropic
 from workers.backends.anthropic import completion_of, translate
 from workers.backends.contract import BatchStatus, Body, Completion
 from workers.backends.errors import BackendError, Lost, Overloaded, Rejected
-from workers.backends.openai import of_status, said
 from workers.backends.openai_batches import (
     TIMEOUT,
     UPLOAD_TIMEOUT,
@@ -28,9 +27,11 @@ from workers.backends.openai_batches import (
     perhaps_taken,
     read_line,
     reading,
-    sent,
     split_lines,
 )
+from workers.backends.options import whole
+from workers.backends.statuses import of_status
+from workers.backends.wire import BY_LINE
 
 MAX_REQUESTS = 100_000
 MAX_BYTES = 256_000_000
@@ -72,7 +73,7 @@ class AnthropicBatches:
         requests = await asyncio.to_thread(_requests, bodies)
         try:
             batch = await self.client.messages.batches.create(requests=requests, timeout=UPLOAD_TIMEOUT)
-        except anthropic.AnthropicError as error:
+        except (anthropic.AnthropicError, BackendError) as error:
             raise perhaps_taken(translate(error)) from error
         return id_of(batch)
 
@@ -119,7 +120,7 @@ class AnthropicBatches:
     async def _lines(self, batch_id: str) -> AsyncIterator[bytes]:
         results = self.client.messages.batches.with_streaming_response.results
         with reading(anthropic.AnthropicError, translate):
-            async with results(batch_id, timeout=self.timeout) as response:
+            async with results(batch_id, timeout=self.timeout, extra_headers=BY_LINE) as response:
                 async for line in split_lines(response.iter_bytes()):
                     yield line
 
@@ -144,7 +145,7 @@ def _requests(bodies: Sequence[tuple[str, Body]]) -> list[dict[str, Any]]:
     """Raises Rejected above the limit of bytes, and for a text that is no Unicode, on which the package would break."""
     requests, size = [], 0
     for custom_id, body in bodies:
-        requests.append({"custom_id": custom_id, "params": sent(body)})
+        requests.append({"custom_id": custom_id, "params": whole(body)})
         try:
             size += len(json.dumps(requests[-1], ensure_ascii=False).encode()) + 2
         except UnicodeEncodeError as error:
@@ -159,8 +160,11 @@ def _result(row: dict[str, Any]) -> Completion | BackendError:
         case "succeeded":
             return completion_of(result["message"], {})
         case "errored":
-            kind = result["error"]["error"]["type"]
-            return of_status(_STATUS.get(kind, 500), f"{said(result['error'], '')} ({kind})", {})
+            error = result["error"]["error"]
+            kind, told = error["type"], {"message": f"{error.get('message')} ({error['type']})", "type": error["type"]}
+            failure = of_status(_STATUS.get(kind, 500), {"error": told}, json.dumps(result["error"]), {})
+            # Anthropic bills no request that errored in a batch, a timeout neither.
+            return Overloaded(str(failure), status=failure.status) if isinstance(failure, Lost) else failure
         case "canceled":
             # By a person at the provider: to send its requests again would be against their will.
             return Rejected("The batch was cancelled at the provider before this request was answered.")

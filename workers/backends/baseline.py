@@ -1,8 +1,8 @@
 """Reference points without a model: they need no key and no network, and every table can hold them.
 
 The model's name chooses one: `majority` (the commonest label in `task.counts`), `random` (uniform over the legal labels, seeded), `omniscient`
-(extraction: every actor believes every narrated fact, the score of having no theory of mind at all), `lexical-judge` (optimal
-one-to-one assignment of propositions within an actor by text similarity).
+(extraction: every actor believes every narrated fact, the score of having no theory of mind at all), `lexical-judge` (pairs of propositions
+by their wording, see `lexical`).
 
 They read `Request.task`, never the messages:
 - label: `kind` "label", `rows` [{id, actor, belief}], `dimensions` {key: [labels]}, `counts` {key: {label: n}}, for the form "text"
@@ -24,19 +24,16 @@ import io
 import json
 import random
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rapidfuzz import fuzz, process
-from scipy.optimize import linear_sum_assignment
-
 from workers.backends.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.backends.errors import Rejected
+from workers.backends.lexical import RULES, THRESHOLD, align
 
-MODELS = {"majority": "label", "random": "label", "omniscient": "extract", "lexical-judge": "judge"}
+LEXICAL = "lexical-judge"
+MODELS = {"majority": "label", "random": "label", "omniscient": "extract", LEXICAL: "judge"}
 WORLD = "world"
-THRESHOLD = 0.55
 _EXTRACTED = ("Actor", "Belief", "Order")
 _LABELLED = (
     *_EXTRACTED, "Truth-Status", "Knowledge-Access", "Representation", "Content Type", "Mental-Source", "Context",
@@ -66,7 +63,8 @@ class BaselineBackend:
             )
         seed = self.spec.options.get("seed", 0) if request.seed is None else request.seed
         extra = {"seed": seed} if self.spec.model == "random" else {}
-        extra |= {"threshold": self._threshold()} if self.spec.model == "lexical-judge" else {}
+        if self.spec.model == LEXICAL:
+            extra = {"threshold": self._threshold(), "rules": RULES}  # of another version no answer is taken
         return {"model": self.spec.model, "task": dict(request.task), "sample": request.sample, **extra}
 
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
@@ -163,28 +161,3 @@ def _matches(predictions: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]
         found = {pair[side]: pair[1 - side] + 1 for pair in pairs}
         sides[name] = [{"id": at + 1, "matches": [found[at]] if at in found else []} for at in range(len(rows))]
     return json.dumps(sides)
-
-
-def align(
-    predictions: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], *, threshold: float = THRESHOLD
-) -> list[tuple[int, int]]:
-    """(prediction, gold) indices of the assignment with the greatest total similarity within each actor (Hungarian method),
-    of pairs at or above `threshold`.
-
-    Similarity is the mean of token-set and plain ratio, 0 to 1, case-insensitive.
-    """
-    groups: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for side, rows in enumerate((predictions, gold)):
-        for at, row in enumerate(rows):
-            groups[row[0].strip().lower()][side].append(at)
-    found = []
-    for left, right in groups.values():
-        if not left or not right:
-            continue
-        texts = [predictions[at][1].lower() for at in left], [gold[at][1].lower() for at in right]
-        close = sum(process.cdist(*texts, scorer=scorer) for scorer in (fuzz.token_set_ratio, fuzz.ratio)) / 200
-        close[close < threshold] = 0  # else two weak pairs could outweigh a good one, and none would count
-        for one, other in zip(*linear_sum_assignment(close, maximize=True), strict=True):
-            if close[one, other] >= max(threshold, 1e-9):
-                found.append((left[one], right[other]))
-    return sorted(found)

@@ -43,18 +43,22 @@ class Request:
 
 
 class Stop(StrEnum):
-    """Why a model stopped."""
+    """Why a model stopped: by itself, at the token limit, because it declined, because the provider's content filter stopped it,
+    or for any other reason, such as a tool that it wants called."""
 
     END = "end"
     LENGTH = "length"
     REFUSAL = "refusal"
+    FILTER = "filter"
+    OTHER = "other"
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one call. `input` holds all prompt tokens, cached ones too; `reasoning` is a part of `output`.
 
-    `cached` were read from the provider's cache, `cache_write` were put into it; both are parts of `input`.
+    `cached` were read from the provider's cache, `cache_write` were put into it; both are parts of `input`. Not `told` are counts that
+    the provider did not say.
     """
 
     input: int = 0
@@ -62,11 +66,15 @@ class Usage:
     cache_write: int = 0
     output: int = 0
     reasoning: int = 0
+    told: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What came back. `model` is the name that the provider answered with; `headers` the ones that matter, in lower case."""
+    """What came back. `model` is the name that the provider answered with; `headers` the ones that matter, in lower case.
+
+    `problem` is a sentence where the model did not stop by itself; `body` the answer as it came, where `text` does not say it all.
+    """
 
     text: str
     stop: Stop
@@ -75,13 +83,17 @@ class Completion:
     reasoning: str = ""
     request_id: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
+    status: int = 200
+    body: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
     """What a backend knows about its endpoint. `api_key_env` is the name of a variable, never its value.
 
-    `options` are the provider's own: see each backend's docstring.
+    `options` are the provider's own: see each backend's docstring. Of an answer at most `answer_bytes` are read. With
+    `hosts`, an endpoint that has an address is asked at these alone.
     """
 
     provider: str
@@ -93,6 +105,8 @@ class Spec:
     json_schema: bool = True
     max_concurrency: int = 16
     options: Mapping[str, Any] = field(default_factory=dict)
+    answer_bytes: int = 16_000_000
+    hosts: Sequence[str] = ()
 
 
 class Backend(Protocol):

@@ -1,13 +1,11 @@
 """OpenAI and every server that speaks its chat completions.
 
 Options: `max_tokens_field` (OpenAI itself wants max_completion_tokens, most compatible servers know only max_tokens),
-`reasoning_effort`, `extra_body` (fields that a server wants besides).
+`reasoning_effort`, `extra_body` (fields that a server wants besides; none that a call could cost more by: options.py).
 """
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -15,23 +13,15 @@ from typing import Any
 import httpx2
 import openai
 
-from workers.backends.addresses import guard, host_of
-from workers.backends.contract import Body, Completion, Request, Spec, Stop, Usage
-from workers.backends.errors import (
-    BackendError,
-    Forbidden,
-    Lost,
-    Overloaded,
-    Rejected,
-    Throttled,
-    Unreachable,
-    Unreadable,
-)
-from workers.backends.headers import kept, retry_after
+from workers.backends.contract import Body, Completion, Request, Spec, Usage
+from workers.backends.errors import BackendError, Forbidden, Lost, Rejected, Unreadable
+from workers.backends.headers import kept
 from workers.backends.keys import variable_problem
-
-_NEVER_LEFT = {"ClientConnectorError", "ConnectionTimeoutError", "PoolTimeout", "UnsupportedProtocol", "InvalidURL"}
-_STOPS = {"stop": Stop.END, "length": Stop.LENGTH, "content_filter": Stop.REFUSAL}
+from workers.backends.options import check_limits, whole
+from workers.backends.redaction import Redactor
+from workers.backends.statuses import error_of, of_error_in_answer, of_response
+from workers.backends.stops import DECLINED, stop_of
+from workers.backends.wire import Wire, exchange, read_json
 
 
 class OpenAIBackend:
@@ -43,25 +33,22 @@ class OpenAIBackend:
         return body_of(self.spec, request)
 
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
-        try:
-            async with asyncio.timeout(timeout):
+        async with exchange(timeout) as held:
+            try:
                 # The package's plain request: its typed method takes twice the CPU, and drops answers that it dislikes.
-                sent = {name: value for name, value in body.items() if name != "extra_body"}
                 response = await self.client.post(
                     "/chat/completions",
                     cast_to=httpx2.Response,
-                    body=sent | body.get("extra_body", {}),
+                    body=whole(body),
                     options={
                         "headers": {"X-Client-Request-Id": call},
                         "idempotency_key": call,  # not sent; the package would draw one, and wait for the other thread at that
                         "security": {"bearer_auth": True},
                     },
                 )
-                return completion_of(read_json(response.content), response.headers)
-        except TimeoutError:
-            raise Lost(f"No answer within {timeout:g} s.") from None
-        except openai.OpenAIError as error:
-            raise translate(error) from error
+                return held.kept(completion_of(read_json(response.content), response.headers))
+            except openai.OpenAIError as error:
+                raise translate(error) from error
 
     async def aclose(self) -> None:
         await self.client.close()
@@ -74,13 +61,15 @@ def client_of(spec: Spec) -> openai.AsyncOpenAI:
         base_url=spec.base_url or None,
         max_retries=0,
         timeout=None,
-        http_client=openai.DefaultAioHttpClient(timeout=None, **careful()),  # half the CPU of the default
+        http_client=http_client(spec),
     )
 
 
-def careful() -> dict[str, Any]:
-    """Settings of the packages' HTTP clients: no redirect is followed, and no forbidden address is asked."""
-    return {"follow_redirects": False, "event_hooks": {"request": [guard()]}}
+def http_client(spec: Spec) -> httpx2.AsyncClient:
+    """What is under both packages: no redirect is followed, no forbidden address is asked, answers come in through the wire."""
+    redact = Redactor([api_key(spec)] if spec.api_key_env else [])
+    wire = Wire(limit=spec.answer_bytes, redact=redact, hosts=spec.hosts if spec.base_url else ())
+    return httpx2.AsyncClient(transport=wire, timeout=None, follow_redirects=False)
 
 
 def api_key(spec: Spec) -> str:
@@ -91,10 +80,15 @@ def api_key(spec: Spec) -> str:
     key = os.environ.get(spec.api_key_env, "")
     if not key:
         raise Forbidden(f"The environment variable {spec.api_key_env} is not set where the worker runs.")
+    if not (key.isascii() and key.isprintable()):
+        raise Forbidden(
+            f"The environment variable {spec.api_key_env} holds a line break or a character that no key has."
+        )
     return key
 
 
 def body_of(spec: Spec, request: Request) -> Body:
+    check_limits(spec.options)  # as it stands today, whatever it was registered with
     field = spec.options.get("max_tokens_field") or ("max_tokens" if spec.base_url else "max_completion_tokens")
     body: Body = {
         "model": spec.model,
@@ -115,30 +109,26 @@ def body_of(spec: Spec, request: Request) -> Body:
     return body
 
 
-def read_json(content: bytes) -> dict[str, Any]:
-    try:
-        payload = json.loads(content.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"The answer is not UTF-8 (byte {error.start} of {len(content)}).") from error
-    except ValueError as error:
-        raise Unreadable(f"The answer is not JSON: {str(error)[:120]}; it has {len(content)} bytes.") from error
-    if not isinstance(payload, dict):
-        raise Unreadable(f"The answer is a JSON {type(payload).__name__}, expected an object.")
-    return payload
-
-
 def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
-    """Reads one chat completion. Raises Unreadable where it has no choice with a message."""
+    """Reads one chat completion. Raises Unreadable where it has no choice with a message, or what its error means."""
+    if error_of(payload):  # whatever stands beside it: the provider says that it is no whole answer
+        raise of_error_in_answer(payload)
     try:
         choice = payload["choices"][0]
         message = choice["message"]
         content, refusal = message.get("content") or "", message.get("refusal") or ""
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise Unreadable("The answer has no choices[0].message.") from error
-    stop = Stop.REFUSAL if refusal else _STOPS.get(choice.get("finish_reason") or "stop", Stop.END)
+    reason = choice.get("finish_reason")
+    if refusal:
+        reason = DECLINED
+    elif not content and (message.get("tool_calls") or message.get("function_call")):
+        reason = "tool_calls"
+    stop, problem = stop_of(reason)
     return Completion(
         text=refusal or content,
         stop=stop,
+        problem=problem,
         usage=usage_of(payload.get("usage") or {}),
         model=str(payload.get("model") or ""),
         reasoning=message.get("reasoning") or message.get("reasoning_content") or "",
@@ -157,67 +147,26 @@ def usage_of(usage: Mapping[str, Any]) -> Usage:
         cache_write=prompt.get("cache_write_tokens") or 0,
         output=usage.get("completion_tokens") or 0,
         reasoning=completion.get("reasoning_tokens") or 0,
+        told=bool(usage.get("prompt_tokens") or usage.get("completion_tokens")),
     )
 
 
 def translate(error: Exception) -> BackendError:
     """The one place where this package's errors become ours."""
     if isinstance(error, openai.APIStatusError):
-        return of_status(error.status_code, said(error.body, error.response.text), error.response.headers)
-    if isinstance(error, openai.APIConnectionError):
-        return of_connection(error)
+        return of_response(error.response)
     if isinstance(error, openai.APIResponseValidationError):
         return Unreadable(f"The answer is not what the protocol says: {error}")
-    return Rejected(f"The request could not be made: {error}")
+    return of_chain(error)
 
 
-def of_connection(error: Exception) -> BackendError:
-    """Whether the request can have left. By class names, because the packages bring HTTP clients of their own, and those report
-    a connection that broke in the middle as one that was never made."""
-    chain: list[BaseException] = []
+def of_chain(error: Exception) -> BackendError:
+    """What the wire raised, where the package wrapped it into an error of its own."""
     cause: BaseException | None = error
-    while cause is not None and cause not in chain:
-        chain.append(cause)
+    while cause is not None:
+        if isinstance(cause, BackendError):
+            return cause
+        if isinstance(cause, httpx2.TransportError):
+            return Lost(f"The connection broke before the answer was whole ({str(cause).rstrip('.')}).")
         cause = cause.__cause__ or cause.__context__
-    if ours := next((one for one in chain if isinstance(one, BackendError)), None):
-        return ours
-    names = {base.__name__ for one in chain for base in type(one).__mro__}
-    told = str(chain[-1]) or type(chain[-1]).__name__
-    if names & _NEVER_LEFT:
-        return Unreachable(f"No connection: {told}".rstrip(".") + ".")
-    if "DecodingError" in names:
-        return Unreadable(f"The answer could not be decoded: {told}")
-    return Lost(f"The connection broke before the answer was whole ({told.rstrip('.')}).")
-
-
-def of_status(status: int, message: str, headers: Mapping[str, str]) -> BackendError:
-    """An HTTP status as an error; the same rules for every provider."""
-    told = f"HTTP {status}: {message[:500]}".rstrip(": ")
-    common = {"status": status, "headers": kept(headers)}
-    if 300 <= status < 400:
-        return Rejected(f"HTTP {status}: {_redirected(headers)}", **common)
-    if status == 429 and "insufficient_quota" in message:
-        return Rejected(f"The account's quota is used up ({told})", **common)
-    if status == 429:
-        return Throttled(told, retry_after=retry_after(headers), **common)
-    if status in (401, 403):
-        return Forbidden(told, **common)
-    if status in (408, 409) or status >= 500:
-        return Overloaded(told, retry_after=retry_after(headers), **common)
-    return Rejected(told, **common)
-
-
-def _redirected(headers: Mapping[str, str]) -> str:
-    host = host_of(headers.get("location") or "")
-    to = f"sends on to another address ({host[:100]})" if host else "sends on to another address"
-    return f"The server {to}, which is not followed; register the address that answers itself."
-
-
-def said(body: Any, text: str) -> str:
-    """What the provider's error says, in one line."""
-    inner = body.get("error", body) if isinstance(body, dict) else body
-    if isinstance(inner, dict):
-        parts = [str(inner[key]) for key in ("message", "code") if inner.get(key)]
-        if parts:
-            return " ".join(" ".join(parts).split())
-    return " ".join(str(text).split())
+    return Rejected(f"The request could not be made: {error}")

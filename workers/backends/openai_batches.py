@@ -18,8 +18,11 @@ from typing import IO, Any
 import openai
 
 from workers.backends.contract import BatchStatus, Body, Completion
-from workers.backends.errors import BackendError, Lost, Overloaded, Rejected, Unreachable, Unreadable
-from workers.backends.openai import completion_of, of_status, said, translate
+from workers.backends.errors import Again, BackendError, Lost, Overloaded, Rejected, Unreachable, Unreadable
+from workers.backends.openai import completion_of, translate
+from workers.backends.options import whole
+from workers.backends.statuses import of_status
+from workers.backends.wire import BY_LINE, text_of
 
 MAX_REQUESTS = 50_000
 MAX_BYTES = 200_000_000
@@ -53,7 +56,7 @@ class OpenAIBatches:
                 metadata={"credence": uid},
                 timeout=self.timeout,
             )
-        except openai.OpenAIError as error:
+        except (openai.OpenAIError, BackendError) as error:
             raise perhaps_taken(translate(error)) from error
         return id_of(batch)
 
@@ -100,7 +103,8 @@ class OpenAIBatches:
 
     async def _lines(self, file: str) -> AsyncIterator[bytes]:
         with reading(openai.OpenAIError, translate):
-            async with self.client.files.with_streaming_response.content(file, timeout=self.timeout) as response:
+            content = self.client.files.with_streaming_response.content
+            async with content(file, timeout=self.timeout, extra_headers=BY_LINE) as response:
                 async for line in split_lines(response.iter_bytes()):
                     yield line
 
@@ -117,11 +121,6 @@ def no_larger(limit: int, size: int, provider: str) -> None:
         raise Rejected(f"{provider} takes at most {limit / 1e6:,.0f} MB in one batch; this one has more.")
 
 
-def sent(body: Body) -> Body:
-    """What the package would send: `extra_body` is its own name for fields of the request."""
-    return {key: value for key, value in body.items() if key != "extra_body"} | body.get("extra_body", {})
-
-
 def id_of(batch: Any) -> str:
     """Raises Unreadable: the package hands on whatever came with status 200."""
     identity = getattr(batch, "id", None)
@@ -131,11 +130,9 @@ def id_of(batch: Any) -> str:
 
 
 def perhaps_taken(error: BackendError) -> BackendError:
-    """The error of a call that hands a batch over: only `find` can say whether the batch was made.
-
-    The packages' HTTP client has one class for a connection that was never made and one that broke after the request.
-    """
-    return Lost(f"The batch may have been taken. {error}") if isinstance(error, Unreachable) else error
+    """The error of a call that hands a batch over: only `find` can say whether the batch was made."""
+    unknown = error.again is Again.UNKNOWN
+    return Lost(f"The batch may have been taken. {error}", body=error.body) if unknown else error
 
 
 @contextmanager
@@ -143,9 +140,9 @@ def reading(raised: type[Exception], translate: Callable[[Exception], BackendErr
     """Errors of calls that charge nothing: one whose answer was lost can be made again."""
     try:
         yield
-    except raised as error:
+    except (raised, BackendError) as error:
         known = translate(error)
-        raise (Unreachable(str(known)) if isinstance(known, Lost) else known) from error
+        raise (Unreachable(str(known), body=known.body) if isinstance(known, Lost) else known) from error
     except (AttributeError, TypeError) as error:
         # The package hands on whatever came with status 200, as text if need be.
         raise Unreadable(f"The provider's answer is not what its protocol says: {error}") from error
@@ -163,6 +160,8 @@ async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
                     yield bytes(rest)
                 rest.clear()
             rest += last
+    except Unreadable:
+        raise
     except Exception as error:  # the packages' HTTP client, whose classes are its own
         raise Unreachable(f"The results broke off ({type(error).__name__}); they can be read again.") from error
     if rest.strip():
@@ -170,17 +169,18 @@ async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 def read_line(line: bytes, result: Callable[[dict[str, Any]], Completion | BackendError]) -> Result:
-    """One line of results; `result` reads its object and may raise."""
+    """One line of results; `result` reads its object and may raise. An error keeps the line as its body."""
     custom_id = ""
     try:
         row = json.loads(line.decode("utf-8"))
         custom_id = str(row["custom_id"])
         return custom_id, result(row)
     except BackendError as error:
+        error.body = error.body or text_of(line)
         return custom_id, error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         problem = f"A line of the results cannot be read: {str(error)[:200]}; it has {len(line)} bytes."
-        return custom_id or _custom_id(line), Unreadable(problem)
+        return custom_id or _custom_id(line), Unreadable(problem, body=text_of(line))
 
 
 def _custom_id(line: bytes) -> str:
@@ -191,7 +191,7 @@ def _custom_id(line: bytes) -> str:
 
 def _write(file: IO[bytes], bodies: Sequence[tuple[str, Body]]) -> None:
     for custom_id, body in bodies:
-        row = {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": sent(body)}
+        row = {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": whole(body)}
         file.write(json.dumps(row).encode() + b"\n")
         no_larger(MAX_BYTES, file.tell(), "OpenAI")
     file.seek(0)
@@ -211,5 +211,6 @@ def _result(row: dict[str, Any]) -> Completion | BackendError:
         # A batch is cancelled by a person at the provider: to send its requests again would be against their will.
         return Rejected(told) if error.get("code") == "batch_cancelled" else Overloaded(told)
     if response["status_code"] != 200:
-        return of_status(response["status_code"], said(response["body"], ""), {})
+        body = response.get("body")
+        return of_status(response["status_code"], body, json.dumps(body, ensure_ascii=False), {})
     return completion_of(response["body"], {"x-request-id": response.get("request_id") or ""})

@@ -18,6 +18,14 @@ OPTIONS: dict[str, Known] = {
     "scripted": {"script": (list, str), "default": (str,), "delay": (float, int), "function": (str,), "log": (str,)},
 }
 """By provider; the engine's lie beside it (workers/backends/vllm_engine.py)."""
+LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+"""Names under which servers know the longest answer."""
+OUR_OWN = frozenset({"model", "messages", "stream", "stream_options"})
+COSTLY = frozenset({
+    *LIMITS, "n", "best_of", "use_beam_search", "tools", "tool_choice", "functions", "function_call", "parallel_tool_calls",
+    "web_search_options", "plugins", "service_tier", "modalities", "audio", "models", "route", "extra_body",
+})  # fmt: skip
+"""Fields that make a call cost more than was reserved for it: more answers, longer ones, tools, another tariff, another model."""
 
 
 def check_options(options: Mapping[str, Any], known: Known) -> None:
@@ -28,3 +36,31 @@ def check_options(options: Mapping[str, Any], known: Known) -> None:
             raise Rejected(f"There is no option {name!r}; there are {', '.join(known)}.{way_out}")
         if type(value) not in known[name]:  # not isinstance: true is no number of GPUs
             raise Rejected(f"The option {name} wants {known[name][0].__name__}, not {value!r}.")
+    check_limits(options)
+
+
+def check_limits(options: Mapping[str, Any]) -> None:
+    """Raises Rejected for options that would let a call cost more than is reserved for it."""
+    limit = options.get("max_tokens_field") or LIMITS[0]
+    if limit not in LIMITS:
+        raise Rejected(f"The option max_tokens_field is {limit!r}; expected {', '.join(LIMITS[:-1])} or {LIMITS[-1]}.")
+    check_extra_body(options.get("extra_body", {}))
+
+
+def check_extra_body(fields: Mapping[str, Any]) -> None:
+    """Raises Rejected for a field that a call's reserved money does not cover, or that is said elsewhere."""
+    for name in fields:
+        plain = name.strip().lower()
+        if plain in COSTLY:
+            raise Rejected(
+                f"extra_body cannot set {name!r}: a call could cost more than is reserved for it. Leave the field out."
+            )
+        if plain in OUR_OWN:
+            raise Rejected(f"extra_body cannot set {name!r}: each call says that itself. Leave the field out.")
+
+
+def whole(body: Mapping[str, Any]) -> dict[str, Any]:
+    """What is sent: `extra_body` is no field of a request but holds some. Raises Rejected."""
+    extra = body.get("extra_body", {})
+    check_extra_body(extra)
+    return {name: value for name, value in body.items() if name != "extra_body"} | extra

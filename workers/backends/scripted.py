@@ -23,6 +23,10 @@ from workers.backends.contract import Body, Completion, Request, Spec, Stop, Usa
 FAILURES: dict[str, type[errors.BackendError]] = {
     "rejected": errors.Rejected,
     "forbidden": errors.Forbidden,
+    "quota": errors.OutOfQuota,
+    "unknown-model": errors.UnknownModel,
+    "wrong-address": errors.WrongAddress,
+    "filtered": errors.Filtered,
     "throttled": errors.Throttled,
     "overloaded": errors.Overloaded,
     "unreachable": errors.Unreachable,

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from workers.backends import gpu
 from workers.backends.contract import Body, Completion, Request, Spec, Stop, Usage
-from workers.backends.errors import BackendError, Overloaded, Rejected
+from workers.backends.errors import BackendError, Overloaded, Rejected, Unreadable
 from workers.backends.options import check_options
 
 log = logging.getLogger(__name__)
@@ -141,7 +141,16 @@ class VllmEngine:
             return [*self._ask(bodies[:middle]), *self._ask(bodies[middle:])]
         if len(outputs) != len(bodies):
             raise RuntimeError(f"{len(outputs)} answers to {len(bodies)} questions")
-        return [self._completion(output) for output in outputs]
+        return [self._read(output) for output in outputs]
+
+    def _read(self, output: Any) -> Completion | BackendError:
+        """One output; whatever a parser raises concerns this answer alone, which is kept as it came."""
+        try:
+            return self._completion(output)
+        except Exception as error:
+            log.exception("An answer of %s could not be read.", self.spec.model)
+            told = f"The engine's answer could not be read ({type(error).__name__}: {_line(error)})."
+            return Unreadable(told, body=_raw(output))
 
     def _completion(self, output: Any) -> Completion | BackendError:
         answer = output.outputs[0]
@@ -172,6 +181,12 @@ def count_tokens(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> int:
 
 def _said(body: Body) -> list[tuple[str, str]]:
     return [(one["role"], one["content"]) for one in body["messages"]]
+
+
+def _raw(output: Any) -> str:
+    """The text of an output in which anything may be missing."""
+    answers = getattr(output, "outputs", None) or ()
+    return "\n".join(str(getattr(one, "text", "")) for one in answers)
 
 
 def _line(error: Exception) -> str:

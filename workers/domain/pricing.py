@@ -9,41 +9,126 @@ from workers.backends.contract import Usage
 
 MILLION = Decimal(1_000_000)
 CHARACTERS_A_TOKEN = 3
-"""A cautious estimate, a third above what English text has, for budgets that must hold before a call is made."""
+"""Of ASCII, a cautious estimate, a third above what English text has, for budgets that must hold before a call is made."""
 MOST_CHARACTERS_A_TOKEN = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
-    """`cached` and `cache_write` are the prices of tokens read from and written to the provider's cache; `batch` is the factor
-    on everything in a batch."""
+class Extent:
+    """How much text there is: ASCII characters, and bytes in UTF-8 of all others. Extents of parts add up to that of the whole.
 
-    input: Decimal = Decimal(0)
-    cached: Decimal = Decimal(0)
-    cache_write: Decimal = Decimal(0)
-    output: Decimal = Decimal(0)
+    Outside of ASCII every byte counts as a token: no tokenizer makes more of it, and rare Chinese characters and emoji do take as many.
+    """
+
+    ascii: int = 0
+    other_bytes: int = 0
+
+    @classmethod
+    def of(cls, text: str) -> Extent:
+        plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+        return cls(plain, 0 if text.isascii() else len(text.encode("utf-8", "surrogatepass")) - plain)
+
+    def __add__(self, more: Extent) -> Extent:
+        return Extent(self.ascii + more.ascii, self.other_bytes + more.other_bytes)
+
+    def __sub__(self, less: Extent) -> Extent:
+        return Extent(self.ascii - less.ascii, self.other_bytes - less.other_bytes)
+
+    def __mul__(self, times: int) -> Extent:
+        return Extent(self.ascii * times, self.other_bytes * times)
+
+    @property
+    def tokens(self) -> int:
+        """On the high side, for budgets and estimates."""
+        return -(-self.ascii // CHARACTERS_A_TOKEN) + self.other_bytes
+
+    @property
+    def fewest_tokens(self) -> int:
+        """On the low side, for saying that something cannot fit. Few characters take more than three bytes."""
+        return (self.ascii + self.other_bytes // 3) // MOST_CHARACTERS_A_TOKEN
+
+
+def estimated_tokens(text: str) -> int:
+    """What a text takes, on the high side: the one estimate that reservations, rates and estimates come from."""
+    return Extent.of(text).tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """None is a price that nobody knows; 0 is free. `cached` and `cache_write` are the prices of tokens read from and written to the
+    provider's cache, None for that of any other input; `batch` is the factor on everything in a batch."""
+
+    input: Decimal | None = None
+    cached: Decimal | None = None
+    cache_write: Decimal | None = None
+    output: Decimal | None = None
     batch: Decimal = Decimal("0.5")
 
-    def cost(self, usage: Usage, *, batch: bool = False) -> Decimal:
-        """Dollars. Cached tokens are a part of `usage.input` and are not billed twice; reasoning is a part of the output."""
+    @property
+    def are_known(self) -> bool:
+        return self.input is not None and self.output is not None
+
+    @property
+    def of_input(self) -> tuple[Decimal, Decimal, Decimal]:
+        """Plain, read from the cache, written to it; of known prices."""
+        cached, written = (self.input if one is None else one for one in (self.cached, self.cache_write))
+        return self.input, cached, written
+
+    def cost(self, usage: Usage, *, batch: bool = False) -> Decimal | None:
+        """Dollars, None where prices are unknown. Cached tokens are a part of `usage.input` and are not billed twice; reasoning is a part of the output."""
+        if not self.are_known:
+            return None
         plain = max(0, usage.input - usage.cached - usage.cache_write)
+        price, cached, written = self.of_input
         total = (
-            plain * self.input
-            + usage.cached * self.cached
-            + usage.cache_write * self.cache_write
-            + usage.output * self.output
+            plain * price + usage.cached * cached + usage.cache_write * written + usage.output * self.output
         ) / MILLION
         return total * self.batch if batch else total
 
-    def at_most(self, characters: int, max_tokens: int, *, batch: bool = False) -> Decimal:
-        """What a call can cost at most, before it is made."""
-        dearest = max(self.input, self.cached, self.cache_write)
-        total = (estimated_tokens(characters) * dearest + max_tokens * self.output) / MILLION
+    def at_most(self, tokens: int, max_tokens: int, *, batch: bool = False) -> Decimal | None:
+        """What a call can cost at most, None where prices are unknown: `tokens` of input (`estimated_tokens`) and the longest answer."""
+        if not self.are_known:
+            return None
+        total = (tokens * max(self.of_input) + max_tokens * self.output) / MILLION
         return total * self.batch if batch else total
 
 
-def dollars(amount: Decimal) -> str:
+@dataclass(frozen=True, slots=True)
+class Money:
+    """A sum: US dollars as far as prices are known, and how many calls are of unknown price."""
+
+    known: Decimal = Decimal(0)
+    unpriced: int = 0
+
+    def __add__(self, more: Money) -> Money:
+        return Money(self.known + more.known, self.unpriced + more.unpriced)
+
+    def __str__(self) -> str:
+        if not self.unpriced:
+            return dollars(self.known)
+        calls = f"{self.unpriced:,} call{'' if self.unpriced == 1 else 's'}"
+        return f"{dollars(self.known)} and {calls} of unknown price" if self.known else f"{UNKNOWN} ({calls})"
+
+    @property
+    def as_json(self) -> dict[str, float | int | None]:
+        """For commands: no number where a part of it is unknown."""
+        return {"cost": None if self.unpriced else float(self.known), "unpriced_calls": self.unpriced}
+
+
+UNKNOWN = "unknown"
+
+
+def unknown_price_told(name: str) -> str:
+    """Why a budget cannot hold."""
+    return f"The price of {name} is unknown, and a budget needs it: set the model's prices, or leave the budget out."
+
+
+def dollars(amount: Decimal | Money | None) -> str:
     """An amount as every page writes it: four decimals; below a cent four digits that count, so that nothing becomes zero."""
+    if amount is None:
+        return UNKNOWN
+    if isinstance(amount, Money):
+        return str(amount)
     places = 4
     if 0 < abs(amount) < Decimal("0.01"):
         places = max(4, 3 - amount.adjusted())
@@ -51,20 +136,13 @@ def dollars(amount: Decimal) -> str:
     return f"${whole}.{decimals[:4]}{decimals[4:].rstrip('0')}"
 
 
-def exact_dollars(amount: Decimal) -> str:
+def exact_dollars(amount: Decimal | None) -> str:
     """A price or a budget as somebody set it: at least two decimals, and as many as it has."""
+    if amount is None:
+        return UNKNOWN
     return f"${amount:,.2f}" if amount == round(amount, 2) else f"${amount.normalize():,f}"
 
 
 def as_typed(amount: Decimal) -> str:
     """The same for the field in which somebody sets it: "2.50", "0.0001"."""
     return exact_dollars(amount).removeprefix("$").replace(",", "")
-
-
-def fewest_tokens(characters: int) -> int:
-    """What a text of so many characters takes at the least, for saying that something cannot fit."""
-    return characters // MOST_CHARACTERS_A_TOKEN
-
-
-def estimated_tokens(characters: int) -> int:
-    return -(-characters // CHARACTERS_A_TOKEN)

@@ -33,12 +33,11 @@ def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy,
     `jitter` in 0…1 spreads the calls that failed together over a quarter of the pause.
     """
     said = str(error)
-    if error.again is Again.NEVER:
-        return Decision(False, 0, said)
-    if error.again is Again.UNKNOWN and unknowns > policy.unknown:
-        return Decision(False, 0, f"{said} The outcome of {_times(unknowns)} is unknown; it may have been paid.")
+    paid = f" The outcome of {_times(unknowns)} is unknown; it may have been paid." if unknowns else ""
+    if error.again is Again.NEVER or (error.again is Again.UNKNOWN and unknowns > policy.unknown):
+        return Decision(False, 0, said + paid)
     if attempts >= policy.attempts:
-        return Decision(False, 0, f"{said} Given up after {_times(attempts)}.")
+        return Decision(False, 0, f"{said} Given up after {_times(attempts)}.{paid}")
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1))
     asked = error.retry_after
     if asked is not None and asked > policy.cap:

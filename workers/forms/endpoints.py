@@ -9,13 +9,13 @@ from django import forms
 from workers.backends import PROVIDERS
 from workers.backends.baseline import MODELS
 from workers.backends.keys import looks_like_key
-from workers.models import Endpoint
+from workers.models import UNBILLED, Endpoint
 from workers.services.endpoint_rules import BOUNDS, NAME_TOLD, bound_told, check_endpoint
 
 GROUPS = (
     ("The model", "", ("name", "model", "revision", "family", "active")),
     ("Where it answers", "", ("base_url", "api_key_env", "options")),
-    ("What it can do", "", ("sets_temperature", "json_schema", "batches", "context_tokens")),
+    ("What it can do", "", ("sets_temperature", "json_schema", "batches", "context_tokens", "reasoning_tokens")),
     (
         "Prices",
         "In US dollars per million tokens.",
@@ -41,7 +41,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "base_url", "api_key_env", "batches", "sets_temperature", "repeat_unknown", "timeout_seconds", *_OF_A_PROVIDER, *_PRICES,
     ),
     "baseline": (
-        "revision", "base_url", "api_key_env", "sets_temperature", "json_schema", "batches", "context_tokens", "timeout_seconds",
+        "revision", "base_url", "api_key_env", "sets_temperature", "json_schema", "batches", "context_tokens", "reasoning_tokens", "timeout_seconds",
         "max_attempts", "repeat_unknown", *_OF_A_PROVIDER, *_PRICES,
     ),
     "scripted": ("base_url", "api_key_env", "batches", "price_batch", "price_cached", "price_cache_write"),
@@ -96,6 +96,7 @@ class EndpointForm(forms.ModelForm):
             "active": "Can be chosen for new work",
             "base_url": "Base URL",
             "context_tokens": "Context length, in tokens",
+            "reasoning_tokens": "Room for reasoning, in tokens",
             "price_input": "Input",
             "price_cached": "Input read from the cache",
             "price_cache_write": "Input written to the cache",
@@ -113,16 +114,17 @@ class EndpointForm(forms.ModelForm):
             "base_url": "Empty for the provider’s own address.",
             "api_key_env": "The name of the environment variable that holds the key where the workers run, such as SMALL_API_KEY. Never the key.",
             "context_tokens": "0: it does not matter.",
-            "price_input": "",
-            "price_cached": "",
-            "price_cache_write": "",
-            "price_output": "Reasoning counts as output.",
+            "reasoning_tokens": "Beside the text of an answer of pre-filling. 0: it does not reason; else some thousands.",
+            "price_input": "Empty: unknown. 0: free.",
+            "price_cached": "Empty: as input.",
+            "price_cache_write": "Empty: as input.",
+            "price_output": "Reasoning counts as output. Empty: unknown. 0: free.",
             "price_batch": "0.5: half of all prices.",
             "max_concurrency": "Of all workers together.",
             "requests_per_minute": "0: no known limit; it is found out.",
             "timeout_seconds": "Then the answer counts as lost.",
             "max_attempts": "After refusals and failures that can pass.",
-            "repeat_unknown": "A call whose answer never came may have been paid.",
+            "repeat_unknown": "Such a call may have been paid, and is paid again then. 0: it is listed, and you decide.",
             "retry_after_cap": "Of a provider’s Retry-After.",
         }
         error_messages = {"name": NAME_TOLD, "options": {"invalid": "A JSON object is expected, such as {} for none."}}
@@ -134,6 +136,9 @@ class EndpointForm(forms.ModelForm):
         if provider == "baseline":
             self.fields["model"] = forms.ChoiceField(choices=[(one, one) for one in MODELS], label="Baseline")
         self.instance.provider = provider  # what the other fields may say depends on it
+        if provider in UNBILLED and "price_input" in self.fields:
+            self.fields["price_input"].help_text = "Empty: free."
+            self.fields["price_output"].help_text = "Reasoning counts as output. Empty: free."
         self.fields["options"].help_text = OPTIONS_HELP[provider]
         for name in set(BOUNDS) & set(self.fields):
             low, high = BOUNDS[name]

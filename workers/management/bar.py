@@ -27,7 +27,7 @@ class JobBar:
         now = progress_of(self.job)
         self.bar.total = now.total
         self.bar.n = now.ended
-        told = {"in flight": now.in_flight, "failed": now.failed, "unusable": now.unusable, "$": f"{now.cost:.4f}"}
+        told = {"in flight": now.in_flight, "failed": now.failed, "unusable": now.unusable, "cost": str(now.money)}
         self.bar.set_postfix(told, refresh=True)
 
     def close(self) -> None:

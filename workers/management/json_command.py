@@ -13,9 +13,14 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
+from workers.services.storage import trouble_of
+
 
 class JsonCommand(BaseCommand):
-    """A subclass writes `work(**options) -> dict` and, for people, `say(result)`; `refusals` become one sentence."""
+    """A subclass writes `work(**options) -> dict` and, for people, `say(result)`; `refusals` become one sentence.
+
+    `failure(result)` is the sentence with which the command ends with 1 although there is a result to be printed.
+    """
 
     refusals: tuple[type[Exception], ...] = (ValueError, OSError)
 
@@ -36,7 +41,8 @@ class JsonCommand(BaseCommand):
         except self.refusals as error:
             raise CommandError(_sentence(error)) from error
         except DatabaseError as error:
-            raise CommandError(f"The database refused: {str(error).splitlines()[0]}") from error
+            told = trouble_of(error) or f"The database refused: {str(error).splitlines()[0]}"
+            raise CommandError(told) from error
         try:
             if options["json"]:
                 self.stdout.write(json.dumps(result, ensure_ascii=False))
@@ -45,6 +51,8 @@ class JsonCommand(BaseCommand):
             self.stdout.flush()
         except BrokenPipeError:  # whoever reads has seen enough; nothing is to be said at the interpreter's end either
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sentence := self.failure(result):
+            raise CommandError(sentence)
 
     def work(self, **options: Any) -> dict:
         raise NotImplementedError
@@ -52,6 +60,9 @@ class JsonCommand(BaseCommand):
     def say(self, result: dict) -> None:
         for name, value in result.items():
             self.stdout.write(f"{name}: {value}")
+
+    def failure(self, result: dict) -> str:
+        return ""
 
     def note(self, message: str) -> None:
         self.stderr.write(message)

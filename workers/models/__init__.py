@@ -1,13 +1,15 @@
 from workers.models.batch import Batch, BatchEntry, BatchState
 from workers.models.call import COMPLETED, IN_FLIGHT, Attempt, Call, CallState
-from workers.models.endpoint import Endpoint, EndpointPace, Provider
-from workers.models.job import OPEN, Item, ItemState, Job, JobState
-from workers.models.worker import Worker, WorkerState
+from workers.models.endpoint import UNBILLED, Endpoint, EndpointPace, Provider
+from workers.models.job import OPEN, Item, ItemState, Job, JobOutcome, JobState
+from workers.models.making import Making
+from workers.models.worker import Process, Worker, WorkerState
 
 __all__ = [
     "COMPLETED",
     "IN_FLIGHT",
     "OPEN",
+    "UNBILLED",
     "Attempt",
     "Batch",
     "BatchEntry",
@@ -19,7 +21,10 @@ __all__ = [
     "Item",
     "ItemState",
     "Job",
+    "JobOutcome",
     "JobState",
+    "Making",
+    "Process",
     "Provider",
     "Worker",
     "WorkerState",

@@ -12,9 +12,10 @@ from workers.models.worker import Worker
 
 
 class CallState(models.TextChoices):
-    """planned → reserved → sent → answered, truncated, refused, failed or unknown.
+    """planned → reserved → sent → answered, truncated, refused, unusable, failed or unknown.
 
-    A call that may be sent again goes back to planned. Unknown: sent, and no answer known; it may have been paid.
+    A call that may be sent again goes back to planned. Unusable: what came is no answer, such as a tool that the model wants called.
+    Unknown: sent, and no answer known; it may have been paid.
     """
 
     PLANNED = "planned", "Planned"
@@ -23,18 +24,22 @@ class CallState(models.TextChoices):
     ANSWERED = "answered", "Answered"
     TRUNCATED = "truncated", "Truncated"
     REFUSED = "refused", "Refused"
+    UNUSABLE = "unusable", "Unusable"
     FAILED = "failed", "Failed"
     UNKNOWN = "unknown", "Unknown"
 
 
-COMPLETED = (CallState.ANSWERED, CallState.TRUNCATED, CallState.REFUSED)
-"""An answer is there and was paid; it is never asked for again."""
+COMPLETED = (CallState.ANSWERED, CallState.TRUNCATED, CallState.REFUSED, CallState.UNUSABLE)
+"""An answer is there; it is never asked for again, nor paid for again."""
 IN_FLIGHT = (CallState.RESERVED, CallState.SENT)
 
 
 class CallQuerySet(models.QuerySet):
     def completed(self) -> CallQuerySet:
         return self.filter(state__in=COMPLETED)
+
+    def unpriced(self) -> CallQuerySet:
+        return self.completed().filter(cost__isnull=True)
 
     def newest_first(self) -> CallQuerySet:
         return self.order_by("-id")
@@ -57,7 +62,9 @@ class Call(OpaqueModel):
     attempts_made = models.PositiveIntegerField(default=0)
     tries = models.PositiveIntegerField(default=0, help_text="Attempts since somebody last asked for it.")
     unknowns = models.PositiveIntegerField(default=0, help_text="Those of them whose outcome is unknown.")
-    reserved_cost = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
+    reserved_cost = models.DecimalField(
+        max_digits=14, decimal_places=8, null=True, default=Decimal(0), help_text="Empty where the price is unknown."
+    )
     planned_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -72,7 +79,12 @@ class Call(OpaqueModel):
     cache_write_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     reasoning_tokens = models.PositiveIntegerField(default=0)
-    cost = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
+    usage_told = models.BooleanField(
+        default=True, help_text="No: the provider did not say, and tokens and cost are estimated."
+    )
+    cost = models.DecimalField(
+        max_digits=14, decimal_places=8, null=True, default=Decimal(0), help_text="Empty where the price is unknown."
+    )
     problem = models.TextField(blank=True)
 
     objects = CallQuerySet.as_manager()
@@ -100,7 +112,10 @@ class Call(OpaqueModel):
 
 
 class Attempt(models.Model):
-    """One time that a call was sent, written before it left. `outcome` is empty while its answer is awaited."""
+    """One time that a call was sent, written before it left. `outcome` is empty while its answer is awaited.
+
+    `body` is what was read of an answer that could not be taken for one, bytes that are no UTF-8 as \\xNN.
+    """
 
     call = models.ForeignKey(Call, models.CASCADE, related_name="attempts")
     number = models.PositiveIntegerField()
@@ -111,8 +126,10 @@ class Attempt(models.Model):
     status = models.PositiveSmallIntegerField(null=True, blank=True)
     headers = models.JSONField(default=dict)
     problem = models.TextField(blank=True)
+    body = models.TextField(blank=True)
     waits = models.FloatField(default=0, help_text="Seconds until it may be sent again.")
 
     class Meta:
         ordering = ["number"]
         constraints = [models.UniqueConstraint(fields=["call", "number"], name="one_attempt_a_number")]
+        indexes = [models.Index(fields=["call"], condition=Q(outcome="unknown"), name="attempt_lost")]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from django.conf import settings
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
@@ -23,8 +24,12 @@ class EndpointQuerySet(models.QuerySet):
 
 def _price(help_text: str) -> models.DecimalField:
     return models.DecimalField(
-        max_digits=12, decimal_places=6, default=Decimal(0), validators=[MinValueValidator(0)], help_text=help_text
+        max_digits=12, decimal_places=6, null=True, blank=True, validators=[MinValueValidator(0)], help_text=help_text
     )
+
+
+UNBILLED = ("vllm", "vllm-engine", "baseline", "scripted")
+"""Providers that nobody sends a bill for: without a price they are free, while of others it is unknown."""
 
 
 class Endpoint(models.Model):
@@ -62,9 +67,13 @@ class Endpoint(models.Model):
         default=0, help_text="Context length in tokens; 0 where it does not matter."
     )
 
-    price_input = _price("US dollars per million tokens.")
-    price_cached = _price("For tokens read from the provider's cache.")
-    price_cache_write = _price("For tokens put into the provider's cache.")
+    reasoning_tokens = models.PositiveIntegerField(
+        "room for reasoning", default=0, help_text="Tokens that an answer of pre-filling may take beside its text."
+    )
+
+    price_input = _price("US dollars per million tokens; empty where it is unknown.")
+    price_cached = _price("For tokens read from the provider's cache; empty for the price of input.")
+    price_cache_write = _price("For tokens put into the provider's cache; empty for the price of input.")
     price_output = _price("Reasoning tokens count as output.")
     price_batch = models.DecimalField(
         max_digits=4, decimal_places=3, default=Decimal("0.5"), validators=[MinValueValidator(0)],
@@ -79,7 +88,7 @@ class Endpoint(models.Model):
     timeout_seconds = models.PositiveIntegerField(default=300, validators=[MinValueValidator(1)])
     max_attempts = models.PositiveSmallIntegerField(default=6, validators=[MinValueValidator(1)])
     repeat_unknown = models.PositiveSmallIntegerField(
-        default=1, help_text="How often a call is sent again whose answer never came, and that may have been paid."
+        default=0, help_text="How often a call is sent again whose answer never came, and that may have been paid."
     )
     retry_after_cap = models.PositiveIntegerField(default=60, help_text="Seconds; a longer Retry-After is not obeyed.")
 
@@ -100,6 +109,12 @@ class Endpoint(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def save(self, *args, **kwargs) -> None:
+        if self.provider in UNBILLED:
+            self.price_input = Decimal(0) if self.price_input is None else self.price_input
+            self.price_output = Decimal(0) if self.price_output is None else self.price_output
+        super().save(*args, **kwargs)
+
     @property
     def spec(self) -> Spec:
         return Spec(
@@ -112,6 +127,8 @@ class Endpoint(models.Model):
             json_schema=self.json_schema,
             max_concurrency=self.max_concurrency,
             options=self.options,
+            answer_bytes=settings.ANSWER_MAX_BYTES,
+            hosts=settings.ENDPOINT_HOSTS,
         )
 
     @property

@@ -26,3 +26,21 @@ class Worker(OpaqueModel):
 
     def __str__(self) -> str:
         return f"{self.host}:{self.pid}"
+
+
+class Process(models.Model):
+    """A process that takes up work, idle ones too. `serves` are the queues that it takes, `keys` the names of the key variables of
+    endpoints that are set in its environment, never what they hold. It reports every few seconds (workers/services/processes.py)."""
+
+    host = models.CharField(max_length=200)
+    pid = models.PositiveIntegerField()
+    serves = models.JSONField(default=list)
+    keys = models.JSONField(default=list)
+    started_at = models.DateTimeField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["host", "pid"], name="one_row_a_process")]
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.pid}"

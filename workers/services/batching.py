@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import F, Q
-from django.utils import timezone
 
 from workers import backends
 from workers.backends.contract import BatchBackend
-from workers.backends.errors import Again, BackendError, Overloaded, Rejected
+from workers.backends.errors import Again, BackendError, Overloaded, Rejected, TooLong
 from workers.models import (
     COMPLETED,
     IN_FLIGHT,
@@ -34,7 +33,8 @@ from workers.models import (
     JobState,
 )
 from workers.models.bulk import insert_rows
-from workers.services.claims import Claimed, affordable
+from workers.services.claims import Claimed, affordable, hold_budgets
+from workers.services.clock import database_time
 from workers.services.planning import plan
 from workers.services.recording import Outcome, record
 from workers.services.settling import settle
@@ -71,7 +71,7 @@ class BatchRunner:
                 self._start(batch, fresh=False)
             for job in self._jobs():
                 for endpoint in Endpoint.objects.filter(items__job=job, items__state=ItemState.WAITING).distinct():
-                    if batch := make_batch(job=job, endpoint=endpoint, worker=self.drain.worker, now=timezone.now()):
+                    if batch := make_batch(job=job, endpoint=endpoint, worker=self.drain.worker, now=database_time()):
                         self._start(batch, fresh=True)
         return LOOK if self.mine else None
 
@@ -104,8 +104,8 @@ class BatchRunner:
                         break
                     fresh = False
                 except BackendError as error:
-                    if error.again is Again.NEVER:
-                        await self._database(end_batch, batch, self.drain.worker, str(error))
+                    if error.again is Again.NEVER or isinstance(error, TooLong):  # reading it again would end the same
+                        await self._database(end_batch, batch, self.drain.worker, error)
                         break
                     log.warning("Batch %s: %s Trying again.", batch.uid, error)
                     fresh = False
@@ -132,7 +132,7 @@ class BatchRunner:
         if not status.ended:
             return False
         if status.problem:
-            await self._database(end_batch, batch, self.drain.worker, status.problem)
+            await self._database(end_batch, batch, self.drain.worker, Rejected(status.problem))
             return True
         chunk: list[tuple[str, object]] = []
         async for pair in client.results(batch.provider_id):
@@ -141,7 +141,7 @@ class BatchRunner:
                 await self._database(take_results, batch, self.drain.worker, chunk)
                 chunk = []
         await self._database(take_results, batch, self.drain.worker, chunk)
-        await self._database(end_batch, batch, self.drain.worker, "")
+        await self._database(end_batch, batch, self.drain.worker, None)
         return True
 
     async def _pause(self, seconds: float) -> None:
@@ -157,6 +157,7 @@ class BatchRunner:
 def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
     """A batch of what waits, with its custom ids; answers that the ledger has are settled at once. None where nothing is left."""
     EndpointPace.objects.select_for_update().get(endpoint=endpoint)  # the lock under which all work is claimed
+    hold_budgets(Job.objects.filter(pk=job.pk))
     backend = backends.make(endpoint.spec)
     waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now).order_by(
         "id"
@@ -195,14 +196,14 @@ def hold(batch: Batch, worker) -> None:
 def intend(batch: Batch, worker) -> list[tuple[str, dict]]:
     """Writes that the batch's calls are being sent; returns (custom id, body) pairs. Raises NotOurs."""
     hold(batch, worker)
-    now = timezone.now()
+    now = database_time()
     entries = list(batch.entries.select_related("call").order_by("id"))
     fresh = [entry.call for entry in entries if entry.call.state == CallState.RESERVED]
     Call.objects.filter(pk__in=[call.pk for call in fresh]).update(
         state=CallState.SENT, sent_at=now, attempts_made=F("attempts_made") + 1
     )
-    rows = [(call.pk, call.attempts_made + 1, now, "", {}, "", 0.0) for call in fresh]
-    insert_rows(Attempt, ["call", "number", "sent_at", "outcome", "headers", "problem", "waits"], rows)
+    rows = [(call.pk, call.attempts_made + 1, now, "", {}, "", "", 0.0) for call in fresh]
+    insert_rows(Attempt, ["call", "number", "sent_at", "outcome", "headers", "problem", "body", "waits"], rows)
     return [(entry.custom_id, json.loads(entry.call.body)) for entry in entries]
 
 
@@ -223,18 +224,18 @@ def submitted(batch: Batch, worker, provider_id: str) -> bool:
 
 
 def _list_as_unknown(batch: Batch, provider_id: str) -> None:
-    now = timezone.now()
+    now = database_time()
     calls = Call.objects.select_for_update().filter(pk__in=batch.entries.values("call"))
     told = f"Handed over by a worker that had been declared lost, as {provider_id}; it may have been paid."
-    rows = [(call.pk, call.attempts_made + 1, now, now, "unknown", {}, told, 0.0) for call in calls]
-    fields = ["call", "number", "sent_at", "finished_at", "outcome", "headers", "problem", "waits"]
+    rows = [(call.pk, call.attempts_made + 1, now, now, "unknown", {}, told, "", 0.0) for call in calls]
+    fields = ["call", "number", "sent_at", "finished_at", "outcome", "headers", "problem", "body", "waits"]
     insert_rows(Attempt, fields, rows)
     calls.update(attempts_made=F("attempts_made") + 1)
 
 
 def polled(batch: Batch, worker, done: int) -> None:
     """Raises NotOurs."""
-    if not Batch.objects.filter(pk=batch.pk, worker=worker).update(polled_at=timezone.now(), done=done):
+    if not Batch.objects.filter(pk=batch.pk, worker=worker).update(polled_at=database_time(), done=done):
         raise NotOurs
 
 
@@ -245,9 +246,13 @@ def take_results(batch: Batch, worker, results: Sequence[tuple[str, object]]) ->
     _record(batch, worker, known)
 
 
-def end_batch(batch: Batch, worker, problem: str) -> None:
-    """Ends a batch. Calls without a result were not charged: after a failed batch they fail, after one that ended they wait again."""
-    error = Rejected(problem) if problem else Overloaded("The batch ended without an answer to this call.")
+def end_batch(batch: Batch, worker, error: BackendError | None) -> None:
+    """Ends a batch, with the error that ended it where it failed: calls without a result fail of it.
+
+    After a batch that ended they were not charged, and wait again.
+    """
+    problem = str(error) if error else ""
+    error = error or Overloaded("The batch ended without an answer to this call.")
     left = Call.objects.filter(pk__in=batch.entries.values("call")).exclude(state__in=COMPLETED)
     left = left.filter(items__job=batch.job_id, items__state=ItemState.BATCHED).distinct()
     _record(batch, worker, [(call, error) for call in left])
@@ -258,7 +263,7 @@ def end_batch(batch: Batch, worker, problem: str) -> None:
 def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:
     held = Item.objects.filter(job=batch.job_id, call__in=[call.pk for call, _ in pairs], state=ItemState.BATCHED)
     items = {item.call_id: item for item in held}
-    now = time.time()
+    now = database_time().timestamp()
     outcomes = [
         Outcome(
             Claimed(
@@ -274,4 +279,4 @@ def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:
     for at in range(0, len(outcomes), AT_ONCE):
         with transaction.atomic():
             hold(batch, worker)  # two watchers would each give the same answers to the purpose
-            record(outcomes[at : at + AT_ONCE], worker=worker, endpoint=batch.endpoint, now=timezone.now(), batch=True)
+            record(outcomes[at : at + AT_ONCE], worker=worker, endpoint=batch.endpoint, now=database_time(), batch=True)

@@ -1,20 +1,26 @@
 """Claiming work. One transaction under the lock of the endpoint's pace row decides for the whole fleet: how many calls may be
-in flight, when each starts, what the budget allows, and who makes a call that several ask for."""
+in flight, when each starts, and who makes a call that several ask for. What a budget allows is decided under the lock of its
+job's row, because several endpoints may work for one job.
+
+Whoever takes several of these locks takes them in this order, which no two transactions can cross: the endpoint's pace, jobs with a
+budget by id, calls, items, jobs that end.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from workers.backends.contract import Backend
 from workers.domain.pacing import Pace
-from workers.domain.pricing import dollars, estimated_tokens, exact_dollars
+from workers.domain.pricing import dollars, estimated_tokens, exact_dollars, unknown_price_told
 from workers.models import (
     COMPLETED,
     IN_FLIGHT,
@@ -29,7 +35,7 @@ from workers.models import (
     Worker,
 )
 from workers.models.bulk import update_rows
-from workers.services.planning import AHEAD, CHUNK, plan
+from workers.services.planning import AHEAD, CHUNK, plan, reserve_anew
 from workers.services.settling import settle
 
 LOOK_AGAIN = timedelta(seconds=0.5)
@@ -38,8 +44,8 @@ LOOK_AGAIN = timedelta(seconds=0.5)
 
 @dataclass(slots=True)
 class Claimed:
-    """A call that this worker makes now. `start` in seconds since the epoch; `tokens` were booked for it; `position` among
-    all starts that its endpoint gave out."""
+    """A call that this worker makes now. `start` in seconds since the epoch by the database's clock, `due` the same moment by this
+    process's monotonic one; `tokens` were booked for it; `position` among all starts that its endpoint gave out."""
 
     item: int
     job: int
@@ -51,8 +57,9 @@ class Claimed:
     position: int
     tries: int
     unknowns: int
-    reserved_cost: Decimal
+    reserved_cost: Decimal | None
     sent_at: float = 0.0
+    due: float = 0.0
 
 
 @dataclass(slots=True)
@@ -90,7 +97,7 @@ def claim(
         if free <= 0:
             return haul
         chosen: list[Item] = []
-        for job in _jobs(only):
+        for job in _for_sale(_jobs(only), endpoint, now):
             wanted = free - len(chosen)
             if not wanted:
                 break
@@ -105,9 +112,23 @@ def claim(
     return haul
 
 
-def _jobs(only: int | None) -> Iterable[Job]:
+def _jobs(only: int | None) -> Sequence[Job]:
     jobs = Job.objects.filter(state=JobState.RUNNING, batch=False).order_by("-priority", "id")
     return list(jobs.filter(pk=only) if only else jobs)
+
+
+def _for_sale(jobs: Sequence[Job], endpoint: Endpoint, now: datetime) -> Iterable[Job]:
+    """Those that have something to claim, or no budget; whoever else would spend from their budgets waits for this transaction."""
+    waiting = Item.objects.filter(job=OuterRef("pk"), endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now)
+    budgets = [job.pk for job in jobs if job.budget is not None]
+    held = {job.pk: job for job in hold_budgets(Job.objects.filter(Exists(waiting), pk__in=budgets))} if budgets else {}
+    running = (job if job.budget is None else held.get(job.pk) for job in jobs)
+    return [job for job in running if job and job.state == JobState.RUNNING]
+
+
+def hold_budgets(jobs: QuerySet[Job]) -> list[Job]:
+    """Locks those jobs that have a budget until the caller's transaction ends, and returns them as they are then."""
+    return list(jobs.filter(budget__isnull=False).order_by("pk").select_for_update(no_key=True, of=("self",)))
 
 
 def _ready(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datetime) -> list[Item]:
@@ -176,26 +197,47 @@ def _sort_out(
 
 
 def affordable(items: list[Item]) -> list[Item]:
-    """Without those that could break their job's budget. A job with nothing in flight and no money left is paused."""
+    """Without those that could break their job's budget, which the caller holds (`hold_budgets`). A job with nothing in flight and no
+    money left is paused."""
     if not items or items[0].job.budget is None:
         return items
     job = items[0].job
-    mine = Item.objects.filter(job=job)
-    spent = mine.spent()
-    flying = mine.filter(state__in=[ItemState.CLAIMED, ItemState.BATCHED]).aggregate(total=Sum("call__reserved_cost"))[
-        "total"
-    ]
-    left = job.budget - spent - (flying or 0)
+    in_flight = Q(state__in=[ItemState.CLAIMED, ItemState.BATCHED])
+    # One statement: between two, an answer that comes could leave the one sum and not yet be in the other.
+    sums = Item.objects.filter(job=job).aggregate(
+        spent=Sum("cost"), flying=Sum("call__reserved_cost", filter=in_flight)
+    )
+    spent, flying = sums["spent"] or Decimal(0), sums["flying"] or Decimal(0)
+    left = job.budget - spent - flying
+    _reprice(items)
     bought = []
     for item in items:
-        left -= item.call.reserved_cost
+        left -= Decimal("Infinity") if item.call.reserved_cost is None else item.call.reserved_cost
         if left < 0:
             break
         bought.append(item)
     if not bought and not flying:
-        note = f"The next call could exceed the budget of {exact_dollars(job.budget)}; {dollars(spent)} are spent."
+        note = (
+            unknown_price_told(items[0].endpoint.name)
+            if items[0].call.reserved_cost is None
+            else f"The next call could exceed the budget of {exact_dollars(job.budget)}; {dollars(spent)} are spent."
+        )
         Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(state=JobState.PAUSED, note=note)
     return bought
+
+
+def _reprice(items: list[Item]) -> None:
+    """What the calls can cost at the prices of now, which may not be those of the day when they were planned."""
+    endpoint = items[0].endpoint
+    changed = []
+    for item in items:
+        item.call.endpoint = endpoint
+        reserved = reserve_anew(item.call, batch=item.job.batch)
+        reserved = reserved if reserved is None else round(reserved, 8)
+        if reserved != item.call.reserved_cost:
+            item.call.reserved_cost = reserved
+            changed.append((reserved, item.call_id))
+    update_rows(Call, ["reserved_cost"], changed)
 
 
 def _reserve(items: list[Item], worker: Worker, endpoint: Endpoint, pace: Pace, now: datetime) -> list[Claimed]:
@@ -208,7 +250,7 @@ def _reserve(items: list[Item], worker: Worker, endpoint: Endpoint, pace: Pace, 
         )
         items = [item for item in items if item.call_id in mine]
     Item.objects.filter(pk__in=[item.pk for item in items]).update(state=ItemState.CLAIMED, worker=worker)
-    tokens = [estimated_tokens(len(item.call.body)) for item in items]
+    tokens = [estimated_tokens(item.call.body) for item in items]
     first = pace.booked + 1
     starts = pace.start_times(tokens, now=now.timestamp(), most=endpoint.most, token_rate=endpoint.token_rate)
     claimed = []
@@ -228,6 +270,7 @@ def _reserve(items: list[Item], worker: Worker, endpoint: Endpoint, pace: Pace, 
                 tries=0 if again else call.tries,
                 unknowns=0 if again else call.unknowns,
                 reserved_cost=call.reserved_cost,
+                due=time.monotonic() + start - now.timestamp(),
             )
         )
     return claimed

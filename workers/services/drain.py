@@ -18,19 +18,19 @@ from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections
-from django.utils import timezone
 
 from workers.backends.errors import Throttled
 from workers.domain.pacing import HORIZON
 from workers.domain.starting import Starts
 from workers.models import Worker
-from workers.services import heartbeat
+from workers.services import heartbeat, processes
 from workers.services.batching import BatchRunner
 from workers.services.claims import Claimed, claim, next_time, plan_ahead
+from workers.services.clock import database_time, last_database_time
 from workers.services.heartbeat import WorkerLost
 from workers.services.lines import Line, open_lines
 from workers.services.recording import Outcome, mark_sent, record, release, release_unheld
-from workers.services.sweeping import sweep
+from workers.services.sweeping import suspects, sweep
 
 log = logging.getLogger(__name__)
 ROOM = 512
@@ -129,14 +129,14 @@ class Drain:
     async def _make(self, line: Line, one: Claimed) -> None:
         try:
             if not one.sent_at:
-                await asyncio.sleep(one.start - time.time())
+                await asyncio.sleep(one.due - time.monotonic())
                 mine = asyncio.get_running_loop().create_future()
                 line.due.append((one, mine))
                 self.awake.set()
                 if not await mine:
                     return
             result = await line.ask(one)
-            line.outcomes.append(Outcome(one, result, time.time()))
+            line.outcomes.append(Outcome(one, result, last_database_time().timestamp()))
         finally:
             line.flying -= 1
             self.held.discard(one.call)
@@ -161,7 +161,7 @@ class Drain:
 
     def _leave(self) -> None:
         """Writes down what is known and gives back what was not sent."""
-        now = timezone.now()
+        now = database_time()
         for line in self.lines.values():
             if line.outcomes:
                 record(line.outcomes, worker=self.worker, endpoint=line.endpoint, now=now)
@@ -178,7 +178,7 @@ class Drain:
         self._beat()
         first = self.in_doubt or self.stop.is_set()
         if self.in_doubt:  # a commit may have been made whose confirmation was lost
-            release_unheld(frozenset(self.held), worker=self.worker, now=timezone.now())
+            release_unheld(frozenset(self.held), worker=self.worker, now=database_time())
             self.in_doubt = False
         wrote = any(outcomes for outcomes, _ in taken.values())
         for key, (outcomes, due) in taken.items():
@@ -201,13 +201,13 @@ class Drain:
 
     def _write(self, key: int, outcomes: list[Outcome]) -> None:
         if outcomes:
-            record(outcomes, worker=self.worker, endpoint=self.lines[key].endpoint, now=timezone.now())
+            record(outcomes, worker=self.worker, endpoint=self.lines[key].endpoint, now=database_time())
             outcomes.clear()  # a turn that is tried again must not write them twice
 
     def _plan_ahead(self) -> None:
         for line in self.lines.values():
             while line.flying and not self.awake.is_set():
-                if not plan_ahead(endpoint=line.endpoint, backend=line.backend, now=timezone.now(), only=self.only):
+                if not plan_ahead(endpoint=line.endpoint, backend=line.backend, now=database_time(), only=self.only):
                     break
 
     def _hand_over(self) -> None:
@@ -222,10 +222,10 @@ class Drain:
             self.beaten = time.monotonic()
 
     def _send(self, line: Line, due: list[tuple[Claimed, asyncio.Future]]) -> None:
-        ready = {one.call for one in mark_sent([one for one, _ in due], worker=self.worker, now=timezone.now())}
+        ready = {one.call for one in mark_sent([one for one, _ in due], worker=self.worker, now=database_time())}
         dropped = [one for one, _ in due if one.call not in ready]
         if dropped:
-            release(dropped, worker=self.worker, now=timezone.now())
+            release(dropped, worker=self.worker, now=database_time())
         told = [(mine, one.call in ready) for one, mine in due]
         due.clear()
         self.loop.call_soon_threadsafe(_resolve, told)
@@ -240,14 +240,15 @@ class Drain:
         if self.looked - self.swept >= settings.WORKER_SWEEP_SECONDS:
             # What a dead worker holds counts as in flight: where it fills the endpoint, nobody else would get anything.
             self.swept = self.looked
-            sweep(now=timezone.now())
-        open_lines(self.lines, now=timezone.now())
+            processes.report([processes.CALLS])
+            sweep(now=database_time())
+        open_lines(self.lines, now=database_time())
         return len(self.lines) > before
 
     def _claim(self, unwritten: dict[int, int]) -> float | None:
         """Seconds until the next look, None where nothing is left. `unwritten` by endpoint: answers that are here, and count as
         in flight until they are written."""
-        waits = [self.batches.look()]
+        waits = [self.batches.look(), LOOK if suspects() else None]
         flying = sum(line.flying for line in self.lines.values())
         for line in sorted(self.lines.values(), key=lambda line: line.served):
             pause = self.starts.pause(now=time.monotonic())
@@ -259,7 +260,7 @@ class Drain:
                 endpoint=line.endpoint,
                 backend=line.backend,
                 room=min(ROOM - flying, self.starts.most),
-                now=timezone.now(),
+                now=database_time(),
                 only=self.only,
                 unwritten=unwritten.get(line.endpoint.pk, 0),
             )
@@ -272,7 +273,7 @@ class Drain:
                 self._mark()
             waits.append(0.0 if haul.more else None)
         if (upcoming := next_time(self.lines, self.only)) is not None:
-            ahead = (upcoming - timezone.now()).total_seconds()
+            ahead = (upcoming - database_time()).total_seconds()
             full = all(line.flying >= line.endpoint.max_concurrency for line in self.lines.values())
             waits.append(LOOK if full else min(LOOK, max(ahead, HORIZON / 2)))
         return min((one for one in waits if one is not None), default=None)
@@ -281,12 +282,12 @@ class Drain:
         """Marks what of the claims is due at once. Those of a turn that was cut off are still here in the next."""
         while self.hauls:
             line, claimed = self.hauls[-1]
-            now = timezone.now()
-            due = [one for one in claimed if one.start <= now.timestamp()]
+            now = database_time()
+            due = [one for one in claimed if one.due <= time.monotonic()]
             ready = mark_sent(due, worker=self.worker, now=now) if due else []
             kept = {one.call for one in ready}
             release([one for one in due if one.call not in kept], worker=self.worker, now=now)
-            later = [one for one in claimed if one.start > now.timestamp()]
+            later = [one for one in claimed if one not in due]
             self.hauls.pop()
             if ready or later:
                 self.unsent.append((line, ready + later))

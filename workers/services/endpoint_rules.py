@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from workers import backends
-from workers.backends.addresses import check_host
+from workers.backends.addresses import check_allowed, check_host
 from workers.backends.errors import BackendError
 from workers.backends.keys import LOOKS_LIKE_A_KEY, looks_like_key, variable_problem
 from workers.backends.options import OPTIONS, check_options
@@ -23,6 +23,7 @@ from workers.models import Endpoint
 DAY = 86_400
 BOUNDS: dict[str, tuple[int, int]] = {
     "context_tokens": (0, 100_000_000),
+    "reasoning_tokens": (0, 1_000_000),
     "price_input": (0, 100_000),
     "price_cached": (0, 100_000),
     "price_cache_write": (0, 100_000),
@@ -117,18 +118,16 @@ def check_address(endpoint: Endpoint) -> None:
         return
     try:
         parts = urlsplit(endpoint.base_url)
-        host, port = parts.hostname or "", parts.port
+        host, _ = parts.hostname or "", parts.port  # a port that is no number raises
     except ValueError:
-        parts, host, port = None, "", None
+        parts, host = None, ""
     if parts is None or parts.scheme not in ("http", "https") or not _HOST.fullmatch(host) or not _is_plain(endpoint):
         raise ValidationError({"base_url": _NO_ADDRESS})
     if parts.username is not None or parts.query or parts.fragment:
         raise ValidationError(
             {"base_url": "An address without a user, password or query is expected; keys come from the environment."}
         )
-    allowed = settings.ENDPOINT_HOSTS
-    if allowed and host not in allowed and f"{host}:{port}" not in allowed:
-        raise ValidationError({"base_url": f"This site allows only {', '.join(allowed)} (ENDPOINT_HOSTS)."})
+    _told_at("base_url", lambda: check_allowed(endpoint.base_url, settings.ENDPOINT_HOSTS))
     _told_at("base_url", lambda: check_host(host))
 
 

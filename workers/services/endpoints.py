@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -13,39 +15,51 @@ from django.utils import timezone
 from workers import backends
 from workers.backends import contract
 from workers.backends.errors import BackendError
-from workers.models import Endpoint, EndpointPace
+from workers.backends.stops import TOLD
+from workers.models import COMPLETED, IN_FLIGHT, OPEN, CallState, Endpoint, EndpointPace, ItemState
 from workers.services.endpoint_rules import check_endpoint
 from workers.services.engine_drain import loaded_engine
 
 QUESTION = "Answer with the single word yes: is three more than two?"
+SCHEMA = {
+    "type": "object",
+    "properties": {"three_is_more": {"type": "string", "enum": ["yes", "no"]}},
+    "required": ["three_is_more"],
+    "additionalProperties": False,
+}
+"""The question says nothing of it: an answer that fits was held to it."""
 DEFAULTS: dict[str, dict[str, Any]] = {
     "anthropic": {"sets_temperature": False, "batches": True},
     "openai": {"batches": True},
-    "vllm": {"max_concurrency": 64},
-    "vllm-engine": {"max_concurrency": 512},
-    "baseline": {"max_concurrency": 64},
-    "scripted": {"max_concurrency": 64},
+    "vllm": {"max_concurrency": 64, "repeat_unknown": 1},
+    "vllm-engine": {"max_concurrency": 512, "repeat_unknown": 1},
+    "baseline": {"max_concurrency": 64, "repeat_unknown": 1},
+    "scripted": {"max_concurrency": 64, "repeat_unknown": 1},
 }
-"""Where a provider differs from the model's defaults."""
+"""Where a provider differs from the model's defaults. What nobody bills is asked again after a lost answer."""
 
 
 @transaction.atomic
 def save_endpoint(*, by: str, values: Mapping[str, Any], endpoint: Endpoint | None = None) -> Endpoint:
     """Makes an endpoint, or changes `endpoint`. Raises ValidationError with sentences by field.
 
-    The provider and the model of an endpoint that has been asked stay what they are: its answers are theirs.
+    The provider and the model of an endpoint that has answered stay what they are: its answers are theirs. Before that they can be
+    corrected; what waits is then asked anew.
     """
     endpoint = endpoint or Endpoint(created_by=by)
     before = (endpoint.provider, endpoint.model, endpoint.revision, endpoint.base_url)
     for name, value in values.items():
         setattr(endpoint, name, value)
     after = (endpoint.provider, endpoint.model, endpoint.revision, endpoint.base_url)
-    if endpoint.pk and before != after and endpoint.calls.exists():
+    corrected = endpoint.pk and before != after
+    if corrected and endpoint.calls.filter(state__in=[*COMPLETED, *IN_FLIGHT, CallState.UNKNOWN]).exists():
         raise ValidationError(
             {"model": "This endpoint has answered already; register another one for another model or address."}
         )
     check_endpoint(endpoint)
     endpoint.save()
+    if corrected:  # their calls are addressed to what it was
+        endpoint.items.filter(state__in=[*OPEN, ItemState.FAILED]).update(call=None)
     EndpointPace.objects.get_or_create(endpoint=endpoint)
     return endpoint
 
@@ -71,28 +85,72 @@ def delete_endpoint(*, endpoint: Endpoint) -> None:
 
 
 def try_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
-    """Asks one short question and keeps what came back. It costs a few tokens and is not in the ledger, which knows only work.
+    """Asks one short question, and where the endpoint claims structured output once more with a JSON schema; keeps what came back.
 
-    Called by a task: it may take as long as the endpoint's timeout.
+    It costs a few tokens and is not in the ledger, which knows only work. Called by a task: it may take as long as the
+    endpoint's timeout.
     """
     started = timezone.now()
     try:
         request = contract.Request(
-            (contract.Message("user", QUESTION),), max_tokens=200, temperature=0.0, task=_task(endpoint)
+            (contract.Message("user", QUESTION),),
+            max_tokens=200 + endpoint.reasoning_tokens,
+            temperature=0.0,
+            task=_task(endpoint),
         )
-        if endpoint.provider in backends.ENGINES:
-            completion = _ask_engine(endpoint, request)
-        else:
-            backend = backends.make(endpoint.spec)
-            completion = asyncio.run(_ask(backend, request, min(60, endpoint.timeout_seconds)))
+        completion = _ask_once(endpoint, request)
         seconds = (timezone.now() - started).total_seconds()
         said = completion.text.strip()[:300] or "(nothing)"
         result = {"ok": True, "said": said, "model": completion.model, "seconds": round(seconds, 2)}
         result |= {"input": completion.usage.input, "output": completion.usage.output, "stop": completion.stop}
+        result |= {
+            "problem": completion.problem or TOLD[completion.stop],
+            "supported": _supported(endpoint, completion),
+        }
+        if endpoint.json_schema and endpoint.provider != "baseline":
+            result["schema"] = _try_schema(endpoint, request)
+            result["supported"]["json_schema"] = result["schema"]["held"]
     except BackendError as error:
         result = {"ok": False, "said": str(error), "kind": type(error).__name__}
     Endpoint.objects.filter(pk=endpoint.pk).update(tried_at=started, tried=result)
     return result
+
+
+def _supported(endpoint: Endpoint, completion: contract.Completion) -> dict[str, bool | None]:
+    """What the plain call showed; None for what it did not ask for."""
+    sent = endpoint.sets_temperature and endpoint.provider != "baseline"
+    reasons = bool(completion.reasoning or completion.usage.reasoning)
+    return {"temperature": True if sent else None, "json_schema": None, "reasons": reasons}
+
+
+def _try_schema(endpoint: Endpoint, request: contract.Request) -> dict[str, Any]:
+    """Whether an answer is held to a JSON schema, in a sentence, and what it said."""
+    try:
+        completion = _ask_once(endpoint, replace(request, schema=SCHEMA))
+    except BackendError as error:
+        return {"held": False, "told": f"A call with a JSON schema fails: {error}", "said": ""}
+    said = completion.text.strip()[:300]
+    if fits(completion.text):
+        return {"held": True, "told": "Its answer was held to the JSON schema.", "said": said}
+    if completion.stop is not contract.Stop.END:
+        told = f"With a JSON schema there was no whole answer. {completion.problem or TOLD[completion.stop]}"
+        return {"held": False, "told": told, "said": said}
+    return {"held": False, "told": "The JSON schema was ignored: the answer does not fit it.", "said": said}
+
+
+def fits(text: str) -> bool:
+    """Whether an answer is an instance of SCHEMA."""
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(answer, dict) and list(answer) == ["three_is_more"] and answer["three_is_more"] in ("yes", "no")
+
+
+def _ask_once(endpoint: Endpoint, request: contract.Request) -> contract.Completion:
+    if endpoint.provider in backends.ENGINES:
+        return _ask_engine(endpoint, request)
+    return asyncio.run(_ask(backends.make(endpoint.spec), request, min(60, endpoint.timeout_seconds)))
 
 
 def _task(endpoint: Endpoint) -> dict[str, Any]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import threading
-import time
 
 from django.db import InterfaceError, OperationalError, connection, connections
-from django.utils import timezone
 
 from workers import backends
 from workers.backends.contract import EngineBackend
@@ -16,8 +14,9 @@ from workers.backends.errors import BackendError, Overloaded
 from workers.models import Endpoint
 from workers.services import heartbeat
 from workers.services.claims import Claimed, claim
+from workers.services.clock import database_time
 from workers.services.heartbeat import HEARTBEAT, WorkerLost
-from workers.services.lines import pause_jobs
+from workers.services.holding import hold_back_everywhere
 from workers.services.recording import Outcome, mark_sent, record, release
 
 log = logging.getLogger(__name__)
@@ -51,7 +50,7 @@ class EngineDrain:
         try:
             backend = loaded_engine(endpoint)
         except BackendError as error:
-            pause_jobs(endpoint, str(error))
+            hold_back_everywhere(endpoint, error)
             backend = None
         return cls(endpoint, backend, stop=stop, only=only)
 
@@ -83,18 +82,21 @@ class EngineDrain:
             endpoint=self.endpoint,
             backend=self.backend,
             room=GROUP,
-            now=timezone.now(),
+            now=database_time(),
             only=self.only,
             paced=False,
         )
-        ready = mark_sent(haul.claimed, worker=self.worker, now=timezone.now()) if haul.claimed else []
+        ready = mark_sent(haul.claimed, worker=self.worker, now=database_time()) if haul.claimed else []
         kept = {one.call for one in ready}
         if lost := [one for one in haul.claimed if one.call not in kept]:
-            release(lost, worker=self.worker, now=timezone.now())
+            release(lost, worker=self.worker, now=database_time())
         if not ready:
             return haul.more
-        outcomes = [Outcome(one, result, time.time()) for one, result in zip(ready, self._ask(ready), strict=True)]
-        record(outcomes, worker=self.worker, endpoint=self.endpoint, now=timezone.now())
+        outcomes = [
+            Outcome(one, result, database_time().timestamp())
+            for one, result in zip(ready, self._ask(ready), strict=True)
+        ]
+        record(outcomes, worker=self.worker, endpoint=self.endpoint, now=database_time())
         return True
 
     def _ask(self, ready: list[Claimed]) -> list:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import connection
-from django.utils import timezone
+from django.db.models import Q
+from django.db.models.functions import Now
 
 from workers.models import Batch, BatchState, Worker, WorkerState
+from workers.services.clock import database_time
 
 HEARTBEAT = 2.0
 """Seconds between heartbeats at most."""
@@ -24,8 +27,13 @@ def pause() -> float:
     return min(HEARTBEAT, settings.WORKER_LEASE_SECONDS / 4)
 
 
+def lease_is_over() -> Q:
+    """Workers whose last sign of life is too old, by the database's clock, which wrote it: no process's own clock has a say."""
+    return Q(heartbeat_at__lt=Now() - timedelta(seconds=settings.WORKER_LEASE_SECONDS))
+
+
 def enter(kind: str = "calls") -> Worker:
-    now = timezone.now()
+    now = database_time()
     worker = Worker.objects.create(
         host=socket.gethostname(), pid=os.getpid(), kind=kind, started_at=now, heartbeat_at=now
     )
@@ -36,7 +44,7 @@ def enter(kind: str = "calls") -> Worker:
 def beat(worker: Worker) -> None:
     """On the connection that the process works with. Raises WorkerLost."""
     _name_connection(worker)  # it may be a new one
-    if not Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE).update(heartbeat_at=timezone.now()):
+    if not Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE).update(heartbeat_at=Now()):
         raise WorkerLost
 
 

@@ -12,11 +12,13 @@ from django.db import transaction
 from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
 
-from workers.domain.pricing import dollars, exact_dollars
-from workers.models import COMPLETED, Call, CallState, Endpoint, Item, ItemState, Job, JobState
+from workers.domain.pricing import Money, dollars, exact_dollars, unknown_price_told
+from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.models.bulk import insert_rows
+from workers.services.clock import at_once
 from workers.services.doorbell import WORK
-from workers.services.settling import end_jobs
+from workers.services.holding import release
+from workers.services.settling import end_jobs, reopen_job
 
 
 class JobRefused(ValueError):
@@ -61,15 +63,23 @@ def open_job(
             raise JobRefused(f"The endpoint {endpoint.name} is switched off.")
         if batch and not endpoint.batches:
             raise JobRefused(f"The endpoint {endpoint.name} has no batch form.")
+        check_price(endpoint, budget)
     return Job.objects.create(
         purpose=purpose, title=title, params=dict(params or {}), budget=budget, batch=batch, created_by=by
     )
 
 
+def check_price(endpoint: Endpoint, budget: Decimal | None) -> None:
+    """Raises JobRefused where a budget cannot hold, because nobody knows what the endpoint's calls cost."""
+    if budget is not None and not endpoint.prices.are_known:
+        raise JobRefused(unknown_price_told(endpoint.name))
+
+
 def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: datetime) -> None:
     """More items for a job, in the caller's transaction."""
+    start = at_once(now)
     rows = [
-        (job.pk, endpoint.pk, stage, key, ItemState.WAITING, now, False, Decimal(0), "")
+        (job.pk, endpoint.pk, stage, key, ItemState.WAITING, start, False, Decimal(0), "")
         for endpoint, stage, key in items
     ]
     insert_rows(Item, ["job", "endpoint", "stage", "key", "state", "not_before", "made", "cost", "problem"], rows)
@@ -78,19 +88,25 @@ def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: date
 
 @transaction.atomic
 def pause_job(*, job: Job, note: str = "") -> bool:
-    """Nothing more is claimed; what is in flight comes to its end."""
-    return bool(Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(state=JobState.PAUSED, note=note))
+    """Nothing more is claimed; what is in flight comes to its end. A note about what is held back stays where there is no other."""
+    said = {"note": note} if note else {}
+    return bool(Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(state=JobState.PAUSED, **said))
 
 
 @transaction.atomic
 def resume_job(*, job: Job, budget: Decimal | None = None) -> bool:
-    """`budget` in US dollars is the new cap; without it the old one stays. See `check_budget`."""
+    """What was held back waits again, in a running job too. `budget` in US dollars is the new cap; without it the old one stays. See
+    `check_budget`."""
     changes: dict[str, Any] = {"state": JobState.RUNNING, "note": ""}
     if budget is not None:
         changes["budget"] = budget
-    done = Job.objects.filter(pk=job.pk, state=JobState.PAUSED).update(**changes)
+    resumed = Job.objects.filter(pk=job.pk, state=JobState.PAUSED).update(**changes)
+    open_ = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
+    freed = release(job.pk, start=at_once(timezone.now())) if open_.exists() else 0
+    if freed:
+        open_.update(note="")
     WORK.ring()
-    return bool(done)
+    return bool(resumed or freed)
 
 
 MOST_MONEY = Decimal(100_000_000)
@@ -101,7 +117,9 @@ def least_budget(job: Job) -> Decimal:
     items = Item.objects.filter(job=job)
     flying = items.filter(state__in=[ItemState.CLAIMED, ItemState.BATCHED])
     reserved = flying.aggregate(total=Sum("call__reserved_cost"))["total"] or Decimal(0)
-    waiting = items.filter(state=ItemState.WAITING, call__isnull=False).exclude(call__state__in=COMPLETED)
+    waiting = items.filter(state__in=[ItemState.WAITING, ItemState.HELD], call__isnull=False).exclude(
+        call__state__in=COMPLETED
+    )
     following = waiting.order_by("id").values_list("call__reserved_cost", flat=True).first()
     return items.spent() + reserved + (following or Decimal(0))
 
@@ -115,6 +133,8 @@ def check_budget(job: Job, budget: Decimal | None) -> None:
         raise JobRefused(
             "A budget is an amount of US dollars with up to four decimals, such as 25 or 2.50; the job stays as it is."
         )
+    for endpoint in Endpoint.objects.filter(items__job=job, items__state__in=OPEN).distinct():
+        check_price(endpoint, wanted)
     least, spent = least_budget(job), Item.objects.filter(job=job).spent()
     if wanted < least or 0 < spent >= wanted:
         needed = f"{dollars(spent)} are spent, and with the next call it can be {dollars(least)}"
@@ -128,7 +148,8 @@ def cancel_job(*, job: Job, now: datetime) -> bool:
         state=JobState.CANCELLED, finished_at=now, note=""
     )
     if done:
-        Item.objects.filter(job=job, state=ItemState.WAITING).update(state=ItemState.CANCELLED, finished_at=now)
+        waiting = Item.objects.filter(job=job, state__in=[ItemState.WAITING, ItemState.HELD])
+        waiting.update(state=ItemState.CANCELLED, finished_at=now)
     return bool(done)
 
 
@@ -145,10 +166,9 @@ def retry_failed(*, job: Job, now: datetime) -> int:
     Call.objects.filter(pk__in=list(calls.values_list("pk", flat=True))).update(
         state=CallState.PLANNED, tries=0, unknowns=0, problem=""
     )
-    count = failed.update(state=ItemState.WAITING, not_before=now, problem="", finished_at=None, worker=None)
+    count = failed.update(state=ItemState.WAITING, not_before=at_once(now), problem="", finished_at=None, worker=None)
     if count:
-        ended = Job.objects.filter(pk=job.pk, state=JobState.FINISHED)
-        ended.update(state=JobState.RUNNING, finished_at=None, note="")
+        reopen_job(job.pk)
         WORK.ring()
     return count
 
@@ -157,8 +177,9 @@ def retry_failed(*, job: Job, now: datetime) -> int:
 class Progress:
     """How a job stands. `cost` and `rate` in US dollars and items a minute; `seconds_left` is None where nothing can be said.
 
+    `unpriced` calls are not in `cost`, as their price is unknown; of `estimated` answers the provider did not tell the usage.
     `lost` is the part of `cost` that lost answers can have cost at most; `retrying` items of `waiting` have failed before, the
-    last of them waits until `retry_at`.
+    last of them waits until `retry_at`. `held` items of `waiting` wait for a person.
     """
 
     total: int
@@ -179,11 +200,13 @@ class Progress:
     lost: Decimal = Decimal(0)
     retrying: int = 0
     retry_at: datetime | None = None
+    held: int = 0
+    unpriced: int = 0
+    estimated: int = 0
 
     @property
-    def all_failed(self) -> bool:
-        """Nothing came of any item: what ended so has not succeeded, whatever its state says."""
-        return self.failed > 0 and self.failed == self.total
+    def money(self) -> Money:
+        return Money(self.cost, self.unpriced)
 
     @property
     def minutes_left(self) -> float | None:
@@ -216,6 +239,8 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
         own_cost=Sum("call__cost", filter=own),
         retrying=Count("pk", filter=again),
         retry_at=Max("not_before", filter=again),
+        total_unpriced=Sum("unpriced"),
+        estimated=Count("pk", filter=asked & Q(call__usage_told=False)),
         calls=Count("pk", filter=asked),
         input=Sum("call__input_tokens", filter=asked),
         output=Sum("call__output_tokens", filter=asked),
@@ -227,7 +252,7 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
 
 
 _NOTHING = {
-    "total_cost": None, "own_cost": None, "retrying": 0, "retry_at": None, "calls": 0, "input": None, "output": None, "unknown": 0,
+    "total_cost": None, "total_unpriced": None, "estimated": 0, "own_cost": None, "retrying": 0, "retry_at": None, "calls": 0, "input": None, "output": None, "unknown": 0,
     "recent": 0,
 }  # fmt: skip
 
@@ -246,7 +271,8 @@ def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now:
         failed=counts[ItemState.FAILED],
         cancelled=counts[ItemState.CANCELLED],
         in_flight=counts[ItemState.CLAIMED] + counts[ItemState.BATCHED],
-        waiting=counts[ItemState.WAITING],
+        waiting=counts[ItemState.WAITING] + counts[ItemState.HELD],
+        held=counts[ItemState.HELD],
         made=sums["calls"],
         reused=max(0, done + unusable - sums["calls"]),
         cost=cost,
@@ -258,6 +284,8 @@ def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now:
         lost=max(Decimal(0), round(cost - (sums["own_cost"] or 0), 8)),
         retrying=sums["retrying"],
         retry_at=sums["retry_at"],
+        unpriced=sums["total_unpriced"] or 0,
+        estimated=sums["estimated"],
     )
 
 
@@ -273,6 +301,7 @@ __all__ = [
     "pause_job",
     "progress_of",
     "progress_of_all",
+    "reopen_job",
     "resume_job",
     "retry_failed",
     "start_job",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Left, TruncDate
 
+from workers.domain.pricing import Money
 from workers.models import Attempt, Call, CallState
 
 BEGINNING = 100
@@ -37,7 +40,9 @@ def search(
 
 _SUMS = {
     "calls": Count("id"),
-    "total_cost": Sum("cost"),
+    "total_cost": Sum("cost", default=Decimal(0)),
+    "unpriced": Count("id", filter=Q(cost__isnull=True)),
+    "estimated": Count("id", filter=Q(usage_told=False)),
     "input": Sum("input_tokens"),
     "cached": Sum("cached_tokens"),
     "output": Sum("output_tokens"),
@@ -48,17 +53,42 @@ def spending(by: str) -> list[dict]:
     """Completed calls, tokens and dollars by `by`: endpoint, day or purpose; days newest first, else the dearest first."""
     calls = Call.objects.completed()
     if by == "day":
-        return list(
-            calls.annotate(group=TruncDate("finished_at")).values("group").annotate(**_SUMS).order_by("-group")[:60]
-        )
+        days = calls.annotate(group=TruncDate("finished_at")).values("group").annotate(**_SUMS).order_by("-group")[:60]
+        return [with_money(row) for row in days]
     column = {"endpoint": "endpoint__name", "purpose": "purpose"}[by]
     rows = calls.values(column).annotate(**_SUMS).order_by("-total_cost", column)
-    return [row | {"group": row[column]} for row in rows]
+    return [with_money(row | {"group": row[column]}) for row in rows]
+
+
+def with_money(row: dict) -> dict:
+    return row | {"money": Money(row["total_cost"], row["unpriced"])}
 
 
 def totals() -> dict:
     """Everything at once: what was paid, and what may have been paid."""
     paid = Call.objects.completed().aggregate(**_SUMS)
     states = dict(Call.objects.order_by().values_list("state").annotate(Count("id")))
-    unknown = Attempt.objects.filter(outcome="unknown").count()
-    return paid | {"states": {state: states.get(state, 0) for state in CallState.values}, "unknown_attempts": unknown}
+    return with_money(paid) | {
+        "states": {state: states.get(state, 0) for state in CallState.values},
+        "lost": lost_answers(),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class LostAnswers:
+    """Attempts whose answer was lost: how many, what they can have cost at most in US dollars, and after how many of them the same
+    call was sent again."""
+
+    attempts: int
+    at_most: Money
+    sent_again: int
+
+
+def lost_answers() -> LostAnswers:
+    found = Attempt.objects.filter(outcome="unknown").aggregate(
+        attempts=Count("pk"),
+        at_most=Sum("call__reserved_cost", default=Decimal(0)),
+        unpriced=Count("pk", filter=Q(call__reserved_cost__isnull=True)),
+        sent_again=Count("pk", filter=Q(number__lt=F("call__attempts_made"))),
+    )
+    return LostAnswers(found["attempts"], Money(found["at_most"], found["unpriced"]), found["sent_again"])

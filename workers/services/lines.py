@@ -11,8 +11,9 @@ from datetime import datetime
 from workers import backends
 from workers.backends.contract import Backend, Completion
 from workers.backends.errors import BackendError, Lost
-from workers.models import Endpoint, Item, ItemState, Job, JobState
+from workers.models import Endpoint
 from workers.services.claims import Claimed
+from workers.services.holding import hold_back_everywhere
 from workers.services.recording import Outcome
 from workers.services.sweeping import claimable
 
@@ -54,11 +55,4 @@ def open_lines(lines: dict[int, Line], *, now: datetime) -> None:
         try:
             lines[endpoint.pk] = Line(endpoint, backends.make(endpoint.spec))
         except BackendError as error:
-            pause_jobs(endpoint, str(error))
-
-
-def pause_jobs(endpoint: Endpoint, problem: str) -> None:
-    """The jobs that wait for an endpoint that cannot be asked, say why."""
-    waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING)
-    jobs = Job.objects.filter(state=JobState.RUNNING, items__in=waiting)
-    jobs.update(state=JobState.PAUSED, note=f"{endpoint.name}: {problem}"[:300])
+            hold_back_everywhere(endpoint, error)

@@ -6,12 +6,14 @@ import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from workers.backends.contract import Backend, Request
 from workers.backends.errors import BackendError
+from workers.backends.options import LIMITS
 from workers.domain.ledger_key import call_key, canonical
-from workers.domain.pricing import fewest_tokens
+from workers.domain.pricing import Extent, estimated_tokens
 from workers.models import Call, CallState, Endpoint, Item, ItemState
 from workers.models.bulk import insert_missing, update_rows
 from workers.models.opaque import new_uid
@@ -93,7 +95,7 @@ def _asked(items: Sequence[Item]):
 
 def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
     """A sentence where question and answer cannot fit into the endpoint's context, counted in its favour."""
-    needed = fewest_tokens(len(body)) + request.max_tokens
+    needed = Extent.of(body).fewest_tokens + request.max_tokens
     if not endpoint.context_tokens or needed <= endpoint.context_tokens:
         return ""
     return f"Question and answer take at least {needed:,} tokens; the context of {endpoint.name} holds {endpoint.context_tokens:,}."
@@ -102,5 +104,17 @@ def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
 def _row(endpoint: Endpoint, item: Item, request: Request, key: str, body: str, now: datetime) -> tuple:
     """A call's values, in the order of `_ASKED` and `_EMPTY`."""
     asked = (endpoint.provider, endpoint.model, endpoint.revision, body, request.sample, item.job.purpose)
-    reserved = endpoint.prices.at_most(len(body), request.max_tokens, batch=item.job.batch)
+    reserved = reserve(endpoint, body, request.max_tokens, batch=item.job.batch)
     return new_uid(), key, endpoint.pk, *asked, CallState.PLANNED, reserved, now, *_EMPTY.values()
+
+
+def reserve(endpoint: Endpoint, body: str, max_tokens: int, *, batch: bool) -> Decimal | None:
+    """What a call can cost at most at the prices of now; None where they are unknown."""
+    return endpoint.prices.at_most(estimated_tokens(body), max_tokens, batch=batch)
+
+
+def reserve_anew(call: Call, *, batch: bool) -> Decimal | None:
+    """The same of a call that was planned before, whose prices may have changed: every backend writes the longest answer into its body."""
+    body = call.request
+    longest = next((body[name] for name in LIMITS if name in body), 0)
+    return reserve(call.endpoint, call.body, longest, batch=batch)

@@ -19,7 +19,7 @@ class Received:
 
 
 class Purpose(Protocol):
-    """The three moments at which an app above takes part. All are called in a transaction, and may be called again after a crash."""
+    """The moments at which an app above takes part. All are called in a transaction, and may be called again after a crash."""
 
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         """By item id the request, or one sentence why it cannot be asked."""
@@ -27,8 +27,13 @@ class Purpose(Protocol):
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
         """By item id what became of it; the calls are answered, truncated or refused. Exactly one commit holds each item."""
 
+    def failed_before(self, job: Job) -> int:
+        """How many failures the job took over from earlier work, which its own items do not count."""
+        return 0
+
     def finished(self, job: Job) -> None:
         """No item of the job is open any more."""
+        return None
 
 
 _PURPOSES: dict[str, Purpose] = {}

@@ -6,14 +6,17 @@ import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from django.db import transaction
 
-from workers.backends.contract import Completion, Stop
-from workers.backends.errors import Again, BackendError, Forbidden, Throttled
+from workers.backends.contract import Completion, Stop, Usage
+from workers.backends.errors import Again, BackendError, Filtered, Throttled
 from workers.backends.headers import request_limits
+from workers.backends.stops import TOLD
 from workers.domain.ledger_key import storable
 from workers.domain.pacing import Pace
+from workers.domain.pricing import estimated_tokens
 from workers.domain.retrying import Decision, decide
 from workers.models import (
     COMPLETED,
@@ -29,16 +32,23 @@ from workers.models import (
     Worker,
 )
 from workers.models.bulk import insert_rows, update_rows
-from workers.services.claims import Claimed
+from workers.services.claims import Claimed, hold_budgets
+from workers.services.holding import hold_back_hopeless
 from workers.services.settling import end_jobs, settle
 
-_STATES = {Stop.END: CallState.ANSWERED, Stop.LENGTH: CallState.TRUNCATED, Stop.REFUSAL: CallState.REFUSED}
+_STATES = {
+    Stop.END: CallState.ANSWERED,
+    Stop.LENGTH: CallState.TRUNCATED,
+    Stop.REFUSAL: CallState.REFUSED,
+    Stop.FILTER: CallState.REFUSED,
+    Stop.OTHER: CallState.UNUSABLE,
+}
 _ANSWER = [
     "state", "finished_at", "answer", "reasoning", "stop", "answered_by", "request_id", "input_tokens", "cached_tokens",
-    "cache_write_tokens", "output_tokens", "reasoning_tokens", "cost", "problem", "tries", "unknowns",
+    "cache_write_tokens", "output_tokens", "reasoning_tokens", "cost", "usage_told", "problem", "tries", "unknowns",
 ]  # fmt: skip
 _PROBLEM = ["state", "problem", "tries", "unknowns", "worker"]
-_OUTCOME = ["outcome", "finished_at", "status", "headers", "problem", "waits"]
+_OUTCOME = ["outcome", "finished_at", "status", "headers", "problem", "body", "waits"]
 
 
 @dataclass(slots=True)
@@ -68,8 +78,8 @@ def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> li
         )
         insert_rows(
             Attempt,
-            ["call", "number", "worker", "sent_at", "outcome", "headers", "problem", "waits"],
-            [(one.call, held[one.call] + 1, worker.pk, now, "", {}, "", 0.0) for one in ready],
+            ["call", "number", "worker", "sent_at", "outcome", "headers", "problem", "body", "waits"],
+            [(one.call, held[one.call] + 1, worker.pk, now, "", {}, "", "", 0.0) for one in ready],
         )
     for one in ready + marked:
         one.sent_at = now.timestamp()
@@ -84,6 +94,9 @@ def record(
     with transaction.atomic():
         if not batch:
             _learn(outcomes, endpoint, now)
+        hold_budgets(
+            Job.objects.filter(pk__in={one.claimed.job for one in outcomes})
+        )  # before the calls: claims.py has the order
         ids = [one.claimed.call for one in outcomes]
         calls = Call.objects.in_bulk(ids)
         # Its own attempts alone: a worker that was declared lost must not close that of the one that took over.
@@ -111,11 +124,13 @@ class _Writing:
         self.answered: list[tuple[Item, Call]] = []
         self.items: list[tuple] = []
         self.ended: set[int] = set()
-        self.forbidden: dict[int, str] = {}
+        self.hopeless: dict[int, BackendError] = {}
 
     def take(self, outcome: Outcome, call: Call, attempt: int | None, item: Item) -> None:
         at = datetime.fromtimestamp(outcome.finished_at, UTC)
         mine = item.state in (ItemState.CLAIMED, ItemState.BATCHED) and item.worker_id in (None, self.worker.pk)
+        if isinstance(outcome.result, Filtered):
+            outcome.result = refusal_of(outcome.result)
         if isinstance(outcome.result, Completion):
             self._answer(outcome, call, attempt, item if mine else None, at)
         else:
@@ -124,9 +139,14 @@ class _Writing:
     def _answer(self, outcome: Outcome, call: Call, attempt: int | None, item: Item | None, at: datetime) -> None:
         completion = outcome.result
         state = _STATES[completion.stop]
-        usage, cost = completion.usage, self.prices.cost(completion.usage, batch=self.batch)
+        usage = completion.usage if completion.usage.told else _estimated(call, completion)
+        cost = self.prices.cost(usage, batch=self.batch)
+        if not usage.told and None not in (cost, call.reserved_cost):
+            cost = min(cost, call.reserved_cost)  # an estimate cannot know better than the most that was reserved
         if attempt:
-            self.attempts.append((state, at, 200, dict(completion.headers), "", 0.0, attempt))
+            problem = storable(completion.problem or TOLD[completion.stop])
+            came = (completion.status, dict(completion.headers), problem, storable(completion.body))
+            self.attempts.append((state, at, *came, 0.0, attempt))
         if call.state not in COMPLETED:  # an answer that came late, after another one, is an attempt and no more
             call.state, call.finished_at, call.answer = state, at, storable(completion.text)
             call.reasoning, call.stop = storable(completion.reasoning), completion.stop
@@ -137,10 +157,12 @@ class _Writing:
                 usage.cache_write,
             )
             call.output_tokens, call.reasoning_tokens, call.cost = usage.output, usage.reasoning, cost
-            call.problem, call.tries, call.unknowns = "", outcome.claimed.tries, outcome.claimed.unknowns
+            call.usage_told = usage.told
+            call.problem, call.tries = storable(completion.problem or TOLD[completion.stop]), outcome.claimed.tries
+            call.unknowns = outcome.claimed.unknowns
             self.answers.append((*(getattr(call, name) for name in _ANSWER), call.pk))
         if item:
-            item.made, item.cost = True, item.cost + cost
+            _book(item, cost)
             self.answered.append((item, call))
 
     def _problem(self, outcome: Outcome, call: Call, attempt: int | None, item: Item | None, at: datetime) -> None:
@@ -152,48 +174,69 @@ class _Writing:
         )
         state = CallState.UNKNOWN if unknown else CallState.PLANNED if decision.again else CallState.FAILED
         if attempt:
-            kind = "unknown" if unknown else type(error).__name__.lower()
-            self.attempts.append((kind, at, error.status, error.headers, storable(str(error)), decision.pause, attempt))
+            kind = "unknown" if unknown else error.kind
+            came = (error.status, error.headers, storable(str(error)), storable(error.body))
+            self.attempts.append((kind, at, *came, decision.pause, attempt))
         if (call.state == CallState.SENT and call.worker_id == self.worker.pk) or (
             self.batch and call.state not in COMPLETED
         ):
             self.problems.append((state, storable(decision.reason), claimed.tries, unknowns, None, call.pk))
         if item:
-            self._item(item, decision, cost=claimed.reserved_cost if unknown else 0)
-            if isinstance(error, Forbidden):
-                self.forbidden[item.job_id] = str(error)
+            if unknown and claimed.reserved_cost != 0:  # None, too: it may have been paid
+                _book(item, claimed.reserved_cost)
+            self._item(item, decision)
+            if error.advice and not decision.again:
+                self.hopeless[item.job_id] = error
 
-    def _item(self, item: Item, decision: Decision, *, cost) -> None:
-        item.cost += cost
-        made = item.made or bool(cost)
+    def _item(self, item: Item, decision: Decision) -> None:
+        booked = (item.cost, item.unpriced, item.made)
         again = self.now + timedelta(seconds=decision.pause)
         if decision.again:
-            self.items.append(
-                (ItemState.WAITING, again, None, storable(decision.reason), item.cost, made, None, item.pk)
-            )
+            self.items.append((ItemState.WAITING, again, None, storable(decision.reason), *booked, None, item.pk))
         else:
-            self.items.append(
-                (ItemState.FAILED, again, None, storable(decision.reason), item.cost, made, self.now, item.pk)
-            )
+            self.items.append((ItemState.FAILED, again, None, storable(decision.reason), *booked, self.now, item.pk))
             self.ended.add(item.job_id)
 
     def write(self) -> None:
         update_rows(Call, _ANSWER, self.answers)
         update_rows(Call, _PROBLEM, self.problems)
         update_rows(Attempt, _OUTCOME, self.attempts)
-        fields = ["state", "not_before", "worker", "problem", "cost", "made", "finished_at"]
+        fields = ["state", "not_before", "worker", "problem", "cost", "unpriced", "made", "finished_at"]
         update_rows(Item, fields, self.items)
+        for job, error in self.hopeless.items():
+            hold_back_hopeless(job, self.endpoint, error)
         settle(self.answered, now=self.now)
         end_jobs(self.ended, now=self.now)
-        self._halt()
 
-    def _halt(self) -> None:
-        """A key that is refused at first is refused for every call: the job waits for people, and does not fail item by item."""
-        for job, told in self.forbidden.items():
-            answered = Item.objects.filter(job=job, endpoint=self.endpoint, call__state__in=COMPLETED)
-            if not answered.exists():
-                note = storable(f"{self.endpoint.name}: {told}")[:300]
-                Job.objects.filter(pk=job, state=JobState.RUNNING).update(state=JobState.PAUSED, note=note)
+
+def _book(item: Item, cost: Decimal | None) -> None:
+    """A call that was sent for the item and was paid, or may have been; None where its price is unknown."""
+    item.made = True
+    if cost is None:
+        item.unpriced += 1
+    else:
+        item.cost += cost
+
+
+def _estimated(call: Call, completion: Completion) -> Usage:
+    """What an answer took whose usage the provider did not tell, on the high side."""
+    said = estimated_tokens(completion.reasoning) + estimated_tokens(completion.text)
+    return Usage(input=estimated_tokens(call.body), output=said, told=False)
+
+
+def refusal_of(error: Filtered) -> Completion:
+    """A refusal by the provider's content filter as the answer that it is: asking again would bring the same."""
+    told = str(error)
+    return Completion(
+        "",
+        Stop.FILTER,
+        Usage(told=False),
+        "",
+        problem=told,
+        status=error.status or 200,
+        body=error.body,
+        headers=error.headers,
+    )
 
 
 def _jitter(call: Call, tries: int) -> float:
@@ -206,6 +249,8 @@ def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> No
     at = now.timestamp()
     good = [one for one in outcomes if isinstance(one.result, Completion)]
     for one in good:
+        if not one.result.usage.told:
+            continue  # what was booked stays booked
         pace.correct_tokens(one.claimed.tokens - one.result.usage.input - one.result.usage.output, endpoint.token_rate)
     newest = max(outcomes, key=lambda one: one.finished_at).result.headers
     if newest:

@@ -1,4 +1,4 @@
-"""Handing answers to the purpose that asked, and ending jobs."""
+"""Handing answers to the purpose that asked, ending jobs, and opening them again."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from workers.domain.outcomes import Outcome, outcome_of
 from workers.models import Call, Item, ItemState, Job, JobState
 from workers.models.bulk import update_rows
+from workers.services.holding import pause_held
 from workers.services.purposes import Received, purpose_of
 
 log = logging.getLogger(__name__)
@@ -31,10 +33,19 @@ def settle(answered: Sequence[tuple[Item, Call]], *, now: datetime, jobs: Iterab
     for name, group in groups.items():
         received = _received(name, group)
         rows += [
-            (received[item.pk].state, received[item.pk].problem, now, item.made, item.cost, None, item.pk)
+            (
+                received[item.pk].state,
+                received[item.pk].problem,
+                now,
+                item.made,
+                item.cost,
+                item.unpriced,
+                None,
+                item.pk,
+            )
             for item, _ in group
         ]
-    update_rows(Item, ["state", "problem", "finished_at", "made", "cost", "worker"], rows)
+    update_rows(Item, ["state", "problem", "finished_at", "made", "cost", "unpriced", "worker"], rows)
     end_jobs({item.job_id for item, _ in answered} | set(jobs), now=now)
 
 
@@ -52,11 +63,28 @@ def _received(name: str, group: Sequence[tuple[Item, Call]]) -> dict[int, Receiv
 
 
 def end_jobs(jobs: Iterable[int], *, now: datetime) -> None:
+    """Finishes those of `jobs` that have no open item, with their outcome: nobody else writes it. Tells their purposes."""
     ids = list(jobs)
     if not ids:
         return
     open_ = Item.objects.filter(job=OuterRef("pk")).still_open()
     for job in Job.objects.filter(~Exists(open_), pk__in=ids, state__in=[JobState.RUNNING, JobState.PAUSED]):
+        purpose = purpose_of(job.purpose)
         ended = Job.objects.filter(pk=job.pk, state__in=[JobState.RUNNING, JobState.PAUSED])
-        if ended.update(state=JobState.FINISHED, finished_at=now, note=""):
-            purpose_of(job.purpose).finished(job)
+        outcome = _outcome(job, purpose.failed_before(job))
+        if ended.update(state=JobState.FINISHED, outcome=outcome, finished_at=now, note=""):
+            purpose.finished(job)
+    pause_held(ids)
+
+
+def _outcome(job: Job, failed_before: int) -> Outcome:
+    counts = Item.objects.filter(job=job).counts()
+    return outcome_of(
+        answered=counts[ItemState.DONE] + counts[ItemState.UNUSABLE], failed=counts[ItemState.FAILED] + failed_before
+    )
+
+
+def reopen_job(job: int) -> bool:
+    """A finished job runs again, in the caller's transaction: something of it is open anew. Its outcome is computed at its next end."""
+    ended = Job.objects.filter(pk=job, state=JobState.FINISHED)
+    return bool(ended.update(state=JobState.RUNNING, outcome="", finished_at=None, note=""))

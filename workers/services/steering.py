@@ -42,10 +42,12 @@ def _resume(job: Job, said: str) -> str:
 
 
 def resume_with(job: Job, budget: Decimal | None) -> None:
-    """Goes on with a paused job. Raises JobRefused where the budget is too small to go on with."""
+    """Goes on with a paused job, and with what a running one holds back. Raises JobRefused where the budget is too small to go on with."""
     if job.state == JobState.PAUSED:
         jobs.check_budget(job, budget)
         jobs.resume_job(job=job, budget=budget)
+    elif job.state == JobState.RUNNING:
+        jobs.resume_job(job=job)
 
 
 def read_budget(said: str) -> Decimal | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+import time
+from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
@@ -23,23 +24,25 @@ from workers.models import (
     Worker,
     WorkerState,
 )
-from workers.services.heartbeat import cut_off
+from workers.services import heartbeat
+from workers.services.holding import pause_held
 from workers.services.settling import end_jobs
 
 LOST_TOLD = "The worker that sent it is gone, and no answer is known."
 
 
-def sweep(*, now: datetime) -> int:
+def sweep(*, now: datetime, patience: float | None = None) -> int:
     """Declares workers lost whose heart has stopped, and frees what they held; ends jobs that were left without open items.
 
-    Returns how many workers it freed from what they held.
+    `now` is what is written down. Whose lease is over the database says by its own clock, and even that may have been set forward:
+    so a worker is lost that showed no sign of life between two looks, `patience` seconds apart (half a lease). Returns how many workers it
+    freed from what they held.
     """
-    overdue = now - timedelta(seconds=settings.WORKER_LEASE_SECONDS)
     freed = 0
-    for worker in Worker.objects.filter(state=WorkerState.LIVE, heartbeat_at__lt=overdue):
-        cut_off(worker)
+    for worker in _silent(settings.WORKER_LEASE_SECONDS / 2 if patience is None else patience):
+        heartbeat.cut_off(worker)
         with transaction.atomic():
-            still = Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE, heartbeat_at__lt=overdue)
+            still = Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE, heartbeat_at=worker.heartbeat_at)
             if still.update(state=WorkerState.LOST):
                 _free(worker, now)
                 freed += 1
@@ -49,6 +52,29 @@ def sweep(*, now: datetime) -> int:
             freed += 1
     _end_left_jobs(now)
     return freed
+
+
+_suspects: dict[int, tuple[datetime, float]] = {}
+"""By worker its last sign of life when this process first found its lease over, and when that was."""
+
+
+def suspects() -> bool:
+    """Whether some worker seems lost and has to be looked at once more."""
+    return bool(_suspects)
+
+
+def _silent(patience: float) -> list[Worker]:
+    global _suspects
+    at, found, silent = time.monotonic(), {}, []
+    for worker in Worker.objects.filter(heartbeat.lease_is_over(), state=WorkerState.LIVE):
+        sign, since = _suspects.get(worker.pk, (None, at))
+        since = since if sign == worker.heartbeat_at else at
+        if at - since >= patience:
+            silent.append(worker)
+        else:
+            found[worker.pk] = (worker.heartbeat_at, since)
+    _suspects = found  # in one step: two threads of a process may sweep at once
+    return silent
 
 
 def _ended_holders() -> set[int]:
@@ -73,7 +99,9 @@ def _free(worker: Worker, now: datetime) -> None:
         state=CallState.UNKNOWN, worker=None, problem=LOST_TOLD, tries=F("tries") + 1, unknowns=F("unknowns") + 1
     )
     for item in Item.objects.filter(worker=worker, state=ItemState.CLAIMED, call__in=sent).select_related("call"):
-        Item.objects.filter(pk=item.pk).update(cost=F("cost") + item.call.reserved_cost, made=True)
+        most = item.call.reserved_cost
+        booked = {"unpriced": F("unpriced") + 1} if most is None else {"cost": F("cost") + most}
+        Item.objects.filter(pk=item.pk).update(**booked, made=True)
     held = Item.objects.filter(worker=worker, state=ItemState.CLAIMED)
     held.filter(job__state=JobState.CANCELLED).update(state=ItemState.CANCELLED, worker=None, finished_at=now)
     held.update(state=ItemState.WAITING, worker=None, not_before=now)
@@ -86,6 +114,8 @@ def _end_left_jobs(now: datetime) -> None:
     left = Job.objects.filter(state=JobState.RUNNING).exclude(Exists(still))
     with transaction.atomic():
         end_jobs(left.values_list("pk", flat=True), now=now)
+        held = Item.objects.filter(job__state=JobState.RUNNING, state=ItemState.HELD)
+        pause_held(set(held.order_by().values_list("job", flat=True)))
 
 
 def claimable(*, now: datetime) -> list[tuple[int, str]]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from datetime import timedelta
-
-from django.conf import settings
-from django.utils import timezone
 
 from workers import backends
 from workers.models import Item, Job, JobState, Worker, WorkerState
+from workers.services import processes
+from workers.services.clock import database_time
 from workers.services.drain import Drain
+from workers.services.heartbeat import lease_is_over
 from workers.services.sweeping import sweep
 
 PATIENCE = 3.0
@@ -31,7 +30,7 @@ def see_through(*, job: Job, on_look: Callable[[], None] = lambda: None, stop: t
         on_look()
         if job.state != JobState.RUNNING or stop.is_set():
             return job
-        sweep(now=timezone.now())
+        sweep(now=database_time())
         if not _somebody_works(job) and time.monotonic() - began > PATIENCE * bool(_live()):
             _work(job, on_look, stop)
         if Item.objects.filter(job=job).still_open().exists():
@@ -39,8 +38,7 @@ def see_through(*, job: Job, on_look: Callable[[], None] = lambda: None, stop: t
 
 
 def _live() -> bool:
-    fresh = timezone.now() - timedelta(seconds=settings.WORKER_LEASE_SECONDS)
-    return Worker.objects.filter(state=WorkerState.LIVE, heartbeat_at__gte=fresh).exists()
+    return Worker.objects.filter(state=WorkerState.LIVE).exclude(lease_is_over()).exists()
 
 
 def _somebody_works(job: Job) -> bool:
@@ -66,5 +64,6 @@ def _work(job: Job, on_look: Callable[[], None], stop: threading.Event) -> None:
     try:
         Drain(only=job.pk, stop=stop).run()
     finally:
+        processes.leave()
         done.set()
         drawer.join(5)

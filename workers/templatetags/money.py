@@ -12,13 +12,20 @@ register = template.Library()
 
 
 @register.filter
-def dollars(amount: Decimal | None) -> str:
-    return pricing.dollars(amount or Decimal(0))
+def dollars(amount: Decimal | pricing.Money | None) -> str:
+    """None is a price that nobody knows, never 0."""
+    return pricing.dollars(amount)
 
 
 @register.filter
-def exact_dollars(amount: Decimal) -> str:
+def exact_dollars(amount: Decimal | None) -> str:
     return pricing.exact_dollars(amount)
+
+
+@register.filter
+def price(amount: Decimal | None) -> str:
+    """A price of tokens: free is said, and so is that nobody knows it."""
+    return "free" if amount == 0 else pricing.exact_dollars(amount)
 
 
 @register.filter

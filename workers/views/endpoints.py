@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
@@ -12,10 +13,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from workers.access import site_admin
 from workers.backends import PROVIDERS
+from workers.domain.pricing import Money
 from workers.forms.endpoints import EndpointForm, providers
-from workers.models import Endpoint
+from workers.models import COMPLETED, Endpoint
 from workers.services.endpoints import DEFAULTS, EndpointInUse, delete_endpoint, is_used, save_endpoint
 from workers.tasks import ask_to_try
+from workers.views.once import made_before, made_once
 
 TRY_SECONDS = 90
 """So long a try is waited for; the message to the workers expires then, too."""
@@ -25,9 +28,11 @@ TRY_SECONDS = 90
 @require_GET
 def endpoints(request: HttpRequest) -> HttpResponse:
     rows = Endpoint.objects.annotate(
-        made=Count("calls", filter=Q(calls__state__in=["answered", "truncated", "refused"])), spent=Sum("calls__cost")
+        made=Count("calls", filter=Q(calls__state__in=COMPLETED)),
+        spent=Sum("calls__cost", default=Decimal(0)),
+        unpriced=Count("calls", filter=Q(calls__state__in=COMPLETED, calls__cost=None)),
     )
-    shown = [{"endpoint": row, **_tried(row)} for row in rows]
+    shown = [{"endpoint": row, "spent": Money(row.spent, row.unpriced), **_tried(row)} for row in rows]
     return render(request, "workers/endpoints.html", {"rows": shown})
 
 
@@ -52,12 +57,16 @@ def _edit(request: HttpRequest, provider: str, held: Endpoint | None) -> HttpRes
         values = ({} if held else {**initial, "provider": provider}) | form.cleaned_data
         try:
             fresh = Endpoint.objects.get(pk=held.pk) if held else None  # the form has written into its own instance
-            saved = save_endpoint(by=request.user.get_username(), values=values, endpoint=fresh)
+            made = made_once(
+                request, lambda: save_endpoint(by=request.user.get_username(), values=values, endpoint=fresh).name
+            )
         except ValidationError as error:
             _add_errors(form, error)
         else:
-            messages.success(request, f"{saved.name} is saved.")
-            return redirect("workers:endpoint", saved.name)
+            messages.success(request, f"{made} is saved.")
+            return redirect("workers:endpoint", made)
+    elif made := made_before(request):
+        return redirect("workers:endpoint", made)
     context = {"form": form, "provider": PROVIDERS[provider]}
     if held:
         held.refresh_from_db()

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Left, Length
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -42,6 +43,7 @@ def ledger(request: HttpRequest) -> HttpResponse:
         "filtered": any(chosen.values()) or bool(form.errors),
         "form": form,
         "states": [*CallState.choices, LOST],
+        "lost": service.lost_answers(),
         "endpoints": Endpoint.objects.values_list("name", flat=True),
         "purposes": Job.objects.order_by("purpose").values_list("purpose", flat=True).distinct(),
     }
@@ -63,6 +65,10 @@ def call(request: HttpRequest, uid: str) -> HttpResponse:
     asked, rest = _asked(held)
     if (wanted := request.GET.get("text")) is not None:
         return _download(held, wanted, asked, rest)
+    sized = held.attempts.annotate(beginning=Left("body", SHOWN), size=Length("body"))
+    attempts = list(sized.select_related("worker").defer("body"))
+    for attempt in attempts:
+        attempt.came = Cut(attempt.beginning, attempt.size)
     timed = held.sent_at and held.finished_at
     context = {
         "call": held,
@@ -74,7 +80,8 @@ def call(request: HttpRequest, uid: str) -> HttpResponse:
         "messages_asked": [{"role": role, "content": cut(text)} for role, text in asked],
         "rest": cut(rest),
         "shown_at_most": SHOWN,
-        "attempts": held.attempts.select_related("worker"),
+        "attempts": attempts,
+        "unread": next((one for one in reversed(attempts) if one.size), None),
         "items": held.items.select_related("job")[:20],
     }
     return render(request, "workers/call.html", context)
@@ -113,6 +120,8 @@ def _download(held: Call, wanted: str, asked: list[tuple[str, str]], rest: str) 
         "prompt": "\n\n".join(f"[{role}]\n{text}" for role, text in asked),
         "settings": rest,
     }
+    if wanted.startswith("body-") and wanted[5:].isdecimal():
+        texts[wanted] = get_object_or_404(Attempt, call=held, number=int(wanted[5:])).body
     if wanted not in texts:
         raise Http404("There is no such text.")
     headers = {

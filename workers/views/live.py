@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from workers.models import ItemState, Job, JobState
+from workers.services.failures import failures_of
 from workers.services.jobs import Progress, least_budget, progress_of
 
 TROUBLED = [ItemState.FAILED, ItemState.UNUSABLE]
@@ -29,6 +30,9 @@ def progress_context(job: Job, job_url: str, *, takes_budget: bool = False) -> d
         "job_url": job_url,
         "takes_budget": takes_budget,
         "progress": progress,
+        "failures": failures_of(job, total=progress.total) if progress.failed else None,
+        "failed_href": f"{job_url}?state={ItemState.FAILED}#job-items",
+        "unusable_href": f"{job_url}?state={ItemState.UNUSABLE}#job-items",
         "every": _every(job, progress),
         "left": time_left(progress.seconds_left),
         "seen": f"{job.state}-{progress.failed}-{progress.unusable}-{_step(progress)}-{_waits(progress)}",
@@ -68,14 +72,22 @@ def time_left(seconds: float | None) -> str:
 
 
 def items_page(request: HttpRequest, job: Job) -> Page:
-    """What came back: what failed first, then what waits to be tried again, then the newest."""
+    """What came back: what failed first, then what waits to be tried again, then the newest. The address may name one state."""
     again = Q(state=ItemState.WAITING) & ~Q(problem="")
-    shown = job.items.filter(Q(state__in=[ItemState.DONE, *TROUBLED]) | again).select_related("call", "endpoint")
+    wanted = Q(state=chosen) if (chosen := shown_state(request)) else Q(state__in=[ItemState.DONE, *TROUBLED]) | again
+    shown = job.items.filter(wanted).select_related("call", "endpoint")
     shown = shown.defer("call__body", "call__answer", "call__reasoning")
     calm = Case(When(state__in=TROUBLED, then=0), When(again, then=1), default=2, output_field=IntegerField())
     page = Paginator(shown.order_by(calm, "-finished_at", "id"), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     page.object_list = list(page.object_list)
+    page.query = f"state={chosen}" if chosen else ""
     return page
+
+
+def shown_state(request: HttpRequest) -> str:
+    """The state of items that the address asks for; empty for all that came back."""
+    chosen = request.GET.get("state", "")
+    return chosen if chosen in TROUBLED else ""
 
 
 def progress_response(request: HttpRequest, context: dict[str, Any], items: Callable[[], Page]) -> HttpResponse:

@@ -4,16 +4,19 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 
 from django.contrib import messages
-from django.db.models import Count, Max, Min, Q
+from django.db.models import BooleanField, Count, ExpressionWrapper, Max, Min, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from workers.access import site_admin
-from workers.models import EndpointPace, Item, ItemState, Job, JobState, Worker, WorkerState
+from workers.models import EndpointPace, Item, ItemState, Job, JobState, Process, Worker, WorkerState
 from workers.services import jobs as service
+from workers.services.clock import database_time
+from workers.services.failures import reasons_of
+from workers.services.heartbeat import lease_is_over
+from workers.services.processes import ENGINE, is_silent, living, takers_of
 from workers.services.steering import steer
 from workers.views import live
 
@@ -37,17 +40,24 @@ def work_state(request: HttpRequest) -> HttpResponse:
 
 
 def _state() -> dict:
-    now = timezone.now()
+    now = database_time()
     jobs = {"running": _jobs(OPEN_JOBS), "ended": _jobs([JobState.FINISHED, JobState.CANCELLED])}
-    progress = service.progress_of_all([one for rows in jobs.values() for one in rows], now=now)
-    workers = _workers(now)
+    every = [one for rows in jobs.values() for one in rows]
+    progress, reasons = service.progress_of_all(every, now=now), reasons_of(every)
+    workers, queue = _workers(now), _queue(now)
+    busy = any(one.state == JobState.RUNNING for one in jobs["running"])
+    busy = busy or any(one["state"] == WorkerState.LIVE for one in workers)
     return {
-        **{name: [{"job": one, "progress": progress[one.pk]} for one in rows] for name, rows in jobs.items()},
+        **{name: [_listed(one, progress, reasons) for one in rows] for name, rows in jobs.items()},
         "workers": workers,
-        "paces": _paces(now),
-        "busy": any(one.state == JobState.RUNNING for one in jobs["running"])
-        or any(one["state"] == WorkerState.LIVE for one in workers),
+        "queue": queue,
+        "waiting": sum(one["waiting"] for one in queue),
+        "every": 2 if busy else 10,
     }
+
+
+def _listed(job: Job, progress: dict, reasons: dict[int, str]) -> dict:
+    return {"job": job, "progress": progress[job.pk], "why": reasons.get(job.pk, "")}
 
 
 def _jobs(states: list[JobState]) -> list[Job]:
@@ -55,40 +65,70 @@ def _jobs(states: list[JobState]) -> list[Job]:
 
 
 def _workers(now: datetime) -> list[dict]:
-    """The processes at work, and the last that were: one row each, though a process enters anew with every piece of work."""
+    """The processes that are there, working, idle or silent, and the last that were: one row each, though a process enters anew with
+    every piece of work."""
     recent = Worker.objects.filter(Q(state=WorkerState.LIVE) | Q(heartbeat_at__gte=now - RECENT)).order_by()
-    spans = recent.values("host", "pid", "kind", "state").annotate(began=Min("started_at"), seen=Max("heartbeat_at"))
-    processes: dict[tuple, dict] = {}
+    late = Count("pk", filter=lease_is_over())
+    spans = recent.values("host", "pid", "kind", "state").annotate(
+        began=Min("started_at"), seen=Max("heartbeat_at"), all=Count("pk"), late=late
+    )
+    rows: dict[tuple, dict] = {}
     for one in sorted(spans, key=lambda one: (one["state"] == WorkerState.LIVE, one["seen"])):
-        held = processes.setdefault((one["host"], one["pid"], one["kind"]), one)
-        processes[one["host"], one["pid"], one["kind"]] = one | {"began": min(one["began"], held["began"])}
-    live_ones = [one for one in processes.values() if one["state"] == WorkerState.LIVE]
-    gone = [one for one in processes.values() if one["state"] != WorkerState.LIVE]
+        held = rows.get((one["host"], one["pid"], one["kind"]), one)
+        shown = SILENT if one["state"] == WorkerState.LIVE and one["late"] == one["all"] else one["state"]
+        rows[one["host"], one["pid"], one["kind"]] = one | {"began": min(one["began"], held["began"]), "state": shown}
+    there = [*rows.values(), *_idle([one for one in rows.values() if one["state"] in (WorkerState.LIVE, SILENT)])]
+    idle = {(one["host"], one["pid"]) for one in there if one["state"] == IDLE}
+    gone = [one for one in there if one["state"] in ENDED and (one["host"], one["pid"]) not in idle]
     gone = sorted(gone, key=lambda one: one["seen"], reverse=True)[:GONE_SHOWN]
-    return [*sorted(live_ones, key=lambda one: one["began"])[:100], *gone]
+    return [*sorted((one for one in there if one["state"] not in ENDED), key=lambda one: one["began"])[:100], *gone]
 
 
-def _paces(now: datetime) -> list[dict]:
-    """Endpoints in use: with items that are open, or asked within the last hour."""
-    counts: dict[int, dict[str, int]] = defaultdict(dict)
-    open_ = Item.objects.filter(job__state__in=OPEN_JOBS).still_open().order_by()
-    for endpoint, state, count in open_.values_list("endpoint", "state").annotate(Count("id")):
-        counts[endpoint][state] = count
-    rows = EndpointPace.objects.select_related("endpoint").order_by("endpoint__name")
-    since = (now - RECENT).timestamp()
+IDLE, SILENT = "idle", "silent"
+ENDED = (WorkerState.GONE, WorkerState.LOST)
+
+
+def _idle(working: list[dict]) -> list[dict]:
+    """The processes that reported themselves and are not at work."""
+    busy = {(one["host"], one["pid"]) for one in working}
     return [
-        _pace(row, counts[row.endpoint_id].get(ItemState.CLAIMED, 0), now)
+        {
+            "host": one.host, "pid": one.pid, "kind": ", ".join(name.removeprefix(ENGINE) for name in one.serves),
+            "state": SILENT if one.silent else IDLE, "began": one.started_at, "seen": one.seen_at,
+        }
+        for one in Process.objects.annotate(silent=ExpressionWrapper(is_silent(), BooleanField()))
+        if (one.host, one.pid) not in busy
+    ]  # fmt: skip
+
+
+def _queue(now: datetime) -> list[dict]:
+    """Endpoints in use: with items that are open, or asked within the last hour; and who can take their work."""
+    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    open_ = Item.objects.filter(job__state__in=OPEN_JOBS).still_open().order_by()
+    for endpoint, state, job, count in open_.values_list("endpoint", "state", "job__state").annotate(Count("id")):
+        held = state
+        if state == ItemState.HELD or (state == ItemState.WAITING and job == JobState.PAUSED):
+            held = JobState.PAUSED
+        counts[endpoint][held] += count
+    rows = EndpointPace.objects.select_related("endpoint").order_by("endpoint__name")
+    since, there = (now - RECENT).timestamp(), living()
+    return [
+        _pace(row, counts[row.endpoint_id], now)
+        | dict(zip(("takers", "nobody"), takers_of(row.endpoint, there), strict=True))
         for row in rows
         if row.endpoint_id in counts or max(row.state.get("accepted_at", 0), row.state.get("changed_at", 0)) > since
     ]
 
 
-def _pace(row: EndpointPace, in_flight: int, now: datetime) -> dict:
+def _pace(row: EndpointPace, counts: dict[str, int], now: datetime) -> dict:
     state = row.state
     blocked = max(0.0, state.get("blocked_until", 0) - now.timestamp())
     return {
         "endpoint": row.endpoint,
-        "in_flight": in_flight,
+        "waiting": counts[ItemState.WAITING],
+        "paused": counts[JobState.PAUSED],
+        "batched": counts[ItemState.BATCHED],
+        "in_flight": counts[ItemState.CLAIMED],
         "rate": state.get("rate"),
         "found": state.get("ceiling"),
         "blocked": blocked,

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.backends.baseline import BaselineBackend, actors_in, align, majority, omniscient_rows
+from workers.backends.baseline import BaselineBackend, actors_in, majority, omniscient_rows
 from workers.backends.contract import Request, Spec, Stop
 from workers.backends.errors import Rejected
+from workers.backends.lexical import align
+from workers.backends.lexical_guards import contradict
 
 LABEL = {
     "kind": "label",
@@ -131,7 +133,7 @@ def test_no_other_assignment_is_better(left, data):
 def _close(one: str, other: str) -> float:
     from rapidfuzz import fuzz
 
-    return (fuzz.token_set_ratio(one, other) + fuzz.ratio(one, other)) / 200
+    return 0 if contradict(one, other) else (fuzz.token_set_ratio(one, other) + fuzz.ratio(one, other)) / 200
 
 
 def test_the_verdict_is_two_tables_with_match_counts():

@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workers.backends import errors
@@ -93,6 +93,7 @@ def test_without_a_script_the_answer_fits_the_schema():
     assert json.loads(ask(scripted(), schema=SCHEMA).text) == answer
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_the_choice_follows_the_question(digest):
     assert instance(SCHEMA, digest) == instance(SCHEMA, digest)
@@ -188,7 +189,7 @@ def test_a_file_that_is_no_script_is_one_sentence(tmp_path, content, told):
         ("text", "Rule 2 of the script is not an object."),
         ({"fail": "sometimes"}, "Rule 2 of the script: fail is one of rejected, forbidden"),
         ({"fail": []}, "Rule 2 of the script: fail is one of rejected, forbidden"),
-        ({"stop": "never"}, "Rule 2 of the script: stop is one of end, length, refusal."),
+        ({"stop": "never"}, "Rule 2 of the script: stop is one of end, length, refusal, filter, other."),
         ({"delay": "long"}, "Rule 2 of the script: delay is a number of seconds."),
         ({"text": 5}, "Rule 2 of the script: text is a text."),
         ({"wehn": "a"}, "Rule 2 of the script: wehn is no part of a rule; there are when, text, stop"),

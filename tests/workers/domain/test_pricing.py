@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.backends.contract import Usage
-from workers.domain.pricing import Prices, as_typed, dollars, estimated_tokens, exact_dollars
+from workers.domain.pricing import Extent, Prices, as_typed, dollars, estimated_tokens, exact_dollars
 
 PRICES = Prices(Decimal(2), Decimal("0.5"), Decimal("2.5"), Decimal(10))
 DOLLARS = st.decimals(0, 1000, places=6)
@@ -28,20 +28,35 @@ def test_more_cached_than_input_is_no_credit():
 
 
 def test_the_most_that_a_call_can_cost():
-    # 10 characters are ⌈10/3⌉ = 4 tokens at the dearest input price, 2.5; 100 out at 10: (10 + 1000) / 1,000,000
-    assert PRICES.at_most(10, 100) == Decimal("0.00101")
-    assert PRICES.at_most(10, 100, batch=True) == Decimal("0.000505")
+    # 4 tokens at the dearest input price, 2.5; 100 out at 10: (10 + 1000) / 1,000,000
+    assert PRICES.at_most(4, 100) == Decimal("0.00101")
+    assert PRICES.at_most(4, 100, batch=True) == Decimal("0.000505")
 
 
 def test_characters_round_up_to_tokens():
-    assert [estimated_tokens(one) for one in (0, 1, 3, 4)] == [0, 1, 1, 2]
+    assert [estimated_tokens("x" * one) for one in (0, 1, 3, 4)] == [0, 1, 1, 2]
+
+
+def test_chinese_and_emoji_are_not_underestimated():
+    # no tokenizer makes more tokens of a text than it has bytes; in UTF-8 a Chinese character has three, an emoji four or more
+    assert estimated_tokens("她知道钥匙在盒子里。" * 38) == 3 * 380
+    assert estimated_tokens("👩‍👧") == 4 + 3 + 4
+    assert estimated_tokens("Ines 知道") == 2 + 6  # five ASCII characters, two Chinese
+    assert estimated_tokens("\ud800") == 3  # half a surrogate pair is counted, too
+
+
+@given(st.text(), st.text())
+def test_extents_of_parts_add_up(first, second):
+    assert Extent.of(first) + Extent.of(second) == Extent.of(first + second)
+    assert Extent.of(first + second) - Extent.of(second) == Extent.of(first)
+    assert Extent.of(first).fewest_tokens <= Extent.of(first).tokens
 
 
 @given(prices=st.tuples(DOLLARS, DOLLARS, DOLLARS, DOLLARS), tokens=st.tuples(COUNTS, COUNTS, COUNTS), out=COUNTS)
 def test_no_call_costs_more_than_was_booked(prices, tokens, out):
     plain, cached, written = tokens
     usage = Usage(input=plain + cached + written, cached=cached, cache_write=written, output=out)
-    booked = Prices(*prices).at_most(3 * usage.input, out)
+    booked = Prices(*prices).at_most(usage.input, out)
     assert Prices(*prices).cost(usage) <= booked
 
 

@@ -68,4 +68,15 @@ def test_an_unknown_outcome_is_repeated_as_often_as_the_policy_says(kind):
 
 def test_unknown_outcomes_count_as_attempts_too():
     decision = after(Lost("Gone."), attempts=6, unknowns=1)
-    assert (decision.again, decision.reason) == (False, "Gone. Given up after 6 attempts.")
+    maybe = "The outcome of one attempt is unknown; it may have been paid."
+    assert (decision.again, decision.reason) == (False, f"Gone. Given up after 6 attempts. {maybe}")
+
+
+def test_a_lost_answer_is_told_of_however_the_call_ends():
+    """Lost once, then refused until nobody asks any more, or for good."""
+    maybe = "The outcome of one attempt is unknown; it may have been paid."
+    given_up = after(Overloaded("Busy."), attempts=6, unknowns=1)
+    assert (given_up.again, given_up.reason) == (False, f"Busy. Given up after 6 attempts. {maybe}")
+    refused = after(Rejected("No such model."), attempts=2, unknowns=1)
+    assert (refused.again, refused.reason) == (False, f"No such model. {maybe}")
+    assert after(Rejected("No such model."), attempts=2, unknowns=0).reason == "No such model."

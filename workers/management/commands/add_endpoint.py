@@ -4,15 +4,16 @@ import json
 from argparse import ArgumentTypeError
 
 from workers.backends import PROVIDERS
+from workers.domain.pricing import UNKNOWN
 from workers.management.json_command import JsonCommand
 from workers.models import Endpoint
-from workers.services.endpoints import DEFAULTS, save_endpoint
+from workers.services.endpoints import DEFAULTS, save_endpoint, try_endpoint
 
 _NUMBERS = {
     "max_concurrency": int, "requests_per_minute": int, "tokens_per_minute": int, "timeout_seconds": int, "max_attempts": int,
-    "repeat_unknown": int, "retry_after_cap": int, "context_tokens": int, "price_input": str, "price_cached": str,
-    "price_cache_write": str, "price_output": str, "price_batch": str,
+    "repeat_unknown": int, "retry_after_cap": int, "context_tokens": int, "reasoning_tokens": int, "price_batch": str,
 }  # fmt: skip
+_PRICES = ("price_input", "price_cached", "price_cache_write", "price_output")
 _PLAIN = ("name", "provider", "model", "revision", "base_url", "api_key_env", "family", "options")
 _SWITCHES = ("sets_temperature", "json_schema", "batches")
 
@@ -42,9 +43,15 @@ class Command(JsonCommand):
         parser.add_argument("--options", type=_json, metavar="JSON")
         for name, kind in _NUMBERS.items():
             parser.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar="N")
+        for name in _PRICES:
+            told = "US dollars per million tokens; unknown takes a price back"
+            parser.add_argument(f"--{name.replace('_', '-')}", metavar="USD", help=told)
         for name in _SWITCHES:
             parser.add_argument(f"--{name.replace('_', '-')}", choices=["yes", "no"])
         parser.add_argument("--update", action="store_true")
+        parser.add_argument(
+            "--try", action="store_true", help="then ask it one short question, and say what it supports"
+        )
 
     def work(self, **options) -> dict:
         held = Endpoint.objects.filter(name=options["name"]).first()
@@ -54,6 +61,8 @@ class Command(JsonCommand):
             raise ValueError(f"There is no endpoint {options['name']!r} to change; leave --update out to register it.")
         values = {} if held else dict(DEFAULTS.get(options["provider"], {}))
         values |= {name: options[name] for name in (*_PLAIN, *_NUMBERS) if options[name] is not None}
+        prices = {name: options[name] for name in _PRICES if options[name] is not None}
+        values |= {name: None if price == UNKNOWN else price for name, price in prices.items()}
         values |= {name: options[name] == "yes" for name in _SWITCHES if options[name]}
         endpoint = save_endpoint(by="", values=values, endpoint=held)
-        return {"endpoint": endpoint.name}
+        return {"endpoint": endpoint.name} | ({"tried": try_endpoint(endpoint=endpoint)} if options["try"] else {})

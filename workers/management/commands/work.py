@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from workers.management.bar import JobBar
+from workers.management.ending import failure_of, note_end, said_of, told_of
 from workers.management.json_command import JsonCommand
 from workers.models import Job, JobState
+from workers.services import processes
 from workers.services.drain import Drain
+from workers.services.failures import failures_of
 from workers.services.jobs import progress_of
 from workers.services.steering import read_budget, resume_with
 from workers.services.waiting import see_through
@@ -59,14 +62,17 @@ class Command(JsonCommand):
         if options["budget"] and not options["job"]:
             raise ValueError("A budget belongs to one job: name it with --job.")
         if not options["job"]:
-            Drain(stop=stop).run()
+            try:
+                Drain(stop=stop).run()
+            finally:
+                processes.leave()
             return {"open jobs": Job.objects.filter(state="running").count()}
         job = Job.objects.filter(uid=options["job"]).first()
         if job is None:
             raise ValueError(f"There is no job {options['job']!r}.")
         if options["budget"]:
             if job.state != JobState.PAUSED:
-                raise ValueError(f"The job is {job.state}; only a paused one goes on with a new budget.")
+                raise ValueError(f"The job is {job.standing}; only a paused one goes on with a new budget.")
             resume_with(job, read_budget(options["budget"]))
         bar = JobBar(job, time.monotonic)
         try:
@@ -74,4 +80,13 @@ class Command(JsonCommand):
         finally:
             bar.close()
         done = progress_of(job)
-        return {"job": job.uid, "state": job.state, "done": done.done, "failed": done.failed, "unusable": done.unusable}
+        failures = failures_of(job, total=done.total)
+        note_end(job, failures, "job", self.note)
+        counts = {"done": done.done, "failed": done.failed, "unusable": done.unusable}
+        return {"job": job.uid, **told_of(job, failures), **counts}
+
+    def say(self, result: dict) -> None:
+        super().say(said_of(result))
+
+    def failure(self, result: dict) -> str:
+        return failure_of(result, "job")

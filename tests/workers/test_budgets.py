@@ -1,0 +1,175 @@
+"""A budget is a hard cap: whatever runs at once, whatever language is asked in, whatever options say."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from workers import backends
+from workers.backends.contract import Message, Request, Spec
+from workers.backends.errors import Rejected
+from workers.backends.openai import body_of
+from workers.backends.options import OPTIONS, check_options, whole
+from workers.models import Item, ItemState, Job, Worker
+from workers.services import claims, heartbeat, jobs
+from workers.services.batching import make_batch
+from workers.services.endpoints import DEFAULTS, save_endpoint
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DEAR = {"price_input": Decimal(1000), "price_output": Decimal(1000)}
+
+
+@pytest.fixture
+def two_endpoints(make_endpoint, trial):
+    """A job with a budget for one call and one item at each of two endpoints; no question is asked twice."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite lets one transaction write at a time.")
+    first, second = make_endpoint(model="one", **DEAR), make_endpoint(model="two", batches=True, **DEAR)
+
+    def begin(**fields):
+        items = [(first, "", "a"), (second, "", "b")]
+        job = jobs.start_job(by="alice", purpose="trial", title="Trial", items=items, now=timezone.now(), **fields)
+        for one in (first, second):
+            claims.plan_ahead(endpoint=one, backend=backends.make(one.spec), now=timezone.now())
+        return job, (first, second)
+
+    return begin
+
+
+def _together(work, monkeypatch, name: str) -> list:
+    """What `work` returns in two threads that meet, where nothing holds one of them back, when both have found the money there."""
+    meeting, found = threading.Barrier(2), claims.affordable
+
+    def affordable(items):
+        bought = found(items)
+        with contextlib.suppress(
+            threading.BrokenBarrierError
+        ):  # the other one waits for this transaction, as it should
+            meeting.wait(1 if bought else 0)
+        return bought
+
+    monkeypatch.setattr(name, affordable)
+
+    def in_thread(at: int):
+        try:
+            return work(at)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(in_thread, range(2)))
+
+
+def test_two_endpoints_at_once_do_not_break_the_budget(two_endpoints, monkeypatch):
+    job, endpoints = two_endpoints()
+    dearest = max(Item.objects.values_list("call__reserved_cost", flat=True))
+    Job.objects.update(budget=round(dearest * Decimal("1.5"), 4))
+    workers: list[Worker] = [heartbeat.enter() for _ in endpoints]
+
+    def work(at: int) -> int:
+        endpoint, worker = endpoints[at], workers[at]
+        backend = backends.make(endpoint.spec)
+        haul = claims.claim(worker=worker, endpoint=endpoint, backend=backend, room=8, now=timezone.now())
+        return len(haul.claimed)
+
+    assert sorted(_together(work, monkeypatch, "workers.services.claims.affordable")) == [0, 1]
+    job.refresh_from_db()
+    reserved = sum(Item.objects.filter(state=ItemState.CLAIMED).values_list("call__reserved_cost", flat=True))
+    assert 0 < reserved <= job.budget
+
+
+def test_two_batches_at_once_do_not_break_the_budget(two_endpoints, monkeypatch):
+    job, endpoints = two_endpoints()
+    dearest = max(Item.objects.values_list("call__reserved_cost", flat=True))
+    Job.objects.update(budget=round(dearest * Decimal("1.5"), 4))
+    job.refresh_from_db()
+    worker = heartbeat.enter()
+
+    def work(at: int) -> bool:
+        return make_batch(job=job, endpoint=endpoints[at], worker=worker, now=timezone.now()) is not None
+
+    assert sorted(_together(work, monkeypatch, "workers.services.batching.affordable")) == [False, True]
+    reserved = sum(Item.objects.filter(state=ItemState.BATCHED).values_list("call__reserved_cost", flat=True))
+    assert 0 < reserved <= job.budget
+
+
+# --- what options say -------------------------------------------------------------------------------------------------
+
+COSTLY = [
+    "n", "best_of", "max_tokens", "max_completion_tokens", "max_output_tokens", "tools", "functions", "service_tier", "model",
+    "models", "messages", "stream", "use_beam_search", "web_search_options", "modalities", " N ", "Max_Tokens",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_options_cannot_raise_what_a_call_costs(name):
+    options = {"extra_body": {name: 2}}
+    with pytest.raises(Rejected, match=f"extra_body cannot set '{name}'"):
+        check_options(options, OPTIONS["openai"])
+    # an endpoint that was registered before, and a call that was planned before
+    asked = Request((Message("user", "Who knows?"),), max_tokens=50)
+    with pytest.raises(Rejected, match="extra_body cannot set"):
+        body_of(Spec("openai", "small", options=options), asked)
+    with pytest.raises(Rejected, match="extra_body cannot set"):
+        whole({"model": "small", "max_tokens": 50} | options)
+
+
+def test_other_fields_of_a_request_can_be_set():
+    extra = {
+        "top_k": 20,
+        "chat_template_kwargs": {"enable_thinking": False},
+        "response_format": {"type": "json_object"},
+    }
+    check_options({"extra_body": extra, "max_tokens_field": "max_completion_tokens"}, OPTIONS["openai"])
+    assert whole({"max_tokens": 50, "extra_body": {"top_k": 20}}) == {"max_tokens": 50, "top_k": 20}
+
+
+def test_a_call_of_an_older_endpoint_fails_before_it_is_sent(make_endpoint, start, drain):
+    endpoint = make_endpoint("openai", base_url="http://127.0.0.1:9/v1", options={"extra_body": {"n": 8}})
+    job = start(endpoint, ["a"])
+    drain()
+    item = Item.objects.get(job=job)
+    assert (item.state, item.call) == (ItemState.FAILED, None)
+    assert "extra_body cannot set 'n'" in item.problem
+
+
+# --- lost answers -----------------------------------------------------------------------------------------------------
+
+
+def test_a_new_model_that_is_billed_repeats_nothing_by_itself():
+    values = {"name": "hosted", "provider": "openai", "model": "small"}
+    assert save_endpoint(by="", values=DEFAULTS["openai"] | values).repeat_unknown == 0
+    own = {"name": "own", "provider": "vllm", "model": "small"}
+    assert save_endpoint(by="", values=DEFAULTS["vllm"] | own).repeat_unknown == 1
+
+
+def test_a_lost_answer_is_listed_and_asked_again_only_by_hand(make_endpoint, start, drain, page):
+    endpoint = make_endpoint(repeat_unknown=0, options={"script": [{"fail": "lost"}]}, **DEAR)
+    job = start(endpoint, ["a"])
+    drain()
+    item = Item.objects.get()
+    assert (item.state, item.call.attempts_made) == (ItemState.FAILED, 1)
+    text = " ".join(page("workers:ledger").split())
+    assert "1 answer got lost on the way and may have been paid, up to $0." in text
+    assert "None of these calls was sent again." in text and "Nothing is paid twice" not in text
+    assert "1 answer got lost" in page("workers:spending")
+    jobs.retry_failed(job=job, now=timezone.now())
+    drain()
+    text = " ".join(page("workers:ledger").split())
+    assert (
+        "2 answers got lost" in text
+        and "After 1 of them the call was sent again, so it may have been paid twice." in text
+    )
+
+
+def test_a_ledger_without_lost_answers_says_nothing_of_them(make_endpoint, start, drain, page):
+    start(make_endpoint(), ["a"])
+    drain()
+    text = page("workers:ledger")
+    assert "An answer that came is never paid for again." in text and "got lost" not in text

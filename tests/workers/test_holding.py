@@ -1,0 +1,188 @@
+"""What cannot succeed is not asked again and again: a wrong key, model or address and an empty account hold an endpoint's items back."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.urls import reverse
+
+from tests.servers.odd import Odd, OddServer
+from workers.models import Attempt, Call, Item, Job
+from workers.services import jobs
+from workers.services.endpoints import save_endpoint
+from workers.services.holding import FEW
+from workers.services.steering import steer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GOOD = {
+    "choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}], "content": [{"type": "text", "text": "yes"}],
+    "stop_reason": "end_turn", "model": "tiny", "usage": {},
+}  # fmt: skip
+
+
+def error(message: str, **more) -> dict:
+    return {"error": {"message": message, **more}}
+
+
+QUOTA = "The provider says that the quota is exhausted: top it up, then resume."
+MODEL = "The provider does not know this model: correct its name on the model's page, then resume."
+ADDRESS = "No model answers at this address: correct it on the model's page, then resume."
+CAUSES = {
+    "402": (402, error("Payment required."), QUOTA),
+    "quota": (429, error("You exceeded your current quota.", code="insufficient_quota"), QUOTA),
+    "credit": (400, error("Your credit balance is too low to access the API.", type="invalid_request_error"), QUOTA),
+    "openai model": (404, error("The model `x` does not exist.", code="model_not_found"), MODEL),
+    "anthropic model": (404, {"type": "error"} | error("model: x", type="not_found_error"), MODEL),
+    "ollama model": (404, error('model "x" not found, try pulling it first', type="api_error"), MODEL),
+    "vllm model": (404, {"object": "error", "message": "The model `x` does not exist.", "code": 404}, MODEL),
+    "azure deployment": (404, error("The API deployment does not exist.", code="DeploymentNotFound"), MODEL),
+    "openrouter model": (400, error("x is not a valid model ID", code=400), MODEL),
+    "fastapi path": (404, {"detail": "Not Found"}, ADDRESS),
+    "openai path": (404, error("Invalid URL (POST /v1/x)", type="invalid_request_error"), ADDRESS),
+    "method": (405, {}, ADDRESS),
+}
+
+
+def states(job: Job) -> dict[str, int]:
+    return {state: count for state, count in Item.objects.filter(job=job).counts().items() if count}
+
+
+@pytest.mark.parametrize(
+    ("provider", "cause"),
+    [*(("openai", cause) for cause in CAUSES), *(("anthropic", one) for one in ("402", "anthropic model", "fastapi path")),
+     *(("vllm", one) for one in ("vllm model", "fastapi path"))],
+)  # fmt: skip
+def test_what_no_call_can_pass_pauses_after_a_few(make_endpoint, start, drain, provider, cause):
+    status, body, advice = CAUSES[cause]
+    answers = [Odd(status, json.dumps(body).encode())]
+    with OddServer(lambda *_: answers[0]) as server:
+        endpoint = make_endpoint(provider, name="small", base_url=server.url + "/v1", max_concurrency=2)
+        job = start(endpoint, [f"q{at}" for at in range(20)])
+        drain()
+        job.refresh_from_db()
+        assert job.state == "paused" and job.note.startswith(f"small: {advice} (HTTP {status}")
+        assert states(job) == {"held": 20}  # those that had failed wait with the others
+        assert FEW <= server.asked <= FEW + 4  # two are under way, and two more when the third is written down
+        answers[0] = Odd(200, json.dumps(GOOD).encode())
+        assert steer(job, "resume") == ""
+        drain()
+    job.refresh_from_db()
+    assert (job.state, job.outcome, job.note, states(job)) == ("finished", "finished", "", {"done": 20})
+
+
+def test_a_server_that_is_not_there_pauses_after_a_few_calls_were_given_up(make_endpoint, start, drain, monkeypatch):
+    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+    endpoint = make_endpoint(
+        "openai", name="small", base_url="http://127.0.0.1:9/v1", max_attempts=2, max_concurrency=2
+    )
+    job = start(endpoint, [f"q{at}" for at in range(20)])
+    drain()
+    job.refresh_from_db()
+    assert job.state == "paused" and states(job) == {"held": 20}
+    assert job.note.startswith(
+        "small: The server cannot be reached: start it, or correct the address on the model's page, then resume. (No connection"
+    )
+    assert Attempt.objects.filter(waits=0).count() <= FEW + 4  # so many calls were given up
+
+
+def test_a_name_that_nobody_knows_is_a_wrong_address_too(make_endpoint, start, drain, monkeypatch):
+    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+    job = start(
+        make_endpoint("anthropic", base_url="http://no-such-host.invalid", max_attempts=1), ["a", "b", "c", "d"]
+    )
+    drain()
+    job.refresh_from_db()
+    assert job.state == "paused" and "The server cannot be reached" in job.note
+
+
+def test_one_bad_call_among_good_ones_fails_alone(make_endpoint, start, drain):
+    """Three calls in the same trouble, but never one after another."""
+    script = [{"when": "bad", "fail": "unknown-model"}]
+    job = start(make_endpoint(max_concurrency=1, options={"script": script}), ["bad1", "a", "bad2", "b", "bad3", "c"])
+    drain()
+    job.refresh_from_db()
+    assert (job.state, states(job)) == ("finished", {"done": 3, "failed": 3})
+
+
+def test_fewer_calls_than_a_few_fail_and_the_job_ends(make_endpoint, start, drain):
+    job = start(make_endpoint(options={"script": [{"fail": "quota"}]}), ["a", "b"])
+    drain()
+    job.refresh_from_db()
+    assert (job.state, job.outcome, states(job)) == ("finished", "failed", {"failed": 2})
+
+
+@pytest.fixture
+def mixed(make_endpoint, start, drain, trial):
+    """A job of two models, one of whose accounts is empty, worked off: (job, the model without money)."""
+    empty = make_endpoint(name="empty", options={"script": [{"fail": "quota"}]})
+    good = make_endpoint(name="good", options={"default": "yes"})
+    job = start(empty, [f"q{at}" for at in range(8)])
+    jobs.add_items(job=job, items=[(good, "", f"q{at}") for at in range(8)], now=job.created_at)
+    return job, empty
+
+
+def test_the_other_models_of_a_job_go_on(mixed, drain):
+    job, _ = mixed
+    drain()
+    job.refresh_from_db()
+    assert job.state == "paused" and job.note.startswith("empty: The provider says that the quota is exhausted")
+    assert states(job) == {"held": 8, "done": 8}
+
+
+def test_a_running_job_says_what_it_holds_back_and_lets_it_go(mixed, page, press):
+    job, empty = mixed
+    Item.objects.filter(job=job, endpoint=empty).update(state="held")
+    Job.objects.filter(pk=job.pk).update(note="empty: top it up, then resume.")
+    shown = page("workers:job", job.uid)
+    assert "8 held back; the other models go on" in shown and "top it up" in shown
+    assert "Resume what is held back" in shown
+    press(job, "resume")
+    job.refresh_from_db()
+    assert (job.state, job.note, states(job)) == ("running", "", {"waiting": 16})
+
+
+@pytest.fixture
+def press(admin):
+    def push(job, action):
+        return admin.post(reverse("workers:job_action", args=[job.uid, action]))
+
+    return push
+
+
+def test_what_is_held_back_is_cancelled_with_its_job(mixed, drain):
+    job, _ = mixed
+    drain()
+    steer(job, "cancel")
+    assert states(job) == {"cancelled": 8, "done": 8}
+
+
+def test_a_batch_whose_account_is_empty_waits_too(make_endpoint, start, drain):
+    with OddServer(lambda *_: Odd(402, json.dumps(error("Payment required.")).encode())) as server:
+        endpoint = make_endpoint("openai", name="small", base_url=server.url + "/v1", batches=True)
+        job = start(endpoint, ["a", "b", "c", "d"], batch=True)
+        drain()
+    job.refresh_from_db()
+    assert job.state == "paused" and job.note.startswith(f"small: {QUOTA}") and states(job) == {"held": 4}
+
+
+def test_a_wrong_address_can_be_corrected_before_anything_was_answered(make_endpoint, start, drain):
+    def reply(path: str, headers: dict, body: bytes) -> Odd:
+        right = path == "/v1/chat/completions" and re.search(rb'"model": ?"right"', body)
+        return Odd(200, json.dumps(GOOD).encode()) if right else Odd(404, b'{"detail": "Not Found"}')
+
+    with OddServer(reply) as server:
+        endpoint = make_endpoint("openai", name="small", model="wrong", base_url=server.url)
+        job = start(endpoint, [f"q{at}" for at in range(5)])
+        drain()
+        assert states(job) == {"held": 5}
+        save_endpoint(by="alice", endpoint=endpoint, values={"base_url": server.url + "/v1", "model": "right"})
+        job.refresh_from_db()
+        steer(job, "resume")
+        drain()
+    assert states(job) == {"done": 5}
+    assert {call.model for call in Call.objects.filter(state="answered")} == {"right"}
+    with pytest.raises(ValidationError, match="has answered already"):
+        save_endpoint(by="alice", endpoint=endpoint, values={"model": "another"})

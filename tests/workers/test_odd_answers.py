@@ -1,0 +1,204 @@
+"""Answers that are none: each keeps its status and body, has a sentence and its own state, and nobody pays twice for it."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Sequence
+
+import pytest
+from django.urls import reverse
+
+from tests.servers.odd import Odd, OddServer
+from workers.models import Call, Item
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PROVIDERS = ["openai", "anthropic", "vllm"]
+
+
+@pytest.fixture
+def ask(make_endpoint, start, drain, monkeypatch):
+    """Asks one question for each odd answer, in one job: `ask("openai", [Odd(…), …])` are the calls in that order."""
+    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+
+    def work(provider: str, odds: Sequence[Odd], **fields) -> list[Call]:
+        keys = [f"question-{at:03d}" for at in range(len(odds))]
+
+        def reply(path: str, headers: dict, body: bytes) -> Odd:
+            return odds[int(re.search(rb"question-(\d+)", body).group(1))]
+
+        with OddServer(reply) as server:
+            tail = "" if provider == "anthropic" else "/v1"
+            fields = {"max_attempts": 2, "repeat_unknown": 0, "timeout_seconds": 5, **fields}
+            start(make_endpoint(provider, base_url=server.url + tail, **fields), keys)
+            drain()
+        return [item.call for item in Item.objects.select_related("call").order_by("key")]
+
+    return work
+
+
+def openai_answer(reason: object = "stop", *, content: str | None = "yes", **message) -> Odd:
+    choice = {"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": content, **message}}
+    usage = {"prompt_tokens": 5, "completion_tokens": 2}
+    return Odd(body=json.dumps({"id": "c-1", "model": "tiny", "choices": [choice], "usage": usage}).encode())
+
+
+def anthropic_answer(reason: object = "end_turn", content: list | None = None) -> Odd:
+    said = [{"type": "text", "text": "yes"}] if content is None else content
+    usage = {"input_tokens": 5, "output_tokens": 2}
+    answer = {"id": "m-1", "type": "message", "model": "tiny", "content": said, "stop_reason": reason, "usage": usage}
+    return Odd(body=json.dumps(answer).encode())
+
+
+HTML = b"<!doctype html><html><head><title>Sign in</title></head><body>caf\xc3\xa9</body></html>"
+UNREADABLE = [
+    (Odd(body=HTML, headers={"content-type": "text/html"}), "The answer is a web page, not JSON", "café"),
+    (Odd(body=b'{"choices": [{"mess'), "The answer is not JSON", '{"choices": [{"mess'),
+    (Odd(body=b'{"choices": "\xff\xfe"}'), "The answer is not UTF-8 (byte 13 of 17).", '{"choices": "\\xff\\xfe"}'),
+    (Odd(body=b"[" * 5000), "The answer is not JSON", "[" * 5000),
+    (Odd(body=b"[1, 2]"), "The answer is a JSON list, expected an object.", "[1, 2]"),
+    (
+        Odd(body=b'{"error": {"message": "The upstream model broke off.", "code": 502}}'),
+        "The provider answered with an error: The upstream model broke off. 502",
+        '"The upstream model broke off."',
+    ),
+    (Odd(body=b'{"error": "out of memory"}'), "The provider answered with an error: out of memory", "out of memory"),
+    (Odd(body=b"abc", headers={"content-encoding": "zstd"}), "The answer is packed as 'zstd'", ""),
+    (Odd(body=b"abcdef", headers={"content-encoding": "gzip"}), "The answer could not be unpacked", ""),
+]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_cannot_be_read_keeps_its_status_and_body(ask, admin, provider):
+    calls = ask(provider, [odd for odd, _, _ in UNREADABLE])
+    for call, (_, sentence, kept) in zip(calls, UNREADABLE, strict=True):
+        attempt = call.attempts.get()
+        assert call.state == "unknown" and call.problem.startswith(sentence)
+        assert "may have been paid" in call.problem
+        assert attempt.status == 200 and kept in attempt.body
+        shown = admin.get(reverse("workers:call", args=[call.uid])).content.decode()
+        assert "What came, with HTTP 200" in shown
+        whole = admin.get(reverse("workers:call", args=[call.uid]), {"text": "body-1"}).content.decode()
+        assert whole == attempt.body
+
+
+def test_there_is_no_body_of_an_attempt_that_was_not_made(ask, admin):
+    (call,) = ask("openai", [Odd(body=b"nothing")])
+    for wanted in ("body-7", "body-", "body-x"):
+        assert admin.get(reverse("workers:call", args=[call.uid]), {"text": wanted}).status_code == 404
+
+
+TOKENS, TOOL = "The answer ended at the token limit.", "The model asked for a tool to be called"
+DECLINED, FILTER = "Refused by the provider: the model declined", "Refused by the provider: its content filter"
+STRANGE, NOTHING = (
+    "The answer ended for a reason that is not known: ",
+    "The provider does not say why the answer ended.",
+)
+OPENAI_ENDS = [
+    (openai_answer("length"), "truncated", TOKENS),
+    (openai_answer("content_filter"), "refused", FILTER),
+    (openai_answer(content=None, refusal="I won't."), "refused", DECLINED),
+    (openai_answer("tool_calls", content=None), "unusable", TOOL),
+    (openai_answer(content=None, tool_calls=[{"id": "t-1"}]), "unusable", TOOL),
+    (openai_answer("function_call", content=None), "unusable", TOOL),
+    (openai_answer("overheated"), "unusable", STRANGE + "overheated."),
+    (openai_answer(None), "unusable", NOTHING),
+]
+ANTHROPIC_ENDS = [
+    (anthropic_answer("max_tokens"), "truncated", TOKENS),
+    (anthropic_answer("refusal", []), "refused", DECLINED),
+    (anthropic_answer("tool_use", []), "unusable", TOOL),
+    (anthropic_answer("pause_turn"), "unusable", STRANGE + "pause_turn."),
+    (anthropic_answer(None), "unusable", NOTHING),
+]
+ENDS = {"openai": OPENAI_ENDS, "vllm": OPENAI_ENDS, "anthropic": ANTHROPIC_ENDS}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_only_what_ended_by_itself_is_answered(ask, admin, provider):
+    calls = ask(provider, [odd for odd, _, _ in ENDS[provider]])
+    for call, (_, state, sentence) in zip(calls, ENDS[provider], strict=True):
+        assert (call.state, call.attempts_made) == (state, 1) and call.problem.startswith(sentence)
+        assert call.output_tokens == 2  # it was paid
+        attempt = call.attempts.get()
+        assert (attempt.outcome, attempt.status, attempt.problem) == (state, 200, call.problem)
+        assert bool(attempt.body) == (state == "unusable")  # what else came stands nowhere else
+        assert sentence in admin.get(reverse("workers:call", args=[call.uid])).content.decode()
+    assert {item.state for item in Item.objects.all()} == {"unusable"}
+
+
+FILTERED = [
+    (400, {"error": {"message": "The prompt was filtered.", "code": "content_filter", "status": 400}}),
+    (400, {"error": {"message": "Filtered.", "code": "x", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}),
+    (400, {"error": {"message": "It may be unsafe.", "code": "content_policy_violation"}}),
+    (403, {"error": {"message": "Flagged.", "code": 403, "metadata": {"reasons": ["x"], "flagged_input": "…"}}}),
+    (200, {"error": {"message": "Filtered.", "code": "content_filter"}}),
+]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_filter_that_answers_with_an_error_has_refused(ask, provider):
+    calls = ask(provider, [Odd(status, json.dumps(body).encode()) for status, body in FILTERED])
+    for call, (status, body) in zip(calls, FILTERED, strict=True):
+        told = body["error"]["message"]
+        assert (call.state, call.attempts_made, call.stop) == ("refused", 1, "filter")
+        assert call.problem.startswith("Refused by the provider: ") and told in call.problem
+        attempt = call.attempts.get()
+        assert (attempt.outcome, attempt.status) == ("refused", status) and told in attempt.body
+    assert {(item.state, item.problem) for item in Item.objects.all()} == {("unusable", "It was refused.")}
+
+
+OWN = b'{"error": {"message": "It broke.", "type": "server_error"}}'
+GATEWAY = b"<html><head><title>Bad gateway</title></head></html>"
+
+
+TROUBLES = [
+    (504, OWN, "unknown", 1),
+    (504, GATEWAY, "unknown", 1),
+    (524, GATEWAY, "unknown", 1),
+    (408, OWN, "unknown", 1),
+    (502, GATEWAY, "unknown", 1),
+    (520, GATEWAY, "unknown", 1),
+    (502, OWN, "failed", 2),
+    (503, OWN, "failed", 2),
+    (503, GATEWAY, "failed", 2),
+    (500, GATEWAY, "failed", 2),
+    (529, OWN, "failed", 2),
+]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_a_gateway_gave_up_may_have_been_paid(ask, provider):
+    calls = ask(provider, [Odd(status, body) for status, body, _, _ in TROUBLES])
+    for call, (status, body, state, attempts) in zip(calls, TROUBLES, strict=True):
+        assert (call.state, call.attempts_made) == (state, attempts)
+        assert ("may have been paid" in call.problem) == (state == "unknown")
+        assert call.attempts.first().status == status and call.attempts.first().body == body.decode()
+        assert ("It broke." if body is OWN else "a web page, “Bad gateway”") in call.problem
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_connect_that_hangs_was_not_paid(make_endpoint, start, drain, monkeypatch, provider):
+    """A socket that listens and accepts nobody: with its queue full, the next connection is never made."""
+    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("workers.backends.wire.CONNECT_SECONDS", 0.3)
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        address = listening.getsockname()
+        queued = [socket.socket() for _ in range(4)]
+        for one in queued:
+            one.setblocking(False)
+            one.connect_ex(address)
+        endpoint = make_endpoint(
+            provider, base_url=f"http://127.0.0.1:{address[1]}/v1", max_attempts=2, repeat_unknown=0
+        )
+        start(endpoint, ["a"])
+        drain()
+        for one in queued:
+            one.close()
+    call = Call.objects.get()
+    assert (call.state, call.attempts_made) == ("failed", 2)
+    assert call.problem.startswith("No connection") and "paid" not in call.problem
+    assert Item.objects.get().cost == 0

@@ -1,0 +1,135 @@
+"""How jobs end: finished, finished with failures or failed; what the pages and commands say of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from workers.models import Item, Job, JobOutcome, JobState
+from workers.services import jobs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def worked(make_endpoint, start, drain):
+    """A job that was worked off; the calls of the keys in `failing` are rejected: `worked("a", "b", failing="a")`."""
+
+    def make(*keys: str, failing: str = "", refused: str = "") -> Job:
+        script = [{"when": key, "fail": "rejected"} for key in failing] + [
+            {"when": key, "stop": "refusal"} for key in refused
+        ]
+        job = start(make_endpoint(options={"script": script}), keys)
+        drain()
+        job.refresh_from_db()
+        return job
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("failing", "outcome", "told"),
+    [("", "finished", "finished"), ("ab", "partly", "finished with failures"), ("abc", "failed", "failed")],
+)
+def test_a_job_ends_with_its_outcome(worked, failing, outcome, told):
+    job = worked("a", "b", "c", failing=failing)
+    assert (job.state, job.outcome, job.standing) == (JobState.FINISHED, outcome, told)
+
+
+def test_answers_that_say_nothing_are_no_failures(worked, page):
+    job = worked("a", "b", refused="ab")
+    assert job.outcome == JobOutcome.FINISHED and Item.objects.filter(job=job, state="unusable").count() == 2
+    text = page("workers:job", job.uid)
+    assert "2 answers came and are unusable" in text and 'id="job-failures"' not in text
+    assert worked("c", "d", failing="c", refused="d").outcome == JobOutcome.PARTLY
+
+
+def test_retrying_opens_the_job_and_the_outcome_is_computed_anew(worked, drain):
+    job = worked("a", "b", failing="ab")
+    endpoint = job.items.first().endpoint
+    endpoint.options = {}
+    endpoint.save()
+    assert jobs.retry_failed(job=job, now=timezone.now()) == 2
+    job.refresh_from_db()
+    assert (job.state, job.outcome, job.finished_at) == (JobState.RUNNING, "", None)
+    drain()
+    job.refresh_from_db()
+    assert (job.state, job.outcome) == (JobState.FINISHED, JobOutcome.FINISHED)
+
+
+@pytest.mark.parametrize("values", [{"state": "finished"}, {"state": "running", "outcome": "failed"}])
+def test_the_database_holds_state_and_outcome_together(worked, values):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Job.objects.create(purpose="trial", title="Trial", **values)
+
+
+def test_jobs_from_before_get_their_outcome(worked):
+    made = [worked("a", "b"), worked("c", "d", failing="c"), worked("e", "f", failing="ef"), worked("g", refused="g")]
+    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()  # of every app: others' migrations depend on these
+    try:
+        MigrationExecutor(connection).migrate([("workers", "0002_addresses")])  # drops the outcomes
+    finally:
+        MigrationExecutor(connection).migrate(newest)
+    outcomes = dict(Job.objects.values_list("pk", "outcome"))
+    assert [outcomes[job.pk] for job in made] == ["finished", "partly", "failed", "finished"]
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_says_how_many_failed_why_and_where_they_are(worked, page):
+    job = worked("a", "b", "c", failing="ab")
+    reason = Item.objects.filter(job=job, state="failed").first().problem
+    text = page("workers:job", job.uid)
+    assert "2 of 3 items failed." in text and reason in text and "badge-partly" in text
+    assert f"/{job.uid}/?state=failed#job-items" in text
+    assert 'aria-label="3 of 3 ended: 1 done, 2 failed"' in text
+    only = page("workers:job", job.uid, state="failed")
+    assert only.count('<th scope="row"') == 2 and "Only failed items." in only
+    listed = page("workers:work")
+    assert "finished with failures" in listed and reason in listed
+
+
+def test_a_failed_job_is_nowhere_green(worked, page):
+    job = worked("a", failing="a")
+    for text in (page("workers:job", job.uid), page("workers:work")):
+        assert ">failed</span>" in text and ">finished<" not in text and "state-done" not in text
+    assert "None got an answer." in page("workers:job", job.uid)
+
+
+def test_failures_of_a_running_job_are_said_while_it_runs(make_endpoint, start, page):
+    job = start(make_endpoint(), ["a", "b"])
+    Item.objects.filter(key="a").update(state="failed", problem="No such model.", finished_at=timezone.now())
+    text = page("workers:job", job.uid)
+    assert "1 of 2 items failed so far." in text and "No such model." in text and "1 failed, 1 waiting" in text
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_ends_with_one_and_a_sentence_where_all_failed(worked, capsys):
+    job = worked("a", "b", failing="ab")
+    with pytest.raises(
+        CommandError,
+        match=r"^The job failed, no item got an answer: 2 of 2 items failed",
+    ):
+        call_command("work", f"--job={job.uid}", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["state"] == "failed" and told["failures"]["count"] == told["failures"]["of"] == 2
+    assert told["failures"]["commonest"] == Item.objects.first().problem
+
+
+def test_the_command_says_what_failed_of_a_job_that_finished(worked, capsys):
+    job = worked("a", "b", "c", failing="a")
+    call_command("work", f"--job={job.uid}", "--json")
+    said = capsys.readouterr()
+    assert json.loads(said.out)["state"] == "finished with failures"
+    assert "The job is finished with failures: 1 of 3 items failed. The commonest reason: " in said.err
+    call_command("work", f"--job={worked('d').uid}", "--json")
+    said = capsys.readouterr()
+    assert json.loads(said.out)["failures"] is None and "failed" not in said.err.replace("failed=0", "")

@@ -1,0 +1,237 @@
+"""A key that a server sends back is nowhere afterwards: not in the database, not in a log, not on a page."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import html
+import io
+import json
+import logging
+import re
+import urllib.parse
+from collections.abc import Iterator
+
+import pytest
+from django.apps import apps
+from django.conf import settings as site
+from django.db import models
+from django.urls import reverse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from config.log_filters import KeyFilter
+from tests.servers.odd import Odd, OddServer
+from workers import backends
+from workers.backends.errors import Rejected
+from workers.backends.redaction import REDACTED, Redactor, redact
+from workers.models import Call, Item
+from workers.services.endpoints import try_endpoint
+
+KEY = "sk-proj-Zq8vT3nWx0Lr5bYc2Hd7+Kf/Jm9pQsRu4Ae6Gi1OoBtNwXz"
+"""Long and random like a real one, with characters that JSON and URLs escape."""
+redacted = Redactor([KEY])
+
+
+def holds_key(text: str, key: str = KEY) -> bool:
+    """Whether `text` still has twelve characters of the key in a row, as they are or in base64."""
+    wanted = [key[at : at + 12] for at in range(len(key) - 11)]
+    for offset in range(3):
+        core = base64.b64encode(b"x" * offset + key.encode()).decode()[4:-4]
+        wanted += [core[at : at + 16] for at in range(len(core) - 15)]
+    return any(part in text for part in wanted)
+
+
+def escaped(pattern: str) -> str:
+    return "".join(pattern.format(ord(one)) for one in KEY)
+
+
+ECHOES = {
+    "plain": KEY,
+    "header": f"Authorization: Bearer {KEY}",
+    "sentence": f"Incorrect API key provided: {KEY}. You can find yours at …",
+    "slashes": KEY.replace("/", "\\/"),
+    "json": escaped("\\u{:04x}"),
+    "json in json": json.dumps(escaped("\\u{:04X}")),
+    "url": urllib.parse.quote(KEY, safe=""),
+    "url twice": urllib.parse.quote(urllib.parse.quote(KEY, safe=""), safe=""),
+    "percent": escaped("%{:02X}"),
+    "html": escaped("&#{};"),
+    "html hexadecimal": escaped("&#x{:x};"),
+    "html names": html.escape(KEY).replace("+", "&plus;").replace("/", "&sol;"),
+    "python": escaped("\\x{:02x}"),
+    "base64": base64.b64encode(KEY.encode()).decode(),
+    "base64 of basic": base64.b64encode(f"user:{KEY}".encode()).decode(),
+    "base64 of bearer": base64.b64encode(f"Bearer {KEY} and more".encode()).decode(),
+    "base64 for urls": base64.urlsafe_b64encode(f"k:{KEY}".encode()).decode(),
+    "hexadecimal": KEY.encode().hex(),
+    "middle masked": KEY[:20] + "*****" + KEY[25:],
+    "two parts": f"begins with {KEY[:16]} and ends with {KEY[-20:]}",
+    "every fifth masked": "".join("*" if at % 5 == 4 else one for at, one in enumerate(KEY)),
+    "first masked": "•" * 12 + KEY[12:],
+}
+
+
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+def test_a_key_is_found_in_every_form(echo):
+    for text in (echo, f"before {echo} after", json.dumps({"error": {"message": echo}})):
+        clean = redacted(text)
+        assert REDACTED in clean and not holds_key(clean)
+        assert not holds_key(urllib.parse.unquote(urllib.parse.unquote(html.unescape(clean))))
+    assert json.loads(redacted(json.dumps({"error": {"message": echo}})))  # it is as readable as before
+
+
+def test_what_is_no_key_stays_to_the_letter():
+    text = 'Anne\'s "key" to 50% of R&D: \\u00e9 %C3%A9 &amp; sk-proj-other * … sk-proj-****wXz'
+    assert redacted(text) == text
+    assert Redactor([])(KEY) == KEY
+    # a short key is a word of its own, and one of five characters cannot be told from other words
+    assert Redactor(["secret", "none!"])("secret secrets none!") == f"{REDACTED} secrets none!"
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_nothing_around_a_key_is_lost(before, after):
+    before, after = before.replace("\\", ""), after.replace("\\", "")
+    assert redacted(before + " " + KEY + " " + after) == redacted(before) + f" {REDACTED} " + redacted(after)
+
+
+def test_an_error_is_clean_wherever_it_is_made(monkeypatch):
+    monkeypatch.setenv("TRIAL_API_KEY", KEY)
+    assert str(Rejected(f"Illegal header value 'Bearer {KEY}'")) == f"Illegal header value 'Bearer {REDACTED}'"
+    assert redact(KEY) == REDACTED
+
+
+def test_the_sites_own_log_is_clean(monkeypatch):
+    monkeypatch.setenv("TRIAL_API_KEY", KEY)
+    assert "keys" in site.LOGGING["handlers"]["console"]["filters"]
+    said = io.StringIO()
+    handler = logging.StreamHandler(said)
+    handler.addFilter(KeyFilter())
+    log = logging.Logger("trial")
+    log.addHandler(handler)
+    try:
+        raise ValueError(f"Bearer {KEY}")
+    except ValueError:
+        log.exception("The server says %s.", {"key": KEY}, stack_info=True)
+    assert said.getvalue().count(REDACTED) >= 2 and not holds_key(said.getvalue())
+
+
+# --- from the server to the database, the log and the pages ------------------------------------------------------------
+
+
+def everything_stored() -> Iterator[tuple[str, str]]:
+    """(column, value) of every text and JSON column of the database."""
+    for model in apps.get_models():
+        for field in model._meta.concrete_fields:
+            if isinstance(field, (models.CharField, models.TextField, models.JSONField)):
+                for value in model._default_manager.order_by().values_list(field.name, flat=True):
+                    yield f"{model.__name__}.{field.name}", str(value)
+
+
+def echoing(path: str, headers: dict[str, str], body: bytes) -> Odd:
+    """Sends the key back in every header and in the body, in the way and form that the question names."""
+    sent = headers.get("authorization", headers.get("x-api-key", "")).removeprefix("Bearer ")
+    assert sent == KEY
+    way, form = re.search(rb"WAY (\w+) FORM ([\w ]+)\.", body).groups() if b"WAY" in body else (b"answer", b"plain")
+    echo = ECHOES[form.decode()]
+    clean = {"x-request-id": f"req {echo}", "x-ratelimit-limit-requests": echo, "retry-after": "0"}
+    clean = {name: value.encode("ascii", "replace").decode() for name, value in clean.items()}
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "input_tokens": 1, "output_tokens": 1}
+    both = {"id": echo, "model": echo, "usage": usage, "stop_reason": "end_turn"}
+    both["content"] = [{"type": "text", "text": echo}, {"type": "thinking", "thinking": echo}]
+    both["choices"] = [{"message": {"content": echo, "reasoning": echo}, "finish_reason": "stop"}]
+    match way:
+        case b"answer":
+            return Odd(200, json.dumps(both).encode(), clean)
+        case b"strange":
+            both["choices"][0]["finish_reason"] = both["stop_reason"] = echo
+            return Odd(200, json.dumps(both).encode(), clean)
+        case b"html":
+            return Odd(200, f"<html><title>{echo}</title>{echo}</html>".encode(), clean)
+        case b"broken":
+            return Odd(200, b'{"\xff": "' + echo.encode(), clean)
+        case b"redirect":
+            return Odd(307, b"", clean | {"location": f"http://elsewhere.example/{urllib.parse.quote(echo)}"})
+        case b"filtered":
+            return Odd(400, json.dumps({"error": {"message": echo, "code": "content_filter"}}).encode(), clean)
+    return Odd(int(way), json.dumps({"error": {"message": echo, "code": echo, "type": "x"}}).encode(), clean)
+
+
+WAYS = ["answer", "strange", "html", "broken", "redirect", "filtered", "200", "400", "429", "500", "504"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "vllm"])
+def test_an_echoed_key_is_nowhere(provider, make_endpoint, start, drain, admin, monkeypatch, caplog):
+    caplog.set_level(logging.DEBUG)
+    caplog.handler.addFilter(KeyFilter())  # as on the site's console
+    monkeypatch.setenv("TRIAL_API_KEY", KEY)
+    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
+    forms = list(ECHOES)
+    keys = [f"WAY {way} FORM {forms[(at + at // len(forms)) % len(forms)]}." for at, way in enumerate(WAYS * 6)]
+    with OddServer(echoing) as server:
+        url = server.url + ("" if provider == "anthropic" else "/v1")
+        fields = {"max_attempts": 2, "repeat_unknown": 0, "retry_after_cap": 0}
+        endpoint = make_endpoint(provider, base_url=url, api_key_env="TRIAL_API_KEY", **fields)
+        job = start(endpoint, keys)
+        drain()
+        try_endpoint(endpoint=endpoint)
+    assert Item.objects.filter(state="waiting").count() == 0 and server.asked > len(keys)
+    stored = list(everything_stored())
+    assert [name for name, value in stored if holds_key(value)] == []
+    assert REDACTED in "".join(value for name, value in stored if name == "Call.answer")
+    assert REDACTED in "".join(value for name, value in stored if name == "Attempt.body")
+    assert REDACTED in "".join(value for name, value in stored if name == "Attempt.headers")
+    pages = [reverse("workers:call", args=[call.uid]) for call in Call.objects.all()[:12]]
+    pages += [reverse("workers:job", args=[job.uid]), reverse("workers:ledger"), reverse("workers:work")]
+    pages += [reverse("workers:endpoint", args=[endpoint.name]), reverse("workers:endpoints")]
+    for address in pages:
+        shown = admin.get(address).content.decode()
+        assert not holds_key(shown) and not holds_key(html.unescape(shown))
+    assert not holds_key(caplog.text)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_an_echoed_key_in_the_results_of_a_batch_is_redacted(provider, monkeypatch):
+    monkeypatch.setenv("TRIAL_API_KEY", KEY)
+    lines = []
+    for at, echo in enumerate(ECHOES.values()):
+        body = {"choices": [{"message": {"content": echo}, "finish_reason": "stop"}]}
+        message = {"content": [{"type": "text", "text": echo}], "stop_reason": "end_turn"}
+        error = {"type": "error", "error": {"type": "invalid_request_error", "message": echo}}
+        lines += [
+            {"custom_id": f"u-{at}", "response": {"status_code": 200, "body": body, "request_id": echo},
+             "result": {"type": "succeeded", "message": message}},
+            {"custom_id": f"e-{at}", "response": {"status_code": 400, "body": error}, "result": {"type": "errored", "error": error}},
+        ]  # fmt: skip
+
+    def reply(path: str, headers: dict[str, str], body: bytes) -> Odd:
+        if path.endswith(("/content", "/results")):
+            return Odd(body="\n".join(map(json.dumps, lines)).encode() + b'\n{"custom_id": "x-1", ' + KEY.encode())
+        about = {"id": "b-1", "status": "completed", "output_file_id": "f-1", "results_url": f"{server.url}/b/results"}
+        return Odd(body=json.dumps(about).encode())
+
+    async def read() -> list:
+        spec = backends.Spec(provider, "tiny", base_url=server.url, api_key_env="TRIAL_API_KEY")
+        backend = backends.make(spec)
+        try:
+            return [pair async for pair in backends.make_batches(spec, backend).results("b-1")]
+        finally:
+            await backend.aclose()
+
+    with OddServer(reply) as server:
+        found = asyncio.run(read())
+    assert len(found) == 2 * len(ECHOES) + 1
+    for _, one in found:
+        held = str(one) + getattr(one, "body", "") + getattr(one, "text", "")
+        assert REDACTED in held and not holds_key(held)
+
+
+@pytest.mark.parametrize("value", ["line\nbreak-in-the-key", "sch\u00f6n-and-long-enough"])
+def test_a_key_that_cannot_be_sent_is_not_in_the_sentence(monkeypatch, value):
+    monkeypatch.setenv("TRIAL_API_KEY", value)
+    spec = backends.Spec("openai", "tiny", base_url="http://127.0.0.1:9", api_key_env="TRIAL_API_KEY")
+    with pytest.raises(Rejected, match="TRIAL_API_KEY holds a line break") as raised:
+        backends.make(spec)
+    assert value not in str(raised.value)

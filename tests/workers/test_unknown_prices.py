@@ -1,0 +1,166 @@
+"""A price that nobody knows is not free: it shows as unknown, and no budget rests on it."""
+
+from __future__ import annotations
+
+import importlib
+from decimal import Decimal
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.utils import timezone
+
+from workers.backends.anthropic import usage_of as anthropic_usage
+from workers.backends.contract import Completion, Stop, Usage
+from workers.backends.openai import usage_of
+from workers.backends.scripted import ScriptedBackend
+from workers.domain.pricing import Money, Prices, dollars, estimated_tokens
+from workers.models import Call, Endpoint, JobState
+from workers.services import claims, jobs, ledger
+from workers.services.steering import steer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def unpriced(make_endpoint):
+    """A scripted model whose price nobody knows, as that of a hosted one."""
+
+    def make(**fields):
+        endpoint = make_endpoint(**fields)
+        Endpoint.objects.filter(pk=endpoint.pk).update(price_input=None, price_output=None)
+        endpoint.refresh_from_db()
+        return endpoint
+
+    return make
+
+
+def test_prices_that_are_unknown_make_no_sum():
+    usage = Usage(input=1000, cached=400, cache_write=100, output=200)
+    for prices in (Prices(), Prices(input=Decimal(2)), Prices(output=Decimal(2))):
+        assert not prices.are_known and prices.cost(usage) is None and prices.at_most(10, 10) is None
+    free = Prices(input=Decimal(0), output=Decimal(0))
+    assert free.are_known and free.cost(usage) == 0 == free.at_most(10, 10)
+
+
+def test_the_cache_costs_what_input_costs_where_nothing_is_said():
+    # 1,000 in at 2 and 200 out at 10 dollars a million, wherever the input came from
+    prices = Prices(input=Decimal(2), output=Decimal(10))
+    assert prices.cost(Usage(input=1000, cached=400, cache_write=100, output=200)) == Decimal("0.004")
+    assert prices.at_most(1000, 200) == Decimal("0.004")
+
+
+def test_sums_say_what_they_do_not_hold():
+    assert str(Money(Decimal("1.2"), 34)) == "$1.2000 and 34 calls of unknown price"
+    assert str(Money(unpriced=1)) == "unknown (1 call)"
+    assert str(Money(Decimal("1.2")) + Money(unpriced=2)) == "$1.2000 and 2 calls of unknown price"
+    assert (str(Money()), dollars(None)) == ("$0.0000", "unknown")
+    assert Money(Decimal("1.2"), 1).as_json == {"cost": None, "unpriced_calls": 1}
+    assert Money(Decimal("1.5")).as_json == {"cost": 1.5, "unpriced_calls": 0}
+
+
+def test_what_nobody_bills_is_free_and_what_is_billed_is_unknown(make_endpoint):
+    assert make_endpoint("vllm").prices.are_known and make_endpoint("scripted").prices.cost(Usage(input=9)) == 0
+    assert not make_endpoint("openai").prices.are_known
+    assert make_endpoint("openai", price_input=Decimal(0), price_output=Decimal(0)).prices.are_known
+
+
+def test_answers_of_unknown_price_are_counted_not_summed(unpriced, start, drain, page):
+    endpoint = unpriced(options={"script": [{"when": "gone", "fail": "lost"}]}, repeat_unknown=0)
+    job = start(endpoint, ["a", "b", "gone"])
+    drain()
+    progress = jobs.progress_of(job)
+    assert progress.money == Money(unpriced=3)
+    assert [call.cost for call in Call.objects.exclude(state="unknown")] == [None, None]
+    assert ledger.totals()["money"] == Money(unpriced=2) and ledger.lost_answers().at_most == Money(unpriced=1)
+    told = "unknown (3 calls)"
+    assert told in page("workers:job", job.uid) and told in page("workers:work")
+    assert "unknown (2 calls)" in page("workers:spending")
+    assert "may have been paid, at a price that is unknown:" in " ".join(page("workers:ledger").split())
+    assert "<dd>unknown</dd>" in page("workers:call", Call.objects.filter(state="answered").first().uid)
+    assert page("workers:endpoints").count(">unknown</td>") == 2  # input and output
+
+
+def test_a_budget_is_refused_where_a_price_is_unknown(unpriced, start):
+    endpoint = unpriced(name="hosted")
+    with pytest.raises(jobs.JobRefused, match="The price of hosted is unknown, and a budget needs it"):
+        start(endpoint, ["a"], budget=Decimal(1))
+    job = start(endpoint, ["a"])
+    jobs.pause_job(job=job)
+    job.refresh_from_db()
+    assert "The price of hosted is unknown" in steer(job, "resume", budget="5")
+    assert steer(job, "resume") == ""
+    job.refresh_from_db()
+    assert (job.state, job.budget) == (JobState.RUNNING, None)
+
+
+def test_a_price_that_is_taken_back_pauses_the_job(make_endpoint, start, drain):
+    endpoint = make_endpoint(name="hosted", price_input=Decimal(1), price_output=Decimal(1))
+    job = start(endpoint, ["a"], budget=Decimal(1))
+    Endpoint.objects.update(price_input=None)
+    drain()
+    job.refresh_from_db()
+    assert job.state == JobState.PAUSED and "The price of hosted is unknown" in job.note
+    assert not Call.objects.filter(state="answered").exists()
+
+
+def test_a_price_that_rises_is_reserved_as_it_is_now(make_endpoint, start, drain):
+    endpoint = make_endpoint(price_input=Decimal(1), price_output=Decimal(1))
+    job = start(endpoint, ["a"], budget=Decimal("0.01"))
+    claims.plan_ahead(endpoint=endpoint, backend=ScriptedBackend(endpoint.spec), now=timezone.now())
+    Endpoint.objects.update(price_output=Decimal(10_000))  # fifty tokens out are half a dollar
+    drain()
+    job.refresh_from_db()
+    assert job.state == JobState.PAUSED and "could exceed the budget" in job.note
+
+
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        (usage_of({}), False),
+        (usage_of({"prompt_tokens": 3, "completion_tokens": 1}), True),
+        (anthropic_usage({}), False),
+        (anthropic_usage({"input_tokens": 3, "output_tokens": 0}), True),
+    ],
+)
+def test_whether_a_provider_told_the_usage(read, told):
+    assert read.told is told
+
+
+def test_an_answer_without_usage_is_marked_and_estimated(make_endpoint, start, drain, page, monkeypatch):
+    async def complete(self, body, *, timeout, call):
+        return Completion("她知道钥匙在哪里。", Stop.END, Usage(told=False), "tiny")
+
+    monkeypatch.setattr(ScriptedBackend, "complete", complete)
+    job = start(make_endpoint(price_input=Decimal(1000), price_output=Decimal(1000)), ["a"])
+    drain()
+    call = Call.objects.get()
+    assert not call.usage_told
+    assert (call.input_tokens, call.output_tokens) == (estimated_tokens(call.body), 27)
+    # a thousand dollars a million tokens
+    assert call.cost == Decimal(call.input_tokens + 27) / 1000 == jobs.progress_of(job).cost
+    assert "not told by the provider; tokens and cost are estimated" in page("workers:call", call.uid)
+    assert "Of 1 answer" in page("workers:job", job.uid) and "estimated" in page("workers:ledger")
+    assert "Of 1 the provider did not tell the usage" in page("workers:spending")
+
+
+def test_the_command_takes_prices_and_takes_them_back(capsys):
+    call_command("add_endpoint", "hosted", provider="openai", model="small", price_input="2", price_output="8")
+    assert Endpoint.objects.get().prices.are_known
+    call_command("add_endpoint", "hosted", "--provider=openai", "--model=small", "--update", "--price-output=unknown")
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.price_input, endpoint.price_output, endpoint.price_cached) == (Decimal(2), None, None)
+
+
+def test_zero_prices_of_earlier_days(make_endpoint, make_call):
+    moved = importlib.import_module("workers.migrations.0011_zero_prices_of_billing_providers")
+    zero = {"price_input": 0, "price_output": 0, "price_cached": 0, "price_cache_write": 0}
+    hosted = make_endpoint("openai", name="hosted", **zero)
+    make_endpoint("anthropic", name="dear", **zero | {"price_input": 3, "price_output": 15})
+    own = make_endpoint("vllm", name="own", **zero)
+    calls = [make_call(one) for one in (hosted, own)]
+    moved.zero_becomes_unknown(apps, None)
+    read = {one.name: one.prices for one in Endpoint.objects.filter(name__in=["hosted", "dear", "own"])}
+    assert not read["hosted"].are_known and read["own"].cost(Usage(input=5, output=5)) == 0
+    assert read["dear"].cost(Usage(input=1_000_000, cached=1_000_000)) == 3
+    assert [Call.objects.get(pk=call.pk).cost for call in calls] == [None, 0]

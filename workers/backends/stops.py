@@ -1,0 +1,36 @@
+"""Why an answer ended, in the words of every provider."""
+
+from __future__ import annotations
+
+from workers.backends.contract import Stop
+
+DECLINED = "refusal"
+_STOPS = {
+    Stop.END: ("stop", "end_turn", "stop_sequence", "eos", "eos_token"),
+    Stop.LENGTH: ("length", "max_tokens", "model_length", "max_length", "model_context_window_exceeded"),
+    Stop.REFUSAL: (DECLINED,),
+    Stop.FILTER: ("content_filter", "content_filtered", "safety", "sensitive"),
+}
+_KNOWN = {reason: stop for stop, reasons in _STOPS.items() for reason in reasons}
+_TOOLS = ("tool_calls", "function_call", "tool_use")
+TOLD = {
+    Stop.END: "",
+    Stop.LENGTH: "The answer ended at the token limit.",
+    Stop.REFUSAL: "Refused by the provider: the model declined to answer.",
+    Stop.FILTER: "Refused by the provider: its content filter stopped the answer.",
+    Stop.OTHER: "The answer ended for a reason that is not known.",
+}
+
+
+def stop_of(reason: object) -> tuple[Stop, str]:
+    """Why the model stopped, and a sentence where it did not end by itself. `reason` is what the provider gave, None where nothing.
+
+    What is not known is not an answer: it may be half of one.
+    """
+    if (stop := _KNOWN.get(str(reason).lower())) is not None:
+        return stop, TOLD[stop]
+    if reason in _TOOLS:
+        return Stop.OTHER, "The model asked for a tool to be called instead of answering."
+    if not reason:
+        return Stop.OTHER, "The provider does not say why the answer ended."
+    return Stop.OTHER, f"The answer ended for a reason that is not known: {str(reason)[:80]}."

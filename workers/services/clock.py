@@ -1,0 +1,43 @@
+"""The database's clock: one time for all processes, whatever the clocks of their machines say.
+
+Leases are compared inside the database (`Now()`). Everything else that one process writes and another compares, such as when an
+item may be claimed and when calls start, is told by `database_time`.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection
+
+AGAIN = 2.0
+"""Seconds after which the database is asked anew; in between the time goes on by this process's monotonic clock."""
+
+_read: tuple[datetime, float] | None = None
+
+
+def database_time() -> datetime:
+    global _read
+    if _read is None or time.monotonic() - _read[1] >= AGAIN:
+        _read = (_ask(), time.monotonic())
+    return last_database_time()
+
+
+def last_database_time() -> datetime:
+    """`database_time` for an event loop, which must not ask: as the turns beside it read the clock last."""
+    return database_time() if _read is None else _read[0] + timedelta(seconds=time.monotonic() - _read[1])
+
+
+def _ask() -> datetime:
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SELECT clock_timestamp()")
+            return cursor.fetchone()[0]
+        cursor.execute("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')")
+        return datetime.fromisoformat(cursor.fetchone()[0]).replace(tzinfo=UTC)
+
+
+def at_once(now: datetime) -> datetime:
+    """When something may begin that somebody added at `now`: their clock may be fast, so not later than now by the database's."""
+    return min(now, database_time())

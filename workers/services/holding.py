@@ -1,0 +1,86 @@
+"""Holding back what cannot succeed: the items of an endpoint whose key, quota, model or address is wrong wait for a person.
+
+Other endpoints of the same job go on. The job pauses when nothing else is left to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef
+
+from workers.backends.errors import BackendError, Forbidden
+from workers.domain.ledger_key import storable
+from workers.models import COMPLETED, OPEN, Attempt, Endpoint, Item, ItemState, Job, JobState
+
+FEW = 3
+"""Calls of an endpoint that end in the same trouble, one after another, before its items are held back."""
+NOTE = 300
+
+
+def hold_back_hopeless(job: int, endpoint: Endpoint, error: BackendError) -> bool:
+    """Holds the endpoint's items of a job back where `error` says that no call can succeed, in the caller's transaction.
+
+    At once where the key is refused before anything was answered, and where items are held back already; else when the last
+    `FEW` calls that ended at this endpoint did so in the same way. Items that failed of it wait with the others.
+    """
+    if not (_is_new(job, endpoint, error) or _is_held(job, endpoint) or _in_a_row(endpoint, error)):
+        return False
+    mine = Item.objects.filter(job=job, endpoint=endpoint)
+    last = Attempt.objects.filter(call=OuterRef("call"), number=OuterRef("call__attempts_made"), outcome=error.kind)
+    failed = mine.filter(Exists(last), state=ItemState.FAILED)
+    failed.update(state=ItemState.HELD, finished_at=None, worker=None)
+    hold_back(job, endpoint, told_of(endpoint, error))
+    return True
+
+
+def _is_new(job: int, endpoint: Endpoint, error: BackendError) -> bool:
+    answered = Item.objects.filter(job=job, endpoint=endpoint, call__state__in=COMPLETED)
+    return isinstance(error, Forbidden) and not answered.exists()
+
+
+def _is_held(job: int, endpoint: Endpoint) -> bool:
+    return Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.HELD).exists()
+
+
+def _in_a_row(endpoint: Endpoint, error: BackendError) -> bool:
+    ended = Attempt.objects.filter(call__endpoint=endpoint, waits=0, finished_at__isnull=False).order_by("-id")
+    recent = list(ended.values_list("outcome", flat=True)[:FEW])
+    return recent == [error.kind] * FEW
+
+
+def told_of(endpoint: Endpoint, error: BackendError) -> str:
+    """What a person has to do, and what the provider says."""
+    return storable(
+        f"{endpoint.name}: {error.advice} ({str(error).rstrip('.')}.)" if error.advice else f"{endpoint.name}: {error}"
+    )
+
+
+def hold_back(job: int, endpoint: Endpoint, note: str) -> None:
+    """Holds back what waits for the endpoint in a job; the note says why."""
+    Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING).update(state=ItemState.HELD)
+    Job.objects.filter(pk=job, state=JobState.RUNNING).update(note=note[:NOTE])
+
+
+def hold_back_everywhere(endpoint: Endpoint, error: BackendError) -> None:
+    """Holds back what waits for an endpoint that cannot even be asked, in every running job."""
+    waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING, job__state=JobState.RUNNING)
+    jobs = set(waiting.order_by().values_list("job", flat=True))
+    for job in jobs:
+        hold_back(job, endpoint, told_of(endpoint, error))
+    pause_held(jobs)
+
+
+def pause_held(jobs: Iterable[int]) -> None:
+    """Pauses those running jobs all of whose open items are held back. Their notes say why already."""
+    items = Item.objects.filter(job=OuterRef("pk"))
+    held = Exists(items.filter(state=ItemState.HELD))
+    others = Exists(items.filter(state__in=[state for state in OPEN if state != ItemState.HELD]))
+    Job.objects.filter(held, ~others, pk__in=list(jobs), state=JobState.RUNNING).update(state=JobState.PAUSED)
+
+
+def release(job: int, *, start: datetime) -> int:
+    """What was held back waits again; returns how many items."""
+    held = Item.objects.filter(job=job, state=ItemState.HELD)
+    return held.update(state=ItemState.WAITING, not_before=start, problem="")

@@ -1,0 +1,48 @@
+"""Making something once, however often and however simultaneously it is asked for under one key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from workers.models import Making
+
+KEPT = timedelta(days=1)
+"""How long a key is known. After that the same key makes anew."""
+
+
+class OtherContent(ValueError):
+    """The key was used already, for a request that said something else."""
+
+
+@transaction.atomic
+def made_once(*, key: str, content: str = "", make: Callable[[], str], now: datetime) -> str:
+    """What `make` said of what it made: now, or when the key was first used.
+
+    The key is taken by an insert in the transaction of the making, so a second one waits until it is known whether the first
+    succeeded. Whatever `make` raises leaves the key free. Raises OtherContent.
+    """
+    held, first = Making.objects.get_or_create(key=key, defaults={"content": content, "made_at": now})
+    if first:
+        outcome = make()
+        Making.objects.filter(pk=held.pk).update(outcome=outcome)
+        Making.objects.filter(made_at__lt=now - KEPT).delete()
+        return outcome
+    if held.content != content:
+        raise OtherContent("This key was used already for a request that said something else; expected a new key.")
+    return held.outcome
+
+
+def made_before(*, key: str) -> str:
+    """What came of the key so far; empty where it is free."""
+    return Making.objects.filter(key=key).values_list("outcome", flat=True).first() or ""
+
+
+def digest_of(*parts: Any) -> str:
+    """One digest of values that JSON knows."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

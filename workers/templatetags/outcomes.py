@@ -1,0 +1,37 @@
+"""How work stands, as pages show it: the bar whose parts are the states of items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from workers.domain.segments import segments_of
+
+register = template.Library()
+NAMES = {
+    "done": "done", "unusable": "unusable", "failed": "failed", "cancelled": "cancelled", "flight": "in flight", "waiting": "waiting",
+}  # fmt: skip
+
+
+@register.inclusion_tag("workers/_states.html")
+def states_bar(progress: Any, total: int | None = None, *, legend: bool = False) -> dict[str, Any]:
+    """A bar of what `progress` counts: a `Progress` of a job, or something with the same numbers.
+
+    `total` is how many items there will be where `progress` does not know of all yet. A `legend` says all numbers beneath.
+    """
+    total = progress.total if total is None else total
+    counts = {
+        "done": progress.done,
+        "unusable": progress.unusable,
+        "failed": progress.failed,
+        "cancelled": progress.cancelled,
+        "flight": progress.in_flight,
+        "waiting": total - progress.ended - progress.in_flight,
+    }
+    return {
+        "segments": [{"part": one, "name": NAMES[one.state]} for one in segments_of(counts)],
+        "ended": progress.ended,
+        "total": total,
+        "legend": legend,
+    }
