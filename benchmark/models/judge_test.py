@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from annotation.models import Project
+from benchmark.models.dataset import Dataset, DatasetStory
+from benchmark.models.run import Form
+from workers.models import Call, Endpoint, Item, Job
+from workers.models.opaque import OpaqueModel
+
+
+class JudgeTest(OpaqueModel):
+    """The self-test of one version of a judge on contrast pairs made from a project's gold.
+
+    `version` is the digest of everything that makes the judge what it is (services/judge_tests.py); `prompt_set` and `params` say how it is
+    asked, as a run's do.
+    """
+
+    project = models.ForeignKey(Project, models.PROTECT, related_name="judge_tests")
+    dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="+")
+    judge = models.ForeignKey(Endpoint, models.PROTECT, related_name="+")
+    version = models.CharField(max_length=64)
+    form = models.CharField(max_length=12, choices=Form.choices)
+    prompt_set = models.CharField(max_length=60)
+    params = models.JSONField(default=dict)
+    job = models.OneToOneField(Job, models.PROTECT, related_name="judge_test")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["project", "version"], name="one_judge_test_a_version")]
+
+    def __str__(self) -> str:
+        return f"Self-test of {self.judge}"
+
+
+class JudgeTestItem(models.Model):
+    """One call of a self-test: pairs of one story.
+
+    `pairs` are {"kind", "actor", "belief", "gold"}, `gold` the place of the gold row among the story's. `counts` has the MatchCount of each
+    predicted row, None where the answer gives none; it is null before an answer is there.
+    """
+
+    test = models.ForeignKey(JudgeTest, models.CASCADE, related_name="items")
+    story = models.ForeignKey(DatasetStory, models.PROTECT, related_name="+")
+    pairs = models.JSONField()
+    item = models.OneToOneField(Item, models.SET_NULL, null=True, related_name="+")
+    call = models.ForeignKey(Call, models.PROTECT, null=True, related_name="+")
+    counts = models.JSONField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["test", "story"], name="one_judge_test_item_a_story")]

@@ -1,0 +1,76 @@
+"""The self-test of judges beside what they judged: a cell of each row, a note, a table of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.services.judge_tests import NOT_TESTED, Summary
+from benchmark.services.leaderboards import Entry
+from judge.domain.self_test import METHOD
+
+COLUMN = Column(key="judge_test", header="Judge’s self-test")
+NOTE = "Judge’s self-test: pairs judged rightly of those answered, made by rule from gold; identical and paraphrase are to match, the others not."
+
+
+def tests_of(entries: Sequence[Entry]) -> list[Summary]:
+    """The tests of the judges of these rows, each once, in the order of the rows; reports that were frozen before have none."""
+    found: list[Summary] = []
+    for one in entries:
+        if (test := one.get("judge_test")) and test not in found:
+            found.append(test)
+    return found
+
+
+def notes_of(entries: Sequence[Entry]) -> list[str]:
+    """What the self-test of each judge came to, with intervals."""
+    return [told_of(test) for test in tests_of(entries)]
+
+
+def told_of(test: Summary) -> str:
+    if test["state"] == NOT_TESTED and not test["kinds"]:
+        return f"Self-test of the judge {test['judge']}: {NOT_TESTED}."
+    parts = [f"{kind['name']} {_share(kind)}" for kind in test["kinds"]]
+    state = (
+        "" if test["state"] == "tested" else f" ({test['state']}: {test['answered']} of {test['calls']} calls answered)"
+    )
+    return (
+        f"Self-test of the judge {test['judge']} on pairs made from version {test['dataset']} of the gold{state}, judged rightly: "
+        f"{'; '.join(parts)}; {METHOD}."
+    )
+
+
+def _share(kind: dict[str, Any]) -> str:
+    missing = f", {kind['missing']} unanswered" if kind["missing"] else ""
+    if not kind["n"]:
+        return f"–{missing or ', no pair'}"
+    low, high = kind["interval"]
+    return f"{100 * kind['rate']:.1f} % [{100 * low:.1f}, {100 * high:.1f}], n = {kind['n']}{missing}"
+
+
+def judge_test_table(entries: Sequence[Entry]) -> Table:
+    """A row for each judge and kind of pair; one row with "not tested" for a judge without a test."""
+    columns = [
+        Column(key="judge", header="Judge"),
+        Column(key="kind", header="Kind of pair"),
+        Column(key="match", header="To match"),
+        Column(key="rate", header="Judged rightly", kind="share", unit="%", interval="interval", n="n"),
+        Column(key="n", header="Answered", kind="count"),
+        Column(key="missing", header="Unanswered", kind="count"),
+    ]
+    rows: list[dict[str, Any]] = []
+    for test in tests_of(entries):
+        made = [
+            kind | {"judge": test["judge"], "kind": kind["name"], "match": "yes" if kind["alike"] else "no"}
+            for kind in test["kinds"]
+        ]
+        rows += made or [{"judge": test["judge"], "kind": NOT_TESTED}]
+    states = [f"{test['judge']}: {test['told']}." for test in tests_of(entries) if test["state"] != "tested"]
+    return Table(
+        title="Self-test of judges",
+        columns=columns,
+        rows=rows,
+        totals=[],
+        notes=[f"{METHOD[:1].upper()}{METHOD[1:]}.", *states],
+    )

@@ -1,0 +1,60 @@
+"""The purpose of a self-test's calls: asks about contrast pairs, and keeps what the judge said of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from benchmark.domain.omnitom.readings.extraction import PredictedRow
+from benchmark.domain.omnitom.readings.judgement import read_counts
+from benchmark.domain.omnitom.records import record_of
+from benchmark.domain.omnitom.repaired import UNREADABLE
+from benchmark.models import Form, JudgeTestItem
+from benchmark.services.judge_tests import PURPOSE, draft_run, request_of
+from workers.backends.contract import Request
+from workers.models import Call, Item, ItemState
+from workers.models.bulk import update_rows
+from workers.services.purposes import Purpose, Received, register
+
+GONE = "The self-test or its story is gone."
+
+
+class _Testing(Purpose):
+    def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
+        held = _held(items)
+        return {
+            item.pk: request_of(one.story, one.pairs, draft_run(one.test)) if (one := held.get(item.pk)) else GONE
+            for item in items
+        }
+
+    def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
+        held = _held([item for item, _ in answered])
+        received: dict[int, Received] = {}
+        rows = []
+        for item, call in answered:
+            one = held.get(item.pk)
+            if one is None:
+                received[item.pk] = Received(ItemState.FAILED, GONE)
+                continue
+            counts = counts_of(one, call.answer)
+            rows.append((call.pk, counts, one.pk))
+            read = any(count is not None for count in counts)
+            received[item.pk] = Received() if read else Received(ItemState.UNUSABLE, UNREADABLE)
+        update_rows(JudgeTestItem, ["call", "counts"], rows)
+        return received
+
+
+def _held(items: Sequence[Item]) -> dict[int, JudgeTestItem]:
+    rows = JudgeTestItem.objects.filter(item__in=items)
+    return {one.item_id: one for one in rows.select_related("story", "test__project", "test__dataset", "test__judge")}
+
+
+def counts_of(item: JudgeTestItem, answer: str) -> list[int | None]:
+    """The MatchCount of each predicted row, None where the answer gives none."""
+    record = record_of(item.story.record)
+    gold = [record.rows[at] for at in sorted(pair["gold"] for pair in item.pairs)]
+    predicted = [PredictedRow(pair["actor"], pair["belief"], "") for pair in item.pairs]
+    return read_counts(answer, predicted, gold, structured=item.test.form == Form.STRUCTURED)[0]
+
+
+def register_purpose() -> None:
+    register(PURPOSE, _Testing())

@@ -1,0 +1,39 @@
+"""The self-test of a run's judge: what it came to, and starting it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from annotation.models import Role
+from benchmark.access import run_access
+from benchmark.models import Run, Stage
+from benchmark.services.estimates import estimate_of_test
+from benchmark.services.judge_tests import NOT_TESTED, start_test, summaries_of, why_untestable
+from benchmark.services.plans import RunRefused
+from workers.views.once import made_once
+
+
+@require_http_methods(["GET", "POST"])
+def judge_test(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    if request.method == "POST":
+        try:
+            made = made_once(request, lambda: _started(request, access.run))
+        except RunRefused as error:
+            messages.error(request, str(error))
+        else:
+            messages.success(request, f"{int(made):,} calls will test the judge.")
+        return redirect("benchmark:judge_test", slug, uid)
+    summary = summaries_of([access.run]).get(access.run.pk) if Stage.JUDGE in access.run.stages else None
+    offered = summary is not None and summary["state"] == NOT_TESTED and not summary["kinds"]
+    why = why_untestable(access.run) if offered else ""
+    context = {"summary": summary, "why": why, "line": estimate_of_test(access.run) if offered and not why else None}
+    return render(request, "benchmark/launch/judge_test.html", access.context | context)
+
+
+def _started(request: HttpRequest, run: Run) -> str:
+    return str(start_test(by=request.user, run=run, now=timezone.now()).job.items.count())

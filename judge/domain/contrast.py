@@ -1,0 +1,128 @@
+"""What a judge is tested with: gold propositions beside rows that say the same, or by rule something else."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+
+from judge.domain.rewording import HAN, moved, negated, paraphrased
+from judge.domain.text import key
+
+WORLD = "world"
+PAIRS_OF_A_KIND = 3
+"""Of one call; there is at most this number of each kind in it."""
+Row = tuple[str, str]
+"""(actor, belief)"""
+
+
+class Kind(StrEnum):
+    """How the predicted row of a pair was made from the gold row."""
+
+    IDENTICAL = "identical"
+    PARAPHRASE = "paraphrase"
+    NEGATED = "negated"
+    ACTOR = "actor"
+    PLACE = "place"
+
+
+ALIKE = frozenset({Kind.IDENTICAL, Kind.PARAPHRASE})
+"""The kinds that a judge should match; it should match none of the others."""
+NAMES = {
+    Kind.IDENTICAL: "identical",
+    Kind.PARAPHRASE: "paraphrase",
+    Kind.NEGATED: "negated",
+    Kind.ACTOR: "other actor",
+    Kind.PLACE: "other place or feeling",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    kind: Kind
+    prediction: Row
+    gold: Row
+
+
+def contrast_calls(
+    stories: Mapping[Hashable, Sequence[Row]], *, most: int, seed: int
+) -> dict[Hashable, tuple[Pair, ...]]:
+    """By story the pairs of one call, of at most `most` stories; the same for the same seed and stories.
+
+    A gold row serves once, and the kinds are kept level over all calls as far as the gold has material for them. A story of which fewer than two pairs can be made is left out.
+    """
+    rng, counts, calls = Random(f"contrast {seed}"), Counter[Kind](), {}
+    order = sorted(stories, key=str)
+    rng.shuffle(order)
+    for story in order:
+        if len(calls) == most:
+            break
+        found = _call(stories[story], rng, counts)
+        if len(found) > 1:
+            calls[story] = found
+            counts.update(pair.kind for pair in found)
+    return calls
+
+
+def _call(rows: Sequence[Row], rng: Random, counts: Counter[Kind]) -> tuple[Pair, ...]:
+    here: Counter[Kind] = Counter()
+    found, used = [], set()
+    for row in rng.sample(list(rows), len(rows)):
+        if _key(row) in used or not all(map(str.strip, row)):
+            continue
+        used.add(_key(row))
+        made = pairs_of(row, rows, rng)
+        free = [pair for pair in made if here[pair.kind] < PAIRS_OF_A_KIND]
+        if free:
+            chosen = min(
+                free, key=lambda pair: (counts[pair.kind] + here[pair.kind], list(Kind)[::-1].index(pair.kind))
+            )
+            found.append(chosen)
+            here[chosen.kind] += 1
+    return tuple(found)
+
+
+def pairs_of(row: Row, rows: Sequence[Row], rng: Random) -> list[Pair]:
+    """Every pair that the rules can make of a gold row beside the others of its story, at most one of a kind.
+
+    A row that says something else is made only where its actor has no gold row, the source aside, that half of its words would fit.
+    """
+    actor, belief = row
+    words = {word for _, text in rows for word in re.findall(r"\w+", text.lower())}
+    others = {
+        Kind.NEGATED: (actor, negated(belief)),
+        Kind.ACTOR: (_another(actor, rows, rng), belief),
+        Kind.PLACE: (actor, moved(belief, rng, words)),
+    }
+    apart = [Pair(kind, one, row) for kind, one in others.items() if all(one) and not _near(one, row, rows)]
+    alike = (actor, paraphrased(belief))
+    same = [Pair(Kind.PARAPHRASE, alike, row)] if alike[1] else []
+    return [Pair(Kind.IDENTICAL, row, row), *same, *apart]
+
+
+def _another(actor: str, rows: Sequence[Row], rng: Random) -> str | None:
+    """Another person of the story; none for a fact of the world, which is no one's belief."""
+    named = {key(one): one for one, _ in rows}
+    others = sorted(named.keys() - {WORLD, key(actor)})
+    return named[rng.choice(others)] if others and key(actor) != WORLD else None
+
+
+def _near(made: Row, source: Row, rows: Sequence[Row]) -> bool:
+    """Whether gold has a row of this actor besides the source that could well mean what was made."""
+    said = _content(made[1])
+    beside = [one for one in rows if key(one[0]) == key(made[0]) and _key(one) != _key(source)]
+    return any(2 * len(said & _content(one[1])) >= len(said | _content(one[1])) for one in beside)
+
+
+def _content(text: str) -> set[str]:
+    """The longer words of a text, of Chinese each character."""
+    return set(HAN.findall(text)) | {
+        word for word in re.findall(r"[^\W_]+", HAN.sub(" ", text.lower())) if len(word) > 3
+    }
+
+
+def _key(row: Row) -> Row:
+    return key(row[0]), key(row[1]).rstrip(".。")

@@ -1,0 +1,57 @@
+"""What a self-test came to: how often the judge was right by kind of pair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from scipy.stats import binomtest
+
+from judge.domain.contrast import ALIKE, NAMES, Kind
+
+CONFIDENCE = 0.95
+METHOD = "exact (Clopper–Pearson) 95 % intervals over pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`right` of `n` pairs with an answer, `missing` without one. `rate` and `interval` are None where no pair has an answer."""
+
+    kind: str
+    name: str
+    alike: bool
+    right: int
+    n: int
+    missing: int
+    rate: float | None
+    interval: list[float] | None
+
+
+def rates(judged: Iterable[tuple[str, int | None]]) -> list[dict[str, Any]]:
+    """A `Rate` as plain data for each kind, of (kind, MatchCount or None) pairs; a count from 1 on is a match."""
+    right, answered, missing = Counter[str](), Counter[str](), Counter[str]()
+    for kind, count in judged:
+        if count is None:
+            missing[kind] += 1
+        else:
+            answered[kind] += 1
+            right[kind] += (count > 0) == (kind in ALIKE)
+    return [asdict(_rate(kind, right[kind], answered[kind], missing[kind])) for kind in Kind]
+
+
+def _rate(kind: Kind, right: int, n: int, missing: int) -> Rate:
+    interval = binomtest(right, n).proportion_ci(CONFIDENCE, method="exact") if n else None
+    ends = [float(interval.low), float(interval.high)] if interval else None
+    return Rate(kind.value, NAMES[kind], kind in ALIKE, right, n, missing, right / n if n else None, ends)
+
+
+def told(held: Sequence[dict[str, Any]]) -> str:
+    """In a line: "identical 3/3, negated 0/12 (2 unanswered), other actor –"."""
+    return ", ".join(f"{one['name']} {_of(one)}" for one in held)
+
+
+def _of(one: dict[str, Any]) -> str:
+    said = f"{one['right']}/{one['n']}" if one["n"] else "–"
+    return f"{said} ({one['missing']} unanswered)" if one["missing"] else said

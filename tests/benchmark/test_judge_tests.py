@@ -1,0 +1,223 @@
+"""Judges of known skill are tested on contrast pairs, once a version, and every row that they judged says what came of it."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotation.services.sample import sample_records
+from benchmark.models import JudgeTest, JudgeTestItem, Run
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.estimates import estimate_of, parts_of
+from benchmark.services.judge_tests import PURPOSE, SELF_TEST, start_test, summaries_of
+from benchmark.services.judge_versions import version_of
+from benchmark.services.known_answers import known_answers
+from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.runs import start_run
+from judge.domain.contrast import ALIKE, Kind
+from tests.benchmark.evaluation import endpoint, frozen, write_records
+from workers.models import Call, Endpoint
+from workers.services.jobs import cancel_job
+from workers.services.waiting import see_through
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    return frozen(write_records(tmp_path / "records.jsonl", sample_records()[:8]), slug="om")
+
+
+@pytest.fixture
+def omniscient(db) -> Endpoint:
+    return endpoint("omniscient", "baseline")
+
+
+def launched(dataset, models, judge, **plan) -> Run:
+    chosen = {"stages": ["extract", "judge"], "judge": judge, "limit": 2, "self_test": True} | plan
+    return start_run(by=None, plan=Plan(dataset=dataset, endpoints=models, **chosen), now=timezone.now())
+
+
+def seen_through(run: Run) -> Run:
+    run.job.refresh_from_db()
+    see_through(job=run.job)
+    if test := JudgeTest.objects.filter(version=version_of(run)).first():
+        see_through(job=test.job)
+    return run
+
+
+def by_kind(run: Run) -> dict[str, dict]:
+    return {one["kind"]: one for one in summaries_of([run])[run.pk]["kinds"]}
+
+
+def judging(monkeypatch, says) -> None:
+    """Lets the lexical judge's place answer by a rule of (kind, prediction, gold rows): a count or None."""
+    kinds = {}
+    for item in JudgeTestItem.objects.all():
+        kinds |= {(pair["actor"], pair["belief"]): pair["kind"] for pair in item.pairs}
+
+    def answer(body):
+        task = body["task"]
+        rows = [(row, says(kinds.get(tuple(row), "other"))) for row in task["predictions"]]
+        lines = [f'"{row[0]}","{row[1]}",{count}' for row, count in rows if count is not None]
+        gold = [f'"{row[0]}","{row[1]}",1' for row in task["gold"]]
+        head = "Actor,Belief,MatchCount"
+        return "\n".join(["Prediction Table:", head, *lines, "", "Ground Truth Table:", head, *gold])
+
+    monkeypatch.setattr("workers.backends.baseline.answer", answer)
+
+
+def test_the_lexical_judge_is_tested_at_the_launch_of_its_first_run(dataset, omniscient):
+    run = seen_through(launched(dataset, [omniscient], endpoint("lexical-judge", "baseline")))
+    summary, kinds = summaries_of([run])[run.pk], by_kind(run)
+    assert (summary["state"], summary["calls"], summary["answered"]) == ("tested", 8, 8)
+    for kind in (Kind.IDENTICAL, Kind.NEGATED, Kind.PLACE):
+        assert kinds[kind]["right"] == kinds[kind]["n"] > 0 and kinds[kind]["missing"] == 0
+    for kind in (
+        Kind.PARAPHRASE,
+        Kind.ACTOR,
+    ):  # it goes by words: of an actor's other rows it takes one that is worded alike
+        assert kinds[kind]["n"] / 2 < kinds[kind]["right"] < kinds[kind]["n"]
+
+
+@pytest.mark.parametrize(
+    ("says", "expected"),
+    [
+        (lambda kind: int(kind in ALIKE), dict.fromkeys(Kind, 1.0)),
+        (lambda kind: 1, {kind: float(kind in ALIKE) for kind in Kind}),
+        (lambda kind: 0, {kind: float(kind not in ALIKE) for kind in Kind}),
+        (lambda kind: None if kind == "negated" else int(kind in ALIKE), {kind: None if kind == "negated" else 1.0 for kind in Kind}),
+    ],
+    ids=["perfect", "always yes", "always no", "skips the negated"],
+)  # fmt: skip
+def test_judges_of_known_skill_get_their_figures(dataset, omniscient, monkeypatch, says, expected):
+    run = launched(dataset, [omniscient], endpoint("judge", "baseline", model="lexical-judge"))
+    judging(monkeypatch, says)
+    seen_through(run)
+    kinds = by_kind(run)
+    assert {kind: one["rate"] for kind, one in kinds.items()} == {kind.value: rate for kind, rate in expected.items()}
+    asked = [pair["kind"] for item in JudgeTestItem.objects.all() for pair in item.pairs]
+    for kind, one in kinds.items():
+        assert one["n"] + one["missing"] == asked.count(kind)
+        assert (one["missing"] > 0) == (expected[kind] is None)
+
+
+def test_a_judge_that_answers_nothing_readable_is_not_silent(dataset, omniscient):
+    run = seen_through(launched(dataset, [omniscient], endpoint("mute", options={"default": "I would rather not."})))
+    summary = summaries_of([run])[run.pk]
+    assert {one["n"] for one in summary["kinds"]} == {0} and sum(one["missing"] for one in summary["kinds"]) > 50
+    assert "unanswered" in summary["told"] and {one["rate"] for one in summary["kinds"]} == {None}
+
+
+def test_one_version_is_tested_once_and_another_form_or_prompt_is_another_version(dataset, omniscient):
+    judge = endpoint("mute", options={"default": "no"})
+    first = seen_through(launched(dataset, [omniscient], judge))
+    made = Call.objects.filter(purpose=PURPOSE).count()
+    assert made == 8
+    second = seen_through(launched(dataset, [omniscient], judge, limit=3))
+    assert version_of(first) == version_of(second) and Call.objects.filter(purpose=PURPOSE).count() == made
+    assert JudgeTest.objects.count() == 1
+    others = [
+        launched(dataset, [omniscient], judge, **plan)
+        for plan in ({"judge_level": 3, "shots": 0}, {"with_story": False}, {"shots": 1})
+    ]
+    assert len({version_of(run) for run in (first, *others)}) == 4 and JudgeTest.objects.count() == 4
+    Endpoint.objects.filter(pk=judge.pk).update(name="renamed")
+    judge.refresh_from_db()
+    assert version_of(launched(dataset, [omniscient], judge)) == version_of(first), "a name is no part of an instrument"
+
+
+def test_the_estimate_states_calls_and_money_before_and_what_the_ledger_has(dataset, omniscient):
+    judge = endpoint("paid", options={"default": "no"}, price_input="3", price_output="15")
+    plan = Plan(
+        dataset=dataset, endpoints=[omniscient], stages=["extract", "judge"], judge=judge, limit=2, self_test=True
+    )
+    stories = check(plan)
+    parts = parts_of(plan, stories)
+    found = estimate_of(plan, stories, parts, known_answers(plan, stories, parts))
+    [line] = [one for one in found.lines if one.stage == SELF_TEST]
+    assert (line.calls, line.known, line.stage_name) == (8, 0, "Self-test") and 0 < line.cost < line.most
+    assert len(found.stories) == 2, "stories of the self-test are not the run's"
+    seen_through(start_run(by=None, plan=plan, now=timezone.now()))
+    assert SELF_TEST not in {part.stage for part in parts_of(plan, stories)}
+    sent = sum(call.input_tokens or 0 for call in Call.objects.filter(purpose=PURPOSE))
+    assert Call.objects.filter(purpose=PURPOSE).count() == line.calls and (not sent or line.input_tokens >= sent / 3)
+
+
+def test_a_cancelled_test_is_made_anew(dataset, omniscient):
+    judge = endpoint("mute", options={"default": "no"})
+    run = launched(dataset, [omniscient], judge)
+    test = JudgeTest.objects.get()
+    cancel_job(job=test.job, now=timezone.now())
+    assert summaries_of([run])[run.pk]["state"] == "not tested"
+    again = start_test(by=None, run=run, now=timezone.now())
+    see_through(job=again.job)
+    assert JudgeTest.objects.count() == 1 and Call.objects.filter(purpose=PURPOSE).count() == 8
+    with pytest.raises(RunRefused, match="has its self-test already"):
+        start_test(by=None, run=run, now=timezone.now())
+
+
+def test_a_judge_that_changed_since_is_not_tested_for_old_rows(dataset, omniscient):
+    judge = endpoint("mute", options={"default": "no"})
+    run = launched(dataset, [omniscient], judge, self_test=False)
+    Endpoint.objects.filter(pk=judge.pk).update(options={"default": "yes"})
+    run = Run.objects.get(pk=run.pk)
+    with pytest.raises(RunRefused, match="no longer what judged this run"):
+        start_test(by=None, run=run, now=timezone.now())
+
+
+def test_it_stands_beside_every_row_in_notes_methods_and_files(dataset, omniscient):
+    run = seen_through(launched(dataset, [omniscient], endpoint("lexical-judge", "baseline")))
+    document = document_of(Run.objects.get(pk=run.pk))
+    tables = tables_of(document)
+    [row] = tables["stage1"]().rows
+    assert row["judge_test"].startswith("identical ") and "negated" in row["judge_test"]
+    for table in (tables["stage1"](), tables["main-repaired"]()):
+        [note] = [one for one in table.notes if one.startswith("Self-test of the judge lexical-judge")]
+        assert "negated 100.0 % [" in note and "n = " in note and "exact" in note
+    kinds = {row["kind"]: row for row in tables["judge-tests"]().rows}
+    assert len(kinds) == 5 and kinds["negated"]["match"] == "no" and kinds["paraphrase"]["match"] == "yes"
+    judged = next(one["text"] for one in document["methods"] if one["heading"] == "Judge")
+    assert "Self-test of the judge lexical-judge on pairs made from version 1 of the gold" in judged
+    assert document["stages"]["stage1"][0]["judge_test"]["kinds"][0]["n"] > 0
+
+
+def test_not_tested_is_a_value(dataset, omniscient):
+    run = seen_through(launched(dataset, [omniscient], endpoint("lexical-judge", "baseline"), self_test=False))
+    document = document_of(Run.objects.get(pk=run.pk))
+    tables = tables_of(document)
+    assert [row["judge_test"] for row in tables["stage1"]().rows] == ["not tested"]
+    assert "Self-test of the judge lexical-judge: not tested." in tables["stage1"]().notes
+    assert [row["kind"] for row in tables["judge-tests"]().rows] == ["not tested"]
+    assert "not tested" in next(one["text"] for one in document["methods"] if one["heading"] == "Judge")
+
+
+def command(*arguments: str) -> dict:
+    out = StringIO()
+    call_command(*arguments, "--json", stdout=out, stderr=StringIO())
+    return json.loads(out.getvalue().splitlines()[-1])
+
+
+def test_commands_test_the_judge_and_say_so(dataset, omniscient):
+    endpoint("lexical-judge", "baseline")
+    asked = (
+        "run_benchmark",
+        "--project=om",
+        "--suite=omnitom",
+        "--stage=extract",
+        "--endpoint=omniscient",
+        "--judge=lexical-judge",
+        "--limit=2",
+        "--wait",
+    )
+    found = command(*asked, "--no-self-test")
+    assert found["judge_test"]["state"] == "not tested"
+    tested = command("benchmark_run", "test-judge", found["run"], "--wait")
+    assert (tested["judge_test"]["state"], tested["calls_of_test"]) == ("tested", 8)
+    [row] = command("leaderboard", "--project=om")["stages"]["stage1"]
+    assert row["judge_test"]["state"] == "tested" and {one["kind"] for one in row["judge_test"]["kinds"]} == set(Kind)
+    assert command(*asked)["judge_test"]["state"] == "tested" and JudgeTest.objects.count() == 1

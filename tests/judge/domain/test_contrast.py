@@ -1,0 +1,126 @@
+"""Contrast pairs by hand, and that nothing is made where the rules cannot be sure of a sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from annotation.services.sample import sample_records
+from judge.domain.contrast import ALIKE, PAIRS_OF_A_KIND, Kind, contrast_calls, pairs_of
+from judge.domain.rewording import moved, negated, paraphrased
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The mug is cracked", "The mug is not cracked"),
+        ("Leyla knows how the mug was cracked", "Leyla does not know how the mug was cracked"),
+        ("Mr Lindqvist walks his dog past the bakery", "Mr Lindqvist does not walk his dog past the bakery"),
+        ("They want to go", "They do not want to go"),
+        ("Anselm baked the pie", "Anselm did not bake the pie"),
+        ("Ruben's mug has a crack", None),  # two words before "has": another rule might take "mug" for the subject
+        ("Ruben has a cracked mug", "Ruben does not have a cracked mug"),
+        ("Ines has waited", "Ines has not waited"),
+        ("The trip can take place", "The trip cannot take place"),
+        ("Mateo and Inga are friends", "Mateo and Inga are not friends"),
+        ("Amina is not angry", "Amina is angry"),
+        ("Bruce does not know of the film", "Bruce knows of the film"),
+        ("Freya didn't see the card", "Freya saw the card"),
+        ("小明知道球在哪里", "小明不知道球在哪里"),
+        ("小明不知道球在哪里", "小明知道球在哪里"),
+        ("球在盒子里", "球不在盒子里"),
+        ("但是小明现在走了", None),
+        ("Some of the guests ate the soup", None),
+        ("All six life jackets are dry", None),
+        ("Anna took the ball and left", None),
+        ("Being needed persuades Ola", None),
+        ("The will is in the drawer", "The will is not in the drawer"),
+        ("He never does not know", None),
+        ("Leyla jumps", None),
+    ],
+)
+def test_a_sentence_is_denied_or_left_alone(text, expected):
+    assert negated(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Leyla and Ruben are flatmates", "Ruben and Leyla are flatmates"),
+        ("Helene is Priya's manager", "Helene is the manager of Priya"),
+        ("Ruben believes that Leyla cracked the mug", "Ruben thinks that Leyla cracked the mug"),
+        ("Leyla does not know where the card is", "Leyla has no idea where the card is"),
+        ("Noor looks for her scarf", "Noor searches for her scarf"),
+        ("小明认为妈妈很高兴", "小明觉得母亲很开心"),
+        ("It rains", None),
+    ],
+)
+def test_a_sentence_in_other_words(text, expected):
+    assert paraphrased(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The ticket office is closed",
+        "Anna is in the box office",
+        "She is annoyed with him",
+        "It rains",
+        "The basket is old",
+    ],
+)
+def test_a_place_or_a_feeling_stays_where_its_use_is_not_sure(text):
+    assert moved(text, Random(1)) is None
+
+
+def test_a_place_becomes_another_of_its_kind_and_a_feeling_its_opposite():
+    rooms = {moved("Karim goes into the shed", Random(seed), {"kitchen"}) for seed in range(60)}
+    assert len(rooms) > 5 and "Karim goes into the kitchen" not in rooms and "Karim goes into the box" not in rooms
+    felt = {moved("Ola is happy", Random(seed)) for seed in range(60)}
+    assert felt <= {f"Ola is {word}" for word in ("sad", "angry", "upset", "afraid", "worried", "nervous", "unhappy", "jealous", "annoyed", "embarrassed", "disappointed")}  # fmt: skip
+    assert {moved("It is in an envelope", Random(seed)) for seed in range(20)} == {
+        "It is in an armchair",
+        "It is in an oven",
+    }
+    assert moved("球在盒子里", Random(1)) not in (None, "球在盒子里")
+
+
+ROWS = [
+    ("world", "The ball is in the box"), ("Anna", "The ball is in the box"), ("Ben", "The ball is in the drawer"),
+    ("Ben", "Anna hid the ball"), ("Anna", "It rains in Rome"),
+]  # fmt: skip
+
+
+def test_no_made_row_is_gold_or_close_to_gold_of_its_actor():
+    """Anna's ball in the box, told of Ben: he has "the ball is in the drawer", half of whose words {ball, drawer} ∪ {ball} are there."""
+    kinds = {pair.kind for pair in pairs_of(ROWS[1], ROWS, Random(1))}
+    assert kinds == {Kind.IDENTICAL, Kind.NEGATED, Kind.PARAPHRASE, Kind.PLACE}
+    rain = {pair.kind: pair.prediction for pair in pairs_of(ROWS[4], ROWS, Random(1))}
+    assert rain[Kind.ACTOR] == ("Ben", "It rains in Rome")
+    facts = pairs_of(("world", "It rains in Rome"), [*ROWS, ("world", "It rains in Rome")], Random(1))
+    assert Kind.ACTOR not in {pair.kind for pair in facts}, "a fact of the world is no one's belief"
+
+
+def sample() -> dict[int, list[tuple[str, str]]]:
+    return {one["story_id"]: [(row["actor"], row["belief"]) for row in one["beliefs"]] for one in sample_records()}
+
+
+def test_calls_are_the_same_for_a_seed_and_hold_the_kinds_level():
+    calls = contrast_calls(sample(), most=12, seed=1)
+    assert calls == contrast_calls(dict(reversed(sample().items())), most=12, seed=1)
+    assert calls != contrast_calls(sample(), most=12, seed=2)
+    counts = Counter(pair.kind for pairs in calls.values() for pair in pairs)
+    assert len(calls) == 12 and min(counts[kind] for kind in Kind if kind != Kind.PLACE) >= 25, counts
+    for story, pairs in calls.items():
+        assert max(Counter(pair.kind for pair in pairs).values()) <= PAIRS_OF_A_KIND
+        golds = [pair.gold for pair in pairs]
+        assert len(set(golds)) == len(golds) and set(golds) <= set(sample()[story])
+        for pair in pairs:
+            assert (pair.prediction == pair.gold) == (pair.kind == Kind.IDENTICAL)
+            assert pair.kind in ALIKE or pair.prediction not in sample()[story]
+
+
+def test_stories_without_material_have_no_call():
+    assert contrast_calls({1: [("world", "It rains")], 2: [], 3: [("", "x"), ("a", " ")]}, most=9, seed=1) == {}
