@@ -182,7 +182,7 @@ def _wide_run(dataset, models: int):
     from benchmark.models import Run, RunItem
     from benchmark.services.plans import Plan
     from benchmark.services.runs import start_run
-    from workers.models import Call, Item, ItemState, Job, JobState
+    from workers.models import Call, Item, ItemState, Job, JobOutcome, JobState
     from workers.models.bulk import insert_rows, update_rows
     from workers.services.endpoints import save_endpoint
 
@@ -207,7 +207,9 @@ def _wide_run(dataset, models: int):
         update_rows(RunItem, fields, [(call.pk, *_labelled(rng, skill, stories[story]), pk) for pk, story in rows])
         RunItem.objects.filter(entrant=entrant, stage="extract").update(call=call, repaired={"rows": 20})
     Item.objects.filter(job=run.job).update(state=ItemState.DONE, call=call)
-    Job.objects.filter(pk=run.job_id).update(state=JobState.FINISHED, finished_at=timezone.now())
+    Job.objects.filter(pk=run.job_id).update(
+        state=JobState.FINISHED, outcome=JobOutcome.FINISHED, finished_at=timezone.now()
+    )
     return Run.objects.get(pk=run.pk)
 
 

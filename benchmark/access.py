@@ -1,16 +1,22 @@
-"""The only way from a user and an id to a dataset, a run or a place in one."""
+"""The only way from a user and an id to a dataset, a run or a place in one, and from there to what of its gold the user may see."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
 
-from annotation.access import ProjectAccess, project_access
-from annotation.models import Role, User
-from benchmark.models import Audience, Dataset, ResultsVisibility, Run, RunItem
+from annotation.access import ProjectAccess, open_work, project_access
+from annotation.models import Role, Story, User
+from annotation.models.workload import too_few
+from benchmark.models import Audience, Dataset, DatasetStory, ResultsVisibility, Run, RunItem, SharedItem, SharedReport
+from benchmark.services import withheld
+from benchmark.services.boards import board
+from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.datasets import gold_is_frozen
+from benchmark.services.documents import Document, document_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +59,102 @@ def run_access(user: User, slug: str, uid: str, *, role: Role = Role.ANNOTATOR) 
     return RunAccess(access, get_object_or_404(runs, project=access.project, uid=uid))
 
 
-def run_item_of(access: RunAccess, pk: int) -> RunItem:
-    held = RunItem.objects.select_related("story", "entrant__endpoint", "entrant__run__dataset", "call", "item")
-    return get_object_or_404(held, entrant__run=access.run, pk=pk)
-
-
 def dataset_of(access: ProjectAccess, version: int) -> Dataset:
     return get_object_or_404(Dataset, project=access.project, version=version)
+
+
+# --- what waits for open work --------------------------------------------------------------------------------------------------
+def closed_to(access: ProjectAccess) -> frozenset[int]:
+    """The numbers of the stories whose gold, and whatever tells of it, waits: this person still labels or decides them.
+
+    Every way to gold asks here; `tests/benchmark/test_closed_gold.py` walks all addresses.
+    """
+    stories = open_work(access)
+    if not stories:
+        return frozenset()
+    now = Story.objects.filter(pk__in=stories).values_list("number", flat=True)
+    then = DatasetStory.objects.filter(story__in=stories).values_list("number", flat=True)
+    return frozenset(now) | frozenset(then)
+
+
+def check_open(access: ProjectAccess, number: int) -> None:
+    """Raises PermissionDenied for who has open work on the story: gold stands beside what is shown."""
+    if number in closed_to(access):
+        raise PermissionDenied("You still have work to do on this story yourself; finish it first.")
+
+
+def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
+    """Raises PermissionDenied for who has open work on any story of the version: for what holds the gold of all."""
+    if count := len(closed_to(access) & set(dataset.stories.values_list("number", flat=True))):
+        told = "a story" if count == 1 else f"{count:,} stories"
+        raise PermissionDenied(f"This holds the gold of {told} that you still have work to do on; finish that first.")
+
+
+def run_item_of(access: RunAccess, pk: int) -> RunItem:
+    """Raises PermissionDenied for who has open work on its story."""
+    held = RunItem.objects.select_related("story", "entrant__endpoint", "entrant__run__dataset", "call", "item")
+    found = get_object_or_404(held, entrant__run=access.run, pk=pk)
+    check_open(access.project, found.story.number)
+    return found
+
+
+def report_access(user: User, slug: str, uid: str) -> tuple[ProjectAccess, SharedReport]:
+    """A frozen report, for members who may see results."""
+    access = results_access(user, slug)
+    held = SharedReport.objects.select_related("created_by", "run")
+    return access, get_object_or_404(held, project=access.project, uid=uid)
+
+
+def shared_item_of(access: ProjectAccess, report: SharedReport, pk: int) -> SharedItem:
+    """Raises PermissionDenied for who has open work on its story."""
+    held = report.items.select_related("story", "entrant__endpoint", "entrant__run__dataset", "call")
+    found = get_object_or_404(held, pk=pk)
+    check_open(access, found.story.number)
+    return found
+
+
+def run_document(access: RunAccess) -> Document:
+    """The run's report as this person may see it. Raises PermissionDenied."""
+    return _opened(access.project, document_of(access.run))
+
+
+def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
+    """A frozen report as this person may see it, whoever froze it. Raises PermissionDenied."""
+    return _opened(access, report.figures)
+
+
+def _opened(access: ProjectAccess, document: Document) -> Document:
+    closed, stories = closed_to(access), withheld.stories_of(document)
+    if stories is not None:
+        _check_enough(stories, closed)
+    if document["kind"] == "comparison" and closed & stories and any(".p" in key for key in document.get("keys", ())):
+        raise PermissionDenied(withheld.sentence(len(closed & stories), len(stories)))
+    return withheld.whole_document(document, closed)
+
+
+def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers) -> None:
+    if too_few(stories, closed):
+        raise PermissionDenied(withheld.sentence(len(stories & closed), len(stories)))
+
+
+def board_for(
+    access: ProjectAccess, dataset: Dataset, form: str, key: str | None, *, all_runs: bool, asked: Mapping[str, str]
+) -> dict:
+    """`boards.board` as this person may see it, with `withheld`, how many of its stories wait. Raises PermissionDenied."""
+    found = board(dataset, form, key, all_runs=all_runs, asked=asked)
+    stories = found["chosen"].stories if found["chosen"] else frozenset()
+    closed = closed_to(access) & stories
+    _check_enough(stories, closed)
+    if closed:
+        entries = withheld.whole_stages({stage: held[0] for stage, held in found["stages"].items()})
+        found["stages"] = {stage: (entries[stage], held[1]) for stage, held in found["stages"].items()}
+    return found | {"withheld": len(closed)}
+
+
+def comparison_for(access: ProjectAccess, pair: list[dict], comparison: Comparison) -> Comparison:
+    """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
+    closed, stories = closed_to(access), {row["number"] for row in comparison["stories"]}
+    people = any(one["kind"] == "person" for one in pair)
+    if too_few(stories, closed) or (people and closed & stories):
+        raise NotComparable(withheld.sentence(len(closed & stories), len(stories)))
+    return withheld.whole_comparison(comparison, closed)

@@ -6,6 +6,9 @@ class BenchmarkConfig(AppConfig):
     verbose_name = "Benchmarks"
 
     def ready(self) -> None:
-        from benchmark.services.evaluating import register_purpose
+        from benchmark.services import evaluating, judge_testing
+        from core.made_by import made_by
 
-        register_purpose()
+        evaluating.register_purpose()
+        judge_testing.register_purpose()
+        made_by()

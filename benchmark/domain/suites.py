@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from annotation.domain.duplicates import first_duplicate
 from benchmark.domain.omnitom.official import STAGES, score_official
 from benchmark.domain.omnitom.records import Record, parse_story_ids, read_records, select
 
@@ -55,8 +56,7 @@ def read_answers(path: Path) -> dict[str, Any]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = first_duplicate(name for name, _ in pairs)
         raise BadAnswers(f"the key {twice[:60]!r} occurs twice in one object.")
     return found
 

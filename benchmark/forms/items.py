@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django import forms
 
 from annotation.domain.schema import SCHEMA
@@ -41,12 +43,14 @@ class ItemFilter(forms.Form):
     gold = forms.ChoiceField(required=False, label="Gold label")
     said = forms.ChoiceField(required=False, label="Label said")
 
-    def __init__(self, data, *, run: Run) -> None:
+    def __init__(self, data, *, run: Run, entrants: Collection[int] | None = None) -> None:
+        """`entrants` are those of a frozen report: the run may have others by now."""
         data = data.copy()
         if data.get("reading") == "repaired":
             data["reading"] = ""
         super().__init__(data)
-        self.fields["model"].choices = [ALL, *run.entrants.values_list("pk", "name")]
+        models = run.entrants.all() if entrants is None else run.entrants.filter(pk__in=entrants)
+        self.fields["model"].choices = [ALL, *models.values_list("pk", "name")]
         self.fields["category"].choices = _choices(categories_of(run))
         self.fields["split"].choices = [ALL, *parts_of(run, data.get("split", ""))]
         dimension = data.get("dimension")

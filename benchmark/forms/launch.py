@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
-
 from django import forms
 
 from annotation.models import Project
-from benchmark.models import Dataset, Form, Run, Stage
+from benchmark.models import LAUNCHED, Dataset, Form, Run, Stage
 from benchmark.services.in_context import SAMPLE, SOURCES
+from benchmark.services.judge_tests import MOST_CALLS
 from benchmark.services.plans import MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
 from workers.models import Endpoint
@@ -24,14 +23,8 @@ NO_MODEL = "Tick at least one model."
 LEXICAL = "lexical-judge"
 
 
-def new_token() -> str:
-    return uuid.uuid4().hex
-
-
 class RefusableForm(forms.Form):
     """A form that a service may refuse: its sentence goes beside the field that it is about."""
-
-    once = forms.CharField(widget=forms.HiddenInput, max_length=40, initial=new_token)
 
     def refuse(self, error: RunRefused) -> None:
         name = error.field if error.field in self.fields else None
@@ -48,14 +41,21 @@ class JudgingFields(forms.Form):
         coerce=int,
         initial=3,
         label="Judge’s examples",
-        help_text="Shown at level 4. The lexical judge sees the two tables alone.",
+        help_text="Shown at level 4. The lexical judge compares words of the two tables, not meanings.",
     )
     with_story = forms.BooleanField(required=False, initial=True, label="The judge reads the story too")
+    self_test = forms.BooleanField(
+        required=False, initial=True, label="Test the judge on pairs made from gold",
+        help_text=f"Once for each version of a judge, up to {MOST_CALLS} calls, with a cap of its own as high as the budget.",
+    )  # fmt: skip
 
     def set_judges(self) -> None:
         judges = [one.pk for one in Endpoint.objects.usable() if Stage.JUDGE in stages_of(one)]
         self.fields["judge"].queryset = Endpoint.objects.filter(pk__in=judges)
         self.fields["judge"].initial = LEXICAL
+
+
+STAGES = [(str(stage), stage.label) for stage in LAUNCHED]
 
 
 class MoneyFields(forms.Form):
@@ -73,7 +73,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
         error_messages={"required": NO_MODEL},
     )  # fmt: skip
     stages = forms.MultipleChoiceField(
-        choices=Stage.choices, widget=forms.CheckboxSelectMultiple, initial=Stage.values,
+        choices=STAGES, widget=forms.CheckboxSelectMultiple, initial=[name for name, _ in STAGES],
         error_messages={"required": "Tick at least one stage."},
     )  # fmt: skip
     form = forms.ChoiceField(choices=Form.choices, initial=Form.TEXT, label="Form of the answers")
@@ -118,7 +118,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
         """Of a valid form."""
         held = self.cleaned_data
         same = (
-            "dataset", "stages", "judge", "level", "form", "prompt_set", "judge_level", "shots", "examples", "with_story", "split",
+            "dataset", "stages", "judge", "level", "form", "prompt_set", "judge_level", "shots", "examples", "with_story", "self_test", "split",
             "category", "max_tokens", "seed", "budget", "batch", "title",
         )  # fmt: skip
         asked = {name: held[name] for name in same} | {"examples_from": held["examples_from"] or SAMPLE}

@@ -4,8 +4,9 @@ from pathlib import PurePath
 
 from django import forms
 
+from annotation.domain.duplicates import first_duplicate
 from annotation.forms.corpus import FilesField
-from benchmark.models import Form, Stage
+from benchmark.models import LAUNCHED, Form
 from benchmark.services.prompt_sets import LARGEST
 
 
@@ -21,7 +22,7 @@ class PromptSetForm(forms.Form):
         if sum(one.size for one in files) > LARGEST:
             raise forms.ValidationError("The files are larger than 1 MB together.")
         names = [PurePath(one.name).name for one in files]
-        if twice := next((name for name in names if names.count(name) > 1), None):
+        if twice := first_duplicate(names):
             raise forms.ValidationError(f"There are two files called {twice}.")
         return {name: one.read() for name, one in zip(names, files, strict=True)}
 
@@ -29,7 +30,7 @@ class PromptSetForm(forms.Form):
 class PromptChoice(forms.Form):
     """Which prompt of a set is shown."""
 
-    stage = forms.ChoiceField(choices=Stage.choices)
+    stage = forms.ChoiceField(choices=[(str(stage), stage.label) for stage in LAUNCHED])
     level = forms.TypedChoiceField(choices=[(level, str(level)) for level in (1, 2, 3, 4)], coerce=int)
     form = forms.ChoiceField(choices=Form.choices)
     filled = forms.ChoiceField(

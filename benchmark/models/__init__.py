@@ -1,21 +1,27 @@
 """Frozen datasets, prompts, runs, and what they came to. One aggregate a file."""
 
 from benchmark.models.dataset import Dataset, DatasetStory
+from benchmark.models.judge_test import JudgeTest, JudgeTestItem
 from benchmark.models.prompts import StoredPromptSet
-from benchmark.models.report import SharedReport, StoryScores
-from benchmark.models.run import Entrant, Form, Run, RunItem, RunReport, Stage
+from benchmark.models.report import SharedItem, SharedReport, StoryScores
+from benchmark.models.run import JUDGED_AT, LAUNCHED, Entrant, Form, Run, RunItem, RunReport, Stage
 from benchmark.models.visibility import Audience, ResultsVisibility
 
 __all__ = [
+    "JUDGED_AT",
+    "LAUNCHED",
     "Audience",
     "Dataset",
     "DatasetStory",
     "Entrant",
     "Form",
+    "JudgeTest",
+    "JudgeTestItem",
     "ResultsVisibility",
     "Run",
     "RunItem",
     "RunReport",
+    "SharedItem",
     "SharedReport",
     "Stage",
     "StoredPromptSet",

@@ -12,6 +12,7 @@ class Dataset(OpaqueModel):
 
     `digest` is the SHA-256 of everything that its stories hold, with the versions of schema and rules: equal gold that was made in
     the same way is one version. `methods` counts cells by how they were settled ("imported" where the record brought the label).
+    `overlap` and `unanimity_dimensions` are the project's when it was first frozen so, None in a version from before they were kept.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="datasets")
@@ -19,6 +20,8 @@ class Dataset(OpaqueModel):
     digest = models.CharField(max_length=64)
     schema_version = models.CharField(max_length=20)
     rule_version = models.CharField(max_length=20)
+    overlap = models.PositiveSmallIntegerField(null=True)
+    unanimity_dimensions = models.JSONField(null=True)
     stories_count = models.PositiveIntegerField()
     propositions_count = models.PositiveIntegerField()
     left_out = models.PositiveIntegerField(
@@ -38,6 +41,15 @@ class Dataset(OpaqueModel):
 
     def __str__(self) -> str:
         return f"{self.project.name}, version {self.version}"
+
+    @property
+    def votes_a_cell(self) -> int:
+        return self.project.overlap if self.overlap is None else self.overlap
+
+    @property
+    def unanimous(self) -> list[str]:
+        """The dimensions for which the project demands unanimity."""
+        return self.project.unanimity_dimensions if self.unanimity_dimensions is None else self.unanimity_dimensions
 
 
 class DatasetStoryQuerySet(models.QuerySet):

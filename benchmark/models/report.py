@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models import Project
-from benchmark.models.run import Entrant, Run
+from benchmark.models.run import Entrant, Reading, Run, RunItemQuerySet
 from workers.models.opaque import OpaqueModel
 
 
@@ -34,7 +34,7 @@ class StoryScores(models.Model):
 
 
 class SharedReport(OpaqueModel):
-    """A report as it was when somebody froze it: it stays so whatever happens to the runs behind it.
+    """A report as it was when somebody froze it: it stays so whatever happens to the runs behind it, and so do its `items`.
 
     `run` is None for the comparison of entrants of several runs. `figures` is the whole document (services/shared_reports.py), so
     that the page reads nothing else.
@@ -52,3 +52,27 @@ class SharedReport(OpaqueModel):
 
     def __str__(self) -> str:
         return self.title
+
+
+class SharedItem(Reading):
+    """A place of a run as it was when its report was frozen: which answer it had (calls do not change) and what that was read as.
+
+    `state` is a key of `items.STATE_NAMES`, `problem` what the work on it said.
+    """
+
+    report = models.ForeignKey(SharedReport, models.CASCADE, related_name="items")
+    entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="+")
+    state = models.CharField(max_length=12)
+    problem = models.TextField(blank=True)
+
+    objects = RunItemQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["report", "entrant", "stage", "story"], name="one_shared_item_a_place"),
+        ]
+
+    def among(self) -> models.QuerySet:
+        """The items that it stands among: those of its report, as they were."""
+        return SharedItem.objects.filter(report=self.report_id)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Set
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -11,9 +13,18 @@ from workers.models.opaque import OpaqueModel
 
 
 class Stage(models.TextChoices):
+    """A follow-up asks the judge once more for the rows that its judgement left out."""
+
     EXTRACT = "extract", "Extraction"
     JUDGE = "judge", "Judging"
+    FOLLOW_UP = "follow", "Follow-up"
     LABEL = "label", "Labelling"
+
+
+LAUNCHED = (Stage.EXTRACT, Stage.JUDGE, Stage.LABEL)
+"""The stages that a run is launched with."""
+JUDGED_AT = (Stage.JUDGE, Stage.FOLLOW_UP)
+"""Those at which the judge is asked."""
 
 
 class Form(models.TextChoices):
@@ -74,24 +85,39 @@ class Entrant(models.Model):
         return self.name
 
 
-class RunItem(models.Model):
-    """One story at one stage for one model. `item` does the work, null where an earlier run's answer is taken over.
+class RunItemQuerySet(models.QuerySet):
+    def without(self, closed: Set[int]) -> RunItemQuerySet:
+        """Without the items of the stories of these numbers: those that the reader has open work on (`benchmark.access.closed_to`)."""
+        return self.exclude(story__number__in=closed) if closed else self
 
-    `official` and `repaired` are the two readings of the answer as domain results (counts, labels), null before it is there; `score` and
-    `repaired_score` the figure that tables sort by: F1 of judging, mean accuracy of labelling, 0 to 1. `unusable` says why
-    the repaired reading has no estimate.
+
+class Reading(models.Model):
+    """What an answer was read as. `official` and `repaired` are the two readings as domain results (counts, labels), null before there is one;
+    `score` and `repaired_score` the figure that tables sort by: F1 of judging, mean accuracy of labelling, 0 to 1. `unusable` says why
+    the repaired reading has no estimate; `unjudged` how many rows of either table a judgement leaves without a count.
     """
 
-    entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="items")
     story = models.ForeignKey(DatasetStory, models.PROTECT, related_name="+")
     stage = models.CharField(max_length=10, choices=Stage.choices)
-    item = models.OneToOneField(Item, models.SET_NULL, null=True, blank=True, related_name="run_item")
     call = models.ForeignKey(Call, models.PROTECT, null=True, blank=True, related_name="+")
     official = models.JSONField(null=True, blank=True)
     repaired = models.JSONField(null=True, blank=True)
     score = models.FloatField(null=True, blank=True)
     repaired_score = models.FloatField(null=True, blank=True)
     unusable = models.CharField(max_length=120, blank=True)
+    unjudged = models.PositiveIntegerField(default=0, db_default=0)
+
+    class Meta:
+        abstract = True
+
+
+class RunItem(Reading):
+    """One story at one stage for one model. `item` does the work, null where an earlier run's answer is taken over."""
+
+    entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="items")
+    item = models.OneToOneField(Item, models.SET_NULL, null=True, blank=True, related_name="run_item")
+
+    objects = RunItemQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]
@@ -99,6 +125,10 @@ class RunItem(models.Model):
             models.UniqueConstraint(fields=["entrant", "stage", "story"], name="one_run_item_a_place"),
             models.CheckConstraint(condition=Q(stage__in=Stage.values), name="run_item_stage_known"),
         ]
+
+    def among(self) -> models.QuerySet:
+        """The items that it stands among: those of all runs, as they are now."""
+        return RunItem.objects.all()
 
 
 class RunReport(models.Model):

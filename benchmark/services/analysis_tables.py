@@ -22,7 +22,7 @@ from benchmark.domain.tables import (
 )
 from benchmark.domain.tables.omnitom import HEADERS
 from benchmark.services.leaderboards import Entry
-from benchmark.services.result_tables import by_category, identity
+from benchmark.services.result_tables import UNMARKED, by_category, complete, identity
 
 POOLED = "Rows are pooled over stories; brackets: 95 % intervals over stories; n: rows."
 KIND_NAMES = {**{one: f"Order {one}" for one in KINDS["order"]}, "world": "World", "actors": "Actors"}
@@ -37,8 +37,8 @@ DISTRIBUTION_NOTE = "Brackets: 95 % intervals over stories of the share of the r
 CONFUSION_NOTE = "Brackets: 95 % intervals over stories of the share of the gold label's rows (%)."
 UNUSABLE_NOTES = {
     "official": "Unusable: answers in which official parsing finds no row, of labelling no row of a gold proposition. Official scoring counts them 0.",
-    "repaired": "Unusable: answers of the model itself that nobody could read. Calls that failed and judgements that cannot be used are no "
-    "answer of the model and are counted apart.",
+    "repaired": "Unusable: answers of the model itself that nobody could read. Calls that failed, judgements that cannot be used and rows that "
+    "the judge left out are no answer of the model and are counted apart.",
 }
 
 
@@ -60,7 +60,13 @@ def _accuracies(entry: Entry, reading: str) -> dict[str, dict[str, dict[str, Any
         for name in DIMENSIONS:
             share = f"acc_{COLUMNS[name]}"
             interval = (row.get("interval") or {}).get(share)
-            found[name][category] = {"value": row[share], "interval": interval, "n": int(row["stories"])}
+            worst = ((row.get("bounds") or {}).get(share) or (None,))[0]
+            found[name][category] = {
+                "value": row[share],
+                "interval": interval,
+                "n": int(row["stories"]),
+                "worst": worst,
+            }
     return found
 
 
@@ -72,10 +78,11 @@ def _where(row: Mapping[str, Any], reading: str) -> dict[str, dict[str, str]]:
 def kind_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
     """Precision, recall and F1 of extraction by order (paper, figure 5 a) or actor role; `by` is a key of KINDS."""
     measures = {"f1": "F1", "precision": "Precision", "recall": "Recall"}
-    columns = [Column(key="model", header="Model")]
+    columns, best = [Column(key="model", header="Model")], "high" if complete(entries, reading) else ""
     for kind in KINDS[by]:
         columns += [
-            estimated(f"{kind} {name}", head, group=KIND_NAMES[kind], digits=1) for name, head in measures.items()
+            estimated(f"{kind} {name}", head, group=KIND_NAMES[kind], digits=1, best=best)
+            for name, head in measures.items()
         ]
     rows = []
     for one in entries:
@@ -87,13 +94,15 @@ def kind_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
                 row["_where"][f"{kind} {name}"] = {by: kind, "reading": reading}
         rows.append(row)
     title = f"Extraction by {KIND_HEADS[by]}, {reading} reading (%)"
-    return Table(title=title, columns=columns, rows=rows, notes=[POOLED, KIND_NOTES[by]])
+    return Table(title=title, columns=columns, rows=rows, notes=[POOLED, KIND_NOTES[by], *([] if best else [UNMARKED])])
 
 
 def kind_dimension_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
     """Accuracy of labelling by dimension and order (paper, figure 5 b) or actor role."""
     heads = {"overall": "Overall", **{one: HEADERS[one] for one in DIMENSIONS}}
-    columns = [Column(key="model", header="Model"), *(estimated(name, head, digits=1) for name, head in heads.items())]
+    best = "high" if complete(entries, reading) else ""
+    columns = [Column(key="model", header="Model")]
+    columns += [estimated(name, head, digits=1, best=best) for name, head in heads.items()]
     rows = []
     for kind in KINDS[by]:
         for one in entries:
@@ -105,6 +114,7 @@ def kind_dimension_table(entries: Sequence[Entry], by: str, reading: str) -> Tab
             rows.append(row)
     title = f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {reading} reading (%)"
     notes = [POOLED.replace("n: rows", "n: cells"), CELLS_NOTE.format(head=KIND_HEADS[by])]
+    notes += [] if best else [UNMARKED]
     return Table(title=title, columns=columns, rows=rows, notes=notes, section="kind", mark_within="kind")
 
 
@@ -124,10 +134,10 @@ def match_count_table(entries: Sequence[Entry], reading: str) -> Table:
     rows = [
         dict(row) | identity(one, "stage1") | {"_where": where} for row, one in zip(table.rows, entries, strict=True)
     ]
+    left = "; ".join(f"{model} {one['unjudged']:,}" for model, one in held.items() if one.get("unjudged"))
+    notes = [*table.notes, "Shares of the model's predicted rows; brackets: 95 % intervals over stories."]
     return replace(
-        table,
-        rows=rows,
-        notes=[*table.notes, "Shares of the model's predicted rows; brackets: 95 % intervals over stories."],
+        table, rows=rows, notes=[*notes, *([f"Not among them, as the judge left them out: {left}."] if left else [])]
     )
 
 
@@ -161,7 +171,8 @@ def _outputs_where(reading: str) -> dict[str, dict[str, str]]:
     asked = {"stage1": "extract", "stage2": "label"}
     found |= {f"{key}_answers": {"stage": stage, "problem": "answered"} for key, stage in asked.items()}
     found |= {f"{key}_calls": {"stage": stage, "problem": "unanswered"} for key, stage in asked.items()}
-    return found | {"stage1_judgements": {"stage": "judge", "problem": "unjudged"}}
+    gaps = {"stage1_judgements": "unjudged", "stage1_rows": "gaps"}
+    return found | {key: {"stage": "judge", "problem": problem} for key, problem in gaps.items()}
 
 
 def _reasons(stages: Mapping[str, Mapping[str, Any] | None]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,12 @@ from benchmark.domain.omnitom.prompting import (
     labelling_request,
     load_prompt_set,
 )
+from benchmark.domain.omnitom.prompting.follow_up import Gaps, follow_up_request
+from benchmark.domain.omnitom.prompting.rendering import plain
 from benchmark.domain.omnitom.prompting.sets import NAMES
 from benchmark.domain.omnitom.readings.extraction import read_extraction
-from benchmark.domain.omnitom.records import record_of
+from benchmark.domain.omnitom.records import GoldRow, record_of
+from benchmark.domain.omnitom.repaired import judged_counts
 from benchmark.models import DatasetStory, Form, Run, RunItem, Stage, StoredPromptSet
 from benchmark.services.in_context import examples_of, level_of, reads_prompts, wanted
 from workers.backends.contract import Request
@@ -81,9 +84,28 @@ def request_for(place: RunItem, extraction: str = "") -> Request:
 
 
 def stage_request(story: DatasetStory, stage: str, run: Run, prompts: PromptSet, extraction: str = "") -> Request:
-    held = run.params
     record = record_of(story.record)
-    how: dict[str, Any] = {
+    if stage == Stage.JUDGE:
+        return judge_request(story, run, prompts, predicted_rows(extraction, run.form), record.rows)
+    how = _how(story, stage, run, prompts)
+    if stage == Stage.EXTRACT:
+        return extraction_request(**how)
+    return labelling_request(rows=record.rows, counts=_counts(run.dataset_id, run.dataset.digest), **how)
+
+
+def judge_request(
+    story: DatasetStory, run: Run, prompts: PromptSet, predictions: Sequence[Sequence[str]], gold: Sequence[GoldRow]
+) -> Request:
+    """What the run's judge is asked about predicted rows (actor, belief) and gold rows of a story."""
+    how, with_story = _how(story, Stage.JUDGE, run, prompts), run.params["with_story"]
+    if not reads_prompts(run.judge):  # it goes by the data alone, whatever the set has prompts for
+        how, with_story = how | {"prompt_set": built_in()}, False
+    return judging_request(predictions=predictions, gold=gold, with_story=with_story, **how)
+
+
+def _how(story: DatasetStory, stage: str, run: Run, prompts: PromptSet) -> dict[str, Any]:
+    held = run.params
+    return {
         "story": story.text,
         "category": story.category,
         "level": level_of(stage, run.level, held["judge_level"]),
@@ -94,19 +116,27 @@ def stage_request(story: DatasetStory, stage: str, run: Run, prompts: PromptSet,
         "max_tokens": held["max_tokens"],
         "seed": held["seed"],
     }
-    if stage == Stage.EXTRACT:
-        return extraction_request(**how)
-    if stage == Stage.LABEL:
-        return labelling_request(rows=record.rows, counts=_counts(run.dataset_id, run.dataset.digest), **how)
-    rows, with_story = predicted_rows(extraction, run.form), held["with_story"]
-    if not reads_prompts(run.judge):  # it goes by the data alone, whatever the set has prompts for
-        how, with_story = how | {"prompt_set": built_in()}, False
-    return judging_request(predictions=rows, gold=record.rows, with_story=with_story, **how)
+
+
+def follow_up_of(place: RunItem, extraction: str, judgement: str) -> Request | None:
+    """The question for the rows that the judgement of the place's story leaves out, None where it leaves out none."""
+    run, record = place.entrant.run, record_of(place.story.record)
+    structured = run.form == Form.STRUCTURED
+    predicted = read_extraction(extraction, structured=structured)
+    counts = judged_counts({"judge": judgement}, predicted, record.shown, structured=structured)
+    missing = tuple([at for at, count in enumerate(side) if count is None] for side in counts)
+    if not any(missing):
+        return None
+    prompts = prompt_set_named(run.prompt_set, run.project)
+    first = stage_request(place.story, Stage.JUDGE, run, prompts, extraction)
+    gaps = Gaps([(row.actor, row.belief) for row in predicted], plain(record.rows), missing)
+    return follow_up_request(first, judgement, gaps, form=run.form)
 
 
 def predicted_rows(extraction: str, form: str) -> list[tuple[str, str]]:
     """What the judge is shown of an extraction: the rows of official parsing, of structured output those of its own reading."""
-    rows = read_extraction(extraction) if form == Form.STRUCTURED else extraction_rows(extraction)
+    structured = form == Form.STRUCTURED
+    rows = read_extraction(extraction, structured=True) if structured else extraction_rows(extraction)
     return [(row.actor, row.belief) for row in rows]
 
 

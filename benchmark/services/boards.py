@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.leaderboards import entries_of, label, newest, standing
+from benchmark.services.absences import absences, is_absent
+from benchmark.services.conditions import FIELDS, named, ranked_together
+from benchmark.services.leaderboards import Entry, entries_of, label, newest, standing
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection, selection_named, selections_of
 from benchmark.services.story_scores import STAGES
@@ -17,24 +19,53 @@ from workers.models import JobState
 def finished_runs(dataset: Dataset, form: str) -> list[Run]:
     """Newest first, their entrants loaded."""
     held = Run.objects.filter(dataset=dataset, form=form, job__state=JobState.FINISHED)
-    return list(held.select_related("judge", "project", "dataset").prefetch_related("entrants"))
+    return list(held.select_related("judge", "project", "dataset", "source", "job").prefetch_related("entrants"))
 
 
-def board(dataset: Dataset, form: str, key: str | None, *, all_runs: bool = False) -> dict[str, Any]:
-    """{selections, chosen, stages: {stage: (entries, shared settings)}, runs}. `key` names a selection; an unknown one is the
-    largest."""
+def board(
+    dataset: Dataset, form: str, key: str | None, *, all_runs: bool = False, asked: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """{selections, chosen, stages: {stage: (entries, shared settings)}, rankings: {stage: Ranking}, conditions, runs, fitting, failed, absent}.
+
+    `key` names a selection; an unknown one is the largest. `asked` names conditions of the rankings, `conditions` has all that there are, by
+    field. `fitting` runs have figures of its stories, `failed` ones would have; `absent` are models without an answer.
+    """
     runs = finished_runs(dataset, form)
     reports = reports_of(runs)
     selections = selections_of(dataset, reports, runs)
     chosen = _chosen(dataset, selections, key)
     fitting = [run for run in runs if chosen and chosen.stories <= set(reports[run.pk]["numbers"])]
-    stages = {}
+    everybody, absent = {}, []
     for stage in STAGES:
         entries = entries_of(fitting, reports, stage)
-        entries = entries if all_runs else newest(entries)
-        common = label(entries)
-        stages[stage] = (standing(entries, stage, chosen), common)
-    return {"selections": selections, "chosen": chosen, "stages": stages, "runs": runs, "fitting": fitting}
+        absent += absences(stage, [one for one in entries if is_absent(one)])
+        entries = [
+            one for one in entries if not is_absent(one)
+        ]  # before the newest is chosen: an earlier run has figures
+        everybody[stage] = entries if all_runs else newest(entries)
+        named(everybody[stage])
+    known = {field: _names(everybody.values(), field) for field in FIELDS}
+    stages, rankings = {}, {}
+    for stage, entries in everybody.items():
+        together, rankings[stage] = ranked_together(entries, asked or {}, known)
+        common = label(together)
+        stages[stage] = (standing(together, stage, chosen), common)
+    return {
+        "selections": selections,
+        "chosen": chosen,
+        "stages": stages,
+        "rankings": rankings,
+        "conditions": known,
+        "runs": runs,
+        "fitting": [run for run in fitting if not run.job.has_failed],
+        "failed": [run for run in fitting if run.job.has_failed],
+        "absent": absent,
+    }
+
+
+def _names(stages: Iterable[Sequence[Entry]], field: str) -> list[str]:
+    """All names of a condition."""
+    return sorted({name for entries in stages for one in entries if (name := one["within"][field])})
 
 
 def _chosen(dataset: Dataset, selections: Sequence[Selection], key: str | None) -> Selection | None:

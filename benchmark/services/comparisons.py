@@ -7,26 +7,21 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from django.core.cache import cache
 
-from annotation.domain.anchoring.estimates import RESAMPLES
-from benchmark.domain.inference import holm, mean_estimates, sign_flip_p
-from benchmark.domain.inference.bootstrap import method
-from benchmark.domain.inference.paired import ALPHA, NO_COMMON_STORY, flips_for
+from benchmark.domain.inference import Cases, differs, paired_differences
 from benchmark.domain.tables import Column, Table
 from benchmark.models import Run, RunItem, StoryScores
+from benchmark.services.judge_test_tables import notes_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, STAGE_OF, Entry, entries_of, label
 from benchmark.services.reports import reports_of
 from benchmark.services.result_tables import MEASURES, SCORES
 from benchmark.services.selections import Selection
-from benchmark.services.story_scores import SCORE, STAGES, categories_of, lacking, scores_by_story
+from benchmark.services.story_scores import SCORE, STAGES, cases_by_story, categories_of, lacking, scores_by_story
+from core.made_by import made_by
+from core.statistics import caution, holm, mean_of, method
 
 Comparison = dict[str, Any]
-
-
-KEPT_VERSION = 2
-"""Of what `_compare` makes. Raise it with every change of that."""
 
 
 class NotComparable(ValueError):
@@ -76,19 +71,20 @@ def _unread(entry: Entry, stage: str, reading: str, selection: Selection | None)
 
 
 def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None = None) -> Comparison:
-    """{first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method}, first minus second, over all stories or
-    those of the selection, which `split` is the key and `selection` the label of; `differ` says in which settings the two do. Kept
+    """{first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method}, first minus second, missing answers at their worst, over all
+    stories or those of the selection, which `split` is the key and `selection` the label of; `differ` says in which settings the two do,
+    `judge_tests` what the self-tests of their judges came to. Kept
     by both entrants' scores.
 
-    A row is {what, key, category, first, second, value, interval, n, p, p_adjusted}; a story {number, category, first, second, difference},
+    A row is {what, key, category, first, second, value, interval, n, p, p_adjusted, answered}; a story {number, category, first, second, difference},
     the largest difference first, those that lack a score last. Raises NotComparable.
     """
     if why := unread(entries, stage, reading, selection):
         raise NotComparable(why)
-    how = method(seed=SEED, resamples=RESAMPLES)
+    how = method(seed=SEED, unit="stories")
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
     asked = [
-        KEPT_VERSION,
+        made_by(),
         [[one["scores"], one["model"], one["own"]] for one in entries],
         stage,
         reading,
@@ -100,7 +96,7 @@ def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selec
     if found is None:
         found = _compare(entries, stage, reading, selection)
         cache.set(key, found, KEPT_SECONDS)
-    return found
+    return found | {"judge_tests": notes_of(entries)}
 
 
 def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None) -> Comparison:
@@ -111,7 +107,8 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
         categories = {number: name for number, name in categories.items() if number in selection.stories}
         if not categories:
             raise NotComparable(f"The two have no story in common with {selection.label}.")
-    rows = _rows(sides, categories, stage)
+    asked_both = {number: categories[number] for number in categories if all(number in one["stories"] for one in sides)}
+    rows = _rows(sides, asked_both, stage)
     return {
         "first": entries[0]["model"],
         "second": entries[1]["model"],
@@ -125,8 +122,13 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
         "n": rows[0]["n"],
         "tests": (tests := sum(row["p"] is not None for row in rows)),
         "method": (
-            f"{method(seed=SEED, resamples=RESAMPLES)}; two-sided sign-flip test over stories that both have; Holm's correction over the "
-            f"{tests} tests of this table alone, not over all pairs of models as on the leaderboard"
+            f"missing answers at their worst; {method(seed=SEED, unit='stories')}; two-sided sign-flip test over stories; Holm's correction over "
+            f"the {tests} tests of this table alone, not over all pairs of models as on the leaderboard"
+            + (
+                f"; {why}"
+                if (why := caution(min((row["n"] for row in rows if row["p"] is not None), default=0), "stories"))
+                else ""
+            )
         ),
     }
 
@@ -145,33 +147,15 @@ def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -
 
 def _part(sides, names: Sequence[str], category: str, stories: Sequence[int], stage: str, tests: int) -> list[dict]:
     """The rows of some measures over some stories; `tests` is how many there are in the whole table."""
-    held = [[scores_by_story(columns, name) for name in names] for columns in sides]
-    scores = np.array([[[_known(found.get(story)) for story in stories] for found in side] for side in held])
-    differences = scores[0] - scores[1]
-    both = np.where(np.isfinite(differences), scores, np.nan)
-    estimates = mean_estimates(differences, seed=SEED, empty=NO_COMMON_STORY)
-    p = sign_flip_p(differences, seed=SEED, flips=flips_for(tests))
-    return [
-        {
-            "what": category or MEASURES[stage][name],
-            "key": name,
-            "category": category,
-            "first": _mean(both[0, at]),
-            "second": _mean(both[1, at]),
-            **estimates[at],
-            "p": p[at],
-        }
-        for at, name in enumerate(names)
-    ]
-
-
-def _known(value: float | None) -> float:
-    return np.nan if value is None else value
-
-
-def _mean(row: np.ndarray) -> float | None:
-    known = row[np.isfinite(row)]
-    return float(known.mean()) if len(known) else None
+    found = []
+    for name in names:
+        held = {side: cases_by_story(columns, name) for side, columns in zip(("first", "second"), sides, strict=True)}
+        cases = Cases.of(held, set(stories))
+        [pair] = paired_differences(cases, seed=SEED, tests=tests)
+        first, second = (float(mean) if cases.stories else None for mean in mean_of(cases.worst))
+        row = {"what": category or MEASURES[stage][name], "key": name, "category": category}
+        found.append(row | pair | {"category": category, "first": first, "second": second})
+    return found
 
 
 def _stories(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
@@ -184,9 +168,21 @@ def _stories(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str
     return sorted(found, key=lambda row: (row["difference"] is None, -abs(row["difference"] or 0), row["number"]))
 
 
-def told_apart(p_adjusted: float | None) -> str:
+def told_apart(row: Mapping[str, Any]) -> str:
     """Whether a test shows a difference, in a word."""
-    return "–" if p_adjusted is None else "yes" if p_adjusted <= ALPHA else "no"
+    return "–" if row["p_adjusted"] is None else "yes" if differs(row) else "no"
+
+
+ANSWERED = (
+    Column(key="answered_value", header="Difference", unit="points", kind="share", group="Answered by both"),
+    Column(key="answered_n", header="Stories", kind="count", group="Answered by both"),
+)
+"""Beside a difference with missing answers at their worst, what it is where nothing is missing."""
+
+
+def answered_by_both(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row holds for the columns `ANSWERED`; frozen comparisons may be older than these."""
+    return {f"answered_{name}": value for name, value in (row.get("answered") or {}).items()}
 
 
 def difference_table(comparison: Comparison) -> Table:
@@ -202,18 +198,18 @@ def difference_table(comparison: Comparison) -> Table:
         Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
         Column(key="shown", header="Shown to differ"),
         Column(key="n", header="Stories", kind="count"),
+        *(ANSWERED if any(row.get("answered") for row in comparison["rows"]) else ()),
     ]
     rows = [
         row
-        | {
-            "part": "Category" if row["category"] else "All stories",
-            "shown": told_apart(row["p_adjusted"]),
-        }
+        | {"part": "Category" if row["category"] else "All stories", "shown": told_apart(row)}
+        | answered_by_both(row)
         for row in comparison["rows"]
     ]
     title = f"{SCORES[comparison['stage']]}: {first} minus {second}, {comparison['reading']} reading"
     told = {"Stories": comparison.get("selection"), "Settings that differ": comparison.get("differ")}
     notes = [f"{what}: {said}." for what, said in told.items() if said]
+    notes += comparison.get("judge_tests", [])
     how = comparison["method"]
     return Table(title=title, columns=columns, rows=rows, notes=[*notes, f"{how[:1].upper()}{how[1:]}."])
 

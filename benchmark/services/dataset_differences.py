@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,8 +59,9 @@ class Difference:
         return not any((*stories, self.rules, self.settled, self.votes.counts, self.adjudications.counts))
 
 
-def difference(old: Dataset, new: Dataset) -> Difference:
-    before, after = ({row.number: row for row in one.stories.all()} for one in (old, new))
+def difference(old: Dataset, new: Dataset, closed: Set[int] = frozenset()) -> Difference:
+    """Stories in `closed` are taken out of both before anything is compared or counted."""
+    before, after = ({row.number: row for row in one.stories.all() if row.number not in closed} for one in (old, new))
     found = Difference(sorted(after.keys() - before.keys()), sorted(before.keys() - after.keys()))
     pairs = ((told, getattr(old, name), getattr(new, name)) for name, told in RULES.items())
     found.rules = [one for one in pairs if one[1] != one[2]]

@@ -7,16 +7,16 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.omnitom import in_order
-from benchmark.services.comparisons import told_apart
+from benchmark.services.comparisons import ANSWERED, answered_by_both, told_apart
 from benchmark.services.leaderboards import Entry, differences
-from benchmark.services.result_tables import SCORES, judged_by
+from benchmark.services.result_tables import SCORES, ranked_within
 from benchmark.services.selections import Selection
 
 ALL = "All stories"
-NOTE = (
-    "Differences are first minus second on the stories that both have, in percentage points, biggest first; brackets: 95 % intervals over "
-    "stories. The correction runs over all rows of this stage and reading, shown or not, and the leaderboard's letters rest on the rows "
-    "over all stories."
+NOTES = (
+    "First minus second over the same stories, missing answers at their worst as in the ranking. Brackets: 95 % intervals over stories.",
+    "Shown to differ: Holm-adjusted p of at most 0.05, and the stories that both answered do not point the other way.",
+    "Holm's correction runs over all rows of this stage and reading, shown or not.",
 )
 
 
@@ -60,8 +60,9 @@ def pair_table(
         Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
         Column(key="shown", header="Shown to differ"),
         Column(key="n", header="Stories", kind="count"),
+        *ANSWERED,
     ]
-    held = [row | {"over": row["category"] or ALL, "shown": told_apart(row["p_adjusted"])} for row in rows]
+    held = [row | {"over": row["category"] or ALL, "shown": told_apart(row)} | answered_by_both(row) for row in rows]
     title = f"{SCORES[stage]}: differences between models, {reading} reading"
-    notes = [NOTE, f"{method[:1].upper()}{method[1:]}.", *judged_by(entries)]
+    notes = [*NOTES, f"{method[:1].upper()}{method[1:]}.", *ranked_within(entries)]
     return Table(title=title, columns=columns, rows=held, notes=notes)

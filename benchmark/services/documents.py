@@ -1,7 +1,8 @@
 """A report as data: what is on its page, made once from a run and drawn the same way when it was frozen.
 
 A document is {"title", "kind", "stages": {stage: entries}, "facts", "methods"}, of a run with "form" and "stories" too, ready for JSON; its
-tables and figures are made from the entries by name. Names of what has one reading end in it.
+tables and figures are made from the entries by name. Names of what has one reading end in it. One with "withheld", the number of stories that
+its reader still has work on, has the tables and figures over all stories alone.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmark.models import Run
 from benchmark.services import analysis_tables as analyses
 from benchmark.services import pictured
 from benchmark.services import result_tables as tables
+from benchmark.services.judge_test_tables import judge_test_table, tests_of
 from benchmark.services.leaderboards import Entry, run_standing
 from benchmark.services.main_table import main_table
 from benchmark.services.methods_text import facts_of, methods_of
@@ -27,6 +29,10 @@ from benchmark.services.reports import report_of
 from benchmark.services.story_scores import READINGS, SCORE, STAGES
 
 Document = dict[str, Any]
+
+WHOLE_TABLES = frozenset(STAGES)
+WHOLE_FIGURES = frozenset({*(f"leaderboard-{stage}" for stage in STAGES), *(f"dimensions-{one}" for one in READINGS)})
+"""What is over all stories and counts no gold label: all that a reader with open work sees. Whatever is new is not in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,7 @@ def document_of(run: Run) -> Document:
         "facts": facts_of(run, report),
         "methods": methods_of(run, report, stages),
         "stories": report["stories"],
+        "numbers": report["numbers"],
     }
 
 
@@ -66,7 +73,7 @@ def board_document(title: str, stages: Mapping[str, Sequence[Entry]]) -> Documen
 
 def _plain(entry: Entry) -> Entry:
     """Without user names and what only the comparison needed."""
-    left_out = {"person", "numbers", "scores", "spec"}
+    left_out = {"person", "numbers", "scores", "spec", "conditions"}
     return {name: value for name, value in entry.items() if name not in left_out} | {"at": entry["at"].isoformat()}
 
 
@@ -77,6 +84,8 @@ def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
         if entries:
             found[stage] = partial(tables.stage_table, entries, stage)
             found[f"categories-{stage}"] = partial(tables.category_table, entries, stage)
+    if tests_of(document["stages"].get("stage1") or []):
+        found["judge-tests"] = partial(judge_test_table, document["stages"]["stage1"])
     for reading in READINGS:
         held = {
             stage: [one for one in entries if one["readings"][reading]] for stage, entries in _stages(document).items()
@@ -87,7 +96,11 @@ def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
             found[f"dimensions-{reading}"] = partial(analyses.dimension_table, held["stage2"], reading)
         made = _analysis_tables(readings_of(document, reading), reading)
         found |= {f"{name}-{reading}": make for name, make in made.items()}
-    return found
+    return _open(found, document, WHOLE_TABLES)
+
+
+def _open(found: dict[str, Any], document: Document, whole: frozenset[str]) -> dict[str, Any]:
+    return {name: one for name, one in found.items() if name in whole} if document.get("withheld") else found
 
 
 def _stages(document: Document) -> dict[str, list[Entry]]:
@@ -148,7 +161,7 @@ def figures_of(document: Document) -> dict[str, Picture]:
         found |= {
             f"{name}-{reading}": replace(one, title=f"{one.title}, {reading} reading") for name, one in made.items()
         }
-    return found
+    return _open(found, document, WHOLE_FIGURES)
 
 
 def _reading_figures(document: Document, reading: str) -> dict[str, Picture]:
@@ -160,6 +173,12 @@ def _reading_figures(document: Document, reading: str) -> dict[str, Picture]:
     if held["stage2"]:
         arguments = partial(pictured.dimensions, held["stage2"], reading)
         found["dimensions"] = Picture("Accuracy by dimension", "accuracy_by_dimension", arguments)
+    for stage, entries in _stages(document).items():
+        if len(_in_order(entries, reading)) >= MATRIX_FROM:
+            arguments = partial(_pairs, entries, stage, reading)
+            found[f"pairs-{stage}"] = Picture(
+                f"{tables.SCORES[stage]}: differences between all pairs", "pair_matrix", arguments
+            )
     first, second = readings_of(document, reading).values()
     for by, name in KIND_PARTS.items():
         head = analyses.KIND_HEADS[by]
@@ -208,10 +227,42 @@ def score_of(entry: Entry, reading: str, stage: str) -> dict[str, Any] | None:
     return {"value": overall[name], "interval": (overall.get("interval") or {}).get(name)} if overall else None
 
 
+MATRIX_FROM = 3
+"""Two models need no picture of their pairs."""
+
+
+def _in_order(entries: Sequence[Entry], reading: str) -> list[Entry]:
+    """Those that are ranked in the reading, by their rank; reports that were frozen before have none."""
+    ranked = [one for one in entries if ((one.get("ranking") or {}).get(reading) or {}).get("rank")]
+    return sorted(ranked, key=lambda one: one["ranking"][reading]["rank"])
+
+
+def _pairs(entries: Sequence[Entry], stage: str, reading: str) -> dict[str, Any]:
+    ranked = _in_order(entries, reading)
+    cells = [[_pair(first["ranking"][reading]["against"], second["key"]) for second in ranked] for first in ranked]
+    return {"positional": [[one["model"] for one in ranked], cells], "score": tables.SCORES[stage], "reading": reading}
+
+
+def _pair(against: Mapping[str, Sequence[Any]], key: str) -> dict[str, Any] | None:
+    if key not in against:
+        return None
+    value, _, shown = against[key]
+    return {"value": value, "shown": shown}
+
+
+def board_rows(entries: Sequence[Entry], stage: str) -> list[dict[str, Any]]:
+    """{model, repaired, official, group, ranks, left_out, bounds} each: what the pictures of a ranking show. `bounds` are where the score can
+    be, None where nothing is missing."""
+    found = []
+    for one in entries:
+        missing = tables.missing_of(one, stage)
+        ranking = (one.get("ranking") or {}).get("repaired") or {}
+        row = {"model": one["model"], "group": one["group"]["repaired"], "ranks": ranking.get("ranks")}
+        row |= {name: score_of(one, name, stage) for name in READINGS}
+        row["left_out"] = tables.left_out(missing)
+        found.append(row | {"bounds": [missing["low"], missing["high"]] if missing["low"] != missing["high"] else None})
+    return found
+
+
 def _board(entries: Sequence[Entry], stage: str) -> dict[str, Any]:
-    rows = [
-        {"model": one["model"], "group": one["group"]["repaired"]}
-        | {name: score_of(one, name, stage) for name in READINGS}
-        for one in entries
-    ]
-    return {"positional": [rows], "score": tables.SCORES[stage]}
+    return {"positional": [board_rows(entries, stage)], "score": tables.SCORES[stage]}

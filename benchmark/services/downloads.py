@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 from typing import Any
 
 from annotation.domain.spreadsheet import Echo, defused
@@ -14,7 +14,7 @@ from benchmark.domain.omnitom.layout import Exchange, File, Settings, files
 from benchmark.domain.omnitom.official import score_official
 from benchmark.domain.omnitom.records import Record, record_of
 from benchmark.domain.tables import Table, to_csv, to_json, to_latex
-from benchmark.models import Dataset, Entrant, Form, Run, RunItem, Stage
+from benchmark.models import LAUNCHED, Dataset, Entrant, Form, Run, RunItem, Stage
 from benchmark.services.in_context import reads_prompts
 
 WRITERS = {"csv": to_csv, "json": to_json, "tex": to_latex}
@@ -27,11 +27,17 @@ def table_file(table: Table, suffix: str) -> bytes:
     return WRITERS[suffix](table)
 
 
-SCORE_COLUMNS = ("model", "stage", "story_id", "story_category", "official", "repaired", "unusable", "state")
+SCORE_COLUMNS = (
+    "model", "stage", "story_id", "story_category", "official", "repaired", "unusable", "state", "rows_not_judged",
+)  # fmt: skip
 
 
-def score_lines(run: Run) -> Iterator[str]:
-    """Every item's scores as CSV: fractions, empty where there is none; texts that a spreadsheet would run are defused."""
+WITHHELD = "withheld: you still have work to do on this story"
+
+
+def score_lines(run: Run, closed: Set[int] = frozenset()) -> Iterator[str]:
+    """Every item's scores as CSV: fractions, empty where there is none; texts that a spreadsheet would run are defused. Rows of stories in
+    `closed` say that they are withheld, and nothing else."""
     writer = csv.writer(Echo())
     yield writer.writerow(SCORE_COLUMNS)
     rows = RunItem.objects.filter(entrant__run=run).order_by("entrant__position", "stage", "story__position")
@@ -44,11 +50,15 @@ def score_lines(run: Run) -> Iterator[str]:
         "repaired_score",
         "unusable",
         "item__state",
+        "unjudged",
     )
-    for name, stage, number, category, score, repaired, unusable, state in held.iterator(chunk_size=2000):
+    for name, stage, number, category, score, repaired, unusable, state, unjudged in held.iterator(chunk_size=2000):
+        if number in closed:
+            yield writer.writerow([defused(name), stage, number, defused(category), "", "", "", WITHHELD, ""])
+            continue
         figures = ("" if one is None else repr(one) for one in (score, repaired))
         yield writer.writerow(
-            [defused(name), stage, number, defused(category), *figures, defused(unusable), state or "done"]
+            [defused(name), stage, number, defused(category), *figures, defused(unusable), state or "done", unjudged]
         )
 
 
@@ -92,7 +102,7 @@ def output_files(entrant: Entrant) -> Iterator[File]:
     """What the released runner would have left behind for this model: manifest, raw and csv folders, metrics; with the dataset
     that the manifest names."""
     run = entrant.run
-    places = RunItem.objects.filter(entrant=entrant)
+    places = RunItem.objects.filter(entrant=entrant, stage__in=LAUNCHED)
     stories = list(
         run.dataset.stories.filter(pk__in=places.values("story"))
         .order_by("position")

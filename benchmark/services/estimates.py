@@ -14,13 +14,15 @@ from benchmark.domain.omnitom.prompting import PromptSet
 from benchmark.domain.omnitom.prompting.rendering import gold_table, predictions_table, propositions
 from benchmark.domain.omnitom.records import Record, record_of
 from benchmark.domain.omnitom.serialisers import gold_extraction_table, gold_label_table
-from benchmark.models import DatasetStory, Form, Run, RunItem, Stage
+from benchmark.models import LAUNCHED, DatasetStory, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_set_named, stage_request
 from benchmark.services.in_context import reads_prompts
+from benchmark.services.judge_tests import SELF_TEST, calls_of, is_wanted
+from benchmark.services.judge_tests import request_of as test_request
 from benchmark.services.plans import Plan, check, extracted_by, own_stages
-from benchmark.services.runs import Extension, draft_of
+from benchmark.services.runs import Extension, draft_of, plan_of
 from workers.backends.contract import Request, Usage
-from workers.domain.pricing import estimated_tokens, fewest_tokens
+from workers.domain.pricing import Extent, Money
 from workers.models import Endpoint
 
 CELL_CHARACTERS = {Stage.EXTRACT: 40, Stage.LABEL: 190, Stage.JUDGE: 28}
@@ -29,16 +31,16 @@ CELL_CHARACTERS = {Stage.EXTRACT: 40, Stage.LABEL: 190, Stage.JUDGE: 28}
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Characters of one question and of the answer that is to be expected, which holds no reasoning."""
+    """How long one question is, and the answer that is to be expected, which holds no reasoning."""
 
-    question: int
-    answer: int
+    question: Extent
+    answer: Extent
 
 
 @dataclass(slots=True)
 class Line:
     """One model at one stage. `known` is how many answers the ledger has, None where nobody looked; tokens and dollars are
-    of the other calls: `cost` what is expected, `most` what cannot be exceeded. `asked` is the endpoint that answers."""
+    of the other calls: `cost` what is expected, `most` what cannot be exceeded, None where the price is unknown. `asked` is the endpoint that answers."""
 
     model: Endpoint
     stage: str
@@ -47,13 +49,18 @@ class Line:
     known: int | None = None
     input_tokens: int = 0
     output_tokens: int = 0
-    cost: Decimal = Decimal(0)
-    most: Decimal = Decimal(0)
+    cost: Decimal | None = Decimal(0)
+    most: Decimal | None = Decimal(0)
     too_long: int = 0
 
     @property
     def stage_name(self) -> str:
-        return Stage(self.stage).label
+        return "Self-test" if self.stage == SELF_TEST else Stage(self.stage).label
+
+    def money(self, name: str) -> Money:
+        """`cost` or `most` for sums."""
+        amount = getattr(self, name)
+        return Money(unpriced=self.to_make) if amount is None else Money(amount)
 
     @property
     def to_make(self) -> int:
@@ -67,10 +74,11 @@ class Estimate:
 
     @property
     def total(self) -> dict:
-        names = ("calls", "to_make", "input_tokens", "output_tokens", "cost", "most")
+        names = ("calls", "to_make", "input_tokens", "output_tokens")
         known = [line.known for line in self.lines]
         sums = {name: sum(getattr(line, name) for line in self.lines) for name in names}
-        return sums | {"known": None if None in known else sum(known)}
+        money = {name: sum((line.money(name) for line in self.lines), Money()) for name in ("cost", "most")}
+        return sums | money | {"known": None if None in known else sum(known)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +101,23 @@ def parts_of(plan: Plan, stories: Sequence[DatasetStory]) -> list[Part]:
                 there = set(extracted_by(plan.source, model).values_list("story_id", flat=True))
                 held = [story for story in stories if story.pk in there]
             found.append(Part(model, stage, plan.judge if stage == Stage.JUDGE else model, held))
+    found += _test_of(plan, stories)
     return [part for part in found if part.stories]
+
+
+def _test_of(plan: Plan, stories: Sequence[DatasetStory]) -> list[Part]:
+    """The self-test of the judge, where the launch makes one."""
+    draft = draft_of(plan, stories)
+    if not is_wanted(plan, draft):
+        return []
+    return [Part(plan.judge, SELF_TEST, plan.judge, [story for story, _ in calls_of(plan.dataset, draft.params)])]
 
 
 def parts_of_extension(more: Extension) -> list[Part]:
     """What extending a run asks besides what it has: new stories of its models, all stories of new ones."""
-    joined = replace(more.plan, endpoints=more.added)
-    return [*parts_of(more.plan, more.fresh), *parts_of(joined, more.stories)]
+    plan = replace(more.plan, self_test=False)
+    joined = replace(plan, endpoints=more.added)
+    return [*parts_of(plan, more.fresh), *parts_of(joined, more.stories)]
 
 
 def estimate(plan: Plan) -> Estimate:
@@ -117,7 +135,8 @@ def estimate_of(
     """`stories` are all of the run, of which its prompts' examples depend; `known` are the dataset stories whose answer the
     ledger has, by (endpoint id of the model, stage)."""
     sizes = _sizes(plan, stories, parts)
-    found = Estimate(sorted({story.pk: story for part in parts for story in part.stories}.values(), key=_position))
+    asked = {story.pk: story for part in parts if part.stage != SELF_TEST for story in part.stories}
+    found = Estimate(sorted(asked.values(), key=_position))
     for part in parts:
         held = None if known is None else known.get((part.model.pk, part.stage), set())
         mine = {story.pk: sizes[part.stage][story.pk] for story in part.stories}
@@ -132,7 +151,18 @@ def _position(story: DatasetStory) -> int:
 def stages_asked(plan: Plan, model: Endpoint) -> list[str]:
     own = own_stages(plan, model)
     judged = Stage.JUDGE in plan.stages and (Stage.EXTRACT in own or plan.source is not None)
-    return [stage for stage in Stage.values if stage in own or (judged and stage == Stage.JUDGE)]
+    return [stage for stage in LAUNCHED if stage in own or (judged and stage == Stage.JUDGE)]
+
+
+def line_of(plan: Plan, line: Line, sizes: Mapping[int, Size]) -> Line:
+    """The line with what questions of these sizes cost, whatever the ledger has."""
+    return _line(plan, line, sizes, None)
+
+
+def estimate_of_test(run: Run) -> Line:
+    """What testing the judge of a run would ask and cost."""
+    line = Line(run.judge, SELF_TEST, run.judge)
+    return _line(plan_of(run), line, test_sizes(run), None)
 
 
 def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: set[int] | None) -> Line:
@@ -140,14 +170,14 @@ def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: set[int] | N
     if line.asked.provider == "baseline":  # it computes its answers from the data
         return line
     questions = [size for story, size in sizes.items() if not known or story not in known]
-    inputs = [estimated_tokens(size.question) for size in questions]
+    inputs = [size.question.tokens for size in questions]
     line.input_tokens = sum(inputs)
-    line.output_tokens = sum(min(estimated_tokens(size.answer), plan.max_tokens) for size in questions)
+    line.output_tokens = sum(min(size.answer.tokens, plan.max_tokens) for size in questions)
     prices, batch = line.asked.prices, plan.batch
     line.cost = prices.cost(Usage(input=line.input_tokens, output=line.output_tokens), batch=batch)
-    line.most = prices.at_most(3 * line.input_tokens, plan.max_tokens * len(questions), batch=batch)
+    line.most = prices.at_most(line.input_tokens, plan.max_tokens * len(questions), batch=batch)
     room = line.asked.context_tokens
-    needed = [fewest_tokens(size.question) + plan.max_tokens for size in questions] if room else []
+    needed = [size.question.fewest_tokens + plan.max_tokens for size in questions] if room else []
     line.too_long = sum(one > room for one in needed)
     return line
 
@@ -158,40 +188,57 @@ def _sizes(plan: Plan, stories: Sequence[DatasetStory], parts: Sequence[Part]) -
     prompts, draft = prompt_set_named(plan.prompt_set, plan.dataset.project), draft_of(plan, stories)
     measures = _measures(plan.dataset.pk)
     judge_reads_story = plan.with_story and reads_prompts(plan.judge)
-    around: dict[tuple[str, str], int] = {}
+    around: dict[tuple[str, str], Extent] = {}
     found: dict[str, dict[int, Size]] = {}
     for part in parts:
         stage, sizes = part.stage, found.setdefault(part.stage, {})
+        if stage == SELF_TEST:
+            sizes |= test_sizes(draft)
+            continue
         for story in part.stories:
             if story.pk in sizes:
                 continue
             held = measures[story.pk]
-            data = held.data[plan.form, stage] + held.story * (stage != Stage.JUDGE or judge_reads_story)
+            data = held.data[plan.form, stage]
+            if stage != Stage.JUDGE or judge_reads_story:
+                data += held.story
             if (stage, story.category) not in around:
-                whole = characters(request_of(story, stage, draft, prompts))
+                whole = extent_of(request_of(story, stage, draft, prompts))
                 around[stage, story.category] = whole - data
             sizes[story.pk] = Size(around[stage, story.category] + data, held.answers[plan.form, stage])
     return found
 
 
+def test_sizes(run: Run) -> dict[int, Size]:
+    """Of the calls that test the run's judge, by dataset story id."""
+    found = {}
+    for story, pairs in calls_of(run.dataset, run.params):
+        texts = _twice([(pair["actor"], pair["belief"]) for pair in pairs])
+        answer = texts if run.form == Form.TEXT else Extent(2 * CELL_CHARACTERS[Stage.JUDGE] * len(pairs))
+        found[story.pk] = Size(extent_of(test_request(story, pairs, run)), answer)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Characters of a story, and by (form, stage) of the tables beside it and of the answer."""
+    """How long a story is, and by (form, stage) the tables beside it and the answer."""
 
-    story: int
-    data: Mapping[tuple[str, str], int]
-    answers: Mapping[tuple[str, str], int]
+    story: Extent
+    data: Mapping[tuple[str, str], Extent]
+    answers: Mapping[tuple[str, str], Extent]
 
 
 @lru_cache(4)
 def _measures(dataset: int) -> dict[int, _Measure]:
     """By dataset story id; a dataset never changes."""
-    kinds = [(form, stage) for form in Form.values for stage in Stage.values]
+    kinds = [(form, stage) for form in Form.values for stage in LAUNCHED]
     found = {}
     for story in DatasetStory.objects.filter(dataset=dataset).defer("votes", "methods", "adjudications"):
         record = record_of(story.record)
         tables = {kind: _tables(*kind, record) for kind in kinds}
-        found[story.pk] = _Measure(len(record.story.strip()), tables, {kind: _answer(*kind, record) for kind in kinds})
+        found[story.pk] = _Measure(
+            Extent.of(record.story.strip()), tables, {kind: _answer(*kind, record) for kind in kinds}
+        )
     return found
 
 
@@ -208,28 +255,35 @@ def _perfect_extraction(form: str, record: Record) -> str:
     return json.dumps({"rows": rows}, ensure_ascii=False)
 
 
-def characters(request: Request) -> int:
-    schema = len(json.dumps(request.schema)) if request.schema else 0
-    return sum(len(one.content) for one in request.messages) + schema
+def extent_of(request: Request) -> Extent:
+    schema = json.dumps(request.schema, ensure_ascii=False) if request.schema else ""
+    return sum((Extent.of(one.content) for one in request.messages), Extent.of(schema))
 
 
-def _tables(form: str, stage: str, record: Record) -> int:
+def _tables(form: str, stage: str, record: Record) -> Extent:
     if stage == Stage.EXTRACT:
-        return 0
+        return Extent()
     if stage == Stage.LABEL:
-        return len(propositions(record.rows, form))
-    return len(predictions_table([row.as_told for row in record.rows], form)) + len(gold_table(record.rows, form))
+        return Extent.of(propositions(record.rows, form))
+    predictions = predictions_table([row.as_told for row in record.rows], form)
+    return Extent.of(predictions) + Extent.of(gold_table(record.rows, form))
 
 
-def _answer(form: str, stage: str, record: Record) -> int:
+def _answer(form: str, stage: str, record: Record) -> Extent:
     if form == Form.STRUCTURED:
-        texts = sum(len(row.actor) + len(row.belief) for row in record.rows) if stage == Stage.EXTRACT else 0
-        return texts + CELL_CHARACTERS[stage] * len(record.rows) * (2 if stage == Stage.JUDGE else 1)
+        cells = Extent(CELL_CHARACTERS[stage] * len(record.rows) * (2 if stage == Stage.JUDGE else 1))
+        rows = record.rows if stage == Stage.EXTRACT else []
+        return sum((Extent.of(row.actor) + Extent.of(row.belief) for row in rows), cells)
     if stage == Stage.EXTRACT:
-        return len(gold_extraction_table(record))
+        return Extent.of(gold_extraction_table(record))
     if stage == Stage.LABEL:
-        return len(gold_label_table(record))
-    return 2 * sum(len(row.actor) + len(row.belief) + 6 for row in record.rows)
+        return Extent.of(gold_label_table(record))
+    return _twice([(row.actor, row.belief) for row in record.rows])
+
+
+def _twice(pairs: Sequence[tuple[str, str]]) -> Extent:
+    """A judge's two tables as text: each row with its actor, its belief and a few signs."""
+    return sum((Extent.of(actor) + Extent.of(belief) for actor, belief in pairs), Extent(6 * len(pairs))) * 2
 
 
 def can_show(plan: Plan, stories: Sequence[DatasetStory]) -> list[dict]:
@@ -238,7 +292,7 @@ def can_show(plan: Plan, stories: Sequence[DatasetStory]) -> list[dict]:
     the dataset where two models have answered the same stories."""
     categories = len({story.category for story in stories})
     families = 1 + categories if categories > 1 else 1
-    models = {stage: sum(stage in stages_asked(plan, one) for one in plan.endpoints) for stage in Stage.values}
+    models = {stage: sum(stage in stages_asked(plan, one) for one in plan.endpoints) for stage in LAUNCHED}
     out = []
     for stage, name in ((Stage.JUDGE, "F1 of extraction"), (Stage.LABEL, "accuracy of labelling")):
         if stage in plan.stages and models[stage]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from annotation.domain.schema import SCHEMAS, Schema
+from annotation.models import Project, Story
 from benchmark.domain.omnitom.pipe_tables import extraction_rows
 from benchmark.domain.omnitom.readings.extraction import read_extraction
 from benchmark.domain.omnitom.readings.matching import row_key
 from benchmark.domain.omnitom.readings.structured import json_in, rows_in
 from benchmark.domain.omnitom.readings.values import repaired
 from benchmark.domain.omnitom.records import GoldRow, Record, record_of
-from benchmark.models import Form, RunItem, Stage
-from benchmark.services.evaluating import extractions_of
+from benchmark.domain.omnitom.repaired import judged_counts
+from benchmark.models import JUDGED_AT, Form, RunItem, Stage
+from benchmark.services.evaluating import Texts, answers_of
 from workers.domain.ledger_key import storable
 from workers.models import Call
 
@@ -28,16 +30,33 @@ def shortened(text: str) -> dict[str, Any]:
     return {"text": text[:SHOWN_CHARACTERS], "whole": len(text), "left": max(0, len(text) - SHOWN_CHARACTERS)}
 
 
-def asked_of(call: Call | None) -> list[dict[str, Any]]:
-    """[{role, text, …}] of the messages that were sent; for a baseline the data that it reads."""
+SOLVED = "This part shows a story, solved, that you still have work to do on; it can be read when that is done."
+COUNTS = "Counts of gold labels are shown when you have finished your open work."
+
+
+def texts_of(project: Project, closed: Set[int]) -> list[str]:
+    """The stories of these numbers, as `asked_of` looks for them in prompts."""
+    held = Story.objects.filter(project=project, number__in=closed).values_list("text", flat=True)
+    return [found for text in held if (found := " ".join(text.split()))]
+
+
+def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """[{role, text, …}] of the messages that were sent; for a baseline the data that it reads. What shows a story of `closed` solved, as an
+    example, or counts the labels of all gold is left out where there are any."""
     if call is None:
         return []
     body = call.request
     if "task" in body and "messages" not in body:
-        return [{"role": "data", **shortened(storable(json.dumps(body["task"], indent=2, ensure_ascii=False)))}]
+        task = body["task"] | ({"counts": COUNTS} if closed and body["task"].get("counts") else {})
+        return [{"role": "data", **shortened(storable(json.dumps(task, indent=2, ensure_ascii=False)))}]
     system = [{"role": "system", "content": one.get("text", "")} for one in body.get("system") or []]
     said = [*system, *(body.get("messages") or [])]
-    return [{"role": one["role"], **shortened(storable(_text(one["content"])))} for one in said]
+    return [{"role": one["role"], **shortened(_unsolved(storable(_text(one["content"])), closed))} for one in said]
+
+
+def _unsolved(text: str, closed: Sequence[str]) -> str:
+    plain = " ".join(text.split()) if closed else ""
+    return SOLVED if any(story in plain for story in closed) else text
 
 
 def _text(content: Any) -> str:
@@ -52,8 +71,10 @@ def readings_shown(place: RunItem) -> dict[str, Any]:
         return _extraction(place, record, structured)
     if place.stage == Stage.LABEL:
         return _labelling(place, record, SCHEMAS[place.entrant.run.dataset.schema_version])
-    extraction = extractions_of([place]).get((place.entrant_id, place.story_id), "")
-    return _judgement(place, record, extraction, structured)
+    texts = answers_of([place])[place.pk]
+    if place.stage == Stage.FOLLOW_UP:
+        return _follow_up(place, record, texts, structured)
+    return _judgement(place, record, texts, structured)
 
 
 # --- extraction --------------------------------------------------------------------------------------------------------------
@@ -62,7 +83,7 @@ def _extraction(place: RunItem, record: Record, structured: bool) -> dict[str, A
     if place.call is None:
         return {"gold": gold, "tables": []}
     answer = place.call.answer
-    mended = _rows_shown(read_extraction(answer), record)
+    mended = _rows_shown(read_extraction(answer, structured=structured), record)
     official = None if structured else _rows_shown(extraction_rows(answer), record)
     same = official == mended
     tables = [
@@ -92,15 +113,39 @@ def _capped(rows: list) -> dict[str, Any]:
 
 
 # --- judging -----------------------------------------------------------------------------------------------------------------
-def _judgement(place: RunItem, record: Record, extraction: str, structured: bool) -> dict[str, Any]:
+def _follow_up(place: RunItem, record: Record, texts: Texts, structured: bool) -> dict[str, Any]:
+    """The rows that were asked for and what the follow-up says of each."""
+    predicted = read_extraction(texts.get(Stage.EXTRACT, ""), structured=structured)
+    how = {"predicted": predicted, "gold": record.shown, "structured": structured}
+    first = {"judge": texts.get(Stage.JUDGE, "")}
+    before = judged_counts(first, **how)
+    after = judged_counts(first | {"follow_up": texts.get(Stage.FOLLOW_UP, "")}, **how)
+    rows = [
+        {"side": side, "number": at, "actor": row.actor, "belief": row.belief, "count": later}
+        for side, held, *counts in zip(("Predicted", "Gold"), (predicted, record.shown), before, after, strict=True)
+        for at, (row, first, later) in enumerate(zip(held, *counts, strict=True), 1)
+        if first is None
+    ]
+    return {"asked": _capped(rows)}
+
+
+def _judgement(place: RunItem, record: Record, texts: Texts, structured: bool) -> dict[str, Any]:
     official, mended = place.official, place.repaired or {}
-    answer = place.call.answer if place.call else ""
+    extraction, answers = texts.get(Stage.EXTRACT, ""), [texts.get(stage, "") for stage in JUDGED_AT]
     gold, aborted = _gold_counts(record, official, mended), (official or {}).get("aborted", {})
     predicted = _predicted_counts(extraction, official, mended, structured)
     if structured:
-        _name_matches(answer, predicted[-1]["rows"], [row for row in gold if row["shown"]])
+        _name_matches(answers, predicted[-1]["rows"], [row for row in gold if row["shown"]])
+    for row in (*gold, *(row for table in predicted for row in table["rows"])):
+        row["unmatched"] = _is_unmatched(row)
     tables = [table | _capped(table["rows"]) for table in predicted]
     return {"predicted": tables, "gold": gold, "aborted": aborted.get("judge", ""), "official": official is not None}
+
+
+def _is_unmatched(row: Mapping[str, Any]) -> bool:
+    """Whether nothing matches a row in either reading; a row without a count may match."""
+    known = [row[name] for name in ("official", "repaired") if row.get(name) is not None]
+    return bool(known) and row.get("repaired", 0) is not None and max(known) <= 0
 
 
 def _gold_counts(record: Record, official: dict | None, mended: dict) -> list[dict[str, Any]]:
@@ -120,7 +165,7 @@ def _gold_counts(record: Record, official: dict | None, mended: dict) -> list[di
 
 def _predicted_counts(extraction: str, official: dict | None, mended: dict, structured: bool) -> list[dict[str, Any]]:
     """One table where both readings have the same rows, otherwise one of each."""
-    ours = read_extraction(extraction)
+    ours = read_extraction(extraction, structured=structured)
     rows = _counted(ours, mended.get("pred", ()), "repaired")
     if structured:
         return [{"name": "Predicted", "rows": rows}]
@@ -143,11 +188,11 @@ def _counted(rows: Sequence[Any], counts: Sequence[int | None], reading: str) ->
     ]
 
 
-def _name_matches(answer: str, predicted: list[dict], gold: list[dict]) -> None:
-    """Structured judgements say which rows of the other table match; ids count from 1."""
-    value = json_in(answer)
+def _name_matches(answers: Sequence[str], predicted: list[dict], gold: list[dict]) -> None:
+    """Structured judgements say which rows of the other table match; ids count from 1. A follow-up adds to its judgement."""
+    values = [json_in(answer) for answer in reversed(answers)]
     for name, rows in (("predictions", predicted), ("gold", gold)):
-        said = {str(one.get("id")): one.get("matches") for one in rows_in(value, name)}
+        said = {str(one.get("id")): one.get("matches") for value in values for one in rows_in(value, name)}
         for at, row in enumerate(rows, 1):
             matches = said.get(str(at))
             row["number"] = at

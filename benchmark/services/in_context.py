@@ -129,10 +129,10 @@ def _number(row: Mapping[str, Any]) -> str:
 
 
 def judge_told(run: Run) -> str:
-    """Which judge, and what of its settings it saw: a baseline sees neither prompt nor story."""
+    """Which judge, and what of its settings it saw: a baseline sees neither prompt nor story, and has rules of a version."""
     if run.judge is None:
         return "–"
     if not reads_prompts(run.judge):
-        return run.judge.name
+        return f"{run.judge.name}, rules {(run.spec.get('judge') or {}).get('rules', 1)}"
     story = "with the story" if run.params.get("with_story") else "without the story"
     return f"{run.judge.name}, level {run.params.get('judge_level')}, {story}"

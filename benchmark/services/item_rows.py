@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
 from benchmark.domain.omnitom.counted_rows import stage1_rows, stage2_rows, unread
 from benchmark.domain.omnitom.item_readings import stage1_of, stage2_of
-from benchmark.models import Run, RunItem, Stage
+from benchmark.models import Run, RunItem, SharedItem, Stage
 from benchmark.services.results import records_of
 
 KIND_FILTERS = ("order", "role")
@@ -27,13 +29,16 @@ def _asks_for_unread(chosen: Mapping[str, Any]) -> bool:
     return chosen.get("problem") == "unusable" and chosen.get("reading") == "official"
 
 
-def rows_of_items(run: Run, chosen: Mapping[str, Any]) -> dict[int, tuple[int, int]]:
+def rows_of_items(
+    run: Run, chosen: Mapping[str, Any], among: QuerySet[SharedItem] | None = None
+) -> dict[int, tuple[int, int]]:
     """By item of the model `chosen["model"]` (rows meant, rows they are among), where there are any.
 
     Of answers that official parsing gets nothing out of, all rows that were asked for.
     """
     reading = chosen.get("reading") or "repaired"
-    held = RunItem.objects.filter(entrant__run=run, entrant=chosen["model"], stage__in=_stages(chosen))
+    held = RunItem.objects.all() if among is None else among
+    held = held.filter(entrant__run=run, entrant=chosen["model"], stage__in=_stages(chosen))
     held = held.exclude(**{reading: None})
     if chosen.get("category"):
         held = held.filter(story__category=chosen["category"])

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from benchmark.domain.omnitom.repaired import JUDGE_NOT_STRUCTURED, NOT_STRUCTURED
 from benchmark.domain.omnitom.results import NO_GOLD
-from benchmark.models import Run, RunItem, Stage
+from benchmark.models import Run, RunItem, SharedItem, Stage
 from benchmark.services.selections import OF_RUN, selection_named
 from workers.models import ItemState
 
 LOST = Q(item=None, call=None) & ~Q(unusable="")
 """Extractions that were lost in the run that they were taken over from."""
+_WAITING = (ItemState.WAITING, ItemState.HELD)
 STATES = {
     "done": Q(item__state=ItemState.DONE) | Q(item=None, call__isnull=False),
     "unusable": Q(item__state=ItemState.UNUSABLE),
     "failed": Q(item__state=ItemState.FAILED) | LOST,
     "flight": Q(item__state__in=[ItemState.CLAIMED, ItemState.BATCHED]),
-    "waiting": Q(item__state=ItemState.WAITING) | Q(item=None, call=None, unusable=""),
+    "waiting": Q(item__state__in=_WAITING) | Q(item=None, call=None, unusable=""),
     "cancelled": Q(item__state=ItemState.CANCELLED),
 }
 STATE_NAMES = {
@@ -34,6 +36,8 @@ PROBLEMS = {
     "unusable": Q(call__isnull=False) & ~Q(unusable__in=["", NO_GOLD]),
     "missing": Q(call=None) | ~Q(unusable__in=["", NO_GOLD]),
     "used": Q(repaired_score__isnull=False),
+    "unstructured": Q(unusable=JUDGE_NOT_STRUCTURED) | Q(unusable=NOT_STRUCTURED) & ~Q(stage=Stage.JUDGE),
+    "gaps": Q(stage=Stage.JUDGE) & (Q(unjudged__gt=0) | Q(call=None)),
     "answered": Q(call__isnull=False),
     "unanswered": Q(call=None),
 }
@@ -41,6 +45,8 @@ PROBLEM_NAMES = {
     "unusable": "Unusable answer",
     "missing": "Left out as missing",
     "unjudged": "Extraction without a judgement",
+    "unstructured": "Not structured",
+    "gaps": "Rows without a judgement",
     "used": "In the repaired figures",
     "answered": "Answered",
     "unanswered": "Without an answer",
@@ -53,18 +59,26 @@ SORTS = {
 }
 
 
-def places_of(run: Run, chosen: Mapping[str, Any], sort: str = "story") -> QuerySet[RunItem]:
+def places_of(
+    run: Run,
+    chosen: Mapping[str, Any],
+    sort: str = "story",
+    closed: Set[int] = frozenset(),
+    among: QuerySet[SharedItem] | None = None,
+) -> QuerySet[RunItem]:
     """`chosen` may have model (entrant id), stage, state, problem, category and split (the key of a selection); `sort` is a key of SORTS, after a minus for descending.
-    Places without a score come last either way. Filters by rows are those of `item_rows`."""
-    places = RunItem.objects.filter(entrant__run=run)
+    Places without a score come last either way. Filters by rows are those of `item_rows`. Stories in `closed` are not among them.
+    `among` are the items of a frozen report, which are taken instead of the run's present ones."""
+    held = RunItem.objects.all() if among is None else among
+    places = held.filter(entrant__run=run).without(closed)
     if chosen.get("model"):
         places = places.filter(entrant=chosen["model"])
     if chosen.get("stage"):
         places = places.filter(_at_stage(chosen["stage"], chosen.get("problem") or ""))
     if chosen.get("state"):
-        places = places.filter(STATES[chosen["state"]])
+        places = places.filter(STATES[chosen["state"]] if among is None else Q(state=chosen["state"]))
     if chosen.get("problem") == "unjudged":
-        places = _unjudged(places)
+        places = _unjudged(places, held)
     elif chosen.get("problem") and chosen.get("reading") != "official":
         places = places.filter(PROBLEMS[chosen["problem"]])
     if chosen.get("category"):
@@ -74,6 +88,11 @@ def places_of(run: Run, chosen: Mapping[str, Any], sort: str = "story") -> Query
     return places.order_by(*_order(sort), "id")
 
 
+def numbers_of(run: Run) -> set[int]:
+    """The stories that the run has a place for."""
+    return set(RunItem.objects.filter(entrant__run=run).order_by().values_list("story__number", flat=True).distinct())
+
+
 def _at_stage(stage: str, problem: str) -> Q:
     """What stage 1 misses, it also misses where there is nothing to be judged."""
     if (stage, problem) == (Stage.JUDGE, "missing"):
@@ -81,9 +100,9 @@ def _at_stage(stage: str, problem: str) -> Q:
     return Q(stage=stage)
 
 
-def _unjudged(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
+def _unjudged(places: QuerySet[RunItem], held: QuerySet[RunItem]) -> QuerySet[RunItem]:
     """Judgements that are missing or cannot be used although the extraction can."""
-    same = RunItem.objects.filter(entrant=OuterRef("entrant"), story=OuterRef("story"), stage=Stage.EXTRACT)
+    same = held.filter(entrant=OuterRef("entrant"), story=OuterRef("story"), stage=Stage.EXTRACT)
     return places.filter(PROBLEMS["missing"], ~Exists(same.exclude(unusable="")), stage=Stage.JUDGE)
 
 
@@ -96,16 +115,28 @@ def _order(sort: str) -> list:
 def shown(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
     """With what a row of the table says, and without the long texts."""
     fields = (
-        "stage", "score", "repaired_score", "unusable", "call_id", "entrant__name", "story__number", "story__category", "item__state",
-        "item__problem",
-    )  # fmt: skip
-    return places.select_related("entrant", "story", "item").only(*fields)
+        "stage",
+        "score",
+        "repaired_score",
+        "unusable",
+        "call_id",
+        "entrant__name",
+        "story__number",
+        "story__category",
+    )
+    if places.model is SharedItem:
+        return places.select_related("entrant", "story").only(*fields, "state", "problem")
+    return places.select_related("entrant", "story", "item").only(*fields, "item__state", "item__problem")
 
 
-def state_of(place: RunItem) -> str:
+def state_of(place: RunItem | SharedItem) -> str:
     """A key of STATE_NAMES."""
+    if isinstance(place, SharedItem):
+        return place.state
     if place.item is None:
         return "done" if place.call_id else "failed" if place.unusable else "waiting"
+    if place.item.state in _WAITING:
+        return "waiting"
     return "flight" if place.item.state in (ItemState.CLAIMED, ItemState.BATCHED) else place.item.state
 
 
@@ -122,9 +153,9 @@ def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
     return [*found, (part.key, part.label)] if part else found
 
 
-def neighbours(place: RunItem) -> dict[str, RunItem | None]:
-    """The same model and stage at the stories before and after."""
-    alike = RunItem.objects.filter(entrant=place.entrant_id, stage=place.stage).select_related("story")
+def neighbours(place: RunItem, closed: Set[int] = frozenset()) -> dict[str, RunItem | None]:
+    """The same model and stage at the stories before and after, those in `closed` passed over."""
+    alike = place.among().filter(entrant=place.entrant_id, stage=place.stage).without(closed).select_related("story")
     alike = alike.only("story__number", "entrant_id", "stage")
     number = place.story.number
     return {
@@ -135,11 +166,9 @@ def neighbours(place: RunItem) -> dict[str, RunItem | None]:
 
 def others_of(place: RunItem) -> dict[str, list[RunItem]]:
     """The story's stages by the same model, this one too, and the same stage by other models."""
-    here = RunItem.objects.filter(entrant__run=place.entrant.run_id, story=place.story_id)
-    here = here.select_related("entrant", "item").order_by("entrant__position")
-    here = here.only(
-        "stage", "score", "repaired_score", "unusable", "call_id", "entrant__name", "entrant__position", "item__state"
-    )
+    here = place.among().filter(entrant__run=place.entrant.run_id, story=place.story_id)
+    here = here.select_related("entrant").order_by("entrant__position")
+    here = here.only("stage", "score", "repaired_score", "unusable", "call_id", "entrant__name", "entrant__position")
     rows = list(here.filter(Q(entrant=place.entrant_id) | Q(stage=place.stage)))
     order = list(Stage.values)
     own = sorted((row for row in rows if row.entrant_id == place.entrant_id), key=lambda row: order.index(row.stage))

@@ -8,6 +8,9 @@ from dataclasses import replace
 from benchmark.models import DatasetStory, Stage
 from benchmark.services.asking import prompt_set_named, stage_request
 from benchmark.services.estimates import Part
+from benchmark.services.judge_tests import PURPOSE as TESTS
+from benchmark.services.judge_tests import SELF_TEST, calls_of
+from benchmark.services.judge_tests import request_of as test_request
 from benchmark.services.plans import Plan, extracted_by
 from benchmark.services.runs import PURPOSE, draft_of
 from workers import backends
@@ -32,7 +35,9 @@ def known_answers(
     found: dict[tuple[int, str], set[int]] = {}
     extractions: dict[int, Answers] = {}
     for part in parts:
-        if part.stage == Stage.JUDGE:
+        if part.stage == SELF_TEST:
+            held = seeker.tests(part)
+        elif part.stage == Stage.JUDGE:
             said = _taken_over(plan, part.model) if plan.source else extractions.get(part.model.pk, {})
             held = seeker.judgements(part, said)
         else:
@@ -67,6 +72,11 @@ class _Seeker:
         asked = {story.pk: self._request(story, Stage.JUDGE, extractions[story.pk]) for story in held}
         return _found(part.asked, asked, texts=False)
 
+    def tests(self, part: Part) -> Answers:
+        calls = calls_of(self.draft.dataset, self.draft.params)
+        asked = {story.pk: test_request(story, pairs, self.draft) for story, pairs in calls}
+        return _found(part.asked, asked, texts=False) if _has_answers(part.asked) else {}
+
     def _once(self, story: DatasetStory, stage: str) -> Request:
         key = (stage, story.pk)
         if key not in self.requests:
@@ -78,7 +88,7 @@ class _Seeker:
 
 
 def _has_answers(endpoint: Endpoint) -> bool:
-    return Call.objects.filter(endpoint=endpoint, purpose=PURPOSE, state__in=COMPLETED).exists()
+    return Call.objects.filter(endpoint=endpoint, purpose__in=(PURPOSE, TESTS), state__in=COMPLETED).exists()
 
 
 def _found(endpoint: Endpoint, requests: Mapping[int, Request], *, texts: bool) -> Answers:

@@ -1,30 +1,13 @@
-"""Launching from a page: a form that is sent twice starts one run."""
+"""Plans of runs that start from another run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from django.db import transaction
-
-from annotation.models import Project
 from benchmark.models import Run, Stage
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.runs import plan_of
 from workers.models import Endpoint
-
-
-@transaction.atomic
-def started_once(*, project: Project, once: str, start: Callable[[], Run]) -> Run:
-    """The run that the form with the token `once` has started, before or now. Raises RunRefused, as `start` does."""
-    Project.objects.select_for_update().get(pk=project.pk)  # the second waits for the first
-    held = Run.objects.filter(project=project, params__once=once).first()
-    if held is not None:
-        return held
-    run = start()
-    run.params["once"] = once
-    run.save(update_fields=["params"])
-    return run
 
 
 def judging_plan(source: Run, *, judge: Endpoint, judge_level: int, shots: int, with_story: bool, **other) -> Plan:

@@ -1,5 +1,7 @@
 """Entrants of runs in order, with both readings, intervals and the groups that cannot be told apart.
 
+The order is that of `inference.leaderboard`: by the worst case, on the same stories for all.
+
 What the inference needs of stories is read only where the same set of scores was not compared before.
 """
 
@@ -12,41 +14,43 @@ from typing import Any
 
 from django.core.cache import cache
 
-from annotation.domain.anchoring.estimates import RESAMPLES
-from benchmark.domain.inference import Aligned, leaderboard
-from benchmark.domain.inference.bootstrap import method
+from benchmark.domain.inference import Case, Cases, differs, leaderboard
 from benchmark.models import Run, Stage, StoryScores
+from benchmark.services.conditions import ASKED, FIELDS, conditions_of, named
 from benchmark.services.in_context import examples_told, judge_told
+from benchmark.services.judge_tests import summaries_of
 from benchmark.services.selections import Selection
 from benchmark.services.story_scores import (
     READINGS,
     SCORE,
+    cases_by_story,
     categories_of,
     lacking,
     official_figures,
     repaired_figures,
-    scores_by_story,
     with_intervals,
 )
+from core.made_by import made_by
+from core.statistics import RESAMPLES, method
 
 KEPT_SECONDS = 90 * 24 * 3600
-KEPT_VERSION = 3
-"""Of what `_compare` makes. Raise it with every change of that."""
 SEED = 1
 
 Entry = dict[str, Any]
-"""One model (or person) of one run at one stage: {key, name, model, kind, role, run, run_title, entrant, settings, own, figures, numbers,
-scores, spec}; `model` is its unique label, `figures` the stage's of the report, `scores` the id of its `StoryScores`."""
+"""One model (or person) of one run at one stage: {key, name, model, kind, role, run, run_title, entrant, settings, own, conditions,
+judge_test, figures, numbers, scores, spec}; `model` is its unique label, `figures` the stage's of the report, `scores` the id of its
+`StoryScores`."""
 
 
-def settings_of(run: Run, stage: str) -> dict[str, str]:
-    """What of a run's settings bears on a stage's figures: of what was sent, nothing that a prompt had no use for."""
+def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
+    """What of a run's settings bears on a stage's figures: of what was sent, nothing that a prompt had no use for; `reads` says whether
+    there was a prompt."""
     held = run.params
-    found = {"prompts": run.prompt_set, "level": str(run.level), "seed": str(held.get("seed", 1))}
-    if held.get("max_tokens"):
+    found = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
+    found["seed"] = str(held.get("seed", 1))
+    if reads and held.get("max_tokens"):
         found["longest answer"] = f"{held['max_tokens']:,} tokens"
-    asked = Stage.EXTRACT if stage == "stage1" else Stage.LABEL
-    if shown := examples_told(run, asked):
+    if reads and (shown := examples_told(run, ASKED[stage])):
         found["examples"] = shown
     if stage == "stage1":
         found["judge"] = judge_told(run)
@@ -60,6 +64,7 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
     held = StoryScores.objects.filter(run__in=runs).values_list("run_id", "entrant_id", "person", "pk")
     scores = {(run, entrant, person): pk for run, entrant, person, pk in held}
     found = []
+    tests = summaries_of(runs) if stage == "stage1" else {}
     for run in runs:
         specs = {one.pk: one.spec for one in run.entrants.all()}
         people = people_of(reports[run.pk]["entrants"])
@@ -67,7 +72,8 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
             if row[stage] is None:
                 continue
             person = "" if row["id"] else row["name"]
-            settings = {} if person else settings_of(run, stage)
+            reads = row["kind"] == "model"
+            settings = {} if person else settings_of(run, stage, reads=reads)
             found.append({
                 "key": f"{run.uid}.{row['id']}" if row["id"] else f"{run.uid}.p{list(people).index(person) + 1}",
                 "name": people[person] if person else row["name"],
@@ -79,7 +85,9 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
                 "at": run.created_at,
                 "entrant": row["id"],
                 "settings": settings,
+                "judge_test": tests.get(run.pk),
                 "spec": specs.get(row["id"], {}),
+                "conditions": dict.fromkeys(FIELDS) if person else conditions_of(run, stage, reads=reads),
                 "figures": row[stage],
                 "numbers": reports[run.pk]["numbers"],
                 "scores": scores[run.pk, row["id"], person],
@@ -97,7 +105,12 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
     repetitions by their score would flatter."""
     found: dict[str, Entry] = {}
     for one in entries:
-        same = json.dumps([one["name"], one["person"], one["kind"], one["spec"], one["settings"]], sort_keys=True)
+        digests = {
+            field: held and held[1] for field, held in one["conditions"].items()
+        }  # a judge may have changed under its name
+        same = json.dumps(
+            [one["name"], one["person"], one["kind"], one["spec"], one["settings"], digests], sort_keys=True
+        )
         if same in found:
             found[same]["others"] += 1
         else:
@@ -108,8 +121,11 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
 def label(entries: Sequence[Entry]) -> dict[str, str]:
     """Gives each entry a `model` that no other has, by the settings in which those of its name differ, and the `own` settings that not
     all have; returns those that all share."""
-    models = [one for one in entries if one["settings"]]
-    common = {name: models[0]["settings"].get(name, "–") for name in _settings(models) if _alike(models, name)}
+    common = {}
+    for name in _settings(entries):
+        having = [one for one in entries if name in one["settings"] or one["kind"] == "model"]
+        if _alike(having, name):
+            common[name] = having[0]["settings"].get(name, "–")
     taken: dict[str, int] = {}
     for one in entries:
         own = {name: value for name, value in one["settings"].items() if name not in common}
@@ -148,26 +164,42 @@ def _alike(entries: Sequence[Entry], name: str, of: str = "settings") -> bool:
 def standing(
     entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[Entry]:
-    """The entries with `readings`, their figures on the selection, `group` by reading, and `out_of_reach` by reading, how many tests are too
-    many for any to pass on so few stories, 0 where one can; best first by the repaired reading, experts last: their decisions are gold.
+    """The entries with `readings`, their figures on the selection, `ranking` by reading, `group`, its letters, by reading, and `no_letters`,
+    why there are none, by reading. By rank of the repaired reading, then who has none, then people: annotators, then experts, whose
+    decisions are gold.
 
-    Without an official reading `readings` has a `reason`, which says why.
+    A `ranking` is a model of `inference.leaderboard`, with `against`: {key: [difference, p_adjusted, shown to differ]} of those below it,
+    and None of who is not ranked at all. Without an official reading `readings` has a `reason`, which says why.
     """
     if not entries:
         return []
-    letters, part, out_of_reach = _kept("standing", entries, stage, selection, seed)
+    ranked, part, no_letters = _kept("standing", entries, stage, selection, seed)
     found = []
     for one in entries:
         figures = part.get(one["key"]) or _own_figures(one)
-        groups = {name: letters[name].get(one["key"]) for name in READINGS}
-        found.append(one | {"readings": figures, "group": groups, "out_of_reach": out_of_reach})
-    return sorted(found, key=lambda one: (one["role"] == "expert", -_score(one, stage), one["model"]))
+        ranking = {name: ranked[name].get(one["key"]) for name in READINGS}
+        group = {name: held["group"] if held else None for name, held in ranking.items()}
+        found.append(one | {"readings": figures, "ranking": ranking, "group": group, "no_letters": no_letters})
+    return sorted(found, key=lambda one: _place(one, stage))
+
+
+def _place(entry: Entry, stage: str) -> tuple[Any, ...]:
+    ranking = entry["ranking"]["repaired"]
+    rank = ranking["rank"] if ranking else None
+    return ROLES.index(entry["role"]), rank is None, rank or 0, -_score(entry, stage), entry["model"]
+
+
+ROLES = ("", "annotator", "expert")
+"""Models first: people are not ranked among them."""
 
 
 def _own_figures(entry: Entry) -> dict[str, Any]:
     """Those of the entry's report."""
     held = entry["figures"]
-    return {name: held[name] for name in READINGS} | ({} if held["official"] else {"reason": held.get("reason", "")})
+    own = {"own": held["own"]} if "own" in held else {}
+    return (
+        {name: held[name] for name in READINGS} | own | ({} if held["official"] else {"reason": held.get("reason", "")})
+    )
 
 
 def _score(entry: Entry, stage: str) -> float:
@@ -189,12 +221,12 @@ def _kept(what: str, entries: Sequence[Entry], stage: str, selection: Selection 
     partial = [one for one in entries if selection and set(one["numbers"]) != selection.stories]
     rated = [one for one in entries if one["kind"] != "person"]
     asked = [
-        KEPT_VERSION,
+        made_by(),
         stage,
         sorted((one["scores"], one["key"], one["model"]) for one in rated),
         sorted(one["scores"] for one in partial),
         sorted(selection.stories) if partial else None,
-        method(seed=seed, resamples=RESAMPLES),
+        method(seed=seed, unit="stories"),
     ]
     key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
     found = cache.get(f"{what}:{key}")
@@ -207,51 +239,67 @@ def _kept(what: str, entries: Sequence[Entry], stage: str, selection: Selection 
 
 
 def _compare(rated, partial, stage: str, selection: Selection | None, seed: int) -> dict[str, Any]:
-    """{"standing": (letters by reading and key, figures of the selection by key where they are not the report's own, tests that are
-    out of reach), "differences": by reading}."""
+    """{"standing": (rankings by reading and key, figures of the selection by key where they are not the report's own, why there are no
+    letters by reading), "differences": by reading}."""
     wanted = {one["scores"] for one in (*rated, *partial)}
     columns = {pk: held[stage] for pk, held in StoryScores.objects.filter(pk__in=wanted).values_list("pk", "figures")}
-    letters, apart, out_of_reach = {}, {}, {}
+    ranked, apart, no_letters = {}, {}, {}
     for reading in READINGS:
         found = _ranked(rated, columns, stage, reading, selection, seed)
-        letters[reading] = {one["model"]: one["group"] for one in found["models"]}
+        against = _against(found["pairs"])
+        ranked[reading] = {one["model"]: one | {"against": against.get(one["model"], {})} for one in found["models"]}
         apart[reading] = {name: found[name] for name in ("pairs", "method", "tests")}
-        out_of_reach[reading] = found["tests"] if found["too_few"] else 0
+        no_letters[reading] = found["no_letters"]
     part = {one["key"]: _part(one, columns[one["scores"]], stage, selection, seed) for one in partial}
-    return {"standing": (letters, part, out_of_reach), "differences": apart}
+    return {"standing": (ranked, part, no_letters), "differences": apart}
+
+
+def _against(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Any]]]:
+    found: dict[str, dict[str, list[Any]]] = {}
+    for one in pairs:
+        if not one["category"]:
+            found.setdefault(one["first"], {})[one["second"]] = [one["value"], one["p_adjusted"], differs(one)]
+    return found
 
 
 def _part(entry: Entry, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> dict[str, Any]:
-    """Both readings of the selection."""
+    """Both readings of the selection, of a person also against gold with the person's own votes."""
+    figures = _readings(columns, stage, selection, seed)
+    if not figures["official"]:
+        why = lacking(columns["official"], selection.stories)
+        figures["reason"] = why if columns["official"] else entry["figures"].get("reason", why)
+    return figures | ({"own": _readings(columns["own"], stage, selection, seed)} if "own" in columns else {})
+
+
+def _readings(columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> dict[str, Any]:
     rules = {"seed": seed, "resamples": RESAMPLES}
     stories, official = selection.stories, columns["official"]
-    figures = {"repaired": repaired_figures(columns["repaired"], stories, stage, **rules)}
-    if why := lacking(official, stories):
-        return figures | {"official": None, "reason": why if official else entry["figures"].get("reason", why)}
-    return figures | {
-        "official": with_intervals(official_figures(official, stories, stage), official, stories, stage, **rules)
-    }
+    figures = {"repaired": repaired_figures(columns["repaired"], stories, stage, **rules), "official": None}
+    if not lacking(official, stories):
+        whole = official_figures(official, stories, stage)
+        figures["official"] = with_intervals(whole, official, stories, stage, **rules)
+    return figures
 
 
 def _ranked(rated, columns, stage: str, reading: str, selection: Selection | None, seed: int) -> dict[str, Any]:
-    scores: dict[str, dict[int, float | None]] = {}
+    cases: dict[str, dict[int, Case | None]] = {}
     categories: dict[int, str] = {}
+    everything: set[int] = set()
     for one in rated:
         held, stories = columns[one["scores"]][reading], selection.stories if selection else set(one["numbers"])
-        if not held or (reading == "official" and lacking(held, stories)):
-            continue
-        scores[one["key"]] = {
-            story: value for story, value in scores_by_story(held, SCORE[stage]).items() if story in stories
-        }
-        categories |= categories_of(held)
-    if not scores:
-        return {"models": [], "pairs": [], "method": "", "tests": 0, "too_few": False}
-    return leaderboard(Aligned.of(scores), seed=seed, categories=categories)
+        everything |= stories
+        if held and not (reading == "official" and lacking(held, stories)):
+            cases[one["key"]] = cases_by_story(held, SCORE[stage])
+            categories |= categories_of(held)
+    if not cases:
+        return {"models": [], "pairs": [], "method": "", "tests": 0, "no_letters": ""}
+    return leaderboard(Cases.of(cases, everything), seed=seed, categories=categories)
 
 
 def run_standing(run: Run, report: Mapping[str, Any], stage: str) -> list[Entry]:
     """One run's entrants against each other, over its own stories."""
     entries = entries_of([run], {run.pk: report}, stage)
+    named(entries)
     label(entries)
     return standing(entries, stage, seed=run.params.get("seed", 1))
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmark.domain.tables import Table, main_results
+from benchmark.services.judge_test_tables import notes_of
 from benchmark.services.leaderboards import Entry, label
-from benchmark.services.result_tables import identity, judged_by, measured, with_settings
+from benchmark.services.result_tables import identity, measured, ranked_within, unlike_missing, with_settings
 
 
 def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
@@ -26,8 +27,12 @@ def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
         dict(row) | identity(head, "stage1") | {"_where": {key: one.where(key, reading) for key in row}}
         for row, head, one in zip(table.rows, heads, rows, strict=True)
     ]
-    notes = [*table.notes, *_stories(runs), *judged_by([one.first for one in rows if one.first])]
-    return with_settings(replace(table, rows=made, notes=notes))
+    notes = [*table.notes, *_stories(runs), *_of_judges([one.first for one in rows if one.first])]
+    return with_settings(replace(table, rows=made, lead=unlike_missing(stages), notes=notes))
+
+
+def _of_judges(entries: Sequence[Entry]) -> list[str]:
+    return [*ranked_within(entries), *notes_of(entries)]
 
 
 def _stories(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -8,10 +8,13 @@ from typing import Any
 from django.db.models import Min
 
 from annotation.domain.schema import SCHEMAS
-from benchmark.models import Form, Run, RunItem, Stage
+from benchmark.models import LAUNCHED, Form, Run, RunItem, Stage
 from benchmark.services.in_context import examples_told, reads_prompts
+from benchmark.services.judge_test_tables import notes_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.runs import READ_AGAIN
+from core.statistics import caution
+from workers.backends.lexical import BLIND
 from workers.models import Call
 
 Facts = list[list[str]]
@@ -35,7 +38,7 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Form", Form(run.form).label],
         ["Prompts", f"set {run.prompt_set}, level {run.level}"],
         *[[f"Prompt of {Stage(stage).label.lower()}", f"SHA-256 {digest}"] for stage, digest in spec.get("prompts", {}).items()],
-        *[[f"Examples of {stage.label.lower()}", shown] for stage in Stage if (shown := examples_told(run, stage))],
+        *[[f"Examples of {stage.label.lower()}", shown] for stage in LAUNCHED if (shown := examples_told(run, stage))],
         *_judge_facts(run),
         *[[f"Model {one.name}", _endpoint(one.spec)] for one in run.entrants.all()],
         *_answered(report),
@@ -57,6 +60,7 @@ def _later(held: Mapping[str, Any]) -> str:
     parts = [f"models {', '.join(held['models'])}"] if held.get("models") else []
     parts += [f"{held['stories']:,} stories"] if held.get("stories") else []
     parts += [f"{held['changed']:,} readings changed"] if held["did"] == READ_AGAIN else []
+    parts += [f"{held['judgements']:,} judgements, prompt SHA-256 {held['prompt']}"] if held.get("judgements") else []
     if held["did"] != READ_AGAIN and held.get("changed"):
         parts.append(f"with settings changed since the launch: {', '.join(held['changed'])}")
     return "; ".join([*parts, _code(held)])
@@ -103,6 +107,7 @@ def _endpoint(spec: Mapping[str, Any]) -> str:
     parts += [f"revision {spec['revision']}"] if spec.get("revision") else []
     parts += [f"at {spec['base_url']}"] if spec.get("base_url") else []
     parts += [f"{name} {value}" for name, value in (spec.get("options") or {}).items() if name != "script"]
+    parts += [f"rules {spec['rules']}"] if spec.get("rules") else []
     parts += [] if spec.get("sets_temperature", True) else ["the temperature is the provider's own"]
     return ", ".join(parts)
 
@@ -122,7 +127,7 @@ def methods_of(run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequenc
     told = [
         ("Data", _data(run, report)),
         ("Prompts", _prompts(run)),
-        *([("Judge", _judge(run))] if stages.get("stage1") else []),
+        *([("Judge", _judge(run, stages["stage1"]))] if stages.get("stage1") else []),
         ("Scoring", _scoring(run, stages)),
         ("Uncertainty", _uncertainty(run, stages)),
         ("Reference rows", _references(stages)),
@@ -141,7 +146,7 @@ def _data(run: Run, report: Mapping[str, Any]) -> str:
 
 def _prompts(run: Run) -> str:
     form = (
-        "Answers were held to a JSON schema with the closed label sets."
+        "Answers were asked for under a JSON schema with the closed label sets; one in another form is unusable."
         if run.form == Form.STRUCTURED
         else "Answers were free text with a table, as published."
     )
@@ -154,11 +159,11 @@ def _prompts(run: Run) -> str:
     return f"Prompts were set {run.prompt_set} ({own}) at level {run.level} of the TELeR taxonomy; their hashes are listed below.{shown} {form}"
 
 
-def _judge(run: Run) -> str:
+def _judge(run: Run, entries: Sequence[Entry]) -> str:
     if run.judge is None:
         return ""
     name = run.spec.get("judge", {}).get("name", run.judge.name)
-    return f"Extracted propositions were matched with gold by the judge {name}, {_saw(run)} {_UNCALIBRATED}"
+    return f"Extracted propositions were matched with gold by the judge {name}, {_saw(run)} {_UNCALIBRATED} {' '.join(notes_of(entries))}"
 
 
 _UNCALIBRATED = (
@@ -170,8 +175,8 @@ _UNCALIBRATED = (
 def _saw(run: Run) -> str:
     if not reads_prompts(run.judge):
         return (
-            "a baseline that reads no prompt and no story: within an actor it assigns propositions one to one by the "
-            "similarity of their wording."
+            f"a baseline that reads no prompt and no story: within an actor it assigns propositions one to one by the "
+            f"similarity of their wording, none to one that denies, counts or names something else. {BLIND}"
         )
     story = "the story and both tables" if run.params.get("with_story") else "both tables but no story"
     shown = examples_told(run, Stage.JUDGE)
@@ -213,8 +218,14 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
     method = shown[0]["figures"]["repaired"]["method"]
     return (
         f"Intervals: {method}; the propositions of one story are not independent, so stories are resampled whole. Models are "
-        "compared in pairs on the stories that both have, by a two-sided sign-flip test of the mean difference by story, with Holm's correction "
-        "over all pairs of a stage and reading, over all stories and in each category; models that share a letter are not shown to differ at the 5 % level, which does not mean that they are equal."
+        "ranked by the mean over all stories with missing answers at their worst, and compared in pairs on the same scores by a two-sided sign-flip "
+        "test of the mean difference by story, with Holm's correction over all pairs of a stage and reading, over all stories and in each category; "
+        "models without a common letter are shown to differ at the 5 % level, and a common letter does not mean that they are equal."
+        + (
+            f" {why[:1].upper()}{why[1:]}."
+            if (why := caution(min(one["figures"]["repaired"]["overall"]["stories"] for one in shown), "stories"))
+            else ""
+        )
     )
 
 
@@ -228,7 +239,8 @@ def _references(stages: Mapping[str, Sequence[Entry]]) -> str:
         )
     if "person" in kinds:
         parts.append(
-            "People are scored on the cells that they labelled; gold rests on annotators' votes too, and experts' decisions are gold "
-            "unless another expert overruled them, so their rows flatter them."
+            "People are scored on the cells that they labelled, against gold without their own vote or decision: the record's label, another "
+            "expert's decision, or what the other votes settle by the resolution rule with one vote fewer; a cell that stays open does not count. "
+            "Figures against gold that contains a person's own votes are marked as such and flatter."
         )
     return " ".join(parts)

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotation.domain.schema import SCHEMAS
 from benchmark.models import DatasetStory, Run, StoryScores
+from benchmark.services.human_results import gold_without_person, labels_by
 from benchmark.services.leaderboards import people_of
 from benchmark.services.reports import report_of
 
@@ -44,17 +45,22 @@ def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
 
 
 def cells_of(run: Run, person: Person, story: DatasetStory) -> list[dict[str, Any]]:
-    """{actor, belief, cells: [{gold, said}]} of each proposition, none of a story without a label of the person; `said` is empty in a
+    """{actor, belief, cells: [{gold, said, settled}]} of each proposition, none of a story without a label of the person. `gold` is without
+    what the person had to do with it where the others settle the cell, else (`settled` is empty) the label that stands; `said` is empty in a
     cell without one."""
-    labels = (story.adjudications if person.role == "expert" else story.votes).get(person.username, [])
+    labels = labels_by(story, person.role).get(person.username, [])
     if not labels:
         return []
     keys = SCHEMAS[run.dataset.schema_version].keys
+    without = gold_without_person(story, person.username, run.dataset)
     return [
         {
             "actor": belief["actor"],
             "belief": belief["belief"],
-            "cells": [{"gold": belief["labels"][key], "said": one} for key, one in zip(keys, said, strict=True)],
+            "cells": [
+                {"gold": gold or belief["labels"][key], "said": one, "settled": by.value}
+                for key, one, (gold, by) in zip(keys, said, settled, strict=True)
+            ],
         }
-        for belief, said in zip(story.beliefs, labels, strict=True)
+        for belief, said, settled in zip(story.beliefs, labels, without, strict=True)
     ]

@@ -11,6 +11,7 @@ from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.domain.tables.omnitom import HEADERS
 from benchmark.services.analysis_tables import volume_of
 from benchmark.services.leaderboards import Entry
+from benchmark.services.result_tables import complete
 
 Arguments = dict[str, Any]
 
@@ -36,7 +37,7 @@ def dimensions(entries: Sequence[Entry], reading: str) -> Arguments:
         overall = one["readings"][reading]["overall"]
         values = {name: overall[f"acc_{COLUMNS[name]}"] for name in DIMENSIONS}
         rows.append({"model": one["model"], "values": values, "overall": overall["overall_accuracy"]})
-    return {"positional": [rows], "reading": reading}
+    return {"positional": [rows], "reading": reading, "bold_best": complete(entries, reading)}
 
 
 def extraction_by_kind(entries: Sequence[Entry], by: str, reading: str) -> Arguments:

@@ -9,11 +9,12 @@ from decimal import Decimal
 from django.db.models import Q, QuerySet
 
 from benchmark.domain.omnitom.prompting import LEVELS, MAX_EXAMPLES, BadPromptSet
-from benchmark.models import Dataset, DatasetStory, Form, Run, RunItem, Stage
+from benchmark.models import LAUNCHED, Dataset, DatasetStory, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_hashes
 from benchmark.services.in_context import SAMPLE, SOURCES, reads_prompts
 from benchmark.services.results import WITHOUT_CALL
 from workers.backends.baseline import MODELS as BASELINES
+from workers.domain.pricing import unknown_price_told
 from workers.models import Endpoint
 from workers.services.jobs import MOST_MONEY
 
@@ -32,7 +33,7 @@ class RunRefused(ValueError):
 class Plan:
     """What a run is to be. `examples` and `shots` are in-context examples of extraction and labelling, and of the judge, both
     at level 4; `examples_from` is a key of SOURCES, which other one a category falls back to; `limit` 0 takes every story;
-    `max_tokens` of an answer; `budget` in US dollars, None for no cap."""
+    `max_tokens` of an answer; `budget` in US dollars, None for no cap; `self_test` has a judge tested that was not yet."""
 
     dataset: Dataset
     endpoints: Sequence[Endpoint]
@@ -55,13 +56,14 @@ class Plan:
     batch: bool = False
     source: Run | None = None
     title: str = ""
+    self_test: bool = False
 
 
 def stages_of(endpoint: Endpoint) -> tuple[str, ...]:
     """What an endpoint can be asked for: a baseline does one thing, a model everything."""
     if endpoint.provider == "baseline":
         return (BASELINES.get(endpoint.model, ""),)
-    return tuple(Stage.values)
+    return LAUNCHED
 
 
 def check(plan: Plan) -> list[DatasetStory]:
@@ -82,7 +84,7 @@ def check(plan: Plan) -> list[DatasetStory]:
 
 
 def _check_stages(plan: Plan) -> None:
-    unknown = [stage for stage in plan.stages if stage not in Stage.values]
+    unknown = [stage for stage in plan.stages if stage not in LAUNCHED]
     if unknown or not plan.stages:
         raise RunRefused(
             f"The stages are {', '.join(plan.stages) or 'none'}; expected some of extract, judge and label.", "stages"
@@ -119,6 +121,9 @@ def _check_numbers(plan: Plan) -> None:
         raise RunRefused(f"Examples come from {' or '.join(SOURCES)}, not {plan.examples_from!r}.", "examples_from")
     if plan.budget is not None and not (plan.budget.is_finite() and 0 <= plan.budget < MOST_MONEY):
         raise RunRefused(f"The budget is {plan.budget}; expected US dollars, 0 or more, such as 2.50.", "budget")
+    for one in [*plan.endpoints, *([plan.judge] if plan.judge else [])]:
+        if plan.budget is not None and not one.prices.are_known:
+            raise RunRefused(unknown_price_told(one.name), "budget")
 
 
 def check_room(plan: Plan) -> None:

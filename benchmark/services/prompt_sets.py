@@ -15,7 +15,7 @@ from benchmark.domain.omnitom.prompting import BadPromptSet, PromptSet, built_in
 from benchmark.domain.omnitom.prompting.requests import REQUESTS
 from benchmark.domain.omnitom.prompting.sets import NAMES
 from benchmark.domain.omnitom.records import record_of
-from benchmark.models import Run, Stage, StoredPromptSet
+from benchmark.models import LAUNCHED, Run, Stage, StoredPromptSet
 from benchmark.services.in_context import WITH_EXAMPLES
 from workers.backends.contract import Request
 
@@ -50,7 +50,7 @@ def prompt_sets_of(project: Project) -> list[Listed]:
 
 
 def _listed(prompts: PromptSet, runs: int, held: StoredPromptSet | None = None) -> Listed:
-    levels = {Stage(stage).label: ", ".join(map(str, prompts.levels(stage))) for stage in Stage.values}
+    levels = {Stage(stage).label: ", ".join(map(str, prompts.levels(stage))) for stage in LAUNCHED}
     return Listed(prompts, levels, runs, held)
 
 
@@ -102,7 +102,7 @@ def discard_prompt_set(*, by: User | None, project: Project, name: str) -> bool:
 
 def first_prompt(prompts: PromptSet) -> tuple[str, int]:
     """The (stage, level) that a page shows first: level 3 where there is one."""
-    stage = next(stage for stage in Stage.values if prompts.levels(stage))
+    stage = next(stage for stage in LAUNCHED if prompts.levels(stage))
     levels = prompts.levels(stage)
     return stage, 3 if 3 in levels else levels[-1]
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.conf import settings
 
+from workers.backends.baseline import LEXICAL
+from workers.backends.lexical import RULES
 from workers.models import Endpoint
 
 PACKAGES = ("anthropic", "celery", "django", "matplotlib", "numpy", "openai", "rapidfuzz", "scipy", "vllm")
@@ -23,7 +25,8 @@ def versions() -> dict[str, Any]:
 
 
 def spec_of(endpoint: Endpoint) -> dict[str, Any]:
-    """An endpoint's settings without its prices and limits. There is no key in it: endpoints hold none."""
+    """An endpoint's settings without its prices and limits, of the lexical judge with the version of its rules. There is no key in it:
+    endpoints hold none."""
     fields = (
         "name",
         "provider",
@@ -35,7 +38,12 @@ def spec_of(endpoint: Endpoint) -> dict[str, Any]:
         "sets_temperature",
         "json_schema",
     )
-    return {name: getattr(endpoint, name) for name in fields}
+    found = {name: getattr(endpoint, name) for name in fields}
+    return found | ({"rules": RULES} if is_lexical(endpoint) else {})
+
+
+def is_lexical(endpoint: Endpoint) -> bool:
+    return (endpoint.provider, endpoint.model) == ("baseline", LEXICAL)
 
 
 def _installed(name: str) -> str:

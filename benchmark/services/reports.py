@@ -1,4 +1,4 @@
-"""The figures of a run, computed once and kept until an item changes."""
+"""The figures of a run, computed once and kept until an item changes, or the code that computes them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from django.utils import timezone
 from benchmark.domain.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
 from benchmark.domain.omnitom.counted_rows import unread
 from benchmark.domain.omnitom.metrics import stage1_metrics, stage2_metrics
+from benchmark.domain.omnitom.official import STRUCTURED
 from benchmark.domain.omnitom.repaired import stage1_report, stage2_report
 from benchmark.domain.omnitom.results import NO_GOLD
 from benchmark.models import Run, RunItem, RunReport, Stage, StoryScores
-from benchmark.services.results import HumanResults, Results, each_results, human_results, records_of, results_of
-from benchmark.services.story_scores import official_columns, repaired_columns, with_intervals
+from benchmark.services.human_results import GAPS, HumanResults, human_results
+from benchmark.services.results import Results, each_results, records_of, results_of
+from benchmark.services.story_scores import READINGS, official_columns, repaired_columns, with_intervals
+from core.made_by import made_by
 from workers.services.doorbell import Bell
 
-REPORT_VERSION = 3
-"""Of what `_computed` makes: a report that was kept by another version is computed anew. Raise it with every change of figures."""
+SKIPPED = "rows without a judgement"
 REPORTS = Bell("the report is computed when somebody opens it")
 """Asks a worker to compute the report of a run, by the id of its job."""
 
@@ -34,7 +36,8 @@ def report_of(run: Run) -> dict[str, Any]:
     `stage1` and `stage2` are None or {official, repaired, answered, asked, analyses[, reason]}; `official` and `repaired` as
     score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an `interval` too.
     `reason` says why `official` is None; `answered` counts the answers that official scoring takes. `analyses` is {reading: those of
-    `domain.omnitom.analyses` with "outputs"}, None where the reading has no figures.
+    `domain.omnitom.analyses` with "outputs"}, None where the reading has no figures. A person's `stage2` has `labelled` and `own` too: the
+    figures by reading against gold that contains the person's own votes.
     """
     return reports_of([run])[run.pk]
 
@@ -46,7 +49,7 @@ def reports_of(runs: Sequence[Run]) -> dict[int, dict[str, Any]]:
     found = {}
     for run in runs:
         row = held.get(run.pk)
-        valid = {"places": scored[run.pk], "version": REPORT_VERSION}
+        valid = {"places": scored[run.pk], "version": made_by()}
         current = row is not None and {name: row.figures.get(name) for name in valid} == valid
         found[run.pk] = row.figures if current else _computed(run, scored[run.pk])
     return found
@@ -61,7 +64,7 @@ def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
         "answers": _answers(run),
         "scored": scored[1],
         "places": scored,
-        "version": REPORT_VERSION,
+        "version": made_by(),
     }
     by_story = [
         StoryScores(run=run, entrant_id=row["id"], person="" if row["id"] else row["name"], figures=row["by_story"])
@@ -110,8 +113,22 @@ def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
 def _row(pk: int | None, held: Results, seed: int) -> dict[str, Any]:
     row = {"id": pk, "name": held.name, "kind": held.kind} | _stages(held, seed)
     if isinstance(held, HumanResults):
-        row |= {"role": held.role, "number": held.number, "stage2": row["stage2"] | {"labelled": held.labelled}}
+        own, by_story = _own(held, seed)
+        row |= {
+            "role": held.role,
+            "number": held.number,
+            "stage2": row["stage2"] | {"labelled": held.labelled, "own": own},
+        }
+        row["by_story"]["stage2"]["own"] = by_story
     return row
+
+
+def _own(held: HumanResults, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(figures, figures by story) of a person by reading, against gold that contains the person's own votes and decisions."""
+    official = held.own_official2 if held.lacking.get("stage2") not in (GAPS, STRUCTURED) else []
+    metrics = stage2_metrics(official) if official else None
+    both, by_story = _both(official, metrics, stage2_report(held.own_repaired2, seed=seed), {}, "stage2")
+    return {name: both[name] for name in READINGS}, by_story
 
 
 def _stages(held: Results, seed: int) -> dict[str, Any]:
@@ -129,7 +146,8 @@ def _stage1(held: Results, seed: int):
     if not held.repaired1:
         return None, None
     official, repaired = held.official1, held.repaired1
-    without = held.without[Stage.EXTRACT], held.without[Stage.JUDGE]
+    skipped = sum(sum(one.unjudged) for one in repaired)
+    without = held.without[Stage.EXTRACT], held.without[Stage.JUDGE], Counter({SKIPPED: skipped} if skipped else {})
     seen = _seen(official, repaired, stage1_analyses, held.extractions, without, seed)
     metrics = stage1_metrics(official) if official else None
     return _both(official, metrics, stage1_report(repaired, seed=seed), seen, "stage1")
@@ -149,7 +167,7 @@ def _seen(
     official: Sequence, repaired: Sequence, analyse: Callable, outputs: Sequence, without: Sequence[Counter], seed: int
 ):
     """The analyses by reading; official ones only where every story has an answer, as its figures."""
-    names = ("calls", "judgements")[: len(without)]
+    names = ("calls", "judgements", "rows")[: len(without)]
     others = {name: dict(sorted(held.items())) for name, held in zip(names, without, strict=True)}
     found = {
         "repaired": analyse(repaired, seed=seed) | {"outputs": outputs_analysis(outputs, others, seed=seed)},

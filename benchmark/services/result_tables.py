@@ -12,9 +12,12 @@ from typing import Any
 
 from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.omnitom import ABBREVIATIONS, HEADERS, in_order
+from benchmark.domain.tables.omnitom import ABBREVIATIONS, HEADERS, counted_stories, in_order
+from benchmark.services.judge_test_tables import COLUMN, NOTE, notes_of, tests_of
 from benchmark.services.leaderboards import Entry
+from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.services.story_scores import READINGS, SCORE
+from core.statistics import caution
 
 MEASURES = {
     "stage1": {
@@ -28,26 +31,38 @@ MEASURES = {
 TITLES = {"stage1": "Stage 1: extraction", "stage2": "Stage 2: labelling"}
 SCORES = {"stage1": "F1 of extraction", "stage2": "Accuracy of labelling"}
 GROUPS = {"official": "Official reading (%)", "repaired": "Repaired reading (%)"}
+RANKING, MISSING = "Ranking", "Missing answers (%)"
+RANK_NOTE = "Rank: by the score with every missing answer at its worst, an order that refusing cannot improve. Its brackets, from eight models on: 95 % bootstrap intervals."
 GROUP_NOTE = (
-    "Models that share a letter are not shown to differ: paired sign-flip test over the stories that both have, Holm's correction over "
-    "all pairs, over all stories and in each category. People are not tested."
+    "Group: models without a common letter are shown to differ. Paired sign-flip test on these scores, Holm's correction over all pairs and "
+    "categories. People are neither ranked nor tested."
 )
-LEFT_OUT = "Stories left out when repaired"
 READING_NOTE = (
-    "The official reading counts what cannot be read as 0; the repaired one leaves it out, and calls that failed and judgements that are "
-    "lacking too; its bounds say what the score would be if every story left out were worth 0, or 1. Brackets: 95 % intervals over stories."
+    "Repaired leaves out what cannot be read, failed calls and judgements that are lacking; official counts what cannot be read as 0. "
+    "Brackets: 95 % intervals over stories."
 )
-PEOPLE_NOTE = (
-    "People are scored like models, on the cells that they labelled. Gold rests on annotators' votes too, and an expert's decision is the "
-    "gold label unless another expert overruled it, so these rows flatter people, are no upper bound and are never marked as best."
+UNJUDGED_NOTE = (
+    "Rows not judged: predicted and gold rows that the judge gave no count. They are in no estimate; bounds and interval take them as "
+    "unmatched, and as matched."
 )
+UNMARKED = "Nothing is marked as best: the models answered different stories."
 
 
 def stage_table(entries: Sequence[Entry], stage: str) -> Table:
-    """Every figure of a stage, official beside repaired."""
-    measures = MEASURES[stage]
-    columns = [Column(key="model", header="Model")]
-    for reading in _readings(entries):
+    """Every figure of a stage: the ranking, what is missing, then both readings."""
+    measures, score = MEASURES[stage], MEASURES[stage][SCORE[stage]]
+    share = {"kind": "share", "group": MISSING}
+    columns = [
+        Column(key="model", header="Model"),
+        *_ranking_columns("repaired", RANKING),
+        Column(key="unusable", header="Left out", digits=1, **share),
+        *([Column(key="unjudged", header="Rows not judged", kind="count", group=MISSING)] if stage == "stage1" else []),
+        Column(key="low", header=f"{score}, worst case", interval="low_interval", best="high", **share),
+        Column(key="high", header=f"{score}, best case", **share),
+    ]
+    for reading in reversed(_readings(entries)):  # the repaired one, which the ranking goes by, first
+        if reading == "official":
+            columns += _ranking_columns(reading, GROUPS[reading])
         columns += [
             Column(
                 key=f"{reading}_{name}",
@@ -56,23 +71,106 @@ def stage_table(entries: Sequence[Entry], stage: str) -> Table:
                 group=GROUPS[reading],
                 interval=f"{reading}_{name}_interval",
                 best="high",
+                worst=f"{reading}_{name}_worst" if reading == "repaired" else "",
             )
             for name, header in measures.items()
         ]
-        columns.append(Column(key=f"{reading}_group", header="Group", group=GROUPS[reading]))
-    score = measures[SCORE[stage]]
-    columns += [
-        Column(key="unusable", header="Left out", kind="share", unit="%", group=LEFT_OUT, digits=1),
-        Column(key="low", header=f"{score} if 0", kind="share", unit="%", group=LEFT_OUT),
-        Column(key="high", header=f"{score} if 1", kind="share", unit="%", group=LEFT_OUT),
-        Column(key="stories", header="Stories", kind="count"),
-    ]
+    columns += own_columns(entries)
+    columns.append(Column(key="stories", header="Stories", kind="count"))
+    columns += [COLUMN] if tests_of(entries) else []
     rows, below = _ranked([(one, _stage_row(one, stage)) for one in entries])
     for row in (*rows, *below):
         row["_where"] = {f"{reading}_{name}": measured(name, reading) for reading in READINGS for name in measures}
         row["_where"] |= {key: {"problem": "missing"} for key in ("unusable", "low", "high")}
-    notes = _notes(entries, stage)
-    return with_settings(Table(title=TITLES[stage], columns=columns, rows=rows, totals=below, notes=notes))
+        row["_where"]["unjudged"] = {"problem": "gaps"}
+    made = Table(
+        title=TITLES[stage],
+        columns=columns,
+        rows=rows,
+        totals=below,
+        lead=leads(entries, stage),
+        notes=_notes(entries, stage),
+    )
+    return with_settings(made)
+
+
+def _ranking_columns(reading: str, group: str) -> list[Column]:
+    rank = Column(key=f"{reading}_rank", header="Rank", kind="count", group=group, interval=f"{reading}_ranks")
+    return [rank, Column(key=f"{reading}_group", header="Group", group=group)]
+
+
+def missing_of(entry: Entry, stage: str) -> dict[str, Any]:
+    """{stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of these judges or providers lost,
+    and the score with all of them at their worst and at their best, None without a story."""
+    if ranking := (entry.get("ranking") or {}).get("repaired"):
+        held = {"stories": ranking["n"], "unusable": ranking["missing"], "lost": ranking["lost"]}
+        return held | {"low": ranking["value"], "high": ranking["best"]}
+    overall = entry["readings"]["repaired"]["overall"]
+    low, high = overall["bounds"][SCORE[stage]] or (None, None)
+    held = {"stories": overall["stories"] + overall["unusable"], "unusable": overall["unusable"], "lost": 0}
+    return held | {"low": low, "high": high}
+
+
+def left_out(missing: Mapping[str, Any]) -> float | None:
+    """The share of the stories that have no score."""
+    return missing["unusable"] / missing["stories"] if missing["stories"] else None
+
+
+def leads(entries: Sequence[Entry], stage: str) -> list[str]:
+    """What has to be known before the ranking is read: missing answers that differ, models without a rank, no letters."""
+    models = [one for one in entries if one["kind"] != "person"]
+    return [*_missing_differ(models, stage), *_lost(models, stage), *_without_letters(models), *_few_stories(models)]
+
+
+def unlike_missing(stages: Mapping[str, Sequence[Entry]]) -> list[str]:
+    """Of tables without a ranking: at which stages missing answers differ between models, and by how much."""
+    models = {stage: [one for one in held if one["kind"] != "person"] for stage, held in stages.items()}
+    return [f"{TITLES[stage]}. {told}" for stage, held in models.items() for told in _missing_differ(held, stage)]
+
+
+def _few_stories(models: Sequence[Entry]) -> list[str]:
+    """What the letters take for granted where there are any."""
+    lettered = [one for one in models if any((one.get("group") or {}).values())]
+    stories = min((held["n"] for one in lettered for held in one["ranking"].values() if held), default=0)
+    why = caution(stories, "stories") if lettered else ""
+    return [f"{why[:1].upper()}{why[1:]}."] if why else []
+
+
+def _missing_differ(models: Sequence[Entry], stage: str) -> list[str]:
+    shares = {one["model"]: left_out(missing_of(one, stage)) or 0.0 for one in models}
+    if len(set(shares.values())) < 2:
+        return []
+    most = max(shares, key=shares.__getitem__)
+    ends = f"{100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} %"
+    return [
+        f"Missing answers differ: {ends} of the stories, most of {most}. Order, bold and letters count them at their worst."
+    ]
+
+
+def _lost(models: Sequence[Entry], stage: str) -> list[str]:
+    """What is not the models' doing."""
+    found = []
+    for one in models:
+        ranking = (one.get("ranking") or {}).get("repaired") or {}
+        if ranking.get("lost"):
+            told = f"judges or providers lost {ranking['lost']:,} of its stories, which shows no difference against it"
+            found.append(f"{one['model']}: {ranking.get('reason') or told}.")
+    return found
+
+
+def _without_letters(models: Sequence[Entry]) -> list[str]:
+    held = next((one["no_letters"] for one in models if one.get("no_letters")), {})
+    read = [name for name in _readings(models) if held.get(name)]
+    whys = {held[name] for name in read}
+    if len(whys) == 1 and len(read) == len(_readings(models)):
+        return [f"No letters: {whys.pop()}."]
+    return [f"No letters in the {name} reading: {held[name]}." for name in read]
+
+
+def complete(entries: Sequence[Entry], reading: str) -> bool:
+    """Whether the models' figures are of the same stories, so that the highest can be marked as best."""
+    models = [one for one in entries if one["kind"] != "person"]
+    return reading == "official" or not any(one["readings"]["repaired"]["overall"]["unusable"] for one in models)
 
 
 def with_settings(table: Table) -> Table:
@@ -86,14 +184,18 @@ def with_settings(table: Table) -> Table:
     return replace(table, columns=columns, rows=rows, totals=totals)
 
 
-def judged_by(entries: Sequence[Entry]) -> list[str]:
-    """Which models each judge judged, where there are several: their figures are no longer of one instrument."""
-    held: dict[str, list[str]] = {}
-    for one in entries:
-        if "judge" in one["settings"]:
-            held.setdefault(one["settings"]["judge"], []).append(one["model"])
-    told = "; ".join(f"{judge}: {', '.join(models)}" for judge, models in held.items())
-    return [f"Judges differ, and differences between models may be theirs. Judged by {told}."] if len(held) > 1 else []
+WITHIN = {"prompts": "asked with", "judge": "judged by"}
+
+
+def ranked_within(entries: Sequence[Entry]) -> list[str]:
+    """Which prompts and which judge all models of a ranking have in common; frozen reports may be older than that."""
+    found = {field: {name for one in entries if (name := one.get("within", {}).get(field))} for field in WITHIN}
+    told = [f"{said} {'; '.join(sorted(found[field]))}" for field, said in WITHIN.items() if found[field]]
+    return (
+        [f"One ranking: {', '.join(told)}. What was asked or judged otherwise has a ranking of its own."]
+        if told
+        else []
+    )
 
 
 def _ranked(rows: Sequence[tuple[Entry, dict[str, Any]]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -118,18 +220,25 @@ def _readings(entries: Iterable[Entry]) -> list[str]:
     return [name for name in READINGS if name == "repaired" or any(one["readings"][name] for one in entries)]
 
 
+def unranked(entry: Entry) -> bool:
+    """Whether the entry is out of the ranking: a person, or a model of which too much was lost."""
+    ranking = (entry.get("ranking") or {}).get("repaired")
+    return entry["kind"] == "person" or bool(ranking and ranking["rank"] is None)
+
+
 def identity(entry: Entry, stage: str) -> dict[str, Any]:
     return {
         "model": entry["model"],
         "_key": entry["key"],
         "_kind": entry["kind"],
-        "_unranked": entry["kind"] == "person",
+        "_unranked": unranked(entry),
         "_run": entry["run"],
         "_run_title": entry["run_title"],
         "_entrant": entry["entrant"],
         "_own": entry["own"],
         "_others": entry.get("others", 0),
         "_stage": stage,
+        COLUMN.key: (entry.get("judge_test") or {}).get("told"),
     }
 
 
@@ -138,51 +247,41 @@ def _stage_row(entry: Entry, stage: str) -> dict[str, Any]:
     for reading in READINGS:
         overall = (entry["readings"][reading] or {}).get("overall", {})
         for name in MEASURES[stage]:
-            row[f"{reading}_{name}"] = overall.get(name)
-            row[f"{reading}_{name}_interval"] = (overall.get("interval") or {}).get(name)
+            key = f"{reading}_{name}"
+            row |= {key: overall.get(name), f"{key}_interval": (overall.get("interval") or {}).get(name)}
+            row[f"{key}_worst"] = ((overall.get("bounds") or {}).get(name) or (None,))[0]
+        ranking = (entry.get("ranking") or {}).get(reading) or {}
+        row |= {f"{reading}_{name}": ranking.get(name) for name in ("rank", "ranks")}
         row[f"{reading}_group"] = entry["group"][reading]
-    overall = entry["readings"]["repaired"]["overall"]
-    low, high = overall["bounds"][SCORE[stage]] or (None, None)
-    asked = overall["stories"] + overall["unusable"]
-    return row | {
-        "unusable": overall["unusable"] / asked if asked else None,
-        "low": low,
-        "high": high,
-        "stories": asked,
-    }
+    missing = missing_of(entry, stage)
+    row["low_interval"] = ((entry.get("ranking") or {}).get("repaired") or {}).get("interval")
+    return (
+        row
+        | own_values(entry, stage)
+        | {"unusable": left_out(missing), "unjudged": _unjudged(entry)}
+        | {name: missing[name] for name in ("low", "high", "stories")}
+    )
+
+
+def _unjudged(entry: Entry) -> int:
+    """Rows of both tables without a judgement."""
+    held = entry["readings"]["repaired"]["overall"].get("unjudged", {})
+    return held.get("predicted", 0) + held.get("gold", 0)
 
 
 def _notes(entries: Sequence[Entry], stage: str) -> list[str]:
-    notes = [READING_NOTE, GROUP_NOTE]
+    notes = [RANK_NOTE, GROUP_NOTE, READING_NOTE]
     if stage == "stage1":
         notes.append(
             "F1 is the mean over stories; F1, categories is the mean of the categories' means, which the paper's table prints as overall."
         )
-    notes += [*judged_by(entries), *_out_of_reach(entries)]
+        notes += [UNJUDGED_NOTE] if any(_unjudged(one) for one in entries) else []
+        notes += [NOTE, *notes_of(entries)] if tests_of(entries) else []
+    notes += ranked_within(entries)
     notes += _unofficial(entries)
     if any(one["kind"] == "person" for one in entries):
-        notes += [PEOPLE_NOTE, *_labelled(entries)]
+        notes += [PEOPLE_NOTE, *labelled_notes(entries)]
     return notes
-
-
-def _out_of_reach(entries: Sequence[Entry]) -> list[str]:
-    held = next((one["out_of_reach"] for one in entries if one.get("out_of_reach")), {})
-    return [
-        f"{reading.capitalize()} reading: so few stories can show no difference in {tests:,} tests at once, however large it is, and all share "
-        "a letter. Compare two models alone, or on more stories."
-        for reading, tests in held.items()
-        if tests
-    ]
-
-
-def _labelled(entries: Sequence[Entry]) -> list[str]:
-    """How much of what models were asked for each person labelled; reports that were frozen before do not say it."""
-    held = [(one["model"], one["figures"]["labelled"]) for one in entries if one["figures"].get("labelled")]
-    told = [
-        f"{name}: {one['cells']:,} of {one['of_cells']:,} cells in {one['stories']:,} of {one['of_stories']:,} stories"
-        for name, one in held
-    ]
-    return [f"Labelled by {'; '.join(told)}."] if told else []
 
 
 def _unofficial(entries: Sequence[Entry]) -> list[str]:
@@ -214,6 +313,7 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
                 interval=f"{reading} {category} interval",
                 n=f"{reading} {category} n",
                 best="high",
+                worst=f"{reading} {category} worst" if reading == "repaired" else "",
             )
             for reading in _readings(entries)
         ]
@@ -225,13 +325,18 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
                 key = f"{reading} {category}"
                 row |= {key: figures[SCORE[stage]], f"{key} interval": (figures["interval"] or {}).get(SCORE[stage])}
                 row[f"{key} n"] = int(figures["stories"])
+                row[f"{key} worst"] = ((figures.get("bounds") or {}).get(SCORE[stage]) or (None,))[0]
                 row["_where"][key] = {"category": category} | measured(SCORE[stage], reading)
         rows.append((one, row))
     names = [f"{ABBREVIATIONS[name]} {name}" for name in categories if name in ABBREVIATIONS]
     notes = ["; ".join(names) + "."] if names else []
     ranked, below = _ranked(rows)
-    title, notes = f"{SCORES[stage]} by story category (%)", [*notes, "n: stories.", *judged_by(entries)]
-    return with_settings(Table(title=title, columns=columns, rows=ranked, totals=below, notes=notes))
+    title, notes = (
+        f"{SCORES[stage]} by story category (%)",
+        [*notes, counted_stories(row for _, row in rows), *ranked_within(entries)],
+    )
+    lead = unlike_missing({stage: entries})
+    return with_settings(Table(title=title, columns=columns, rows=ranked, totals=below, lead=lead, notes=notes))
 
 
 def by_category(entry: Entry, reading: str) -> dict[str, Mapping[str, Any]]:

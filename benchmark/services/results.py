@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from benchmark.domain.omnitom.item_readings import stage1_of, stage2_of
-from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.official import STRUCTURED, why_none
 from benchmark.domain.omnitom.records import Record, record_of
-from benchmark.domain.omnitom.repaired import REFUSED, TRUNCATED
+from benchmark.domain.omnitom.repaired import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT, NOT_WHOLE, REFUSED, TRUNCATED
 from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
 from benchmark.models import Dataset, DatasetStory, Entrant, Form, Run, RunItem, Stage
 from workers.models import ItemState
@@ -18,13 +17,24 @@ from workers.models import ItemState
 OPEN = "no answer yet"
 WITHOUT_CALL = {ItemState.FAILED: "the call failed", ItemState.CANCELLED: "cancelled"}
 """Why a place has no answer, by the state of its work; `OPEN` in all others."""
-JUDGE_S = {REFUSED: "the judge refused", TRUNCATED: "the judge's answer was cut off"}
+JUDGE_S = {
+    REFUSED: "the judge refused",
+    TRUNCATED: "the judge's answer was cut off",
+    NOT_WHOLE: "the judge's answer is not whole",
+}
 """An unusable judgement for reasons that are told of any model in the same words."""
+OF_JUDGE = "judgement: "
+LOST_OUTSIDE = {OPEN, *WITHOUT_CALL.values(), *JUDGE_S.values(), NO_JUDGEMENT, JUDGE_NOT_STRUCTURED}
+
+
+def lost_outside(reason: str) -> bool:
+    """Whether a story is unusable for something that the model did not do: its call or the judge's."""
+    return reason in LOST_OUTSIDE or reason.startswith(OF_JUDGE)
 
 
 @dataclass(slots=True)
 class Results:
-    """The readings of one model, or of one person.
+    """The readings of one model.
 
     `official` are the readings of the answers that are there, `repaired` one of every story that was asked for. `extractions` and
     `labellings` have what table 12 counts of each such story with gold: "" where the model's answer can be used, why not otherwise, None
@@ -67,9 +77,9 @@ def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:
     extractions, extracted = _extractions(found, entrant, records)
     told: dict[str, dict[int, str]] = {"stage1": {}, "stage2": {}}
     judging = Stage.JUDGE in entrant.run.stages and bool(extractions)
-    rows = RunItem.objects.filter(entrant=entrant).exclude(stage=Stage.EXTRACT).order_by("story__position")
+    places = RunItem.objects.filter(entrant=entrant, stage__in=FIGURES).order_by("story__position")
     judged = set()
-    for story, stage, official, repaired, unusable, state in rows.values_list(
+    for story, stage, official, repaired, unusable, state in places.values_list(
         "story_id", "stage", "official", "repaired", "unusable", "item__state"
     ):
         record, answered = records[story], repaired is not None
@@ -83,11 +93,21 @@ def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:
             _take(found.official2, found.repaired2, stage2_of, record, official, repaired, why)
         else:
             judged.add(story)
-            why = extractions.get(story) or _judge_s(found, record, why, answered=answered)
+            lost, rows = extractions.get(story), extracted.get(story, {})
+            if lost:
+                repaired, why = _unjudged(record, {}), lost
+            elif lost == "" and record.shown and not rows.get("rows"):  # it says nothing, whatever a judge makes of it
+                repaired, why = {"pred": [], "gold": [0] * len(record.shown)}, ""
+            else:
+                repaired, why = repaired or _unjudged(record, rows), _judge_s(found, record, why, answered=answered)
             _take(found.official1, found.repaired1, stage1_of, record, official, repaired, why)
     if judging:
         for story in (one for one in extractions if one not in judged):  # nothing to be judged
-            _take(found.official1, found.repaired1, stage1_of, records[story], None, None, extractions[story] or OPEN)
+            rows = {} if extractions[story] else extracted.get(story, {})
+            repaired = _unjudged(records[story], rows)
+            _take(
+                found.official1, found.repaired1, stage1_of, records[story], None, repaired, extractions[story] or OPEN
+            )
             told["stage1"][story] = _why_none(
                 entrant.run, records[story], Stage.JUDGE.value, None, None, extracted=False
             )
@@ -126,13 +146,18 @@ def _unasked(run: Run, stage: str) -> str:
     return (Stage.JUDGE if Stage.EXTRACT in run.stages and Stage.JUDGE not in run.stages else Stage.EXTRACT).value
 
 
-def _extractions(found: Results, entrant: Entrant, records: Mapping[int, Record]) -> tuple[dict[int, str], set[int]]:
-    """By story why its extraction is of no use, "" where it is; and the stories that have one."""
+def _extractions(
+    found: Results, entrant: Entrant, records: Mapping[int, Record]
+) -> tuple[dict[int, str], dict[int, dict]]:
+    """By story why its extraction is of no use, "" where it is; and what was read of each that there is."""
     rows = RunItem.objects.filter(entrant=entrant, stage=Stage.EXTRACT).order_by("story__position")
-    held, extracted = {}, set()
-    for story, unusable, call, state in rows.values_list("story_id", "unusable", "call_id", "item__state"):
+    held, extracted = {}, {}
+    for story, unusable, call, state, repaired in rows.values_list(
+        "story_id", "unusable", "call_id", "item__state", "repaired"
+    ):
         held[story] = why = unusable or ("" if call else WITHOUT_CALL.get(state, OPEN))
-        extracted |= {story} if call else set()
+        if call:
+            extracted[story] = repaired or {}
         _count(found, records[story], Stage.EXTRACT, why, answered=bool(call))
     return held, extracted
 
@@ -150,7 +175,7 @@ def _judge_s(found: Results, record: Record, why: str, *, answered: bool) -> str
     """Why an extraction that can be used has no judgement: the judge's doing, not the model's."""
     if not why or not record.shown:
         return why
-    told = JUDGE_S.get(why, why) if answered else f"judgement: {why}"
+    told = JUDGE_S.get(why, why) if answered else f"{OF_JUDGE}{why}"
     found.without[Stage.JUDGE][told] += 1
     return told
 
@@ -164,74 +189,10 @@ def _take(officials: list, mended: list, read: Callable, record: Record, officia
 
 
 def _nothing(record: Record, read: Callable) -> dict:
-    rows = len(record.shown)
-    return {"pred": [], "gold": [None] * rows} if read is stage1_of else {"predicted": [None] * rows}
+    return _unjudged(record, {}) if read is stage1_of else {"predicted": [None] * len(record.shown)}
 
 
-GAPS = "Official scoring needs a label in every cell of every story."
-
-
-@dataclass(slots=True)
-class HumanResults(Results):
-    """Of a person, as `role` (annotator or expert), the `number`-th of the dataset by name. `labelled` has {stories, of_stories, cells,
-    of_cells}: how many of those that models were asked about."""
-
-    role: str = "annotator"
-    number: int = 1
-    labelled: dict[str, int] = field(default_factory=dict)
-
-
-def human_results(run: Run, records: Mapping[int, Record]) -> list[Results]:
-    """Everybody who voted in a story of the run, then everybody who adjudicated there, scored as a model at labelling on the
-    cells that they labelled: other cells and stories are in none of their denominators.
-
-    Official figures need every cell of every story. Gold rests on these votes among others, and a decision that stands is gold
-    itself, so a person's row flatters; it says so where it is shown.
-    """
-    asked = RunItem.objects.filter(entrant__run=run, stage=Stage.LABEL).values("story")
-    stories = DatasetStory.objects.filter(dataset=run.dataset)
-    rows = list(stories.filter(pk__in=asked).order_by("position").values_list("pk", "votes", "adjudications"))
-    everybody = list(stories.values_list("pk", "votes", "adjudications"))
-    found = []
-    for at, role in enumerate(("annotator", "expert"), 1):
-        for number, name in enumerate(sorted({name for row in everybody for name in row[at]}), 1):
-            shown = name if role == "annotator" else f"{name} (expert)"
-            labels = {row[0]: row[at].get(name, []) for row in rows}
-            found.append(_person(run, HumanResults(shown, "person", role=role, number=number), labels, records))
-    return [person for person in found if person.repaired2]
-
-
-def _person(
-    run: Run, person: HumanResults, labels: Mapping[int, Sequence[Sequence[str]]], records: Mapping[int, Record]
-) -> HumanResults:
-    """The person with what was labelled in the stories of the run."""
-    for story, held in labels.items():
-        _take_labels(person, records[story], held)
-    if run.form == Form.STRUCTURED:
-        person.official2, person.lacking = [], {"stage2": STRUCTURED}
-    elif len(person.official2) < len(labels):
-        person.lacking = {"stage2": GAPS}
-    of_cells = sum(len(records[story].shown) for story in labels) * len(DIMENSIONS)
-    cells = sum(map(bool, (label for one in person.repaired2 for said in one.predicted for label in said)))
-    told = (len(person.repaired2), len(labels), cells, of_cells)
-    person.labelled = dict(zip(("stories", "of_stories", "cells", "of_cells"), told, strict=True))
-    return person
-
-
-def _take_labels(person: HumanResults, record: Record, labels: Sequence[Sequence[str]]) -> None:
-    """Adds the story where the person labelled something in it. A cell without a label loses its gold one, so that it counts nowhere."""
-    if not any(map(any, labels)):
-        return
-    if all(map(all, labels)):
-        person.official2.append(stage2_of(record, {"predicted": labels}, mended=False))
-    shown = [row for gold, row in zip(record.rows, labels, strict=True) if gold.shown]
-    whole = stage2_of(record, {"predicted": shown}, mended=True)
-    kept = [at for at, said in enumerate(whole.predicted) if any(said)]
-    if kept:
-        said = tuple(whole.predicted[at] for at in kept)
-        gold = tuple(
-            tuple(one if label else "" for one, label in zip(whole.gold[at], labels, strict=True))
-            for at, labels in zip(kept, said, strict=True)
-        )
-        roles = tuple(whole.roles[at] for at in kept) if whole.roles else ()
-        person.repaired2.append(replace(whole, gold=gold, predicted=said, roles=roles))
+def _unjudged(record: Record, extracted: Mapping) -> dict:
+    """What is known of an extraction that nobody judged."""
+    kinds = {name: extracted.get(name, []) for name in ("orders", "roles")}
+    return {"pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown), **kinds}

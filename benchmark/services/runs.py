@@ -12,9 +12,10 @@ from django.db import transaction
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import DatasetStory, Entrant, Form, Run, RunItem, Stage
+from benchmark.models import JUDGED_AT, DatasetStory, Entrant, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_hashes
 from benchmark.services.in_context import CALIBRATION_SPLIT, calibration_of, examples_used
+from benchmark.services.judge_tests import ensure_test
 from benchmark.services.plans import (
     Plan,
     RunRefused,
@@ -29,11 +30,11 @@ from benchmark.services.provenance import spec_of, versions
 from benchmark.services.results import WITHOUT_CALL
 from workers.models import Endpoint, Item, Job, JobState
 from workers.models.bulk import insert_rows, update_rows
-from workers.services.jobs import JobRefused, add_items, open_job
+from workers.services.jobs import JobRefused, add_items, open_job, reopen_job
 
 SUITE = "omnitom"
 PURPOSE = "omnitom"
-EXTENDED, READ_AGAIN = "extended", "read again"
+EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", "read again", "followed up"
 """What a run's `spec.later` lists."""
 
 
@@ -63,6 +64,8 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetStory], now: da
     _enter(run, plan, plan.endpoints, stories, now)
     if not job.items.exists():  # a job without items would never end
         raise RunRefused("The earlier run has no extraction of these models and stories yet.", "source")
+    if plan.self_test and Stage.JUDGE in plan.stages:
+        ensure_test(by=by, run=run, now=now)
     details = {"models": [one.name for one in plan.endpoints], "stages": list(plan.stages), "stories": len(stories)}
     audit.record(by=by, project=project, action="run.started", target=run.uid, **details)
     return run
@@ -79,6 +82,7 @@ def draft_of(plan: Plan, stories: Sequence[DatasetStory]) -> Run:
 def _params(plan: Plan, stories: Sequence[DatasetStory]) -> dict[str, Any]:
     names = (
         "judge_level", "shots", "examples", "examples_from", "with_story", "split", "category", "limit", "max_tokens", "seed", "batch",
+        "self_test",
     )  # fmt: skip
     held = {name: getattr(plan, name) for name in names}
     held["example_stories"] = calibration_of(plan, stories)
@@ -150,8 +154,7 @@ def add_work(*, run: Run, places: Sequence[RunItem], now: datetime) -> None:
         return
     judge = run.judge
     items = [
-        (judge if place.stage == Stage.JUDGE else place.entrant.endpoint, place.stage, str(place.pk))
-        for place in places
+        (judge if place.stage in JUDGED_AT else place.entrant.endpoint, place.stage, str(place.pk)) for place in places
     ]
     add_items(job=run.job, items=items, now=now)
     for endpoint, stage in {(one.pk, stage) for one, stage, _ in items}:
@@ -177,7 +180,7 @@ def extend_run(
     if job.state == JobState.CANCELLED:
         raise RunRefused("The run was cancelled; run it again instead.")
     before = RunItem.objects.filter(entrant__run=run).count()
-    Job.objects.filter(pk=job.pk, state=JobState.FINISHED).update(state=JobState.RUNNING, finished_at=None)
+    reopen_job(job.pk)
     run.job.refresh_from_db()
     for entrant in run.entrants.select_related("endpoint") if more.fresh else []:
         _add_places(run, entrant, own_stages(more.plan, entrant.endpoint), more.fresh, now)

@@ -1,25 +1,31 @@
-"""Reports that were frozen: the whole document as it was, for members who may see results."""
+"""Reports that were frozen: the whole document as it was, and the items that it rests on, for members who may see results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.models import Project, User
 from annotation.services import audit
-from benchmark.models import Run, SharedReport
+from benchmark.models import Run, RunItem, SharedItem, SharedReport
+from benchmark.models.run import Reading
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document, document_of
+from benchmark.services.items import state_of
 from benchmark.services.methods_text import facts_of
 from benchmark.services.reports import report_of
 
 
 @transaction.atomic
 def freeze_run(*, by: User | None, run: Run, title: str = "") -> SharedReport:
-    """The run's report as it stands."""
-    return _keep(by, run.project, run, title or run.title, document_of(run))
+    """The run's report as it stands, with the items that it rests on."""
+    report = _keep(by, run.project, run, title or run.title, document_of(run))
+    _keep_items(report, RunItem.objects.filter(entrant__run=run))
+    return report
 
 
 @transaction.atomic
@@ -38,7 +44,11 @@ def freeze_comparison(
         "comparison": comparison,
         "keys": list(keys),
     }
-    return _keep(by, project, different[0] if len(different) == 1 else None, title, document)
+    report = _keep(by, project, different[0] if len(different) == 1 else None, title, document)
+    entrants = [int(one) for key in keys if (one := key.partition(".")[2]).isdecimal()]  # people have no items
+    numbers = [row["number"] for row in comparison["stories"]]
+    _keep_items(report, RunItem.objects.filter(entrant__in=entrants, story__number__in=numbers))
+    return report
 
 
 def _compared(comparison: Comparison) -> str:
@@ -57,3 +67,23 @@ def _keep(by: User | None, project: Project, run: Run | None, title: str, docume
     report = SharedReport.objects.create(project=project, run=run, title=title, figures=figures, created_by=by)
     audit.record(by=by, project=project, action="report.shared", target=report.uid, title=title)
     return report
+
+
+_COLUMNS = [one.attname for one in Reading._meta.get_fields()]
+_AT_ONCE = 500
+
+
+def _keep_items(report: SharedReport, items: QuerySet[RunItem]) -> None:
+    """Copies what the items are now: they may be read again, asked again or be added to."""
+    rows = (
+        SharedItem(
+            report=report,
+            entrant_id=one.entrant_id,
+            state=state_of(one),
+            problem=one.item.problem if one.item else "",
+            **{name: getattr(one, name) for name in _COLUMNS},
+        )
+        for one in items.select_related("item").order_by("pk").iterator(chunk_size=_AT_ONCE)
+    )
+    while batch := list(islice(rows, _AT_ONCE)):
+        SharedItem.objects.bulk_create(batch)

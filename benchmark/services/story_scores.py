@@ -1,8 +1,9 @@
 """Figures story by story, kept with a run's report, and what a selection of stories comes to from them.
 
 Of one stage and reading the plain data are columns over the stories: {"stories": [numbers], "categories": [names], "values": {share: [value]}}.
-A value is a fraction; of the repaired reading [worst, best] where the story is unusable and None where nothing is defined, and
-`unusable` says why by number. Official values are the six decimals of official output.
+A value is a fraction; of the repaired reading [worst, best] where the story is unusable, [worst, estimate, best] where the judge left
+rows out, and None where nothing is defined. `unusable` says why by number, `unjudged` how many predicted and gold rows the judge left
+out. Official values are the six decimals of official output.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from benchmark.domain.omnitom.estimating import StoryScore, report
+from benchmark.domain.inference import Case
+from benchmark.domain.omnitom.estimating import COMPLETE, StoryScore, report
 from benchmark.domain.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, averages
+from benchmark.services.results import lost_outside
 
 SHARES = {"stage1": STAGE1_SHARES, "stage2": STAGE2_SHARES}
 SCORE = {"stage1": "f1", "stage2": "overall_accuracy"}
@@ -38,19 +41,46 @@ def repaired_columns(rows: Sequence[Mapping[str, Any]], stage: str) -> dict[str,
         "categories": [row["story_category"] for row in rows],
         "values": {name: [_value(row, name) for row in rows] for name in SHARES[stage]},
         "unusable": {str(row["story_id"]): row["reason"] for row in rows if "reason" in row},
+        "unjudged": {str(row["story_id"]): list(row["unjudged"].values()) for row in rows if "unjudged" in row},
     }
 
 
 def _value(row: Mapping[str, Any], name: str) -> Any:
-    return row.get("bounds", {}).get(name) if "reason" in row else row[name]
+    bounds = row.get("bounds", {}).get(name)
+    if "reason" in row:
+        return bounds
+    return row[name] if bounds is None else [bounds[0], row[name], bounds[1]]
+
+
+def _cases(value: Any) -> tuple[float | None, float | None, float | None]:
+    """(worst, estimate, best) of a kept value."""
+    if not isinstance(value, list):
+        return value, value, value
+    return value[0], value[1] if len(value) == 3 else None, value[-1]
 
 
 def scores_by_story(columns: Columns | None, name: str) -> dict[int, float | None]:
-    """{story: value}; None where the story has no estimate."""
+    """{story: estimate}; None where the story has none."""
     if not columns:
         return {}
     held = zip(columns["stories"], columns["values"][name], strict=True)
-    return {story: None if isinstance(value, list) else value for story, value in held}
+    return {story: _cases(value)[1] for story, value in held}
+
+
+def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
+    """{story: case}; None where the figure is not defined, whatever was answered."""
+    held = zip(columns["stories"], columns["values"][name], strict=True)
+    return {story: _case(value, columns.get("unusable", {}).get(str(story), "")) for story, value in held}
+
+
+def _case(value: Any, unusable: str) -> Case | None:
+    """Rows that a judge left out are lost outside; the story has its estimate all the same."""
+    worst, estimate, best = _cases(value)
+    return (
+        None
+        if worst is None
+        else Case(worst, best, estimate, lost_outside(unusable) if estimate is None else worst < best)
+    )
 
 
 def categories_of(columns: Columns) -> dict[int, str]:
@@ -79,7 +109,7 @@ def with_intervals(
     figures: Mapping[str, Any], columns: Columns, stories: Set[int], stage: str, **rules: int
 ) -> dict[str, Any]:
     """Official figures with `interval` in each row, from the bootstrap that the repaired reading has."""
-    held = repaired_figures({**columns, "unusable": {}}, stories, stage, **rules)
+    held = repaired_figures({**columns, "unusable": {}, "unjudged": {}}, stories, stage, **rules)
     # both are in the order of the verbatim categories, of which two can read alike
     by_category = [
         row | {"interval": one["interval"]}
@@ -96,8 +126,8 @@ def repaired_figures(columns: Columns, stories: Set[int], stage: str, *, seed: i
 
 
 def _score(columns: Columns, at: int, stage: str) -> StoryScore:
-    held = {name: columns["values"][name][at] for name in SHARES[stage]}
-    worst = {name: one[0] if isinstance(one, list) else one for name, one in held.items()}
-    best = {name: one[1] if isinstance(one, list) else one for name, one in held.items()}
-    unusable = columns["unusable"].get(str(columns["stories"][at]), "")
-    return StoryScore(columns["categories"][at], worst, best, unusable)
+    cases = [_cases(columns["values"][name][at]) for name in SHARES[stage]]
+    worst, estimate, best = (dict(zip(SHARES[stage], case, strict=True)) for case in zip(*cases, strict=True))
+    story = str(columns["stories"][at])
+    unusable, unjudged = columns["unusable"].get(story, ""), tuple(columns["unjudged"].get(story, COMPLETE))
+    return StoryScore(columns["categories"][at], worst, best, None if unusable else estimate, unusable, unjudged)

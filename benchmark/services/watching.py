@@ -8,10 +8,13 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.db.models import Count, Q, Sum
+from django.utils import timezone
 
-from benchmark.models import Entrant, Run, RunItem, Stage
-from benchmark.services.items import LOST
+from benchmark.models import Entrant, Form, Run, RunItem, Stage
+from benchmark.services.items import LOST, PROBLEMS
+from workers.domain.pricing import Money
 from workers.models import ItemState, JobState
+from workers.services.failures import Failures, failures_of
 from workers.services.jobs import RECENT
 
 _IN_FLIGHT = (ItemState.CLAIMED, ItemState.BATCHED)
@@ -22,7 +25,7 @@ _TAKEN_OVER = Q(item=None, call__isnull=False)
 @dataclass(slots=True)
 class Standing:
     """Places of one model and stage, or of a whole run. `waiting` includes judgements that are still to come; `reused` are answers
-    that the ledger had; `rate` in answers a minute, `cost` in US dollars; `seconds_left` is None where nothing can be said."""
+    that the ledger had; `rate` in answers a minute, `cost` in US dollars, without `unpriced` calls; `seconds_left` is None where nothing can be said."""
 
     name: str = ""
     stage: str = ""
@@ -37,9 +40,14 @@ class Standing:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: Decimal = Decimal(0)
+    unpriced: int = 0
     recent: int = 0
     span: float = 30.0
     running: bool = False
+
+    @property
+    def money(self) -> Money:
+        return Money(self.cost, self.unpriced)
 
     @property
     def ended(self) -> int:
@@ -68,7 +76,7 @@ class Standing:
 
 
 _SUMMED = (
-    "total", "done", "unusable", "failed", "cancelled", "in_flight", "made", "input_tokens", "output_tokens", "cost", "recent",
+    "total", "done", "unusable", "failed", "cancelled", "in_flight", "made", "input_tokens", "output_tokens", "cost", "unpriced", "recent",
 )  # fmt: skip
 
 
@@ -108,6 +116,7 @@ def _counted(run: Run, now: datetime) -> Iterable[dict]:
             made=count(item__made=True),
             recent=count(item__finished_at__gte=now - RECENT),
             cost=Sum("item__cost"),
+            unpriced=Sum("item__unpriced"),
             input_tokens=Sum("call__input_tokens", filter=asked),
             output_tokens=Sum("call__output_tokens", filter=asked),
         )
@@ -123,12 +132,59 @@ def _to_come(run: Run, rows: dict[str, dict]) -> int:
     return max(0, extract["total"] - extract["failed"] - extract["cancelled"] - judged["total"])
 
 
+@dataclass(frozen=True, slots=True)
+class SchemaBreaker:
+    """An endpoint that does not hold the schema: `broken` of its `answers` at a stage are something else.
+
+    `entrant` is the model that was asked, None where it is the judge.
+    """
+
+    endpoint: str
+    stage: str
+    broken: int
+    answers: int
+    entrant: int | None
+
+    @property
+    def stage_name(self) -> str:
+        return Stage(self.stage).label
+
+
+def schema_breakers(run: Run) -> list[SchemaBreaker]:
+    """One for each endpoint and stage of a structured run with answers that are not structured."""
+    if run.form != Form.STRUCTURED:
+        return []
+    answers = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")
+    counts = answers.values_list("entrant", "entrant__endpoint__name", "stage").annotate(
+        broken=Count("pk", filter=PROBLEMS["unstructured"]), answers=Count("pk")
+    )
+    found: dict[tuple[str, str], SchemaBreaker] = {}
+    for entrant, name, stage, broken, whole in counts:
+        judged = stage == Stage.JUDGE and run.judge is not None
+        key = (run.judge.name if judged else name, stage)
+        before = found.get(key)
+        sums = (broken + (before.broken if before else 0), whole + (before.answers if before else 0))
+        found[key] = SchemaBreaker(*key, *sums, None if judged else entrant)
+    return [one for one in found.values() if one.broken]
+
+
 def total_of(rows: Sequence[Standing]) -> Standing:
     total = Standing(span=rows[0].span if rows else 30.0, running=any(row.running for row in rows))
     for row in rows:
         for name in _SUMMED:
             setattr(total, name, getattr(total, name) + getattr(row, name))
     return total
+
+
+def failures_of_run(run: Run, rows: Sequence[Standing] | None = None) -> Failures | None:
+    """What failed of a run, extractions that were lost in its source among it; `rows` are its standings where they are known."""
+    rows = standings(run, now=timezone.now()) if rows is None else rows
+    lost = RunItem.objects.filter(LOST, entrant__run=run).count()
+    more = [(LOST_BEFORE, lost)] if lost else []
+    return failures_of(run.job, total=sum(row.total for row in rows), more=more)
+
+
+LOST_BEFORE = "The extraction was lost in the run that it was taken over from."
 
 
 def to_come_of(runs: Sequence[Run]) -> dict[int, int]:

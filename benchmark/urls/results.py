@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmark.views import compare, differences, downloads, figures, leaderboard, reports, run_results
+from benchmark.views import compare, differences, downloads, figures, items, leaderboard, reports, run_results
 
 urlpatterns = [
     path("runs/<str:uid>/results/", run_results.run_results, name="run_results"),
@@ -23,6 +23,9 @@ urlpatterns = [
     path("results/compare/figures/<slug:figure>.<slug:picture>", figures.comparison_figure, name="comparison_figure"),
     path("results/reports/", reports.shared_reports, name="shared_reports"),
     path("results/reports/<str:report>/", reports.shared_report, name="shared_report"),
+    path("results/reports/<str:report>/items/", items.shared_items, name="shared_items"),
+    path("results/reports/<str:report>/items/<int:pk>/", items.shared_item, name="shared_item"),
+    path("results/reports/<str:report>/items/<int:pk>/answer/", items.shared_answer, name="shared_answer"),
     path("results/reports/<str:report>/tables/<slug:table>.<slug:data>", downloads.shared_table, name="shared_table"),
     path("results/reports/<str:report>/figures/<slug:figure>.<slug:picture>", figures.shared_figure, name="shared_figure"),
 ]  # fmt: skip

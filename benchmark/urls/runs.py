@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmark.views import datasets, items, launch, people, prompts, runs
+from benchmark.views import datasets, items, judge_test, launch, people, prompts, runs
 
 urlpatterns = [
     path("datasets/", datasets.datasets, name="datasets"),
@@ -24,10 +24,12 @@ urlpatterns = [
     path("runs/<str:uid>/made/", runs.made, name="run_made"),
     path("runs/<str:uid>/extend/", launch.extend, name="extend_run"),
     path("runs/<str:uid>/judge/", launch.judge_anew, name="judge_anew"),
+    path("runs/<str:uid>/judge/test/", judge_test.judge_test, name="judge_test"),
     path("runs/<str:uid>/again/", launch.again, name="run_again"),
     path("runs/<str:uid>/extend/estimate/", launch.estimate_extension, name="estimate_extension"),
     path("runs/<str:uid>/judge/estimate/", launch.estimate_judging, name="estimate_judging"),
     path("runs/<str:uid>/again/estimate/", launch.estimate_again, name="estimate_again"),
+    path("runs/<str:uid>/follow-up/", launch.follow_up, name="follow_up"),
     path("runs/<str:uid>/read/", launch.read_anew, name="read_again"),
     path("runs/<str:uid>/items/", items.items, name="run_items"),
     path("runs/<str:uid>/items/<int:pk>/", items.item, name="run_item"),

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
-from benchmark.access import results_access
-from benchmark.domain.inference.paired import ALPHA
+from benchmark.access import comparison_for, results_access
+from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
 from benchmark.services.comparisons import Comparison, NotComparable, difference_table, items_behind, pair_of, unread
 from benchmark.services.comparisons import compare as compared
@@ -26,7 +26,8 @@ from benchmark.services.shared_reports import freeze_comparison
 from benchmark.services.story_scores import SCORE
 from benchmark.views.pictures import dot_chart
 from benchmark.views.sections import Address, files_of
-from benchmark.views.shown import Href, items_url, no_link, shown
+from benchmark.views.shown import Href, frozen_items_url, items_url, no_link, shown
+from workers.views.once import made_once
 
 STORIES_A_PAGE = 25
 
@@ -50,6 +51,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "query": f"{query}&{urlencode({'category': category})}" if category else query,
         "all_stories": query,
         "page": page,
+        "withheld": comparison.get("withheld", 0),
         "stories": _with_items(access, chosen, list(page)),
         "stages": [(stage, TITLES[stage]) for stage in chosen["entries"]],
     }
@@ -65,14 +67,14 @@ def _board_query(chosen: Mapping[str, Any]) -> str:
 
 
 def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
-    """What the address asks to be compared. Raises NotComparable."""
+    """What the address asks to be compared: `whole`, and as the reader may see it. Raises NotComparable."""
     runs, entries = pair_of(access.project, asked.get("a", ""), asked.get("b", ""))
     stage = asked.get("stage") if asked.get("stage") in entries else next(iter(entries))
     selection = selection_named(runs[0].dataset, asked.get("split", ""))
     unofficial = unread(entries[stage], stage, "official", selection)
     readings = ["repaired"] if unofficial else ["repaired", "official"]
     reading = asked.get("reading") if asked.get("reading") in readings else readings[0]
-    comparison = compared(entries[stage], stage, reading, selection)
+    whole = compared(entries[stage], stage, reading, selection)
     query = {"a": asked["a"], "b": asked["b"], "stage": stage, "reading": reading}
     query |= {"split": selection.key} if selection else {}
     return {
@@ -83,7 +85,8 @@ def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
         "reading": reading,
         "readings": readings,
         "unofficial": unofficial,
-        "comparison": comparison,
+        "whole": whole,
+        "comparison": comparison_for(access, entries[stage], whole),
         "query": urlencode(query),
         "asked": query,
         "swapped": urlencode(query | {"a": asked["b"], "b": asked["a"]}),
@@ -107,6 +110,23 @@ def _opening(slug: str, chosen: dict[str, Any]) -> Href:
         where = {"category": row["category"], "split": chosen["comparison"]["split"]}
         where |= measured(row["key"], chosen["reading"])
         return items_url(slug, entry["run"], **{"model": entry["entrant"], "stage": stage} | where)
+
+    return href
+
+
+def frozen_opening(slug: str, report: str, document: Mapping[str, Any]) -> Href:
+    """Either side of a row of a frozen comparison opens its items as they were; `document` says of whom it is."""
+    comparison = document["comparison"]
+    entrants = [key.partition(".")[2] for key in document.get("keys", ())]
+    sides = dict(zip(("first", "second"), entrants, strict=False))
+    stage = STAGE_OF[comparison["stage"]].value
+
+    def href(row: Mapping[str, Any], column: Column) -> str:
+        entrant = sides.get(column.key, "")
+        if row.get(column.key) is None or not entrant.isdecimal():
+            return ""
+        where = {"category": row["category"], **measured(row["key"], comparison["reading"])}
+        return frozen_items_url(slug, report, **{"model": entrant, "stage": stage} | where)
 
     return href
 
@@ -152,7 +172,7 @@ def comparison_address(slug: str, query: str) -> Address:
 def _overall(comparison: Comparison) -> dict[str, Any]:
     """The score over all stories in words."""
     row = next(row for row in comparison["rows"] if row["key"] == SCORE[comparison["stage"]] and not row["category"])
-    told = "shown to differ" if row["p_adjusted"] is not None and row["p_adjusted"] <= ALPHA else "not shown to differ"
+    told = "shown to differ" if differs(row) else "not shown to differ"
     ends, tests = row["interval"], comparison.get("tests")
     family = f" over the {tests} tests of the table below" if tests else ""  # a frozen one may be older
     return row | {
@@ -210,8 +230,11 @@ def share_comparison(request: HttpRequest, slug: str) -> HttpResponse:
     except NotComparable as error:
         return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)}, status=400)
     title = request.POST.get("title", "")
-    report = freeze_comparison(
-        by=request.user, project=access.project, runs=chosen["runs"], keys=[chosen["asked"]["a"], chosen["asked"]["b"]],
-        comparison=chosen["comparison"], title=title,
-    )  # fmt: skip
-    return redirect("benchmark:shared_report", slug, report.uid)
+
+    def make() -> str:
+        return freeze_comparison(
+            by=request.user, project=access.project, runs=chosen["runs"], keys=[chosen["asked"]["a"], chosen["asked"]["b"]],
+            comparison=chosen["whole"], title=title,
+        ).uid  # fmt: skip
+
+    return redirect("benchmark:shared_report", slug, made_once(request, make))

@@ -11,14 +11,14 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.access import ProjectAccess, project_access
 from annotation.domain.schema import SCHEMAS
 from annotation.models import Role
-from annotation.views.adjudication_cells import unfinished
-from benchmark.access import dataset_of, sees_results, visibility_of
+from benchmark.access import closed_to, dataset_of, sees_results, visibility_of
 from benchmark.forms.datasets import AudienceForm, FreezeForm
 from benchmark.models import Audience, Dataset, Run
 from benchmark.services import dataset_differences
 from benchmark.services import datasets as service
 from benchmark.services.dataset_differences import Cells, Difference
 from benchmark.services.visibility import set_audience
+from workers.views.once import made_once
 
 METHODS = {
     "unanimous": "unanimous", "majority": "majority", "adjudicated": "adjudicated", "imported": "imported",
@@ -62,15 +62,16 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, f"Note: {form.errors['note'][0]}")
         return redirect("benchmark:datasets", slug)
     try:
-        made, fresh = service.freeze(by=request.user, project=access.project, note=form.cleaned_data["note"])
+        told = made_once(request, lambda: _frozen(request, access, form.cleaned_data["note"]))
     except service.FreezeRefused as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, _frozen(made, fresh, form.cleaned_data["note"]))
+        messages.success(request, told)
     return redirect("benchmark:datasets", slug)
 
 
-def _frozen(dataset: Dataset, fresh: bool, note: str) -> str:
+def _frozen(request: HttpRequest, access: ProjectAccess, note: str) -> str:
+    dataset, fresh = service.freeze(by=request.user, project=access.project, note=note)
     if fresh:
         return f"Gold is frozen as version {dataset.version}."
     left = " The note was not kept: a version does not change." if note else ""
@@ -106,16 +107,17 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
 def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     before, after = dataset_of(access, old), dataset_of(access, new)
-    found = dataset_differences.difference(before, after)
-    changed = _without_own(access, found.changed, after)
+    closed = closed_to(access)
+    found = dataset_differences.difference(before, after, closed)
+    held = after.stories.filter(number__in=closed).count() if closed else 0
     schema = SCHEMAS[after.schema_version]
     context = {
         "old": before,
         "new": after,
         "found": found,
-        "changed": [_named(one, schema) for one in changed[:MOST_CHANGES]],
-        "left": max(0, len(changed) - MOST_CHANGES),
-        "hidden": len(found.changed) - len(changed),
+        "changed": [_named(one, schema) for one in found.changed[:MOST_CHANGES]],
+        "left": max(0, len(found.changed) - MOST_CHANGES),
+        "hidden": held,
         "labels": [(one.name, found.labels[one.key]) for one in schema.dimensions if found.labels[one.key]],
         "most": max(found.labels.values(), default=0),
         "cells": found.labels.total(),
@@ -123,13 +125,6 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
         "moved": found.moved[:MOST_CHANGES],
     }
     return render(request, "benchmark/datasets/difference.html", access.context | context)
-
-
-def _without_own(access: ProjectAccess, changed: list[dict], dataset: Dataset) -> list[dict]:
-    """Without the stories that this person still labels."""
-    mine = unfinished(access)
-    hidden = set(dataset.stories.filter(story__in=mine).values_list("number", flat=True)) if mine else set()
-    return [one for one in changed if one["number"] not in hidden]
 
 
 def _named(change: dict, schema) -> dict:

@@ -15,6 +15,7 @@ from annotation.access import ProjectAccess
 from benchmark.access import results_access
 from benchmark.models import Form
 from benchmark.services.differences import categories_among, pair_table, pairs_of
+from benchmark.services.documents import board_document, figures_of
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.result_tables import TITLES
 from benchmark.services.story_scores import READINGS, STAGES
@@ -38,6 +39,7 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         **chosen,
         "stages": [(one, TITLES[one]) for one in stages],
+        "withheld": chosen["board"]["withheld"],
         "readings": readings,
         "stage": stage,
         "reading": reading,
@@ -51,7 +53,7 @@ def _pairs(
 ) -> dict[str, Any]:
     """Filters, one page of the table and the files of the whole."""
     entries = chosen["board"]["stages"][stage][0]
-    rows, method = pairs_of(entries, stage, chosen["board"]["chosen"], reading)
+    rows, method = _open_pairs(chosen, stage, reading)
     categories = categories_among(rows)
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
     over = over if over in (EVERY, *categories) else ""
@@ -76,8 +78,31 @@ def _pairs(
         "page": page,
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
         "board_query": chosen["query"],
+        "figure": _matrix(access.project.slug, chosen, stage, reading),
         "files": files_of("table", stage, _address(access.project.slug, f"{chosen['query']}&reading={reading}")),
     }
+
+
+def _open_pairs(chosen: Mapping[str, Any], stage: str, reading: str) -> tuple[list[dict[str, Any]], str]:
+    """`pairs_of` the board, over all stories alone where some of them wait for the reader's work."""
+    found = chosen["board"]
+    rows, method = pairs_of(found["stages"][stage][0], stage, found["chosen"], reading)
+    return ([row for row in rows if not row["category"]] if found["withheld"] else rows), method
+
+
+def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, reading: str) -> dict[str, Any] | None:
+    """The picture of all pairs; None of fewer models than it is drawn for."""
+    name = f"pairs-{stage}-{reading}"
+    stages = {one: held[0] for one, held in chosen["board"]["stages"].items()}
+    picture = figures_of(board_document("Leaderboard", stages)).get(name)
+    if picture is None:
+        return None
+
+    def address(kind: str, of: str, suffix: str) -> str:
+        return f"{reverse('benchmark:leaderboard_figure', args=[slug, of, suffix])}?{chosen['query']}"
+
+    files = files_of("figure", name, address)
+    return {"title": picture.title, "svg": address("figure", name, "svg"), "join": "&", "files": files}
 
 
 def _fits(row: Mapping[str, Any], text: str) -> bool:
@@ -109,7 +134,7 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
         raise Http404("There is no such table, or not in this format.")
     reading = request.GET.get("reading") if request.GET.get("reading") in READINGS else "repaired"
     entries = chosen["board"]["stages"][table][0]
-    rows, method = pairs_of(entries, table, chosen["board"]["chosen"], reading)
+    rows, method = _open_pairs(chosen, table, reading)
     content = table_file(pair_table(rows, table, reading, method, entries), data)
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{table}-{reading}.{data}"'

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
-from benchmark.access import results_access, run_access
+from benchmark.access import (
+    check_whole,
+    closed_to,
+    report_access,
+    results_access,
+    run_access,
+    run_document,
+    shared_document,
+)
 from benchmark.domain.tables import Table
-from benchmark.models import Entrant, SharedReport
+from benchmark.models import Entrant
 from benchmark.services.comparisons import NotComparable
 from benchmark.services.comparisons import tables_of as tables_of_comparison
-from benchmark.services.documents import board_document, document_of, tables_of
+from benchmark.services.documents import board_document, tables_of
 from benchmark.services.downloads import (
     TABLE_TYPES,
     has_official_output,
@@ -31,20 +40,21 @@ Tables = Mapping[str, Callable[[], Table]]
 
 def run_table(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
-    return _table(tables_of(document_of(access.run)), table, data, f"{slug}-{uid}-{table}")
+    document = run_document(access)
+    return _table(tables_of(document), table, data, f"{slug}-{uid}-{table}", withheld=document.get("withheld", 0))
 
 
 def shared_table(request: HttpRequest, slug: str, report: str, table: str, data: str) -> HttpResponse:
-    access = results_access(request.user, slug)
-    held = get_object_or_404(SharedReport, project=access.project, uid=report).figures
+    held = shared_document(*report_access(request.user, slug, report))
     tables = tables_of_comparison(held["comparison"]) if held["kind"] == "comparison" else tables_of(held)
-    return _table(tables, table, data, f"{slug}-{report}-{table}")
+    return _table(tables, table, data, f"{slug}-{report}-{table}", withheld=held.get("withheld", 0))
 
 
 def leaderboard_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
     reading = filters_of(request)["reading"]
-    held = {name: partial(_of_reading, make, reading) for name, make in tables_of(board_of(request, slug)).items()}
-    return _table(held, table, data, f"{slug}-leaderboard-{table}")
+    document = board_of(request, slug)
+    held = {name: partial(_of_reading, make, reading) for name, make in tables_of(document).items()}
+    return _table(held, table, data, f"{slug}-leaderboard-{table}", withheld=document["withheld"])
 
 
 def _of_reading(make: Callable[[], Table], reading: str) -> Table:
@@ -68,10 +78,11 @@ def board_of(request: HttpRequest, slug: str):
         raise Http404("There is no dataset yet.")
     filters = filters_of(request)
     stages = {stage: kept(entries, filters) for stage, (entries, _) in chosen["board"]["stages"].items()}
-    return board_document("Leaderboard", stages)
+    return board_document("Leaderboard", stages) | {"withheld": chosen["board"]["withheld"]}
 
 
-def _table(tables: Tables, name: str, suffix: str, file: str) -> HttpResponse:
+def _table(tables: Tables, name: str, suffix: str, file: str, *, withheld: int = 0) -> HttpResponse:
+    check_shown(tables, name, withheld)
     if name not in tables or suffix not in TABLE_TYPES:
         raise Http404("There is no such table, or not in this format.")
     response = HttpResponse(table_file(tables[name](), suffix), content_type=f"{TABLE_TYPES[suffix]}; charset=utf-8")
@@ -79,9 +90,18 @@ def _table(tables: Tables, name: str, suffix: str, file: str) -> HttpResponse:
     return response
 
 
+def check_shown(held: Mapping[str, object], name: str, withheld: int) -> None:
+    """Raises PermissionDenied where a file may be missing because its reader has open work on `withheld` stories."""
+    if withheld and name not in held:
+        told = "a story" if withheld == 1 else f"{withheld:,} stories"
+        raise PermissionDenied(f"This file tells of {told} that you still have work to do on; finish that first.")
+
+
 def run_scores(request: HttpRequest, slug: str, uid: str) -> StreamingHttpResponse:
     access = run_access(request.user, slug, uid)
-    return _streamed(score_lines(access.run), f"{slug}-{uid}-scores.csv", "text/csv; charset=utf-8")
+    return _streamed(
+        score_lines(access.run, closed_to(access.project)), f"{slug}-{uid}-scores.csv", "text/csv; charset=utf-8"
+    )
 
 
 def official_output(request: HttpRequest, slug: str, uid: str, entrant: int) -> StreamingHttpResponse:
@@ -89,6 +109,7 @@ def official_output(request: HttpRequest, slug: str, uid: str, entrant: int) -> 
     held = get_object_or_404(Entrant.objects.select_related("run__dataset", "run__project"), run=access.run, pk=entrant)
     if not has_official_output(access.run):
         raise Http404("Structured output has no official layout.")
+    check_whole(access.project, access.run.dataset)  # the folder has the whole dataset
     return _streamed(zipped(output_files(held)), f"{slug}-{uid}-{held.position + 1}.zip", "application/zip")
 
 

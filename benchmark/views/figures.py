@@ -1,4 +1,4 @@
-"""Figures of results as SVG, PDF and PNG, drawn when they are asked for and kept by what they show."""
+"""Figures of results as SVG, PDF and PNG, drawn when they are asked for and kept by what they show and what drew them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Mapping
 
 from django.core.cache import caches
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.urls import reverse
 
-from benchmark.access import results_access, run_access
-from benchmark.models import SharedReport
+from benchmark.access import report_access, results_access, run_access, run_document, shared_document
 from benchmark.services.comparisons import NotComparable
-from benchmark.services.documents import Picture, comparison_picture, document_of, figures_of
+from benchmark.services.documents import Picture, comparison_picture, figures_of
 from benchmark.views.compare import chosen_comparison
-from benchmark.views.downloads import board_of
+from benchmark.views.downloads import board_of, check_shown
+from core.made_by import made_by
 
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 THEMES, WIDTHS = ("light", "dark"), ("page", "column")
@@ -25,19 +25,23 @@ KEPT_SECONDS = 7 * 24 * 3600
 
 def run_figure(request: HttpRequest, slug: str, uid: str, figure: str, picture: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
-    return _figure(request, figures_of(document_of(access.run)), figure, picture, f"{slug}-{uid}-{figure}")
+    document = run_document(access)
+    check_shown(found := figures_of(document), figure, document.get("withheld", 0))
+    return _figure(request, found, figure, picture, f"{slug}-{uid}-{figure}")
 
 
 def shared_figure(request: HttpRequest, slug: str, report: str, figure: str, picture: str) -> HttpResponse:
-    access = results_access(request.user, slug)
-    held = get_object_or_404(SharedReport, project=access.project, uid=report).figures
+    held = shared_document(*report_access(request.user, slug, report))
     compared = held["kind"] == "comparison"
     pictures = {"two-models": comparison_picture(held["comparison"])} if compared else figures_of(held)
+    check_shown(pictures, figure, held.get("withheld", 0))
     return _figure(request, pictures, figure, picture, f"{slug}-{report}-{figure}")
 
 
 def leaderboard_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
-    return _figure(request, figures_of(board_of(request, slug)), figure, picture, f"{slug}-leaderboard-{figure}")
+    document = board_of(request, slug)
+    check_shown(found := figures_of(document), figure, document["withheld"])
+    return _figure(request, found, figure, picture, f"{slug}-leaderboard-{figure}")
 
 
 def comparison_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
@@ -55,7 +59,7 @@ def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, su
     if name not in pictures or suffix not in TYPES or theme not in THEMES or width not in WIDTHS:
         raise Http404("There is no such figure, or not in this format.")
     picture = pictures[name]
-    held = json.dumps([name, suffix, theme, width, picture.arguments()], sort_keys=True, default=str)
+    held = json.dumps([made_by(), name, suffix, theme, width, picture.arguments()], sort_keys=True, default=str)
     key = "figure:" + hashlib.sha256(held.encode()).hexdigest()
     if request.headers.get("If-None-Match") == f'"{key}"':
         return HttpResponseNotModified()

@@ -1,21 +1,22 @@
-"""The places of a run, and one of them down to its raw answer."""
+"""The places of a run, or of a frozen report, and one of them down to its raw answer."""
 
 from __future__ import annotations
 
-from django.core.exceptions import PermissionDenied
+from typing import Any
+
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.domain.schema import SCHEMAS
-from annotation.models import workload
-from benchmark.access import RunAccess, run_access, run_item_of
+from benchmark.access import closed_to, report_access, run_access, run_item_of, shared_item_of
 from benchmark.forms.items import ItemFilter
-from benchmark.models import RunItem, Stage
+from benchmark.models import Entrant, Run, RunItem, SharedItem, Stage
 from benchmark.services import evidence
 from benchmark.services import items as service
 from benchmark.services.item_rows import asks_for_rows, rows_of_items
+from workers.models import Call
 
 ITEMS_A_PAGE = 50
 MEANT = {False: "Rows meant", True: "Right"}
@@ -24,22 +25,50 @@ MEANT = {False: "Rows meant", True: "Right"}
 @require_GET
 def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
-    form = ItemFilter(request.GET, run=access.run)
+    context = _listed(request, access.run, closed_to(access.project))
+    return render(request, "benchmark/items/items.html", access.context | context)
+
+
+@require_GET
+def shared_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
+    """The items of a frozen report as they were; of one about several runs, those of the run whose model is asked for."""
+    access, held = report_access(request.user, slug, report)
+    among = held.items.all()
+    entrants = Entrant.objects.filter(pk__in=among.order_by().values("entrant").distinct()).select_related(
+        "run__dataset"
+    )
+    asked = request.GET.get("model", "")
+    own = next((one for one in entrants if str(one.pk) == asked), next(iter(entrants), None))
+    if own is None:
+        raise Http404("This report was frozen before reports kept their items.")
+    context = _listed(request, own.run, closed_to(access), among, [one.pk for one in entrants])
+    return render(request, "benchmark/items/items.html", access.context | context | {"report": held, "run": own.run})
+
+
+def _listed(
+    request: HttpRequest,
+    run: Run,
+    closed: frozenset[int],
+    among: QuerySet[SharedItem] | None = None,
+    entrants: list[int] | None = None,
+) -> dict[str, Any]:
+    """What the page of a run's items shows, as they are now or `among` those of a frozen report."""
+    form = ItemFilter(request.GET, run=run, entrants=entrants)
     form.is_valid()
     chosen = form.cleaned_data  # what is right counts, beside what is not
     sort = request.GET.get("sort", "story")
     sort = sort if sort.removeprefix("-") in service.SORTS else "story"
-    places = service.places_of(access.run, chosen, sort)
+    places = service.places_of(run, chosen, sort, closed, among)
     meant = None
     if asks_for_rows(chosen) and chosen.get("model"):
-        meant = rows_of_items(access.run, chosen)
+        meant = rows_of_items(run, chosen, among)
         places = places.filter(pk__in=list(meant))
     page = Paginator(service.shown(places), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     query = request.GET.copy()
     sorted_by = query.pop("sort", None)
     query.pop("page", None)
     filters = query.urlencode()
-    context = {
+    return {
         "form": form,
         "page": page,
         "rows": [
@@ -52,42 +81,53 @@ def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "filters": filters,
         "query": f"{filters}&sort={sort}".strip("&") if sorted_by else filters,
         "filtered": any(chosen.values()),
+        "withheld": len(closed & service.numbers_of(run)) if closed else 0,
     }
-    return render(request, "benchmark/items/items.html", access.context | context)
-
-
-def _place(request: HttpRequest, slug: str, uid: str, pk: int) -> tuple[RunAccess, RunItem]:
-    """Raises PermissionDenied for those who still label the story: gold stands beside the answer."""
-    access = run_access(request.user, slug, uid)
-    place = run_item_of(access, pk)
-    cells = len(SCHEMAS[access.run.dataset.schema_version].dimensions)
-    if place.story.story_id and not workload.has_finished(request.user, place.story.story, cells):
-        raise PermissionDenied("You still label this story yourself; finish it first.")
-    return access, place
 
 
 @require_GET
 def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
-    access, place = _place(request, slug, uid, pk)
-    call = place.call or (place.item.call if place.item else None)
-    context = {
-        "place": place,
-        "state": service.state_of(place),
-        "call": call,
-        "asked": evidence.asked_of(call),
-        "answer": evidence.shortened(call.answer) if call and call.answer else None,
-        "shown": evidence.readings_shown(place),
-        "stage": Stage(place.stage),
-        **service.neighbours(place),
-        "others": service.others_of(place),
-    }
+    access = run_access(request.user, slug, uid)
+    place = run_item_of(access, pk)
+    context = _told(place, place.call or (place.item.call if place.item else None), closed_to(access.project))
     return render(request, "benchmark/items/item.html", access.context | context)
 
 
 @require_GET
+def shared_item(request: HttpRequest, slug: str, report: str, pk: int) -> HttpResponse:
+    """An item as it was when the report was frozen: its answer, and what that was read as then."""
+    access, held = report_access(request.user, slug, report)
+    place = shared_item_of(access, held, pk)
+    context = _told(place, place.call, closed_to(access)) | {"report": held, "run": place.entrant.run}
+    return render(request, "benchmark/items/item.html", access.context | context)
+
+
+def _told(place: RunItem | SharedItem, call: Call | None, closed: frozenset[int]) -> dict[str, Any]:
+    return {
+        "place": place,
+        "state": service.state_of(place),
+        "call": call,
+        "asked": evidence.asked_of(call, evidence.texts_of(place.entrant.run.project, closed)),
+        "answer": evidence.shortened(call.answer) if call and call.answer else None,
+        "shown": evidence.readings_shown(place),
+        "stage": Stage(place.stage),
+        **service.neighbours(place, closed),
+        "others": service.others_of(place),
+    }
+
+
+@require_GET
 def answer(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
+    return _file(run_item_of(run_access(request.user, slug, uid), pk))
+
+
+@require_GET
+def shared_answer(request: HttpRequest, slug: str, report: str, pk: int) -> HttpResponse:
+    return _file(shared_item_of(*report_access(request.user, slug, report), pk))
+
+
+def _file(place: RunItem | SharedItem) -> HttpResponse:
     """The raw answer as a file: never anything that a browser would run."""
-    _, place = _place(request, slug, uid, pk)
     if place.call is None:
         raise Http404("There is no answer yet.")
     response = HttpResponse(place.call.answer, content_type="text/plain; charset=utf-8")

@@ -10,22 +10,24 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import project_access
 from annotation.models import Role
 from benchmark.access import RunAccess, run_access
 from benchmark.domain.omnitom.prompting import BadPromptSet
-from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, new_token
-from benchmark.models import DatasetStory, Run, Stage
+from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm
+from benchmark.models import LAUNCHED, DatasetStory, Run, Stage
 from benchmark.services import estimates
 from benchmark.services.asking import prompt_set_named
 from benchmark.services.evaluating import read_again
 from benchmark.services.evidence import shortened
+from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.in_context import reads_prompts
+from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.known_answers import known_answers
-from benchmark.services.launching import judging_plan, started_once
+from benchmark.services.launching import judging_plan
 from benchmark.services.plans import Plan, RunRefused, check, stages_of
 from benchmark.services.runs import again_of, draft_of, extend_run, extension_of, run_again, start_run
-from workers.domain.pricing import estimated_tokens
+from workers.views.once import made_once
 
 MOST_READ_AT_ONCE = 20_000
 """Answers that a request may read again; more are a command's work."""
@@ -38,20 +40,17 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
     form = LaunchForm(_sent(request), project=access.project, initial={"dataset": request.GET.get("dataset", first)})
     if request.method == "POST" and form.is_valid():
         try:
-            made = _launched(request, access, form.plan(), form.cleaned_data["once"])
+            made = _launched(request, form.plan())
         except RunRefused as error:
             form.refuse(error)
         else:
-            return redirect("benchmark:run", slug, made.uid)
+            return redirect("benchmark:run", slug, made)
     context = {"form": form, "first": first, "models": models_shown(form), "stages": Stage}
     return render(request, "benchmark/launch/launch.html", access.context | context)
 
 
-def _launched(request: HttpRequest, access: ProjectAccess, plan: Plan, once: str) -> Run:
-    def start() -> Run:
-        return start_run(by=request.user, plan=plan, now=timezone.now())
-
-    return started_once(project=access.project, once=once, start=start)
+def _launched(request: HttpRequest, plan: Plan) -> str:
+    return made_once(request, lambda: start_run(by=request.user, plan=plan, now=timezone.now()).uid)
 
 
 def _sent(request: HttpRequest):
@@ -98,8 +97,12 @@ def _estimated(request: HttpRequest, form, asked: Callable[[], Asked]) -> dict:
     except (RunRefused, BadPromptSet) as error:
         return context | {"problems": [str(error)]}
     total = found.total
-    over = plan.budget is not None and total["most"] > plan.budget
-    return context | {"plan": plan, "estimate": found, "total": total, "over": over}
+    over = plan.budget is not None and total["most"].known > plan.budget
+    return (
+        context
+        | {"plan": plan, "estimate": found, "total": total, "over": over}
+        | {"tested": any(part.stage == SELF_TEST for part in parts)}
+    )
 
 
 def _lacking(form) -> list[str]:
@@ -118,7 +121,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     """The prompt of one stage for the first of the chosen stories."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     form = LaunchForm(request.GET, project=access.project)
-    stage = request.GET.get("shown") if request.GET.get("shown") in Stage.values else Stage.EXTRACT
+    stage = request.GET.get("shown") if request.GET.get("shown") in LAUNCHED else Stage.EXTRACT
     context = {"problems": _lacking(form), "stage": Stage(stage)}
     if not context["problems"]:
         try:
@@ -135,7 +138,7 @@ def _previewed(plan: Plan, stage: str) -> dict:
     prompts = prompt_set_named(plan.prompt_set, plan.dataset.project)
     request = estimates.request_of(stories[0], stage, draft_of(plan, stories), prompts)
     parts = [{"role": one.role, **shortened(one.content)} for one in request.messages]
-    return {"story": stories[0], "parts": parts, "tokens": estimated_tokens(estimates.characters(request))}
+    return {"story": stories[0], "parts": parts, "tokens": estimates.extent_of(request).tokens}
 
 
 @require_http_methods(["GET", "POST"])
@@ -143,14 +146,12 @@ def judge_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = JudgeForm(_sent(request))
     if request.method == "POST" and form.is_valid():
-        chosen = dict(form.cleaned_data)
-        once = chosen.pop("once")
         try:
-            made = _launched(request, access.project, judging_plan(access.run, **chosen), once)
+            made = _launched(request, judging_plan(access.run, **form.cleaned_data))
         except RunRefused as error:
             form.refuse(error)
         else:
-            return redirect("benchmark:run", slug, made.uid)
+            return redirect("benchmark:run", slug, made)
     context = {"form": form, "extracted": _extracted(access.run)}
     return render(request, "benchmark/launch/judge.html", access.context | context)
 
@@ -165,7 +166,7 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     form = ExtendForm(_sent(request), run=access.run)
     if request.method == "POST" and form.is_valid():
         try:
-            made = extend_run(by=request.user, run=access.run, now=timezone.now(), **form.chosen(access.run))
+            made = int(made_once(request, lambda: _extended(request, access.run, form)))
         except RunRefused as error:
             form.add_error(error.field if error.field in form.fields else None, str(error))
         else:
@@ -176,23 +177,39 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/launch/extend.html", access.context | context)
 
 
+def _extended(request: HttpRequest, run: Run, form: ExtendForm) -> str:
+    return str(extend_run(by=request.user, run=run, now=timezone.now(), **form.chosen(run)))
+
+
 @require_http_methods(["GET", "POST"])
 def again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """The same once more; what the ledger holds is not asked again."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     if request.method == "GET":
-        return render(request, "benchmark/launch/again.html", access.context | {"once": new_token()})
-    once = request.POST.get("once", "")[:40] or new_token()
-
-    def start() -> Run:
-        return run_again(by=request.user, run=access.run, now=timezone.now())
-
+        return render(request, "benchmark/launch/again.html", access.context)
     try:
-        made = started_once(project=access.run.project, once=once, start=start)
+        made = made_once(request, lambda: run_again(by=request.user, run=access.run, now=timezone.now()).uid)
     except RunRefused as error:
         messages.error(request, str(error))
         return redirect("benchmark:run", slug, uid)
-    return redirect("benchmark:run", slug, made.uid)
+    return redirect("benchmark:run", slug, made)
+
+
+@require_http_methods(["GET", "POST"])
+def follow_up(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """Asks the judge once more for the rows that it left out."""
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    try:
+        if request.method == "GET":
+            found = estimate_of_follow_ups(access.run)
+            context = {"estimate": found, "total": found.total}
+            return render(request, "benchmark/launch/follow_up.html", access.context | context)
+        made = int(made_once(request, lambda: str(ask_missing(by=request.user, run=access.run, now=timezone.now()))))
+    except RunRefused as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{made:,} judgement{'' if made == 1 else 's'} will be completed.")
+    return redirect("benchmark:run", slug, uid)
 
 
 @require_GET

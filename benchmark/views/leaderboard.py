@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -12,19 +13,19 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Membership, Role
-from benchmark.access import sees_results, visibility_of
+from benchmark.access import board_for, sees_results, visibility_of
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.boards import board, form_to_show, version_to_show
-from benchmark.services.documents import score_of
+from benchmark.services.absences import Absence
+from benchmark.services.boards import form_to_show, version_to_show
+from benchmark.services.conditions import FIELDS
+from benchmark.services.documents import board_rows
 from benchmark.services.leaderboards import STAGE_OF, Entry
 from benchmark.services.result_tables import SCORES, stage_table
 from benchmark.services.story_scores import READINGS, STAGES
 from benchmark.views.pictures import dot_chart
 from benchmark.views.shown import evidence, items_url, shown
 from workers.models import JobState
-
-DEFAULT_SORT = {"stage1": "-repaired_f1", "stage2": "-repaired_overall_accuracy"}
 
 
 def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
@@ -38,13 +39,15 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     stages = [
         _stage(request, access, stage, kept(found["stages"][stage][0], filters), found)
         for stage in STAGES
-        if found["stages"][stage][0]
+        if found["stages"][stage][0] or found["rankings"][stage].others
     ]
     context = {
         **chosen,
         **filters,
         "kinds": KINDS,
         "stages": stages,
+        "absent": named_together(found["absent"]),
+        "withheld": found["withheld"],
         "entrants": _comparable(found),
         "files_query": "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})])),
         "running": Run.objects.filter(dataset=chosen["dataset"], form=chosen["form"])
@@ -52,6 +55,21 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         .count(),
     }
     return render(request, "benchmark/results/leaderboard.html", access.context | context)
+
+
+def named_together(absences: Iterable[Absence]) -> list[dict[str, Any]]:
+    """Models without an answer, the stages of a run that share a reason together."""
+    held: dict[tuple[str, str, str], list[Absence]] = {}
+    for one in absences:
+        held.setdefault((one.run, one.model, one.problem), []).append(one)
+    return [
+        {
+            "one": stages[0],
+            "stages": " and ".join(NOUNS[one.stage] for one in stages),
+            "failed": sum(one.failed for one in stages),
+        }
+        for stages in held.values()
+    ]
 
 
 def _hidden(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
@@ -72,9 +90,11 @@ def chosen_board(request: HttpRequest, access: ProjectAccess) -> dict[str, Any] 
     form = request.GET.get("form", "")
     form = form if form in Form.values else form_to_show(dataset)
     every = request.GET.get("runs") == "all"
-    found = board(dataset, form, request.GET.get("split"), all_runs=every)
+    asked = {field: request.GET.get(field, "") for field in FIELDS}
+    found = board_for(access, dataset, form, request.GET.get("split"), all_runs=every, asked=asked)
+    asked = {field: name for field, name in asked.items() if name in found["conditions"][field]}
     split = found["chosen"].key if found["chosen"] else ""
-    query = {"version": dataset.version, "form": str(form), "split": split} | ({"runs": "all"} if every else {})
+    query = {"version": dataset.version, "form": str(form), "split": split} | ({"runs": "all"} if every else {}) | asked
     return {
         "dataset": dataset,
         "datasets": datasets,
@@ -82,10 +102,25 @@ def chosen_board(request: HttpRequest, access: ProjectAccess) -> dict[str, Any] 
         "forms": Form.choices,
         "every": every,
         "board": found,
+        "asked": asked,
+        "conditions": _conditions(found, asked),
         "query": urlencode(query),
     }
 
 
+CONDITIONS = {"prompts": "Prompts", "judge": "Judge"}
+
+
+def _conditions(found: dict[str, Any], asked: dict[str, str]) -> list[dict[str, Any]]:
+    """The filters by what a ranking is within, where there is a choice."""
+    return [
+        {"field": field, "label": label, "names": found["conditions"][field], "chosen": asked.get(field, "")}
+        for field, label in CONDITIONS.items()
+        if len(found["conditions"][field]) > 1
+    ]
+
+
+NOUNS = {"stage1": "extraction", "stage2": "labelling"}
 KINDS = {"model": "Models", "baseline": "Baselines", "person": "People"}
 
 
@@ -110,9 +145,10 @@ def _fits(entry: Entry, text: str, kind: str) -> bool:
 def _stage(request: HttpRequest, access: ProjectAccess, stage: str, entries: list[Entry], found) -> dict[str, Any]:
     sort, slug = request.GET.get("sort", ""), access.project.slug
     split = found["chosen"].key
-    table = of_reading(stage_table(entries, stage), filters_of(request)["reading"])
+    reading = filters_of(request)["reading"]
+    table = of_reading(stage_table(entries, stage), reading)
     if sort.removeprefix("-") not in {one.key for one in table.columns}:
-        sort = DEFAULT_SORT[stage]
+        sort = f"{reading or 'repaired'}_rank"
     return {
         "key": stage,
         "title": table.title,
@@ -128,7 +164,16 @@ def _stage(request: HttpRequest, access: ProjectAccess, stage: str, entries: lis
         "chart": board_chart(slug, entries, stage, split),
         "common": found["stages"][stage][1],
         "all": len(found["stages"][stage][0]),
+        "ranking": found["rankings"][stage],
+        "others": [_other(request, one) for one in found["rankings"][stage].others],
     }
+
+
+def _other(request: HttpRequest, other: Mapping[str, Any]) -> dict[str, Any]:
+    """Rows that are in another ranking, and its address."""
+    names = {field: other[field] for field in CONDITIONS if other[field]}
+    asked = {name: value for name, value in request.GET.items() if name not in (*CONDITIONS, "sort")}
+    return {"rows": other["rows"], "told": " · ".join(names.values()), "query": urlencode(asked | names)}
 
 
 def _kept(request: HttpRequest) -> str:
@@ -143,16 +188,19 @@ def of_reading(table: Table, reading: str) -> Table:
 
 
 def board_chart(slug: str, entries: list[Entry], stage: str, split: str = "", limit: int = 40) -> dict[str, Any]:
-    """Both readings of the score with intervals and letters, best first; a name opens the items behind it, unless `slug` is empty."""
+    """Both readings of the score with intervals, what is missing and letters, in the order of the ranking; a name opens the items behind it,
+    unless `slug` is empty."""
     rows = [
         {
             "label": one["model"],
-            "first": score_of(one, "repaired", stage),
-            "second": score_of(one, "official", stage),
-            "aside": one["group"]["repaired"],
+            "first": row["repaired"],
+            "second": row["official"],
+            "bounds": row["bounds"],
+            "out": row["left_out"],
+            "aside": row["group"] or ("" if one["kind"] == "person" else "–"),
             "href": items_url(slug, one["run"], **_behind(one, stage), split=split) if slug and one["entrant"] else "",
         }
-        for one in entries[:limit]
+        for one, row in zip(entries[:limit], board_rows(entries[:limit], stage), strict=True)
     ]
     return dot_chart(SCORES[stage], rows, unit=f"{SCORES[stage]} (%), lines are 95 % intervals over stories")
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from annotation.domain.schema import SCHEMAS
-from annotation.models import Role, workload
-from benchmark.access import RunAccess, run_access
+from annotation.models import Role
+from benchmark.access import RunAccess, check_open, closed_to, run_access
 from benchmark.services import people as service
 from benchmark.services.result_tables import MEASURES
 from benchmark.services.selections import selection_named
@@ -26,10 +25,13 @@ def person(request: HttpRequest, slug: str, uid: str, person: str) -> HttpRespon
     access, held = _person(request, slug, uid, person)
     category = request.GET.get("category", "")
     part = selection_named(access.run.dataset, request.GET.get("split", ""))
+    closed = closed_to(access.project)
     rows = [
         row
         for row in service.stories_of(access.run, held)
-        if category in ("", row["category"]) and (part is None or row["number"] in part.stories)
+        if row["number"] not in closed
+        and category in ("", row["category"])
+        and (part is None or row["number"] in part.stories)
     ]
     rows.sort(key=lambda row: (_overall(row), row["number"]))
     page = Paginator(rows, STORIES_A_PAGE).get_page(request.GET.get("page"))
@@ -55,12 +57,11 @@ def _overall(row: dict[str, Any]) -> float:
 @require_GET
 def story(request: HttpRequest, slug: str, uid: str, person: str, number: int) -> HttpResponse:
     """The labels of one story, for experts and admins: annotators never see how one of them labelled. Raises PermissionDenied for those
-    who still label it: gold stands beside them."""
+    who have open work on it: gold stands beside them."""
     access, held = _person(request, slug, uid, person, role=Role.EXPERT)
-    row = get_object_or_404(access.run.dataset.stories.select_related("story"), number=number)
+    row = get_object_or_404(access.run.dataset.stories, number=number)
     schema = SCHEMAS[access.run.dataset.schema_version]
-    if row.story_id and not workload.has_finished(request.user, row.story, len(schema.dimensions)):
-        raise PermissionDenied("You still label this story yourself; finish it first.")
+    check_open(access.project, row.number)
     rows = service.cells_of(access.run, held, row)
     if not rows:
         raise Http404("There is no label of this person.")

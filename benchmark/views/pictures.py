@@ -8,22 +8,28 @@ from typing import Any
 
 ROW = 26
 WIDTH, LEFT, RIGHT = 620, 170, 140
+OUT = 44
+"""The column of what is missing."""
 TOP, BOTTOM = 26, 34
-LONGEST = 24
+LONGEST = 22
 NOISE = 1e-9
 """What sums of fractions are off by."""
 
 
 def dot_chart(title: str, rows: Sequence[Mapping[str, Any]], *, unit: str, zero: bool = False) -> dict[str, Any]:
-    """Rows are {"label", "first", "second", "aside", "href"}: figures {value, interval} as fractions, `second` as a hollow mark.
+    """Rows are {"label", "first", "second", "bounds", "out", "aside", "href"}: figures {value, interval} as fractions, `second` as a hollow
+    mark, `bounds` [low, high] as a band, `out` the share that is missing.
 
     With `zero` the scale holds nought and a line stands there: differences.
     """
     known = [edge for row in rows for name in ("first", "second") for edge in _edges(row.get(name))]
+    known += [float(end) for row in rows for end in row.get("bounds") or ()]
     low, high = _span([*known, 0.0] if zero else known)
+    outs = any(row.get("out") is not None for row in rows)
+    right = RIGHT + (OUT if outs else 0)
 
     def x(value: float) -> float:
-        return round(LEFT + (float(value) - low) / (high - low) * (WIDTH - LEFT - RIGHT), 1)
+        return round(LEFT + (float(value) - low) / (high - low) * (WIDTH - LEFT - right), 1)
 
     marks = [_mark(row, TOP + ROW * (at + 0.5), x) for at, row in enumerate(rows)]
     bottom = TOP + ROW * len(rows)
@@ -34,19 +40,22 @@ def dot_chart(title: str, rows: Sequence[Mapping[str, Any]], *, unit: str, zero:
         "width": WIDTH,
         "height": bottom + BOTTOM,
         "left": LEFT,
-        "right": WIDTH - RIGHT,
-        "middle": (LEFT + WIDTH - RIGHT) / 2,
+        "right": WIDTH - right,
+        "middle": (LEFT + WIDTH - right) / 2,
         "top": TOP,
         "bottom": bottom,
         "tick_y": bottom + 15,
         "unit_y": bottom + 30,
-        "first_x": WIDTH - RIGHT + 50,
-        "second_x": WIDTH - RIGHT + 96,
-        "aside_x": WIDTH - RIGHT + (104 if seconds else 62),
+        "first_x": WIDTH - right + 50,
+        "second_x": WIDTH - right + 96,
+        "out_x": WIDTH - right + (142 if seconds else 96),
+        "aside_x": WIDTH - right + (104 if seconds else 62) + (OUT if outs else 0),
         "ticks": [{"x": x(tick), "label": f"{100 * tick:.0f}".replace("-", "−")} for tick in _ticks(low, high)],
         "zero": x(0) if zero else None,
         "marks": marks,
         "seconds": seconds,
+        "outs": outs,
+        "bands": any(row.get("bounds") for row in rows),
         "asides": any(row.get("aside") for row in rows),
     }
 
@@ -79,6 +88,10 @@ def _mark(row: Mapping[str, Any], y: float, x) -> dict[str, Any]:
     label = row["label"]
     short = label if len(label) <= LONGEST else f"{label[: LONGEST // 2]}…{label[-LONGEST // 2 + 1 :]}"
     found = {"label": label, "short": short, "y": y, "aside": row.get("aside") or "", "href": row.get("href") or ""}
+    found["out"] = "–" if row.get("out") is None else f"{100 * row['out']:.0f} %"
+    if ends := row.get("bounds"):
+        said = "{:.1f} to {:.1f}".format(*(100 * end for end in ends))
+        found["band"] = {"x": x(ends[0]), "width": round(x(ends[1]) - x(ends[0]), 1), "y": y - 7, "said": said}
     for name, shift in (("first", -3 if row.get("second") else 0), ("second", 4)):
         figure = row.get(name)
         if figure and figure["value"] is not None:

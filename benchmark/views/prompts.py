@@ -7,13 +7,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import project_access
+from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
 from benchmark.domain.omnitom.prompting import BadPromptSet
 from benchmark.forms.prompts import PromptChoice, PromptSetForm
 from benchmark.models import Run
 from benchmark.services import prompt_sets as service
 from benchmark.services.asking import prompt_set_named
+from workers.views.once import made_once
 
 
 @require_http_methods(["GET", "POST"])
@@ -22,14 +23,18 @@ def prompt_sets(request: HttpRequest, slug: str) -> HttpResponse:
     form = PromptSetForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = service.add_prompt_set(by=request.user, project=access.project, **form.cleaned_data)
+            made = made_once(request, lambda: _added(request, access, form))
         except service.PromptSetRefused as error:
             form.add_error(error.field, str(error))
         else:
-            messages.success(request, f"The prompt set {made.name} is loaded.")
-            return redirect("benchmark:prompt_set", slug, made.name)
+            messages.success(request, f"The prompt set {made} is loaded.")
+            return redirect("benchmark:prompt_set", slug, made)
     context = {"form": form, "rows": service.prompt_sets_of(access.project)}
     return render(request, "benchmark/prompts/prompt_sets.html", access.context | context)
+
+
+def _added(request: HttpRequest, access: ProjectAccess, form: PromptSetForm) -> str:
+    return service.add_prompt_set(by=request.user, project=access.project, **form.cleaned_data).name
 
 
 @require_GET

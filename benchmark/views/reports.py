@@ -4,33 +4,36 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotation.models import Role
-from benchmark.access import results_access, run_access
+from benchmark.access import report_access, results_access, run_access, run_document, shared_document
 from benchmark.models import SharedReport
-from benchmark.services.documents import STAGES, document_of
+from benchmark.services.documents import STAGES
 from benchmark.services.shared_reports import freeze_run
-from benchmark.views.compare import comparison_now, comparison_parts
+from benchmark.views.compare import comparison_now, comparison_parts, frozen_opening
 from benchmark.views.leaderboard import board_chart
 from benchmark.views.run_results import pieces
 from benchmark.views.sections import Address, labels_of, sections_of
+from benchmark.views.shown import frozen_evidence, no_link
+from workers.views.once import made_once
 
 
 def run_report(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
-    context = pieces(access, document_of(access.run), request.GET)
+    context = pieces(access, run_document(access), request.GET)
     return render(request, "benchmark/results/report.html", access.context | context)
 
 
 @require_POST
 def share_run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.EXPERT)
-    report = freeze_run(by=request.user, run=access.run, title=request.POST.get("title", ""))
+    title = request.POST.get("title", "")
+    report = made_once(request, lambda: freeze_run(by=request.user, run=access.run, title=title).uid)
     messages.success(request, "The report is kept as it is now. Share its address with members of the project.")
-    return redirect("benchmark:shared_report", slug, report.uid)
+    return redirect("benchmark:shared_report", slug, report)
 
 
 def shared_reports(request: HttpRequest, slug: str) -> HttpResponse:
@@ -40,28 +43,28 @@ def shared_reports(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
-    """From the frozen document alone; nothing of it opens items, which may have changed since."""
-    access = results_access(request.user, slug)
-    held = get_object_or_404(
-        SharedReport.objects.select_related("created_by", "run"), project=access.project, uid=report
-    )
-    document = held.figures
+    """From the frozen document, and down to the items as they were: whatever became of the runs since."""
+    access, held = report_access(request.user, slug, report)
+    document = shared_document(access, held)
     address = shared_address(slug, held.uid)
+    href = frozen_evidence(slug, held.uid) if held.items.exists() else no_link  # older ones kept no items
     context = {
         "report": held,
         "document": document,
+        "withheld": document.get("withheld", 0),
         "address": request.build_absolute_uri(request.path),
         "charts": {
             stage: board_chart("", document["stages"][stage], stage)
             for stage in STAGES
             if document["stages"].get(stage)
         },
-        "sections": sections_of(document, address, request.GET),
-        "labels": labels_of(document, address, request.GET),
+        "sections": sections_of(document, address, request.GET, href),
+        "labels": labels_of(document, address, request.GET, href),
         "people": any(one["kind"] == "person" for held in document["stages"].values() for one in held),
     }
     if document["kind"] == "comparison":
-        context |= comparison_parts(document["comparison"], address) | {"now": comparison_now(slug, document)}
+        opening = frozen_opening(slug, held.uid, document) if href is not no_link else no_link
+        context |= comparison_parts(document["comparison"], address, opening) | {"now": comparison_now(slug, document)}
     return render(request, "benchmark/results/report.html", access.context | context)
 
 

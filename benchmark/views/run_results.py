@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from benchmark.access import RunAccess, run_access
-from benchmark.services.documents import STAGES, Document, document_of
+from benchmark.access import RunAccess, run_access, run_document
+from benchmark.services.documents import STAGES, Document
 from benchmark.services.downloads import has_official_output
 from benchmark.views.leaderboard import board_chart
 from benchmark.views.sections import Address, labels_of, sections_of
@@ -18,8 +18,7 @@ from benchmark.views.shown import evidence
 
 def run_results(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
-    document = document_of(access.run)
-    context = pieces(access, document, request.GET)
+    context = pieces(access, run_document(access), request.GET)
     return render(request, "benchmark/results/_run_results.html", access.context | context)
 
 
@@ -40,6 +39,7 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
     kinds = {one["kind"] for entries in document["stages"].values() for one in entries}
     by_size = sorted(document["stages"].values(), key=lambda entries: -len(entries))
     shown = {one["key"]: {"key": one["key"], "label": one["model"]} for entries in by_size for one in entries}
+    shows_outputs = has_official_output(access.run) and not document.get("withheld")
     return {
         "document": document,
         "charts": charts,
@@ -48,5 +48,6 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
         "people": "person" in kinds,
         "incomplete": access.run.job.state != "finished",
         "entrants": list(shown.values()),
-        "outputs": [one for one in access.run.entrants.all()] if has_official_output(access.run) else [],
+        "outputs": [one for one in access.run.entrants.all()] if shows_outputs else [],
+        "withheld": document.get("withheld", 0),
     }

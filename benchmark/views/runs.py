@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
@@ -18,10 +19,12 @@ from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
 from benchmark.models import Entrant, Run, RunItem, Stage
 from benchmark.services.datasets import present_version
+from benchmark.services.follow_ups import gaps_of
 from benchmark.services.methods_text import sent_settings
-from benchmark.services.watching import standings, to_come_of, total_of
+from benchmark.services.watching import failures_of_run, schema_breakers, standings, to_come_of, total_of
 from workers.models import JobState
-from workers.services.jobs import progress_of_all
+from workers.services.failures import reasons_of
+from workers.services.jobs import Progress, progress_of_all
 from workers.services.steering import steer
 from workers.views.live import budget_field, time_left
 
@@ -36,20 +39,21 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     held = Run.objects.filter(project=access.project).select_related("dataset", "job", "judge").order_by("-id")
     page = Paginator(held.annotate(models=Count("entrants")), RUNS_A_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
-    progress, coming = progress_of_all([one.job for one in rows]), to_come_of(rows)
+    jobs = [one.job for one in rows]
+    progress, coming, reasons = progress_of_all(jobs), to_come_of(rows), reasons_of(jobs)
     context = {
         "page": page,
-        "rows": [_listed(one, progress[one.job_id], coming.get(one.pk, 0)) for one in rows],
+        "rows": [
+            _listed(one, progress[one.job_id], coming.get(one.pk, 0), reasons.get(one.job_id, "")) for one in rows
+        ],
         "frozen": access.project.datasets.exists(),
     }
     return render(request, "benchmark/runs/runs.html", access.context | context)
 
 
-def _listed(run: Run, progress, coming: int) -> dict:
+def _listed(run: Run, progress: Progress, coming: int, why: str) -> dict:
     stages = [stage.label for stage in run_stages(run)]
-    return {
-        "run": run, "progress": progress, "ended": progress.ended, "total": progress.total + coming, "stages": stages,
-    }  # fmt: skip
+    return {"run": run, "progress": progress, "total": progress.total + coming, "stages": stages, "why": why}
 
 
 @require_GET
@@ -97,15 +101,22 @@ def _live(access: RunAccess) -> dict[str, Any]:
     job = access.run.job
     rows = standings(access.run, now=timezone.now())
     total = total_of(rows)
+    items_url = reverse("benchmark:run_items", args=[access.project.project.slug, access.run.uid])
+    gaps = gaps_of(access.run)
     moves = job.state == JobState.RUNNING or bool(total.in_flight)
     pause = 15 if job.batch else 3 if total.total > BIG else 1
     return {
         "job": job,
         "rows": [{"standing": row, "left": time_left(row.seconds_left)} for row in rows],
         "total": total,
+        "breakers": schema_breakers(access.run),
+        "gaps": gaps,
         "left": time_left(total.seconds_left),
+        "failures": failures_of_run(access.run, rows) if total.failed else None,
+        "failed_href": f"{items_url}?state=failed",
+        "unusable_href": f"{items_url}?state=unusable",
         "every": pause if moves else 0,
-        "seen": f"{job.state}-{total.failed}-{'moves' if moves else 'stands'}",
+        "seen": f"{job.state}-{total.failed}-{gaps['judgements']}-{'moves' if moves else 'stands'}",
         **(budget_field(job) if job.state == JobState.PAUSED else {}),
         "shows_results": not moves and bool(total.done + total.unusable),
     }

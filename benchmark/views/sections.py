@@ -23,6 +23,7 @@ Address = Callable[[str, str, str], str]
 """(kind "table" or "figure", name, suffix) → the address of the file."""
 
 PARTS = (
+    ("Differences between all pairs", ("pairs-stage1", "pairs-stage2"), ()),
     ("F1 by story category", ("f1-by-category",), ("categories-stage1",)),
     ("Extraction by order", ("orders",), ("orders",)),
     ("Labelling by order and dimension", ("orders-dimensions",), ("orders-dimensions",)),
@@ -34,6 +35,7 @@ PARTS = (
     ("Accuracy by story category", (), ("categories-stage2",)),
     ("Dimension × story category", (), ("dimensions",)),
     ("Unusable outputs", (), ("unusable",)),
+    ("Self-test of judges", (), ("judge-tests",)),
     ("The paper's table 3", (), ("main-official", "main-repaired")),
 )
 """Title, figures and tables of each; of a name that has one reading, that of the chosen one."""
@@ -83,7 +85,10 @@ def chosen_reading(chosen: Mapping[str, str], readings: Sequence[str]) -> str:
 def labels_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
 ) -> dict[str, Any] | None:
-    """Label distribution and confusion matrix of the model, dimension and reading that `chosen` names; None without labelling."""
+    """Label distribution and confusion matrix of the model, dimension and reading that `chosen` names; None without labelling and
+    where they are withheld."""
+    if document.get("withheld"):
+        return None
     held = {name: readings_of(document, name)["stage2"] for name in readings_in(document)}
     readings = [name for name, entries in held.items() if entries]
     if not readings:

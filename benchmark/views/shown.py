@@ -11,9 +11,11 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from benchmark.domain.tables import MARKED, Column, Table
+from benchmark.domain.tables import Column, Table
 from benchmark.services.leaderboards import STAGE_OF
 
+LEGEND_NOTES, LEGEND_LENGTH = 4, 260
+"""How many notes stand open below a table, and how many characters each has at most; the others are unfolded."""
 Href = Callable[[Mapping[str, Any], Column], str]
 KINDS = {"baseline": "baseline", "person": "person"}
 
@@ -32,21 +34,34 @@ def person_url(slug: str, row: Mapping[str, Any], category: str, split: str) -> 
 
 def evidence(slug: str, split: str = "") -> Href:
     """The link of a cell: the items of its model and stage in the selection `split`, and which of them its row says."""
+    return _evidence(
+        lambda run, **query: items_url(slug, run, **query),
+        lambda row, category: person_url(slug, row, category, split),
+        split,
+    )
 
+
+def frozen_evidence(slug: str, report: str) -> Href:
+    """The link of a cell of a frozen report: the items as they were then. What people labelled is not among them."""
+    return _evidence(lambda run, **query: frozen_items_url(slug, report, **query), lambda row, category: "")
+
+
+def frozen_items_url(slug: str, report: str, **query: Any) -> str:
+    filters = urlencode({name: value for name, value in query.items() if value})
+    return f"{reverse('benchmark:shared_items', args=[slug, report])}?{filters}"
+
+
+def _evidence(items: Callable[..., str], person: Callable[[Mapping[str, Any], str], str], split: str = "") -> Href:
     def href(row: Mapping[str, Any], column: Column) -> str:
         if column.is_text or row.get(column.key) is None:
             return ""
         if row.get("_kind") == "person":
-            return person_url(slug, row, row.get("_where", {}).get(column.key, {}).get("category", ""), split)
+            return person(row, row.get("_where", {}).get(column.key, {}).get("category", ""))
         if not row.get("_entrant"):
             return ""
         where = dict(row.get("_where", {}).get(column.key, {}))
         run, entrant = where.pop("_run", row["_run"]), where.pop("_entrant", row["_entrant"])
-        return items_url(
-            slug,
-            run,
-            **{"model": entrant, "stage": STAGE_OF[row["_stage"]].value, "split": split} | where,
-        )
+        return items(run, **{"model": entrant, "stage": STAGE_OF[row["_stage"]].value, "split": split} | where)
 
     return href
 
@@ -76,6 +91,7 @@ def shown(
             rows.append({"section": section})
         made = _row(table.columns, row, href, {column.key: marks.get((at, column.key), "") for column in table.columns})
         rows.append(made | {"run_href": run_href(row["_run"])} if run_href else made)
+    legend, more = told_in_two(table)
     return {
         "name": name,
         "title": table.title,
@@ -84,10 +100,19 @@ def shown(
         "width": len(table.columns),
         "rows": rows,
         "totals": [_row(table.columns, row, href, {}) for row in table.totals],
-        "notes": (*table.notes, MARKED) if marks else table.notes,
+        "lead": table.lead,
+        "notes": legend,
+        "more_notes": more,
         "sort": sort,
         "sortable": sortable,
     }
+
+
+def told_in_two(table: Table) -> tuple[list[str], list[str]]:
+    """The few short notes that make a table readable, and the others; what its marks mean comes first."""
+    notes = [*table.legend, *table.notes]
+    legend = [note for note in notes[:LEGEND_NOTES] if len(note) <= LEGEND_LENGTH]
+    return legend, [note for note in notes if note not in legend]
 
 
 def ordered(table: Table, sort: str) -> Table:
@@ -122,13 +147,20 @@ def _groups(columns: Sequence[Column]) -> list[dict[str, Any]]:
     return [{"label": name, "span": len(list(held))} for name, held in groupby(columns, key=lambda one: one.group)]
 
 
+def _text(column: Column, value: Any) -> str:
+    """As printed, but a small number is not shown as nought: no p is 0."""
+    if column.kind == "number" and value and not column.rounded(value):
+        return f"<{Decimal(1).scaleb(-column.places)}"
+    return column.text(value)
+
+
 def _row(columns: Sequence[Column], row: Mapping[str, Any], href: Href, marks: Mapping[str, str]) -> dict[str, Any]:
     seen: set[str] = set()
     cells = []
     for column in columns:
         link = href(row, column)
         cells.append({
-            "text": column.text(row.get(column.key)),
+            "text": _text(column, row.get(column.key)),
             "interval": column.interval_text(row),
             "number": not column.is_text,
             "mark": marks.get(column.key, ""),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from annotation.models import Membership, Role, User
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+from tests.copies import copied
 from workers.models import Endpoint
 
 HOSTILE = '=HYPERLINK("x")<script>alert(1)</script>{{7*7}}'
@@ -41,6 +42,11 @@ class ResultsWorld:
 
 
 def results_world(folder) -> ResultsWorld:
+    """A finished run over nine stories, made once a test process."""
+    return copied("results", lambda: _made(folder))
+
+
+def _made(folder) -> ResultsWorld:
     """Nine stories in the categories' turn; Alice administers, Esi is the expert, Bob annotates, Charlie is a stranger."""
     dataset = frozen(write_records(folder / "records.jsonl", generated(STORIES)), slug="om")
     names = ("majority", "random", "omniscient", "lexical-judge")

@@ -73,7 +73,9 @@ def test_the_biggest_disagreements_come_first(world):
 
 def test_who_has_no_score_comes_last_and_is_no_difference(world):
     found = compared(world, "majority", HOSTILE)
-    assert found["n"] == 0 and found["rows"][0]["value"] is None and found["rows"][0]["p"] is None
+    overall = found["rows"][0]  # what nobody could read counts at its worst, and no story was answered by both
+    assert found["n"] == STORIES and (overall["second"], overall["value"]) == (0.0, overall["first"])
+    assert overall["answered"] == {"value": None, "n": 0}
     assert all(row["difference"] is None and row["second"] is None for row in found["stories"])
 
 
@@ -105,10 +107,13 @@ def test_differences_open_what_they_are_of(world, client):
 
 
 def test_other_runs_can_be_compared_if_dataset_and_form_are_the_same(world):
-    other = world.another("random", level=1)
-    key = f"{other.uid}.{other.entrants.get().pk}"
-    _, entries = pair_of(world.dataset.project, world.entrant("random"), key)
-    assert {one["model"] for one in entries["stage2"]} == {"random (level 1)", "random (level 3)"}
+    def named(name: str) -> set[str]:
+        other = world.another(name, level=1)
+        _, entries = pair_of(world.dataset.project, world.entrant(name), f"{other.uid}.{other.entrants.get().pk}")
+        return {one["model"] for one in entries["stage2"]}
+
+    assert named(HOSTILE) == {f"{HOSTILE} (level 1)", f"{HOSTILE} (level 3)"}
+    assert named("random") == {"random", "random #2"}  # a baseline reads no prompt, of whatever level
     structured = world.another("random", form=Form.STRUCTURED, stages=("label",))
     with pytest.raises(NotComparable, match="structured output"):
         pair_of(world.dataset.project, world.entrant("random"), f"{structured.uid}.{structured.entrants.get().pk}")

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from benchmark.domain.inference import holm
 from benchmark.models import Audience, Form
 from benchmark.services.boards import board
 from benchmark.services.differences import pairs_of
 from benchmark.services.reports import scores_of
 from benchmark.services.story_scores import lacking, official_columns, official_figures, with_intervals
+from core.statistics import holm
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -49,8 +49,10 @@ def test_a_difference_is_the_mean_of_the_stories_differences(world):
     rows, _ = pairs(world)
     [row] = [row for row in rows if {row["first"], row["second"]} == {"majority", "random"} and not row["category"]]
     assert abs(row["value"]) == pytest.approx(abs(sum(gaps) / STORIES)) and row["n"] == STORIES
-    # nobody could read the third model: no story in common with either, in no part
-    assert all(row["value"] is None and row["p"] is None for row in rows if HOSTILE in (row["first"], row["second"]))
+    # nobody could read the third model: it counts at its worst, and no story was answered by both
+    unread = [row for row in rows if row["second"] == HOSTILE]
+    assert len(unread) == 16 and all(row["answered"] == {"value": None, "n": 0} for row in unread)
+    assert all(row["value"] >= 0 for row in unread)
 
 
 def test_they_are_computed_once(world, monkeypatch):
@@ -89,7 +91,8 @@ def test_all_rows_download_whatever_is_shown(world, client):
         assert client.get(one["href"]).status_code == 200
     held = json.loads(client.get(page.context["files"][1]["href"]).content)
     assert len(held["rows"]) == 24 and "official reading" in held["title"]
-    assert {"first", "second", "over", "value", "interval", "p", "p_adjusted", "shown", "n"} == set(held["rows"][0])
+    tested = {"first", "second", "over", "value", "interval", "p", "p_adjusted", "shown", "n"}
+    assert set(held["rows"][0]) == tested | {"answered_value", "answered_n"}
     assert client.get(f"{world.base}/results/differences/stage3.csv").status_code == 404
     assert client.get(f"{world.base}/results/differences/stage2.xls").status_code == 404
 
@@ -125,19 +128,22 @@ def columns_of(*rows: tuple[int, str, float]) -> dict:
 
 def test_categories_that_read_alike_keep_their_own_intervals():
     """Verbatim "A" and "A " are two categories of official scoring, printed alike."""
-    columns = columns_of((1, "A", 0.1), (2, "A", 0.2), (3, "A ", 0.8), (4, "A ", 0.9))
+    low, high = (
+        ((at, "A", 0.1 * (1 + at % 2)) for at in range(6)),
+        ((at, "A ", 0.1 * (8 + at % 2)) for at in range(6, 12)),
+    )
+    columns = columns_of(*low, *high)
+    stories = set(range(12))
     found = with_intervals(
-        official_figures(columns, {1, 2, 3, 4}, "stage1"), columns, {1, 2, 3, 4}, "stage1", seed=1, resamples=200
+        official_figures(columns, stories, "stage1"), columns, stories, "stage1", seed=1, resamples=200
     )
     assert [(row["story_category"], row["f1"]) for row in found["by_category"]] == [
         ("A", "0.150000"),
         ("A", "0.850000"),
     ]
-    # of two stories the interval is from one to the other
-    assert [row["interval"]["f1"] for row in found["by_category"]] == [
-        pytest.approx([0.1, 0.2]),
-        pytest.approx([0.8, 0.9]),
-    ]
+    # the categories are each other's mirror at 1/2, and so are their intervals, but for what was drawn
+    first, second = (row["interval"]["f1"] for row in found["by_category"])
+    assert first[0] < 0.15 < first[1] < 0.5 and first == pytest.approx([1 - second[1], 1 - second[0]], abs=0.02)
     # the mean of the two categories' means: (0.15 + 0.85) / 2
     assert found["overall"]["f1_category_mean"] == "0.500000"
 

@@ -46,6 +46,7 @@ def test_a_figure_is_sent_anew_only_where_it_changed(world, client, base):
     assert other.status_code == 200 and other["ETag"] != first["ETag"]
 
 
+@pytest.mark.once
 def test_every_table_in_every_format(world, client, base):
     client.force_login(world.alice)
     names = tables_of(document_of(world.run))
@@ -108,6 +109,7 @@ def test_latex_holds_no_command_of_a_name(world, client, base):
     assert r"\{\{7{*}7\}\}" in text or r"\{\{7*7\}\}" in text
 
 
+@pytest.mark.once
 def test_every_figure_in_every_format(world, client, base):
     client.force_login(world.alice)
     starts = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}

@@ -212,7 +212,7 @@ def test_an_injection_aimed_at_the_judge_stays_data(world):
     )  # rows that it made up count nowhere; what it forgot is 0 officially, missing repaired
     assert (held.official["pred"], held.official["gold"]) == ([0, 0, 0], [1, 0, 0, 0])
     assert (held.repaired["pred"], held.repaired["gold"]) == ([None] * 3, [1, None, None, None])
-    assert (held.score, held.unusable) == (0.0, "rows without a judgement")
+    assert (held.score, held.unusable, held.unjudged) == (0.0, "", 6)
 
 
 def judgement(predicted: list[tuple], gold: list[tuple]) -> str:
@@ -235,7 +235,7 @@ JUDGEMENTS = {
     "a long field": (right_judgement() + f'\nInes,"{LONG}",1', None, 1.0),
     "nul": (right_judgement().replace(",1", ",1\x00"), 0.0, None),  # "1␀" is no number
     "half a pair": (right_judgement() + "\n\udc00", 1.0, 1.0),
-    "huge counts": (right_judgement().replace(",1\n", ",1e308\n"), 1.0, None),
+    "huge counts": (right_judgement().replace(",1\n", ",1e308\n"), 1.0, 1.0),  # one count can be read
     "an escaped quote": (
         right_judgement().replace('Ines,"', 'Ines,"""', 1),
         1.0,

@@ -69,7 +69,8 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
     assert overall["overall_accuracy"] == pytest.approx((6 / 7 + 1 / 2) / 2)
     assert overall["acc_order"] == pytest.approx((1 + 0) / 2) and overall["acc_context"] == 0
     assert (overall["stories"], overall["unusable"]) == (2, 0)
-    assert bob["figures"]["labelled"] == {"stories": 2, "of_stories": 3, "cells": 7 + 6 + 2, "of_cells": 42}
+    counted = {"votes": 0, "expert": 0, "record": 15, "open": 0}
+    assert bob["figures"]["labelled"] == {"stories": 2, "of_stories": 3, "cells": 7 + 6 + 2, "of_cells": 42} | counted
     assert bob["readings"]["official"] is None
     assert bob["readings"]["reason"] == "Official scoring needs a label in every cell of every story."
 
@@ -113,12 +114,101 @@ def test_an_expert_has_a_row_where_she_decided(cast, stories):
     decide(cast.alice, one[0], "context", "Temporal")
     found = figures(cast)
     assert set(found) == {"majority", "Expert 1", "Expert 2"}  # Alice, then Esi
-    alice, esi = (found[name]["readings"]["repaired"]["overall"] for name in ("Expert 1", "Expert 2"))
-    # Esi: story 1 has context 1 of 2, story 2 order 1 of 1
-    assert (esi["overall_accuracy"], esi["acc_context"], esi["acc_order"]) == (0.75, 0.5, 1)
-    assert (alice["overall_accuracy"], alice["stories"]) == (1, 1)
-    assert found["Expert 2"]["figures"]["labelled"] == {"stories": 2, "of_stories": 3, "cells": 3, "of_cells": 42}
-    assert found["Expert 2"]["readings"]["official"] is None
+    alice, esi = (found[name]["readings"] for name in ("Expert 1", "Expert 2"))
+    own = [one["own"]["repaired"]["overall"] for one in (alice, esi)]
+    # on gold as it is: Esi has context 1 of 2 in story 1 and order 1 of 1 in story 2, Alice her one decision
+    assert (own[1]["overall_accuracy"], own[1]["acc_context"], own[1]["acc_order"]) == (0.75, 0.5, 1)
+    assert (own[0]["overall_accuracy"], own[0]["stories"]) == (1, 1)
+    # without her: Alice's label stands in the one cell where Esi differs, and nothing in the other two
+    overall = esi["repaired"]["overall"]
+    assert (overall["overall_accuracy"], overall["acc_order"], overall["stories"]) == (0, None, 1)
+    # without Alice, Esi's "Deceptive" stands
+    assert (alice["repaired"]["overall"]["overall_accuracy"], alice["repaired"]["overall"]["stories"]) == (0, 1)
+    held = found["Expert 2"]["figures"]["labelled"]
+    assert held == {
+        "stories": 2,
+        "of_stories": 3,
+        "cells": 3,
+        "of_cells": 42,
+        "votes": 0,
+        "expert": 1,
+        "record": 0,
+        "open": 2,
+    }
+    assert esi["official"] is None
+
+
+def test_a_person_is_scored_on_gold_that_stands_without_the_person(cast, stories, label):
+    """Story 1 is settled by three votes a cell, all as the records have it but for
+    - order of row 0: Bob 1, Bea 1, Ben 2: Bob made the majority; without him the cell is open
+    - order of row 1: Bob 2, the others 1
+    - context of row 0: three labels, of which Esi chose Bob's.
+    """
+    _, rows, (bob, bea, ben) = stories[0]
+    label(bob, rows[0], context="Deceptive")
+    label(bea, rows[0], context="Temporal")
+    label(ben, rows[0], order="2")
+    label(bob, rows[1], order="2")
+    label(bea, rows[1])
+    label(ben, rows[1])
+    decide(cast.esi, rows[0], "context", "Deceptive")
+    found = figures(cast)
+    bob = found["Annotator 3"]  # by user name: bea, ben, bob
+    # today: order 1 of 2, the other six dimensions 2 of 2
+    today = bob["readings"]["own"]["repaired"]["overall"]
+    assert today["overall_accuracy"] == pytest.approx((1 / 2 + 6) / 7) and today["acc_order"] == 0.5
+    # without him order has one cell, in which he is wrong; context keeps two: Esi's decision, and the other two votes
+    alone = bob["readings"]["repaired"]["overall"]
+    assert alone["overall_accuracy"] == pytest.approx(6 / 7)
+    assert (alone["acc_order"], alone["acc_context"]) == (0, 1)
+    told = {
+        "stories": 1,
+        "of_stories": 3,
+        "cells": 14,
+        "of_cells": 42,
+        "votes": 12,
+        "expert": 1,
+        "record": 0,
+        "open": 1,
+    }
+    assert bob["figures"]["labelled"] == told
+    # Esi's one decision is gold, and three different votes settle nothing without it: a dash, not 100
+    esi = found["Expert 1"]["readings"]
+    assert esi["repaired"]["overall"]["overall_accuracy"] is None
+    assert (esi["repaired"]["overall"]["stories"], esi["repaired"]["overall"]["undefined"]) == (0, 1)
+    assert esi["own"]["repaired"]["overall"]["overall_accuracy"] == 1
+
+
+def test_the_table_has_both_figures_and_says_how_many_cells_count(cast, stories, label):
+    _, rows, seats = stories[0]
+    for seat in seats:
+        label(seat, rows[0], **({"order": "2"} if seat == seats[2] else {}))
+    table = stage_table(list(figures(cast).values()), "stage2")
+    heads = [(column.group, column.header) for column in table.columns if column.key.startswith("own_")]
+    assert heads == [("Own votes in gold (%)", "Repaired")]
+    held = {row["model"]: row for row in table.rows}
+    assert held["majority"].get("own_repaired") is None
+    ben = held["Annotator 2"]
+    assert (ben["repaired_acc_order"], ben["own_repaired"]) == (0, pytest.approx(6 / 7))
+    bea = held["Annotator 1"]
+    assert (bea["repaired_acc_order"], bea["own_repaired"], bea["repaired_overall_accuracy"]) == (None, 1, 1)
+    [note] = [one for one in table.notes if one.startswith("Labelled by")]
+    assert (
+        "Annotator 1: 7 of 42 cells in 1 of 3 stories, of which 6 count (6 by the other votes) and 1 stay open" in note
+    )
+    assert any("flatters them" in one for one in table.notes)
+
+
+def test_the_settings_of_the_frozen_gold_decide(cast, stories, label):
+    """Five votes are asked for later; the frozen version keeps the three that settled it."""
+    for seat in stories[0][2]:
+        label(seat, stories[0][1][0])
+    dataset = freeze(by=cast.alice, project=cast.project)[0]
+    cast.project.overlap = 5
+    cast.project.save(update_fields=["overlap"])
+    run = work_off(started(cast, dataset, [baselines()["majority"]]))
+    bob = next(one for one in run_standing(run, report_of(run), "stage2") if one["model"] == "Annotator 3")
+    assert bob["figures"]["labelled"]["votes"] == 7
 
 
 def test_one_who_votes_here_and_decides_there_has_both_rows(cast, stories, label):
@@ -138,10 +228,10 @@ def test_the_table_says_how_much_each_labelled_and_what_gold_rests_on(cast, stor
     decide(cast.esi, stories[1][1][0], "context", "Deceptive")
     entries = list(figures(cast).values())
     notes = stage_table(entries, "stage2").notes
-    assert any("an expert's decision is the gold label unless another expert overruled it" in note for note in notes)
-    told = "Annotator 1: 2 of 42 cells in 1 of 3 stories; Expert 1: 1 of 42 cells in 1 of 3 stories"
-    expected = {f"Labelled by {told}.", f"Labelled by {'; '.join(reversed(told.split('; ')))}."}
-    assert expected & set(notes)
+    assert any("against gold without their own vote or decision" in note for note in notes)
+    said = next(note for note in notes if note.startswith("Labelled by"))
+    assert "Annotator 1: 2 of 42 cells in 1 of 3 stories, of which 2 count (2 by the record) and 0 stay open" in said
+    assert "Expert 1: 1 of 42 cells in 1 of 3 stories, of which 0 count (none is settled) and 1 stay open" in said
 
 
 def test_an_experts_row_stands_below_and_is_never_the_best(cast, stories, label):

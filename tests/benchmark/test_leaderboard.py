@@ -13,6 +13,7 @@ from benchmark.services.datasets import freeze
 from benchmark.services.reports import reports_of, scores_of
 from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import selections_of
+from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -54,12 +55,12 @@ def test_an_unreadable_model_is_0_officially_and_missing_when_repaired(world):
 
 
 def test_a_split_is_scored_as_if_it_alone_had_been_asked_for(world, tmp_path):
-    """A run of the first four stories and a selection of these four out of a run of nine have the same figures."""
-    small = world.another("majority", limit=4)
+    """A run of the first five stories and a selection of these five out of a run of nine have the same figures."""
+    small = world.another("majority", limit=5)
     expected = scores_of(small)
     found = board(world.dataset, Form.TEXT, f"run:{small.uid}", all_runs=True)
     shown = [one for one in found["stages"]["stage2"][0] if one["name"] == "majority"]
-    assert found["chosen"].stories == frozenset({1, 2, 3, 4})
+    assert found["chosen"].stories == frozenset({1, 2, 3, 4, 5})
     assert {one["run"] for one in shown} == {world.run.uid, small.uid}
     for one in shown:
         assert one["readings"]["repaired"]["overall"] == expected["repaired"]["stage2"]["overall"]
@@ -77,13 +78,17 @@ def test_a_run_appears_only_where_it_covers_the_stories(world):
 
 
 def test_of_equal_settings_only_the_newest_is_shown(world):
-    again = world.another("majority")
-    other = world.another("majority", level=1)
-    shown = [one for one in board(world.dataset, Form.TEXT, None)["stages"]["stage2"][0] if one["name"] == "majority"]
+    world.models["m"] = endpoint("m", options={"default": "no table"})
+    world.another("m", stages=("label",))
+    again = world.another("m", "majority", stages=("label",))
+    other = world.another("m", stages=("label",), max_tokens=50)
+    found = {one["model"]: one for one in board(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]}
+    shown = [one for one in found.values() if one["name"] == "m"]
     assert sorted((one["run"], one["others"]) for one in shown) == sorted([(again.uid, 1), (other.uid, 0)])
-    assert {one["model"] for one in shown} == {"majority (level 1)", "majority (level 3)"}
+    assert {one["model"] for one in shown} == {"m (longest answer 6,000 tokens)", "m (longest answer 50 tokens)"}
+    assert (found["majority"]["run"], found["majority"]["others"]) == (again.uid, 1)  # it reads no prompt
     every = board(world.dataset, Form.TEXT, None, all_runs=True)["stages"]["stage2"][0]
-    assert len({one["model"] for one in every}) == len(every) == 5
+    assert len({one["model"] for one in every}) == len(every) == 7
 
 
 def test_structured_and_free_text_are_never_in_one_table(world, client):

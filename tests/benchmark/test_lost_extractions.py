@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import io
 import zipfile
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.utils import timezone
 
 from benchmark.models import Run, RunItem, Stage
 from benchmark.services.downloads import output_files, zipped
 from benchmark.services.items import STATES, state_of
 from benchmark.services.reports import report_of, scores_of
-from benchmark.services.watching import standings
+from benchmark.services.watching import failures_of_run, standings
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+from workers.models import Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STORIES = 5
@@ -80,6 +83,19 @@ def test_its_place_says_so_and_is_not_asked_again(source, models):
     assert (extracted.total, extracted.done, extracted.failed) == (STORIES, STORIES - 1, 1)
     again = judged(run, models, "flaky")  # a second time over
     assert lost(again).get().unusable == "the call failed" and scores_of(again) == scores_of(run)
+
+
+def test_a_run_that_took_over_a_lost_extraction_finished_with_failures(source, models):
+    run = judged(source, models, "flaky")
+    run.job.refresh_from_db()
+    assert (run.job.outcome, run.job.items.filter(state="failed").count()) == ("partly", 0)
+    failures = failures_of_run(run)
+    assert (failures.count, failures.sentence) == (1, "The extraction was lost in the run that it was taken over from.")
+    whole = judged(source, models, "omniscient")
+    Job.objects.filter(pk=run.job_id).update(outcome="finished")  # as the jobs of before got it from their items
+    import_module("benchmark.migrations.0008_lost_extractions_are_failures").note_lost_extractions(apps, None)
+    outcomes = dict(Job.objects.values_list("pk", "outcome"))
+    assert (outcomes[run.job_id], outcomes[whole.job_id]) == ("partly", "finished")
 
 
 @pytest.mark.parametrize("lacking", ["a call", "stories"])

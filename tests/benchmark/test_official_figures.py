@@ -128,8 +128,8 @@ def test_a_selection_without_the_story_that_aborts_has_its_figures(world):
     world.server.control(rules=[])
     whole = world.run("second", stages=("label",))
     shown = {one["run"]: one for one in board(run.dataset, run.form, None)["stages"]["stage2"][0]}
-    assert shown[run.uid]["readings"]["official"] is None and shown[run.uid]["group"]["official"] is None
-    assert shown[whole.uid]["readings"]["official"] and shown[whole.uid]["group"]["official"] == "a"
+    assert shown[run.uid]["readings"]["official"] is None and shown[run.uid]["ranking"]["official"] is None
+    assert shown[whole.uid]["readings"]["official"] and shown[whole.uid]["ranking"]["official"]["rank"] == 1
 
 
 def test_a_model_without_official_figures_is_not_compared_by_them(world, client):

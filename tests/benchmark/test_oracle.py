@@ -16,9 +16,10 @@ from benchmark.models import RunItem, Stage
 from benchmark.services.reports import scores_of
 from benchmark.services.runs import extend_run, run_again
 from tests.benchmark.evaluation import OracleWorld, corpus, generated, started, worked_off
+from tests.patience import PATIENCE
 from tests.servers import ModelServer
 from tests.workers.process import MANAGE, start_process
-from workers.models import Attempt, Call, Worker
+from workers.models import Attempt, Call, Endpoint, Worker
 from workers.services.jobs import progress_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -182,6 +183,7 @@ def test_two_models_side_by_side(world):
 
 def test_a_run_killed_in_the_middle_and_worked_on_ends_the_same(world, tmp_path):
     world.server.control(latency=0.3)
+    Endpoint.objects.update(repeat_unknown=1)  # left alone, a call that may have been paid waits for a person
     run = world.run(work=False)
     process = start_process(MANAGE, "work", folder=tmp_path)
     try:
@@ -205,20 +207,23 @@ def test_a_run_killed_in_the_middle_and_worked_on_ends_the_same(world, tmp_path)
     assert len(twice) == 180 and max(twice.values()) <= 2
 
 
-def until(condition, *, seconds: float = 60) -> None:
+def until(condition, *, seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.02)
 
 
+@pytest.mark.once
 @pytest.mark.slow
-def test_the_whole_corpus(tmp_path, server, shared):
-    world = OracleWorld(tmp_path, corpus(shared / "data" / "ToMBench"), server, SKILLS)
+def test_real_stories(tmp_path, server, shared):
+    """Every fifth of its 895 stories; bench/benchmarking.py has them all."""
+    stories = list(corpus(shared / "data" / "ToMBench"))[::5]
+    world = OracleWorld(tmp_path, stories, server, SKILLS)
     run = world.run()
-    equals_what_was_served(world, run, stories=895)
-    assert world.paid == 3 * 895
-    assert progress_of(world.run().job).reused == 3 * 895
-    assert world.paid == 3 * 895
+    equals_what_was_served(world, run, stories=len(stories))
+    assert world.paid == 3 * len(stories)
+    assert progress_of(world.run().job).reused == 3 * len(stories)
+    assert world.paid == 3 * len(stories)
     states = Counter(RunItem.objects.filter(entrant__run=run).values_list("item__state", flat=True))
     assert states["failed"] == 0

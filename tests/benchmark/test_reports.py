@@ -47,7 +47,7 @@ def test_it_states_everything_that_made_it(world, client, live):
         assert f"{name} {version}" in page
     for sentence in (
         "uncalibrated",
-        "cluster bootstrap over stories, 2000 resamples, seed 1",
+        "cluster bootstrap over stories (2000 resamples, seed 1)",
         "Holm&#x27;s correction",
         "released code does",
         "commonest label of this very dataset",

@@ -41,6 +41,7 @@ def pages(world) -> list[str]:
     forget_report(world.run)
     report = freeze_run(by=world.alice, run=world.run, title="For the paper")
     item = RunItem.objects.filter(entrant__run=world.run, call__isnull=False).first()
+    copied = report.items.filter(call__isnull=False).first()
     first, second = (world.entrant(name) for name in ("majority", "random"))
     values = {
         "slug": world.dataset.project.slug, "uid": world.run.uid, "report": report.uid, "pk": item.pk, "entrant": item.entrant_id,
@@ -52,7 +53,8 @@ def pages(world) -> list[str]:
     for one in patterns:
         route = str(one.pattern)
         if route.startswith(("runs/", "results/")) and one.name not in NO_READING:
-            known = values | SPECIAL.get(one.name, {})
+            own = {"pk": copied.pk} if one.name in ("shared_item", "shared_answer") else SPECIAL.get(one.name, {})
+            known = values | own
             address = reverse(
                 f"benchmark:{one.name}", kwargs={"slug": values["slug"]} | {k: known[k] for k in one.pattern.converters}
             )
@@ -62,7 +64,7 @@ def pages(world) -> list[str]:
 
 NO_READING = {
     "launch", "estimate", "prompt_preview", "extend_run", "judge_anew", "run_again", "run_action", "share_run", "share_comparison",
-    "leaderboard", "estimate_extension", "estimate_judging", "estimate_again", "read_again",
+    "leaderboard", "estimate_extension", "estimate_judging", "estimate_again", "read_again", "judge_test", "follow_up",
 }  # fmt: skip
 """The admins' alone, or what changes data, and the leaderboard, which says why it shows nothing."""
 SPECIAL = {

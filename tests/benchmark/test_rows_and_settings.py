@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from django.core.management import CommandError, call_command
 
 from benchmark.models import Form
 from benchmark.services.boards import board
 from benchmark.services.comparisons import compare, difference_table, pair_of
 from benchmark.services.documents import board_document, tables_of
-from benchmark.services.result_tables import judged_by
-from tests.benchmark.results_world import ResultsWorld, endpoint, results_world
+from benchmark.services.judge_versions import version_of
+from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
+from workers.models import Endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -19,54 +23,152 @@ def world(tmp_path) -> ResultsWorld:
     return results_world(tmp_path)
 
 
-def document(world, *, all_runs: bool = False) -> dict:
-    stages = board(world.dataset, Form.TEXT, None, all_runs=all_runs)["stages"]
+def document(world, *, all_runs: bool = False, **asked: str) -> dict:
+    stages = board(world.dataset, Form.TEXT, None, all_runs=all_runs, asked=asked)["stages"]
     return board_document("Leaderboard", {stage: entries for stage, (entries, _) in stages.items()})
 
 
-def test_another_judge_is_named_with_every_figure(world, client):
+LEXICAL, STRICT = "lexical-judge, rules", "strict, rules"
+
+
+@pytest.fixture
+def judged_twice(world):
+    """Two models, `other` judged by the lexical judge, `both` by it and by a stricter one."""
     strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
-    other = endpoint("other", options={"default": "no table"})
-    world.models["other"] = other
-    run = world.another("other", stages=("extract", "judge"), judge=strict)
-    held = tables_of(document(world))
-    for name in ("stage1", "categories-stage1", "main-repaired"):
-        table = held[name]()
-        [note] = [one for one in table.notes if one.startswith("Judges differ")]
-        assert "strict: other" in note and "lexical-judge: " in note
-        rows = {row["model"]: row["settings"] for row in table.rows}
-        assert rows["other"] == "judge strict" and "judge lexical-judge" in rows["omniscient"]
-        assert table.columns[-1].header == "Settings"
-    client.force_login(world.alice)
-    for page in ("", "differences/?stage=stage1&reading=official"):
-        assert "Judges differ" in client.get(f"{world.base}/results/{page}").content.decode()
-    keys = [world.entrant("omniscient"), f"{run.uid}.{run.entrants.get().pk}"]
+    for name in ("other", "both"):
+        world.models[name] = endpoint(name, options={"default": "no table"})
+    world.another("other", "both", stages=("extract", "judge"))
+    world.strict = world.another("both", stages=("extract", "judge"), judge=strict)
+    return world
+
+
+def test_a_ranking_is_within_one_judge(judged_twice):
+    world = judged_twice
+    found = board(world.dataset, Form.TEXT, None)
+    names = [one["name"] for one in found["stages"]["stage1"][0]]
+    assert sorted(names) == sorted(["both", "omniscient", "other", HOSTILE])
+    assert {one["within"]["judge"].startswith(LEXICAL) for one in found["stages"]["stage1"][0]} == {True}
+    [apart] = found["rankings"]["stage1"].others
+    assert apart["judge"].startswith(STRICT) and apart["rows"] == 1
+    # the other ranking has its own rows, bold and letters; labelling has no judge and stays as it is
+    strict = next(name for name in found["conditions"]["judge"] if name.startswith(STRICT))
+    other = board(world.dataset, Form.TEXT, None, asked={"judge": strict})
+    assert [(one["name"], one["run"]) for one in other["stages"]["stage1"][0]] == [("both", world.strict.uid)]
+    assert [one["key"] for one in other["stages"]["stage2"][0]] == [one["key"] for one in found["stages"]["stage2"][0]]
+    keys = [world.entrant("omniscient"), f"{world.strict.uid}.{world.strict.entrants.get().pk}"]
     comparison = compare(pair_of(world.dataset.project, *keys)[1]["stage1"], "stage1", "repaired")
-    assert comparison["differ"] == "omniscient: judge lexical-judge; other: judge strict"
+    assert "judge strict" in comparison["differ"] and "judge lexical-judge" in comparison["differ"]
     assert any("Settings that differ" in note for note in difference_table(comparison).notes)
-    asked = {"a": keys[0], "b": keys[1]}
-    assert "Settings that differ" in client.get(f"{world.base}/results/compare/", asked).content.decode()
 
 
-def test_one_judge_needs_no_word(world):
-    entries = board(world.dataset, Form.TEXT, None)["stages"]["stage1"][0]
-    assert judged_by(entries) == []
+def test_a_judge_with_another_name_or_seed_or_another_number_of_stories_is_the_same_judge(world):
+    """The ranking's judge is the one that its self-test is of (`judge_versions`)."""
+    judge = endpoint("renamed", model="judge-1", options={"default": "no"})
+    for name in ("m", "n", "o"):
+        world.models[name] = endpoint(name, options={"default": "no table"})
+    settings = {"stages": ("extract", "judge"), "judge": judge, "shots": 1}
+    first = world.another("m", **settings)
+    twin = endpoint("twin", model="judge-1", options={"default": "no"})
+    Endpoint.objects.filter(pk=judge.pk).update(name="judge")
+    again = world.another("n", **settings | {"judge": twin, "seed": 7, "max_tokens": 500})
+    below = [
+        world.another(name, **settings | {"judge_level": 3, "shots": shots}) for name, shots in (("o", 0), ("m", 2))
+    ]
+    assert version_of(first) == version_of(again) != version_of(below[0]) == version_of(below[1])
+    stage1 = [one for one in board(world.dataset, Form.TEXT, None)["conditions"]["judge"] if "rules" not in one]
+    assert len(stage1) == 2
+    [at_4] = [one for one in stage1 if "level 4" in one]
+    together = board(world.dataset, Form.TEXT, None, asked={"judge": at_4})["stages"]["stage1"][0]
+    assert {one["name"] for one in together} == {"m", "n"}
+
+
+def test_a_judge_that_changed_under_its_name_is_a_ranking_of_its_own_and_no_repetition(world):
+    judge = world.models["judge"] = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
+    settings = {"stages": ("extract", "judge"), "judge": judge}
+    world.another("omniscient", **settings)
+    judge.options = {"threshold": 0.9}
+    judge.save()
+    world.another("omniscient", **settings)
+    held = board(world.dataset, Form.TEXT, None)
+    names = [one for one in held["conditions"]["judge"] if one.startswith(STRICT)]
+    assert len(names) == 2 and all(", version " in one for one in names)
+    for name in names:
+        [row] = board(world.dataset, Form.TEXT, None, asked={"judge": name})["stages"]["stage1"][0]
+        assert row["others"] == 0
+
+
+def test_page_command_and_files_have_the_same_ranking(judged_twice, client, capsys):
+    world = judged_twice
+    client.force_login(world.alice)
+    strict = next(one for one in board(world.dataset, Form.TEXT, None)["conditions"]["judge"] if one.startswith(STRICT))
+    page = client.get(f"{world.base}/results/")
+    text = page.content.decode()
+    assert "Ranked apart" in text and 'id="judge"' in text and 'id="prompts"' not in text
+    query = next(one for stage in page.context["stages"] for one in stage["others"])["query"]
+    shown = client.get(f"{world.base}/results/?{query}")
+    rows = {
+        stage["key"]: [row["cells"][0]["text"] for row in stage["table"]["rows"]] for stage in shown.context["stages"]
+    }
+    assert rows["stage1"] == ["both"]
+    files = shown.context["files_query"]
+    held = json.loads(client.get(f"{world.base}/results/tables/stage1.json?{files}").content)
+    assert [row["model"] for row in held["rows"]] == ["both"]
+    assert any(f"judged by {strict}" in note for note in held["notes"])
+    drawn = client.get(f"{world.base}/results/figures/leaderboard-stage1.svg?{files}&theme=light").content.decode()
+    assert "both" in drawn and "omniscient" not in drawn
+    pairs = client.get(f"{world.base}/results/differences/?{query}&stage=stage1").content.decode()
+    assert "Nothing to compare" in pairs
+    call_command("leaderboard", project=world.dataset.project.slug, judge=strict, json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert [row["model"] for row in told["stages"]["stage1"]] == ["both"]
+    assert told["rankings"]["stage1"]["judge"] == strict and told["rankings"]["stage1"]["others"][0]["rows"] == 4
+    with pytest.raises(CommandError, match="there are: lexical-judge"):
+        call_command("leaderboard", project=world.dataset.project.slug, judge="nobody")
+
+
+def test_another_level_is_another_ranking_and_baselines_are_in_both(world):
+    for name in ("m", "n"):
+        world.models[name] = endpoint(name, options={"default": "no table"})
+    world.another("m", "n", stages=("label",))
+    world.another("m", stages=("label",), level=1)
+    found = board(world.dataset, Form.TEXT, None)
+    assert [one["name"] for one in found["stages"]["stage2"][0]][:2] == ["majority", "random"]
+    assert {one["within"]["prompts"] for one in found["stages"]["stage2"][0]} == {None, "omnitom-1, level 3"}
+    other = board(world.dataset, Form.TEXT, None, asked={"prompts": "omnitom-1, level 1"})
+    assert [(one["name"], one["model"]) for one in other["stages"]["stage2"][0]] == [
+        ("majority", "majority"),
+        ("random", "random"),
+        ("m", "m"),
+    ]
+
+
+def test_the_longest_answer_and_the_seed_do_not_part_rankings(world):
+    world.models["m"] = endpoint("m", options={"default": "no table"})
+    world.another("m", stages=("label",), max_tokens=50)
+    world.another("m", stages=("label",), seed=7)
+    names = [one["model"] for one in board(world.dataset, Form.TEXT, None)["stages"]["stage2"][0] if one["name"] == "m"]
+    assert len(names) == 2 and not board(world.dataset, Form.TEXT, None)["rankings"]["stage2"].others
+
+
+def test_every_table_says_what_its_ranking_is_within(world):
+    for name in ("stage1", "categories-stage1", "main-repaired"):
+        assert any(f"judged by {LEXICAL}" in note for note in tables_of(document(world))[name]().notes)
     table = tables_of(document(world))["stage1"]()
     assert "settings" not in {one.key for one in table.columns}
 
 
-def test_two_stages_that_were_asked_differently_are_two_rows(world):
-    """Labelling at level 1 in one run, extraction at level 4 in another: no row of table 3 has both."""
+def test_two_stages_that_were_asked_differently_are_no_row(world):
+    """Labelling at level 1 in one run, extraction at level 4 in another: no row of table 3 has both, and no ranking."""
     world.models["m"] = endpoint("m", options={"default": "no table"})
     labelled = world.another("m", stages=("label",), level=1)
     extracted = world.another("m", stages=("extract", "judge"), level=4)
-    rows = [row for row in tables_of(document(world))["main-official"]().rows if row["model"].startswith("m (")]
-    assert [(row.get("f1") is None, row.get("overall_accuracy") is None) for row in rows] == [
-        (False, True),
-        (True, False),
-    ]
-    assert "level 4" in rows[0]["model"] and "level 1" in rows[1]["model"]
-    assert [row["_run"] for row in rows] == [extracted.uid, labelled.uid]
+    for level, run, missing in ((1, labelled, "f1"), (4, extracted, "overall_accuracy")):
+        names = [
+            one for one in board(world.dataset, Form.TEXT, None)["conditions"]["prompts"] if f"level {level}" in one
+        ]
+        held = document(world, prompts=names[0])
+        [row] = [row for row in tables_of(held)["main-official"]().rows if row["model"] == "m"]
+        assert row.get(missing) is None and row["_run"] == run.uid
 
 
 def test_two_stages_that_were_asked_alike_are_one_row_and_each_opens_its_run(world):

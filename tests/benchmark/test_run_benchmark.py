@@ -54,7 +54,8 @@ def test_the_answer_is_what_scripts_rely_on(dataset):
     told = run(
         "--stage", "extract", "--stage", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge", "--wait"
     )
-    assert list(told) == ["run", "state", "items", "calls", "tokens", "cost", "scores"]
+    assert {"run", "state", "items", "calls", "tokens", "cost", "scores"} <= told.keys()
+    assert told["judge_test"]["state"] == "tested"
     held = Run.objects.get()
     assert (told["run"], told["state"]) == (held.uid, "finished")
     # 14 stories, extraction and judging of each
@@ -100,7 +101,7 @@ def test_without_json_people_read_a_table(dataset):
 
 def test_without_wait_nothing_is_asked_yet(dataset):
     told = run("--stage", "label", "--endpoint", "majority")
-    assert list(told) == ["run", "state", "items", "calls", "tokens", "cost"]
+    assert {"run", "state", "items", "calls", "tokens", "cost"} <= told.keys() and "scores" not in told
     assert (told["state"], told["items"]["done"], Call.objects.count()) == ("running", 0, 0)
 
 

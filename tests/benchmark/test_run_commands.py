@@ -158,7 +158,7 @@ def test_what_may_cost_something_is_estimated_first(dataset, models, extracted):
     paid = endpoint("paid", options={"default": "x"}, price_input=1, price_output=2)
     call_command("benchmark_run", "judge", extracted.uid, "--judge", "paid", stdout=StringIO(), stderr=told_first)
     assert re.match(
-        r"Up to 3 calls: about [\d,]+ tokens in and [\d,]+ out, \$0\.\d+, at most \$", told_first.getvalue()
+        r"Up to 11 calls: about [\d,]+ tokens in and [\d,]+ out, \$0\.\d+, at most \$", told_first.getvalue()
     )
     run = Run.objects.get(judge=paid)
     for action, calls in (
@@ -280,7 +280,7 @@ def test_the_leaderboard_is_printed_and_written(dataset, models, labelled, tmp_p
     assert rows[0]["repaired"]["value"] > rows[1]["repaired"]["value"] and rows[0]["run"] == labelled.uid
     out = StringIO()
     call_command(*ask, stdout=out)
-    assert re.search(r"^majority +\d+\.\d\d \[", out.getvalue(), re.MULTILINE)
+    assert re.search(r"^majority +1 +\d+\.\d\d +\d+\.\d\d +0\.0 %", out.getvalue(), re.MULTILINE)
     path = tmp_path / "board.csv"
     assert told(*ask, "--name", "stage2", "--output", str(path))["bytes"] == path.stat().st_size
     assert [row["Model"] for row in csv.DictReader(path.open(newline=""))] == ["majority", "random"]

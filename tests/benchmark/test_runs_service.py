@@ -18,9 +18,10 @@ from benchmark.models import Run, RunItem, RunReport, Stage
 from benchmark.services import evaluating
 from benchmark.services.datasets import freeze
 from benchmark.services.evaluating import read_again
+from benchmark.services.human_results import human_results
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.reports import report_of, scores_of
-from benchmark.services.results import human_results, records_of
+from benchmark.services.results import records_of
 from benchmark.services.runs import extend_run, plan_of, run_again, start_run
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from workers.models import Call, Item, Job
@@ -148,7 +149,8 @@ def test_judging_anew_takes_extractions_over_and_calls_the_judge_alone(dataset, 
 
 def test_a_run_says_what_made_it_and_no_secret(dataset, monkeypatch):
     monkeypatch.setenv("MODEL_KEY", "sk-very-secret")
-    model = endpoint("paid", "openai", base_url="http://127.0.0.1:1/v1", api_key_env="MODEL_KEY", revision="abc")
+    reached = {"base_url": "http://127.0.0.1:1/v1", "api_key_env": "MODEL_KEY", "price_input": 1, "price_output": 2}
+    model = endpoint("paid", "openai", revision="abc", **reached)
     alice = User.objects.create_user("alice")
     plan = Plan(dataset=dataset, endpoints=[model], stages=["label"], seed=7, budget=Decimal("2.50"))
     run = start_run(by=alice, plan=plan, now=NOW())
@@ -270,20 +272,38 @@ def test_people_are_scored_like_models(db):
     assert people.keys() == {name for story in stories for name in story.votes}
     rows = {row["name"]: row for row in report_of(run)["entrants"]}
     for name in people:
-        # by hand, from the votes and the gold of the frozen stories: right cells of those with a vote, a mean over the dimensions
-        # that have one, a mean over stories
-        expected = []
-        for story in stories:
-            right = {key: [] for key in DIMENSIONS}
-            for belief, said in zip(story.beliefs, story.votes.get(name, ()), strict=False):
-                for key, label in zip(DIMENSIONS, said, strict=True):
-                    right[key] += [label == belief["labels"][key]] if label else []
-            if shares := [sum(cells) / len(cells) for cells in right.values() if cells]:
-                expected.append(sum(shares) / len(shares))
-        whole = len(expected) == len(stories) and all(map(all, (said for one in stories for said in one.votes[name])))
-        assert rows[name]["kind"] == "person" and (rows[name]["stage2"]["official"] is not None) == whole
-        found = rows[name]["stage2"]["repaired"]["overall"]
-        assert (found["stories"], found["overall_accuracy"]) == (
-            len(expected),
-            pytest.approx(sum(expected) / len(expected)),
+        expected = {who: _accuracies(stories, name, without_own=who == "others") for who in ("own", "others")}
+        whole = len(expected["own"]) == len(stories) and all(
+            map(all, (said for one in stories for said in one.votes[name]))
         )
+        own = rows[name]["stage2"]["own"]
+        assert rows[name]["kind"] == "person" and (own["official"] is not None) == whole
+        assert rows[name]["stage2"]["official"] is None  # nobody's cells are all settled by the others
+        for who, found in (("own", own["repaired"]), ("others", rows[name]["stage2"]["repaired"])):
+            values = [one for one in expected[who] if one is not None]
+            overall = found["overall"]
+            assert (overall["stories"], overall["overall_accuracy"]) == (
+                len(values),
+                pytest.approx(sum(values) / len(values)),
+            )
+        assert rows[name]["stage2"]["repaired"]["overall"] != own["repaired"]["overall"]
+
+
+def _accuracies(stories, name: str, *, without_own: bool) -> list[float]:
+    """By hand, from the votes and the gold of the frozen stories: right cells of those with a vote, a mean over the dimensions that have
+    one, for each story. Without the person's own vote, of three, a cell counts where the other two agree or an expert decided."""
+    found = []
+    for story in stories:
+        right = {key: [] for key in DIMENSIONS}
+        for row, (belief, said) in enumerate(zip(story.beliefs, story.votes.get(name, ()), strict=False)):
+            for at, (key, label) in enumerate(zip(DIMENSIONS, said, strict=True)):
+                gold, others = (
+                    belief["labels"][key],
+                    {held[row][at] for who, held in story.votes.items() if who != name},
+                )
+                if without_own and story.methods[row][at] in ("majority", "unanimous"):
+                    gold = others.pop() if len(others) == 1 else ""
+                right[key] += [label == gold] if label and gold else []
+        if shares := [sum(cells) / len(cells) for cells in right.values() if cells]:
+            found.append(sum(shares) / len(shares))
+    return found

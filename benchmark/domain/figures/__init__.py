@@ -7,6 +7,7 @@ missing. An SVG holds its text as text, a title, a description with the data, an
 
 from benchmark.domain.figures.counts import confusion, label_distribution, match_counts
 from benchmark.domain.figures.models import accuracy_by_dimension, by_kind, f1_by_category, leaderboard
+from benchmark.domain.figures.pairs import pair_matrix
 from benchmark.domain.figures.scatter import two_models, volume
 from benchmark.domain.figures.sheet import MEDIA_TYPES
 
@@ -19,6 +20,7 @@ __all__ = [
     "label_distribution",
     "leaderboard",
     "match_counts",
+    "pair_matrix",
     "two_models",
     "volume",
 ]

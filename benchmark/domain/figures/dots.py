@@ -47,10 +47,11 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """`rows` has the figures of each row by series."""
+    """`rows` has the figures of each row by series, `bounds` where each row's figure can be, in per cent, None where that is known."""
 
     title: str
     rows: Sequence[Mapping[str, Percent | None]]
+    bounds: Sequence[tuple[float, float] | None] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,8 @@ def dot_plot(
     sheet = Sheet(width, EDGE + legend + block * len(lines) + LINE * len(caption), theme)
     if legend:
         draw_legend(sheet, series, start, EDGE + legend / 2 - 2)
-    span = limits(figure for panel in panels for held in panel.rows for figure in held.values())
+    ends = [Percent(end) for panel in panels for held in panel.bounds if held for end in held]
+    span = limits([*ends, *(figure for panel in panels for held in panel.rows for figure in held.values())])
     each = (room - GAP * (across - 1)) / across
     for at, line in enumerate(lines):
         top = EDGE + legend + block * at
@@ -145,6 +147,9 @@ def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row:
     middles = np.arange(len(panel.rows)) + 0.5
     axes.set_ylim(len(panel.rows), 0)
     axes.hlines(middles, 0, 1, transform=axes.get_yaxis_transform(), color=theme.line, linewidth=0.6, zorder=1)
+    bands = [(y, *held) for y, held in zip(middles, panel.bounds, strict=False) if held]
+    if bands:
+        axes.hlines(*np.transpose(bands), color=theme.line, linewidth=0.55 * row, zorder=1.5)
     for at, one in enumerate(series):
         shift = (at - (len(series) - 1) / 2) * (4.6 if len(series) > 2 else 4.0) / row
         known = [(y + shift, held[one.key]) for y, held in zip(middles, panel.rows, strict=True) if held.get(one.key)]

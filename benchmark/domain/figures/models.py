@@ -22,9 +22,10 @@ NO_MODEL = "No model has a score."
 def leaderboard(
     rows: Sequence[Row], *, score: str, format: Format = "svg", theme: str = "light", width: Width = "page"
 ) -> bytes:
-    """Both readings of `score`, with intervals and the letters of the groups.
+    """Both readings of `score` with intervals, in the order of the ranking, and what is missing.
 
-    A row is {"model", "official": figure, "repaired": figure, "group": letters or None}, best first.
+    A row is {"model", "official": figure, "repaired": figure, "group": letters or None, "ranks": [low, high] or None, "left_out": share,
+    "bounds": [low, high] or None}.
     """
     title = f"{score}: official and repaired reading"
     if not rows:
@@ -34,29 +35,48 @@ def leaderboard(
         Series(key="repaired", label="Repaired reading"),
         Series(key="official", label="Official reading", marker="D", colour="second", filled=False),
     )
+    bounds = [_bounds(row) for row in rows]
+    banded = ", bands: worst to best case of missing answers" if any(bounds) else ""
+    sheet = dot_plot(
+        labels((row["model"] for row in rows), ROOM[width]),
+        [Panel("", held, bounds)],
+        series,
+        unit=f"{score} (%){_barred([held])}{banded}",
+        theme=theme,
+        width=WIDTHS[width],
+        asides=_ranking_asides(rows, held, narrow=width == "column"),
+    )
+    lines = [_ranked_line(*one) for one in zip(rows, held, bounds, strict=True)]
+    return sheet.bytes(format, title, sentences(lines))
+
+
+def _bounds(row: Row) -> tuple[float, float] | None:
+    ends = row.get("bounds")
+    return (100 * ends[0], 100 * ends[1]) if ends and None not in ends else None
+
+
+def _ranking_asides(rows: Sequence[Row], held: Sequence[Mapping[str, Percent | None]], *, narrow: bool) -> list[Aside]:
     asides = [
         Aside(head, [f"{one[name].value:.1f}" if one[name] else "–" for one in held])
         for head, name in (("Rep.", "repaired"), ("Off.", "official"))
     ]
-    if width == "column":
+    shares = [row.get("left_out") for row in rows]
+    asides.append(Aside("Out", ["–" if one is None else f"{100 * one:.0f} %" for one in shares]))
+    if narrow:
         del asides[1]
-    asides.append(Aside("Group", [row.get("group") or "" for row in rows], "left"))
-    sheet = dot_plot(
-        labels((row["model"] for row in rows), ROOM[width]),
-        [Panel("", held)],
-        series,
-        unit=f"{score} (%){_barred([held])}",
-        theme=theme,
-        width=WIDTHS[width],
-        asides=asides,
-    )
-    lines = [
-        f"{row['model']}: "
-        + ", ".join(f"{name} {figure.said() if figure else 'without a score'}" for name, figure in one.items())
-        + (f", group {row['group']}" if row.get("group") else "")
-        for row, one in zip(rows, held, strict=True)
-    ]
-    return sheet.bytes(format, title, sentences(lines))
+    if any(row.get("ranks") for row in rows) and not narrow:
+        asides.append(Aside("Rank", ["–".join(map(str, row.get("ranks") or ())) or "–" for row in rows]))
+    asides.append(Aside("Group", [row.get("group") or "–" for row in rows], "left"))
+    return asides
+
+
+def _ranked_line(row: Row, held: Mapping[str, Percent | None], bounds: tuple[float, float] | None) -> str:
+    told = [f"{name} {figure.said() if figure else 'without a score'}" for name, figure in held.items()]
+    told += [f"left out {100 * row['left_out']:.1f} %"] if row.get("left_out") else []
+    told += [f"worst to best case {bounds[0]:.1f} to {bounds[1]:.1f}"] if bounds else []
+    told += [f"rank {' to '.join(map(str, row['ranks']))}"] if row.get("ranks") else []
+    told += [f"group {row['group']}"] if row.get("group") else []
+    return f"{row['model']}: {', '.join(told)}"
 
 
 def f1_by_category(
@@ -142,9 +162,15 @@ def _barred(panels: Iterable[Sequence[Mapping[str, Percent | None]]]) -> str:
 
 
 def accuracy_by_dimension(
-    rows: Sequence[Row], *, reading: str, format: Format = "svg", theme: str = "light", width: Width = "page"
+    rows: Sequence[Row],
+    *,
+    reading: str,
+    bold_best: bool = True,
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
 ) -> bytes:
-    """Labelling accuracy of models × dimensions as a table of coloured cells; the best of a column is bold.
+    """Labelling accuracy of models × dimensions as a table of coloured cells; with `bold_best` the best of a column is bold.
 
     A row is {"model", "values": {dimension: figure}, "overall": figure or None}.
     """
@@ -165,7 +191,7 @@ def accuracy_by_dimension(
         legend=f"Accuracy (%), {reading} reading",
         theme=theme,
         width=WIDTHS[width],
-        bold_best=len(rows) > 1,
+        bold_best=bold_best and len(rows) > 1,
     )
     lines = [
         f"{row['model']}: " + ", ".join(f"{name} {one.said()}" for name, one in zip(columns, line, strict=True) if one)

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from annotation.domain.anchoring.estimates import RESAMPLES
 from annotation.domain.schema import SCHEMA
 from benchmark.domain.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, is_of, kind_codes, said_labels
 from benchmark.domain.omnitom.kinds import KINDS
 from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.omnitom.pooled import Columns
+from benchmark.domain.omnitom.pooled import Columns, Parts
 from benchmark.domain.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+from core.statistics import POSITIVE, RESAMPLES
 
 NO_OUTPUT = "no answer"
 MOST = 4
@@ -40,36 +42,43 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
 
     - `kinds`: {order bucket or role: {"precision", "recall", "f1"}} (paper, figure 5 a). Precision is over predicted rows of the kind
       that they were given by the model, recall over gold rows of the kind, F1 their harmonic mean; its n is that of recall. Rows of no
-      kind, or that nobody judged, are left out.
-    - `match_counts`: {"rows": {"0" … "4+", "total"}, "shares": {"0" … "4+"}} of the predicted rows (table 11).
+      kind are left out.
+    - `match_counts`: {"rows": {"0" … "4+", "total"}, "shares": {"0" … "4+"}, "unjudged"} of the predicted rows (table 11).
     - `volume`: {"predicted", "gold", "stories", "predicted_per_story", "gold_per_story"} (figure 8).
+
+    Rows that the judge left out are in no estimate and no n; estimates that they bear on have `bounds`, with them as unmatched and as
+    matched, of `match_counts` as of another bucket and as of this one.
     """
-    usable = _usable(results)
+    usable = [_without_counts(one) if one.unusable else one for one in results if not one.unusable or any(one.unjudged)]
     gold = _Rows(
         usable, [one.gold_counts for one in usable], [kind_codes(one.gold_orders, one.gold_roles) for one in usable]
     )
     predicted = _Rows(usable, [one.pred_counts for one in usable], [kind_codes(*told_kinds(one)) for one in usable])
     columns = Columns(len(usable))
-    recalled, precise = (
-        (columns.add(side.of_kinds(matched=True)), columns.add(side.of_kinds())) for side in (gold, predicted)
-    )
+    recalled, precise = (_parts(columns, *side.by_kind()) for side in (gold, predicted))
     matches = predicted.by_bucket()
-    buckets, judged = columns.add(matches), columns.add(matches.sum(axis=1))
+    gaps = predicted.lengths - matches.sum(axis=1)
+    buckets = _parts(columns, matches, matches.sum(axis=1), gaps)
     lengths = columns.add(np.column_stack([predicted.lengths, gold.lengths]))
     stories = columns.add(np.ones(len(usable)))
     pooled = columns.pooled(seed=seed, resamples=resamples)
-    recall, precision = pooled.ratios(*recalled), pooled.ratios(*precise)
+    recall, precision = pooled.bounded(recalled), pooled.bounded(precise)
     measures = {"precision": precision, "recall": recall, "f1": precision.harmonic(recall)}
     estimates = {name: found.estimates() for name, found in measures.items()}
     rows = matches.sum(axis=0).tolist()
     volume = dict(
-        zip(("predicted_per_story", "gold_per_story"), pooled.ratios(lengths, stories).estimates(), strict=True)
+        zip(
+            ("predicted_per_story", "gold_per_story"),
+            pooled.ratios(lengths, stories, scale=POSITIVE).estimates(),
+            strict=True,
+        )
     )
     return {
         "kinds": {kind: {name: held[at] for name, held in estimates.items()} for at, kind in enumerate(ALL_KINDS)},
         "match_counts": {
             "rows": dict(zip((*BUCKETS, "total"), (*rows, sum(rows)), strict=True)),
-            "shares": dict(zip(BUCKETS, pooled.ratios(buckets, judged).estimates(), strict=True)),
+            "shares": dict(zip(BUCKETS, pooled.bounded(buckets).estimates(), strict=True)),
+            "unjudged": int(gaps.sum()),
         },
         "volume": {
             "predicted": int(predicted.lengths.sum()),
@@ -78,6 +87,16 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
             **volume,
         },
     }
+
+
+def _parts(columns: Columns, meant: Ints, known: Ints, missing: Ints) -> Parts:
+    return Parts(columns.add(meant), columns.add(known), columns.add(missing) if missing.any() else None)
+
+
+def _without_counts(result: Stage1Result) -> Stage1Result:
+    """A usable extraction whose judgement is not."""
+    predicted, gold = ((None,) * len(side) for side in (result.pred_counts, result.gold_counts))
+    return replace(result, pred_counts=predicted, gold_counts=gold)
 
 
 class _Rows:
@@ -91,9 +110,12 @@ class _Rows:
         self.counts = np.array([count for one in counts for count in one], dtype=float)
         self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
 
-    def of_kinds(self, *, matched: bool = False) -> Ints:
-        """Judged rows, or matched ones, by story and kind."""
-        kept = self.counts > 0 if matched else np.isfinite(self.counts)
+    def by_kind(self) -> tuple[Ints, Ints, Ints]:
+        """Matched, judged and unjudged rows by story and kind."""
+        judged = np.isfinite(self.counts)
+        return self._of_kinds(self.counts > 0), self._of_kinds(judged), self._of_kinds(~judged)
+
+    def _of_kinds(self, kept: NDArray[np.bool_]) -> Ints:
         return by_story(
             self.story,
             np.column_stack([is_of(self.kinds, at) & kept for at in range(len(ALL_KINDS))]),

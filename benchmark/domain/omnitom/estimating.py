@@ -9,28 +9,38 @@ from typing import Any
 
 import numpy as np
 
-from benchmark.domain.inference.aligned import Floats
-from benchmark.domain.inference.aligned import mean_of as mean_of_rows
-from benchmark.domain.inference.bootstrap import intervals, method, resampled_means
+from core.statistics import SHARE, Floats, Interval, intervals, method, resampled_means, spanning
+from core.statistics import mean_of as mean_of_rows
 
 NONE_USABLE = "no usable story"
+COMPLETE = (0, 0)
+"""Of an extraction whose every row was judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoryScore:
-    """Figures of one story by column name, worst case and best case: equal where the story is usable.
+    """Figures of one story by column name: worst case, best case, and the estimate between them, None without one.
 
-    None is an undefined figure. `unusable` says why the story has no estimate, empty where it has one.
+    All three are equal where nothing of the story is missing. None is an undefined figure. `unusable` says why the story has no
+    estimate, empty where it has one. `unjudged` counts the predicted and the gold rows of a usable extraction that the judge left
+    without a judgement.
     """
 
     category: str
     worst: Mapping[str, float | None]
     best: Mapping[str, float | None]
+    estimate: Mapping[str, float | None] | None
     unusable: str = ""
+    unjudged: tuple[int, int] = COMPLETE
 
     @property
     def defined(self) -> bool:
         return any(value is not None for value in self.worst.values())
+
+    @property
+    def in_interval(self) -> bool:
+        """Whether the story is resampled: what a judge left out is uncertainty about this story, an unusable answer is no part of it."""
+        return self.estimate is not None or any(self.unjudged)
 
 
 def report(
@@ -38,9 +48,14 @@ def report(
 ) -> dict[str, Any]:
     """{overall, by_category, method, seed, resamples}, ready for JSON.
 
-    A row has `stories` (usable ones), the figures of `shares`, `interval` and `bounds` with [low, high] of each, the
-    number of `unusable` stories and, where there are some, `unusable_reasons` and the number of `undefined` ones.
+    A row has `stories` (those with an estimate), the figures of `shares`, `interval` and `bounds` with [low, high] of each, the
+    number of `unusable` stories and, where there are some, `unusable_reasons`, the number of `undefined` stories and what is
+    `unjudged`: {"stories", "predicted", "gold"}, the rows of either side that the judge left out and their stories.
     `overall` also has the mean over categories of the share `mean_of_categories`, as `<share>_category_mean`.
+
+    Bounds take every missing row and story at its worst, and at its best; an estimate lies between them. An interval ends at
+    the lower end for the worst and at the upper end for the best that the rows without a judgement can be: it
+    holds whatever made the judge leave them out, and with every row judged it is that of the estimate.
     """
     groups: dict[str, list[StoryScore]] = defaultdict(list)
     for score in scores:
@@ -49,19 +64,19 @@ def report(
     return {
         "overall": _row(scores, shares, mean_of_categories, **rules),
         "by_category": [{"story_category": name, **_row(groups[name], shares, **rules)} for name in sorted(groups)],
-        "method": method(**rules),
+        "method": method(**rules, unit="stories"),
         **rules,
     }
 
 
 def _row(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str = "", **rules: int) -> dict[str, Any]:
-    usable = [score for score in scores if not score.unusable]
-    values = {name: _mean([score.worst[name] for score in usable]) for name in shares}
+    usable = [score for score in scores if score.estimate is not None]
+    values = {name: _mean([score.estimate[name] for score in usable]) for name in shares}
     bounds = {name: _bounds(scores, name) for name in shares}
     if mean_of:
-        values[f"{mean_of}_category_mean"] = _category_mean(usable, mean_of)
+        values[f"{mean_of}_category_mean"] = _category_mean(usable, mean_of, "estimate")
         bounds[f"{mean_of}_category_mean"] = _category_bounds(scores, mean_of)
-    found = _intervals(usable, shares, mean_of, **rules)
+    found = _intervals([score for score in scores if score.in_interval] if usable else [], shares, mean_of, **rules)
     return {
         "stories": len(usable),
         **values,
@@ -72,20 +87,31 @@ def _row(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str = "",
     }
 
 
-def _intervals(
-    usable: Sequence[StoryScore], shares: Sequence[str], mean_of: str, *, seed: int, resamples: int
-) -> dict[str, tuple[list[float] | None, str]]:
-    """([low, high] or None, the reason without one) of each figure, all from the same resampled stories."""
+def _intervals(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str, **rules: int) -> dict[str, Interval]:
+    """Of each figure, all from the same resampled stories."""
     names = [*shares, *([f"{mean_of}_category_mean"] if mean_of else [])]
-    columns = _matrix([[score.worst[name] for score in usable] for name in shares])
+    lowest = _case_intervals(scores, "worst", shares, mean_of, **rules)
+    complete = not any(any(score.unjudged) for score in scores)
+    highest = lowest if complete else _case_intervals(scores, "best", shares, mean_of, **rules)
+    return {name: spanning(*both) for name, *both in zip(names, lowest, highest, strict=True)}
+
+
+def _case_intervals(
+    scores: Sequence[StoryScore], case: str, shares: Sequence[str], mean_of: str, *, seed: int, resamples: int
+) -> list[Interval]:
+    """With what the judge left out at its `worst`, or at its `best`."""
+    columns = _matrix([[getattr(score, case)[name] for score in scores] for name in shares])
     counts = list(np.isfinite(columns).sum(axis=0))
     if mean_of:
-        columns = np.hstack([columns, _by_category(usable, mean_of)])
+        columns = np.hstack([columns, _by_category(scores, mean_of, case)])
         counts.append(counts[shares.index(mean_of)])
-    means = resampled_means(columns, seed=seed, resamples=resamples)
+    found, drawn = mean_of_rows(columns.T)[None], resampled_means(columns, seed=seed, resamples=resamples)
     if mean_of:
-        means = np.hstack([means[:, : len(shares)], mean_of_rows(means[:, len(shares) :])[:, None]])
-    return dict(zip(names, intervals(means, np.array(counts), empty=NONE_USABLE), strict=True))
+        found, drawn = (
+            np.hstack([means[:, : len(shares)], mean_of_rows(means[:, len(shares) :])[:, None]])
+            for means in (found, drawn)
+        )
+    return intervals(found[0], drawn, np.array(counts), scale=SHARE, unit="stories", empty=NONE_USABLE)
 
 
 def _matrix(columns: Sequence[Sequence[float | None]]) -> Floats:
@@ -93,11 +119,13 @@ def _matrix(columns: Sequence[Sequence[float | None]]) -> Floats:
     return np.array(columns, dtype=float).reshape(len(columns), -1).T
 
 
-def _by_category(usable: Sequence[StoryScore], name: str) -> Floats:
+def _by_category(scores: Sequence[StoryScore], name: str, case: str) -> Floats:
     """A column for each category, with the figures of its own stories."""
-    categories = sorted({score.category for score in usable if score.worst[name] is not None})
-    columns = [[score.worst[name] if score.category == one else None for score in usable] for one in categories]
-    return _matrix(columns) if columns else np.full((len(usable), 1), np.nan)
+    values = [getattr(score, case)[name] for score in scores]
+    held = list(zip([score.category for score in scores], values, strict=True))
+    categories = sorted({category for category, value in held if value is not None})
+    columns = [[value if category == one else None for category, value in held] for one in categories]
+    return _matrix(columns) if columns else np.full((len(scores), 1), np.nan)
 
 
 def _left_out(scores: Sequence[StoryScore]) -> dict[str, Any]:
@@ -107,6 +135,9 @@ def _left_out(scores: Sequence[StoryScore]) -> dict[str, Any]:
         out["unusable_reasons"] = dict(sorted(unusable.items()))
     if undefined := sum(not score.defined for score in scores):
         out["undefined"] = undefined
+    if partly := [score.unjudged for score in scores if any(score.unjudged)]:
+        predicted, gold = (sum(side) for side in zip(*partly, strict=True))
+        out["unjudged"] = {"stories": len(partly), "predicted": predicted, "gold": gold}
     return out
 
 
@@ -116,12 +147,12 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _bounds(scores: Sequence[StoryScore], name: str) -> list[float] | None:
-    """The mean with every unusable story at its worst, and at its best; None without a defined story."""
+    """The mean with all that is missing at its worst, and at its best; None without a defined story."""
     worst = _mean([score.worst[name] for score in scores])
     return None if worst is None else [worst, _mean([score.best[name] for score in scores])]
 
 
-def _category_mean(scores: Sequence[StoryScore], name: str, case: str = "worst") -> float | None:
+def _category_mean(scores: Sequence[StoryScore], name: str, case: str) -> float | None:
     groups: dict[str, list[float | None]] = defaultdict(list)
     for score in scores:
         groups[score.category].append(getattr(score, case)[name])
@@ -129,5 +160,5 @@ def _category_mean(scores: Sequence[StoryScore], name: str, case: str = "worst")
 
 
 def _category_bounds(scores: Sequence[StoryScore], name: str) -> list[float] | None:
-    worst = _category_mean(scores, name)
+    worst = _category_mean(scores, name, "worst")
     return None if worst is None else [worst, _category_mean(scores, name, "best")]

@@ -8,9 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from benchmark.domain.omnitom import official, repaired
-from benchmark.domain.omnitom.kinds import role_of
+from benchmark.domain.omnitom.kinds import order_bucket, role_of
 from benchmark.domain.omnitom.labels import DIMENSIONS, Labels
 from benchmark.domain.omnitom.metrics import f1, share
+from benchmark.domain.omnitom.readings.extraction import read_extraction
+from benchmark.domain.omnitom.readings.structured import ignores_schema
 from benchmark.domain.omnitom.readings.values import repaired as repaired_label
 from benchmark.domain.omnitom.records import GoldRow, Record
 from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
@@ -19,7 +21,7 @@ from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
 @dataclass(frozen=True, slots=True)
 class ItemReadings:
     """`official` and `repaired` as JSON-ready dicts; `score` and `repaired_score` from 0 to 1: F1 of stage 1, mean accuracy of stage
-    2. `official` is None for structured output, which the released code cannot read; the scores are None where there is none, the
+    2. `unjudged` counts the rows that a judgement leaves out. `official` is None for structured output, which the released code cannot read; the scores are None where there is none, the
     official one also where the released code would have ended with a traceback."""
 
     official: dict[str, Any] | None
@@ -27,19 +29,46 @@ class ItemReadings:
     score: float | None
     repaired_score: float | None
     unusable: str
+    unjudged: int = 0
 
 
-def read_stage1(record: Record, extraction: str, judgement: str, *, structured: bool = False) -> ItemReadings:
+def read_stage1(
+    record: Record, extraction: str, judgement: str, follow_up: str = "", *, structured: bool = False
+) -> ItemReadings:
+    """Of a judgement; what it lacks the repaired reading takes from its follow-up, the official one never."""
     texts = {"extract": extraction, "judge": judgement}
-    mended = repaired.stage1_result(record, texts)
+    mended = repaired.stage1_result(record, texts | {"follow_up": follow_up}, structured=structured)
     kept = _stage1(mended)
-    mended_score = None if mended.unusable else repaired.stage1_score(mended).worst["f1"]
+    mended_score = None if mended.unusable else repaired.stage1_score(mended).estimate["f1"]
+    told = (mended_score, mended.unusable, sum(mended.unjudged))
     if structured:
-        return ItemReadings(None, kept, None, mended_score, mended.unusable)
+        return ItemReadings(None, kept, None, *told)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage1_result(record, tables)
     held = _stage1(result) | _aborted(tables)
-    return ItemReadings(held, kept, None if tables.aborted else _f1(result), mended_score, mended.unusable)
+    return ItemReadings(held, kept, None if tables.aborted else _f1(result), *told)
+
+
+def read_follow_up(
+    record: Record, extraction: str, judgement: str, follow_up: str, *, structured: bool = False
+) -> ItemReadings:
+    """How many of the rows that a judgement lacks its follow-up brings: {"asked", "judged"}."""
+    texts = {"extract": extraction, "judge": judgement}
+    before, after = (
+        sum(repaired.stage1_result(record, texts | more, structured=structured).unjudged)
+        for more in ({}, {"follow_up": follow_up})
+    )
+    ignored = structured and ignores_schema(follow_up, "predictions", "gold")
+    unusable = "" if after < before else repaired.JUDGE_NOT_STRUCTURED if ignored else repaired.NO_JUDGEMENT
+    return ItemReadings(None, {"asked": before, "judged": before - after}, None, None, unusable, after)
+
+
+def read_stage1_rows(extraction: str, *, structured: bool = False) -> ItemReadings:
+    """An extraction alone has no score: `unusable` says whether it can be read, the repaired reading how many rows of which kinds."""
+    rows = read_extraction(extraction, structured=structured)
+    kinds = {"orders": [order_bucket(row.order) for row in rows], "roles": [role_of(row.actor) for row in rows]}
+    unusable = "" if rows else repaired.why_unreadable(extraction, structured=structured)
+    return ItemReadings(None, {"rows": len(rows), **kinds}, None, None, unusable)
 
 
 def _stage1(result: Stage1Result) -> dict[str, Any]:
@@ -50,9 +79,9 @@ def _stage1(result: Stage1Result) -> dict[str, Any]:
 
 def read_stage2(record: Record, answer: str, *, structured: bool = False) -> ItemReadings:
     texts = {"label": answer}
-    mended = repaired.stage2_result(record, texts)
+    mended = repaired.stage2_result(record, texts, structured=structured)
     kept = {"predicted": [row and list(row) for row in mended.predicted]}
-    mended_score = None if mended.unusable else repaired.stage2_score(mended).worst["overall_accuracy"]
+    mended_score = None if mended.unusable else repaired.stage2_score(mended).estimate["overall_accuracy"]
     if structured:
         return ItemReadings(None, kept, None, mended_score, mended.unusable)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]

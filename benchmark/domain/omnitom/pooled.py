@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmark.domain.inference.bootstrap import intervals, ratios, resampled_sums
+from core.statistics import FEWEST, SHARE, Interval, Scale, intervals, ratios, resampled_sums, spanning
 
 Floats = NDArray[np.float64]
 Estimate = dict[str, Any]
@@ -32,9 +32,10 @@ class Ratios:
     stories: Floats
     drawn: Floats
     empty: str = NO_ROW
+    scale: Scale = SHARE
 
     def estimates(self) -> list[Estimate]:
-        found = zip(self.values.tolist(), self.of.tolist(), self._intervals(), strict=True)
+        found = zip(self.values.tolist(), self.of.tolist(), self.intervals(), strict=True)
         return [
             {"value": value if of else None, "n": int(of), "interval": ends} | ({"reason": why} if why else {})
             for value, of, (ends, why) in found
@@ -42,11 +43,11 @@ class Ratios:
 
     def ends(self) -> list[list[float] | None]:
         """[low, high] of each, None where there is no interval."""
-        return [ends for ends, _ in self._intervals()]
+        return [ends for ends, _ in self.intervals()]
 
-    def _intervals(self) -> list[tuple[list[float] | None, str]]:
-        """With the reason of each that is None."""
-        found = intervals(self.drawn, self.stories, empty=self.empty)
+    def intervals(self) -> list[Interval]:
+        """[low, high] of each, or the reason why there is none."""
+        found = intervals(self.values, self.drawn, self.stories, scale=self.scale, unit="stories", empty=self.empty)
         return [(ends and [round(end, DIGITS) for end in ends], why) for ends, why in found]
 
     def harmonic(self, other: Ratios) -> Ratios:
@@ -56,9 +57,49 @@ class Ratios:
         return Ratios(means[0], np.where(both, other.of, 0), np.minimum(self.stories, other.stories), means[1])
 
 
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """Ratios over rows of which some are missing: of the known ones, and of all with the missing ones at their worst and at their best.
+
+    All three are one object where nothing is missing.
+    """
+
+    known: Ratios
+    worst: Ratios
+    best: Ratios
+
+    def estimates(self) -> list[Estimate]:
+        """With `bounds` where rows are missing; an interval then goes from the lower end for the worst to the upper for the best."""
+        found = self.known.estimates()
+        if self.worst is self.best:
+            return found
+        ends = map(spanning, self.worst.intervals(), self.best.intervals())
+        bounds = zip(self.worst.values.tolist(), self.best.values.tolist(), strict=True)
+        for one, (interval, _), (low, high) in zip(found, ends, bounds, strict=True):
+            if low < high:
+                one |= {"bounds": [low, high]} | ({"interval": interval} if one["interval"] else {})
+        return found
+
+    def harmonic(self, other: Bounded) -> Bounded:
+        """That of each case with the same case of `other`."""
+        known = self.known.harmonic(other.known)
+        if self.worst is self.best and other.worst is other.best:
+            return Bounded(known, known, known)
+        return Bounded(known, self.worst.harmonic(other.worst), self.best.harmonic(other.best))
+
+
 def _harmonic(one: Floats, other: Floats) -> Floats:
     sums = one + other
     return np.divide(2 * one * other, sums, out=np.where(np.isnan(sums), np.nan, 0.0), where=sums > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Places of counts: of what is meant, of the rows that are known, and of those that are missing, None without any."""
+
+    meant: slice
+    known: slice
+    missing: slice | None
 
 
 class Columns:
@@ -78,7 +119,7 @@ class Columns:
 
     def pooled(self, *, seed: int, resamples: int) -> Pooled:
         columns = np.concatenate(self.blocks, axis=1)
-        enough = len(columns) > 1
+        enough = len(columns) >= FEWEST
         drawn = resampled_sums(columns, seed=seed, resamples=resamples) if enough else np.full((1, self.width), np.nan)
         return Pooled(columns.astype(float), drawn)
 
@@ -90,10 +131,28 @@ class Pooled:
     columns: Floats
     drawn: Floats
 
-    def ratios(self, numerators: slice, denominators: slice, *, each: int = 1) -> Ratios:
+    def ratios(self, numerators: slice, denominators: slice, *, each: int = 1, scale: Scale = SHARE) -> Ratios:
         """Of sums of columns. A denominator serves `each` numerators in turn, a single one all of them."""
         top, bottom = self.columns[:, numerators], np.repeat(self.columns[:, denominators], each, axis=1)
         bottom = np.broadcast_to(bottom, top.shape)
         drawn = ratios(self.drawn[:, numerators], np.repeat(self.drawn[:, denominators], each, axis=1))
         of = bottom.sum(axis=0)
-        return Ratios(ratios(top.sum(axis=0), of), of, (bottom > 0).sum(axis=0), drawn)
+        return Ratios(ratios(top.sum(axis=0), of), of, (bottom > 0).sum(axis=0), drawn, scale=scale)
+
+    def bounded(self, parts: Parts) -> Bounded:
+        """Of what is meant in the known rows, and in all rows with none, or all, of the missing ones meant."""
+        known = self.ratios(parts.meant, parts.known)
+        if parts.missing is None:
+            return Bounded(known, known, known)
+        return Bounded(known, *(self._case(parts, best=best) for best in (False, True)))
+
+    def _case(self, parts: Parts, *, best: bool) -> Ratios:
+        (top, drawn_top), (of, drawn_of) = self._of(parts.meant), self._of(parts.known)
+        gap, drawn_gap = self._of(parts.missing)
+        of, drawn_of = np.broadcast_to(of + gap, top.shape), drawn_of + drawn_gap
+        top, drawn_top = (top + gap, drawn_top + drawn_gap) if best else (top, drawn_top)
+        total = of.sum(axis=0)
+        return Ratios(ratios(top.sum(axis=0), total), total, (of > 0).sum(axis=0), ratios(drawn_top, drawn_of))
+
+    def _of(self, part: slice) -> tuple[Floats, Floats]:
+        return self.columns[:, part], self.drawn[:, part]

@@ -32,6 +32,19 @@ class Stage1Result:
     pred_roles: tuple[str, ...] = ()
 
     @property
+    def unjudged(self) -> tuple[int, int]:
+        """How many predicted and gold rows of a usable extraction the judge left without a judgement.
+
+        An extraction without a row is no matter of the judge: it says nothing, or it cannot be read. Of a judgement that is unusable
+        no row counts.
+        """
+        if not self.pred_counts or not self.gold_counts:
+            return 0, 0
+        if self.unusable:
+            return len(self.pred_counts), len(self.gold_counts)
+        return self.pred_counts.count(None), self.gold_counts.count(None)
+
+    @property
     def pred_matched(self) -> int:
         return _matched(self.pred_counts)
 

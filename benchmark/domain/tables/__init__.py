@@ -9,11 +9,10 @@ from benchmark.domain.tables.omnitom import (
     match_count_distribution,
     unusable_outputs,
 )
-from benchmark.domain.tables.table import MARKED, Column, Table
+from benchmark.domain.tables.table import Column, Table
 from benchmark.domain.tables.writing import to_csv, to_json
 
 __all__ = [
-    "MARKED",
     "Column",
     "Table",
     "by_dimension_and_category",

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 
-from benchmark.domain.tables.table import MARKED, Column, Row, Table
+from benchmark.domain.tables.table import Column, Row, Table
 
 WIDE = 9
 """Tables with more columns span both columns of a page, in small type."""
@@ -71,7 +71,7 @@ def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: boo
     if not all(one.isalnum() or one in ":-" for one in label):
         raise ValueError(f"{label!r} is no label.")
     wide = len(table.columns) > WIDE
-    notes = (*table.notes, MARKED) if mark and table.marks() else table.notes
+    notes = (*table.lead, *table.notes, *(table.legend if mark else ()))
     name = "table*" if wide else "table"
     lines = [
         r"% Needs \usepackage{booktabs}.",

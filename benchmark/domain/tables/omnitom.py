@@ -13,6 +13,7 @@ from annotation.domain.schema import SCHEMA
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.metrics import STAGE2_SHARES
 from benchmark.domain.tables.table import Column, Row, Table
+from core.statistics import FEWEST, few
 
 ABBREVIATIONS: Mapping[str, str] = {
     "Ambiguous Story Task": "AST",
@@ -42,14 +43,16 @@ def _share(key: str, header: str, **more: Any) -> Column:
 
 
 def _reported(key: str, header: str, group: str) -> Column:
-    return _share(key, header, group=group, interval=f"{key}_interval", unit="")
+    return _share(key, header, group=group, interval=f"{key}_interval", unit="", worst=f"{key}_worst")
 
 
-def _with_known_intervals(columns: Iterable[Column], rows: Sequence[Row]) -> list[Column]:
-    """Columns lose an interval that no row has."""
-    return [
-        column if any(row.get(column.interval) for row in rows) else replace(column, interval="") for column in columns
-    ]
+def _with_what_is_known(columns: Iterable[Column], rows: Sequence[Row]) -> list[Column]:
+    """Columns lose an interval and a worst case that no row has."""
+
+    def known(key: str) -> str:
+        return key if any(row.get(key) is not None for row in rows) else ""
+
+    return [replace(column, interval=known(column.interval), worst=known(column.worst)) for column in columns]
 
 
 def in_order(categories: Iterable[str]) -> list[str]:
@@ -83,7 +86,7 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str) -> Table:
     rows = [_result(run, categories) for run in runs]
     return Table(
         title=f"Main results, {reading} reading (%)",
-        columns=_with_known_intervals(columns, rows),
+        columns=_with_what_is_known(columns, rows),
         rows=rows,
         notes=(*_MEANS, *_reasons(runs), *_abbreviated(categories)),
         section="section" if any(run.get("section") for run in runs) else "",
@@ -105,7 +108,11 @@ def _result(run: Mapping[str, Any], categories: Sequence[str]) -> Row:
 
 def _figure(key: str, figures: Mapping[str, Any], name: str = "") -> dict[str, Any]:
     name = name or key
-    return {key: _number(figures.get(name)), f"{key}_interval": (figures.get("interval") or {}).get(name)}
+    return {
+        key: _number(figures.get(name)),
+        f"{key}_interval": (figures.get("interval") or {}).get(name),
+        f"{key}_worst": ((figures.get("bounds") or {}).get(name) or (None,))[0],
+    }
 
 
 def _reasons(runs: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -130,7 +137,12 @@ def estimated(key: str, header: str, **more: Any) -> Column:
 def estimate(key: str, found: Mapping[str, Any] | float | None) -> dict[str, Any]:
     """What a row holds of {"value", "interval", "n"}, or of a bare number."""
     held = found if isinstance(found, Mapping) else {"value": found}
-    return {key: held["value"], f"{key} interval": held.get("interval"), f"{key} n": held.get("n")}
+    return {
+        key: held["value"],
+        f"{key} interval": held.get("interval"),
+        f"{key} n": held.get("n"),
+        f"{key} worst": held.get("worst"),
+    }
 
 
 def by_dimension_and_category(
@@ -138,7 +150,7 @@ def by_dimension_and_category(
 ) -> Table:
     """The paper's table 10 from {model: {dimension: {category: accuracy}}}; cells are compared within a dimension.
 
-    An accuracy is a number, or {"value", "interval", "n"} with n stories.
+    An accuracy is a number, or {"value", "interval", "n", "worst"} with n stories.
     """
     categories = in_order(name for model in accuracies.values() for held in model.values() for name in held)
     rows = [
@@ -151,19 +163,29 @@ def by_dimension_and_category(
         for dimension in DIMENSIONS
         for model, held in accuracies.items()
     ]
+    cells = [estimated(f"in {name}", ABBREVIATIONS.get(name, name), worst=f"in {name} worst") for name in categories]
     return Table(
         title=f"Labelling accuracy by dimension and story category, {reading} reading (%)",
-        columns=[_MODEL, *(estimated(f"in {name}", ABBREVIATIONS.get(name, name)) for name in categories)],
+        columns=[_MODEL, *_with_what_is_known(cells, rows)],
         rows=rows,
-        notes=(*_abbreviated(categories), *_counted(rows, "n: stories.")),
+        notes=(*_abbreviated(categories), *_counted(rows)),
         section="dimension",
         mark_within="dimension",
     )
 
 
-def _counted(rows: Sequence[Row], note: str) -> list[str]:
-    """The note where any row has an n."""
-    return [note] if any(value is not None for row in rows for key, value in row.items() if key.endswith(" n")) else []
+def _counted(rows: Sequence[Row]) -> list[str]:
+    """What n is, where any row has one."""
+    return [counted_stories(rows)] if any(_counts(rows)) else []
+
+
+def counted_stories(rows: Iterable[Row]) -> str:
+    """What n is, and why cells of few stories have no interval, where there are such."""
+    return "n: stories." + (f" No brackets: {few('stories')}." if any(0 < n < FEWEST for n in _counts(rows)) else "")
+
+
+def _counts(rows: Iterable[Row]) -> list[int]:
+    return [value for row in rows for key, value in row.items() if key.endswith(" n") and value is not None]
 
 
 def match_count_distribution(
@@ -202,8 +224,12 @@ def match_count_distribution(
     )
 
 
-STAGE_PARTS = {"stage1": ("calls", "judgements"), "stage2": ("calls",)}
-_PARTS = {"calls": "Calls without an answer", "judgements": "Extractions without a judgement"}
+STAGE_PARTS = {"stage1": ("calls", "judgements", "rows"), "stage2": ("calls",)}
+_PARTS = {
+    "calls": "Calls without an answer",
+    "judgements": "Extractions without a judgement",
+    "rows": "Rows without a judgement",
+}
 
 
 def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]], *, reading: str) -> Table:

@@ -12,6 +12,7 @@ Row = Mapping[str, Any]
 Mark = Literal["best", "second"]
 MISSING = "–"
 MARKED = "Bold: best of the column; underlined: second."
+MARKED_BY_WORST = "Bold: best of the column with missing answers at their worst; underlined: second."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +20,8 @@ class Column:
     """`kind` says what rows hold under `key`: text, a count, a number, or a share (a fraction, shown in per cent).
 
     `interval` is the key under which a row has [low, high] of the same kind, `n` that of how many the value rests on, `group` a heading
-    over several columns, `best` which end of the scale is marked. None is what is missing.
+    over several columns, `best` which end of the scale is marked, `worst` the key of what the marks compare instead of the value: that
+    with missing answers at their worst. None is what is missing.
     """
 
     key: str
@@ -30,6 +32,7 @@ class Column:
     interval: str = ""
     n: str = ""
     best: Literal["", "high", "low"] = ""
+    worst: str = ""
     digits: int = 2
 
     @property
@@ -75,13 +78,14 @@ class Table:
     """`section` is the key that splits rows into blocks, each under its value; rows of a section stand together.
 
     `totals` stand below a rule and are never marked, nor are rows with a true `_unranked`. `mark_within` is the key within
-    whose equal values cells are compared, empty to compare all rows.
+    whose equal values cells are compared, empty to compare all rows. `lead` are sentences to read before the table, `notes` those below.
     """
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Row]
     totals: Sequence[Row] = ()
+    lead: Sequence[str] = ()
     notes: Sequence[str] = ()
     section: str = ""
     mark_within: str = ""
@@ -100,8 +104,17 @@ class Table:
                     found |= self._marked(column, rows)
         return found if any(len(rows) > 1 for rows in groups.values()) else {}
 
+    @property
+    def legend(self) -> tuple[str, ...]:
+        """What the marks mean, where there are any."""
+        by_worst = any(
+            column.worst and row.get(column.worst) is not None for column in self.columns for row in self.rows
+        )
+        return (MARKED_BY_WORST if by_worst else MARKED,) if self.marks() else ()
+
     def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
-        shown = {at: value for at in rows if (value := column.rounded(self.rows[at].get(column.key))) is not None}
+        key = column.worst or column.key
+        shown = {at: value for at in rows if (value := column.rounded(self.rows[at].get(key))) is not None}
         ranked = sorted(set(shown.values()), reverse=column.best == "high")
         names: dict[Decimal, Mark] = dict(zip(ranked, ("best", "second"), strict=False))
         return {(at, column.key): names[value] for at, value in shown.items() if value in names}

@@ -57,12 +57,13 @@ def _plain(number: str) -> str:
 
 
 def to_json(table: Table) -> bytes:
-    """{title, columns, rows, totals, notes[, section]}, UTF-8. Values as they are held: a share is a fraction."""
+    """{title, columns, rows, totals, lead, notes[, section]}, UTF-8. Values as they are held: a share is a fraction."""
     held: dict[str, Any] = {
         "title": table.title,
         "columns": [_described(column) for column in table.columns],
         "rows": [_held(table, row) for row in table.rows],
         "totals": [_held(table, row) for row in table.totals],
+        "lead": list(table.lead),
         "notes": list(table.notes),
     }
     if table.section:
@@ -71,10 +72,10 @@ def to_json(table: Table) -> bytes:
 
 
 def _described(column: Column) -> dict[str, str]:
-    names = ("key", "header", "unit", "kind", "group", "interval", "n", "best")
+    names = ("key", "header", "unit", "kind", "group", "interval", "n", "best", "worst")
     return {name: value for name in names if (value := getattr(column, name))}
 
 
 def _held(table: Table, row: Row) -> dict[str, Any]:
-    keys = [key for column in table.columns for key in (column.key, column.interval, column.n) if key]
+    keys = [key for column in table.columns for key in (column.key, column.interval, column.n, column.worst) if key]
     return {key: row.get(key) for key in ([table.section] if table.section else []) + keys}

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmark.models import DatasetStory, Run
 from benchmark.services.estimates import Part, estimate_of
 from benchmark.services.in_context import WITH_EXAMPLES, reads_prompts
+from benchmark.services.judge_tests import SELF_TEST, standing_test, summaries_of
 from benchmark.services.plans import Plan
 from benchmark.services.preparing import prepare
 from benchmark.services.reports import scores_of
+from benchmark.services.watching import failures_of_run
 from workers.management.bar import JobBar
 from workers.management.commands.work import draining
+from workers.management.ending import note_end, told_of
 from workers.models import Endpoint, JobState
 from workers.services.jobs import progress_of
 from workers.services.waiting import see_through
@@ -56,10 +59,16 @@ def say_before(parts: Sequence[Part], plan: Plan, stories: Sequence[DatasetStory
     """What may cost something, before anything is asked."""
     if not any(reads_prompts(one.asked) for one in parts):
         return
-    total = estimate_of(plan, stories, parts).total
-    tell(
+    tell(before_asking(estimate_of(plan, stories, parts).total))
+    if tests := sum(len(part.stories) for part in parts if part.stage == SELF_TEST):
+        tell(f"{tests:,} of the calls test the judge, once for this version of it.")
+
+
+def before_asking(total: Mapping[str, Any]) -> str:
+    """What may be asked and cost, as a sentence."""
+    return (
         f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} out, "
-        f"${total['cost']:.4f}, at most ${total['most']:.4f}. Answers that the ledger has already cost nothing."
+        f"{total['cost']}, at most {total['most']}. Answers that the ledger has already cost nothing."
     )
 
 
@@ -69,11 +78,14 @@ def seen_through(run: Run, tell: Callable[[str], None]) -> None:
     try:
         with draining(tell) as stop:
             see_through(job=run.job, on_look=bar.refresh, stop=stop)
+            if run.job.state not in (JobState.RUNNING, JobState.PAUSED) and (test := standing_test(run)):
+                see_through(job=test.job, stop=stop)
     finally:
         bar.close()
     if run.job.state == JobState.RUNNING:
         tell(f"The run is not done. A worker goes on with it, or: manage.py work --job {run.job.uid}")
     else:
+        note_end(run.job, failures_of_run(run), "run", tell)
         prepare(run)
 
 
@@ -83,10 +95,11 @@ def told(run: Run, *, scores: bool = False) -> dict[str, Any]:
     done = progress_of(run.job)
     said = {
         "run": run.uid,
-        "state": run.job.state,
+        **told_of(run.job, failures_of_run(run)),
         "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
         "calls": {"made": done.made, "reused": done.reused},
         "tokens": {"input": done.input_tokens, "output": done.output_tokens},
-        "cost": float(done.cost),
+        **done.money.as_json,
     }
+    said |= {"judge_test": test} if (test := summaries_of([run]).get(run.pk)) else {}
     return said | {"scores": scores_of(run)} if scores else said

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from workers.management.ending import said_of
 from workers.management.json_command import JsonCommand
 
 
 def say_run(command: JsonCommand, told: Mapping[str, Any]) -> None:
-    for name, value in told.items():
+    for name, value in said_of(told).items():
         if name == "scores":
             say_scores(command, value)
+        elif name == "judge_test":
+            command.stdout.write(f"self-test of the judge: {value['told']}")
         elif isinstance(value, Mapping):
             command.stdout.write(f"{name}: {', '.join(f'{count:,} {what}' for what, count in value.items())}")
         else:

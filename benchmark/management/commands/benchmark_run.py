@@ -11,6 +11,7 @@ from annotation.management.commands._output import file_output
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._files import content_of
 from benchmark.management.commands._runs import (
+    before_asking,
     check_examples,
     endpoint_named,
     flag,
@@ -24,12 +25,16 @@ from benchmark.management.commands._scores import say_run
 from benchmark.models import Entrant, Run
 from benchmark.services.documents import document_of, figures_of, tables_of
 from benchmark.services.downloads import has_official_output, output_files, score_lines, zipped
-from benchmark.services.estimates import parts_of, parts_of_extension
+from benchmark.services.estimates import estimate_of_test, parts_of, parts_of_extension
 from benchmark.services.evaluating import read_again
+from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.in_context import reads_prompts
+from benchmark.services.judge_tests import start_test
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import check
 from benchmark.services.runs import again_of, extend_run, extension_of, run_again, start_run
+from workers.domain.pricing import dollars as dollars_of
+from workers.management.ending import failure_of
 from workers.models import JobState
 from workers.services.steering import steer
 
@@ -41,7 +46,9 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "cancel": (),
     "extend": ("endpoint", "stories", "split", "category", "limit", "wait"),
     "again": ("wait",),
-    "judge": ("judge", "judge_level", "shots", "without_story", "budget", "batch", "title", "wait"),
+    "judge": ("judge", "judge_level", "shots", "without_story", "budget", "batch", "title", "no_self_test", "wait"),
+    "test-judge": ("wait",),
+    "follow-up": ("wait",),
     "reread": (),
     "download": ("output", "what", "name", "model"),
 }
@@ -57,7 +64,8 @@ _STEERED = {
 class Command(JsonCommand):
     help = (
         "Does to a run what its page does: pause, resume and cancel it, ask its failed items again (retry), extend it by models or "
-        "stories, run it again, have its extractions judged anew, read its answers again without a call, or write its results to a file."
+        "stories, run it again, have its extractions judged anew, have its judge tested, ask the judge for the rows that it left out (follow-up), read its "
+        "answers again without a call, or write its results to a file."
     )
 
     def add_arguments(self, parser) -> None:
@@ -75,6 +83,7 @@ class Command(JsonCommand):
             "--shots", type=int, metavar="N", help="judge: examples, 0 to 3, at level 4; 3 if not given"
         )
         parser.add_argument("--without-story", action="store_true", help="judge: the story is not shown")
+        parser.add_argument("--no-self-test", action="store_true", help="judge: the judge is not tested")
         parser.add_argument("--batch", action="store_true", help="judge: as a batch")
         parser.add_argument("--title", metavar="TEXT", help="judge: the name of the new run")
         parser.add_argument("--what", choices=[SCORES, OFFICIAL, TABLE, FIGURE], help="download: scores if not given")
@@ -101,6 +110,9 @@ class Command(JsonCommand):
     def say(self, result: dict) -> None:
         say_run(self, result)
 
+    def failure(self, result: dict) -> str:
+        return failure_of(result, "run")
+
 
 def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], None]) -> tuple[Run, dict[str, Any]]:
     """(the run that the action leaves: the same or a new one, what else there is to say)."""
@@ -110,10 +122,21 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
         return run_again(by=None, run=run, now=timezone.now()), {"of": run.uid}
     if action == "judge":
         return _judged(run, options, tell), {"of": run.uid}
+    if action == "test-judge":
+        line = estimate_of_test(run) if run.judge else None
+        test = start_test(by=None, run=run, now=timezone.now())
+        tell(
+            f"{line.calls:,} calls of {run.judge.name}: about {dollars_of(line.cost)}, at most {dollars_of(line.most)}."
+        )
+        return run, {"test": test.uid, "calls_of_test": line.calls}
     if action == "extend":
         return run, {"added": _extended(run, options, tell)}
+    if action == "follow-up":
+        total = estimate_of_follow_ups(run).total
+        tell(before_asking(total))
+        return run, {"asked": ask_missing(by=None, run=run, now=timezone.now())}
     if action in _STEERED and run.job.state not in _STEERED[action]:
-        raise ValueError(f"The run is {run.job.state}; expected {' or '.join(_STEERED[action])} to {action} it.")
+        raise ValueError(f"The run is {run.job.standing}; expected {' or '.join(_STEERED[action])} to {action} it.")
     dollars(options["budget"])
     if refusal := steer(run.job, action, budget=options["budget"] or ""):
         raise ValueError(refusal)
@@ -151,6 +174,7 @@ def _judged(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> R
         judge_level=options["judge_level"] or 4,
         shots=3 if options["shots"] is None else options["shots"],
         with_story=not options["without_story"],
+        self_test=not options["no_self_test"],
         budget=dollars(options["budget"]),
         batch=options["batch"],
         title=options["title"] or "",

@@ -43,7 +43,7 @@ class Command(JsonCommand):
         over = result["selection"] or "all stories that both have"
         self.stdout.write(f"{result['first']} minus {result['second']}, {result['reading']} reading, {over}")
         for row in result["rows"]:
-            self.stdout.write(f"{row['what']:28}{_points(row)}  {told_apart(row['p_adjusted'])}")
+            self.stdout.write(f"{row['what']:28}{_points(row)}  {told_apart(row)}")
         if "path" in result:
             self.stdout.write(f"path: {result['path']}")
 

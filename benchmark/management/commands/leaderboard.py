@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -9,9 +10,10 @@ from annotation.models import Project
 from benchmark.management.commands._files import check_output, content_of, written
 from benchmark.models import Dataset, Form
 from benchmark.services.boards import board, form_to_show, version_to_show
+from benchmark.services.conditions import FIELDS
 from benchmark.services.differences import pair_table, pairs_of
 from benchmark.services.documents import board_document, figures_of, score_of, tables_of
-from benchmark.services.result_tables import SCORES
+from benchmark.services.result_tables import SCORES, leads, left_out, missing_of
 from benchmark.services.selections import selection_named
 from benchmark.services.story_scores import READINGS
 
@@ -29,6 +31,12 @@ class Command(JsonCommand):
         parser.add_argument("--dataset", type=int, metavar="VERSION", help="the newest one with runs if not given")
         parser.add_argument("--form", choices=Form.values, help="text, unless all runs are structured")
         parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
+        parser.add_argument(
+            "--prompts", metavar="NAME", help="the ranking of models that were asked so; of most models if not given"
+        )
+        parser.add_argument(
+            "--judge", metavar="NAME", help="the ranking of models that were judged so; of most models if not given"
+        )
         parser.add_argument("--all-runs", action="store_true", help="not only the newest of each setting")
         parser.add_argument("--kind", choices=KINDS, help="only these rows; differences have all pairs")
         parser.add_argument("--name", metavar="NAME", help="the table or figure to write, such as stage2")
@@ -39,7 +47,12 @@ class Command(JsonCommand):
         project = self.project(options["project"])
         dataset = _version(project, options["dataset"])
         form = options["form"] or form_to_show(dataset)
-        found = board(dataset, form, options["split"], all_runs=options["all_runs"])
+        asked = {field: options[field] or "" for field in FIELDS}
+        found = board(dataset, form, options["split"], all_runs=options["all_runs"], asked=asked)
+        for field, name in asked.items():
+            if name and name not in found["conditions"][field]:
+                known = "; ".join(found["conditions"][field]) or "none"
+                raise ValueError(f"No ranking has the {field} {name!r}; there are: {known}.")
         named = selection_named(dataset, options["split"] or "")
         if options["split"] and (named is None or found["chosen"] is None or found["chosen"].stories != named.stories):
             known = ", ".join(one.key for one in found["selections"] if one.key) or "none"
@@ -55,7 +68,14 @@ class Command(JsonCommand):
             "form": str(form),
             "stories": found["chosen"].label if found["chosen"] else "",
             "stages": {stage: [_row(one, stage) for one in entries] for stage, entries in stages.items()},
+            "rankings": {
+                stage: dict(one.chosen) | {"others": list(one.others)} for stage, one in found["rankings"].items()
+            },
+            "notes": {stage: leads(entries, stage) for stage, entries in stages.items()},
+            "absent": [one.as_json() for one in found["absent"]],
         }
+        for one in found["absent"]:
+            self.note(str(one))
         if not options["output"]:
             return told
         document = board_document("Leaderboard", stages)
@@ -72,10 +92,17 @@ class Command(JsonCommand):
             if rows:
                 wide = max(len(SCORES[stage]) + 4, *(len(row["model"]) for row in rows))
                 heads = "".join(f"{reading:>22}" for reading in READINGS)
-                self.stdout.write(f"\n{f'{SCORES[stage]} (%)':{wide}}{heads}  group")
+                self.stdout.write(
+                    f"\n{f'{SCORES[stage]} (%)':{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16}  group"
+                )
             for row in rows:
                 figures = "".join(f"{_told(row[reading]):>22}" for reading in READINGS)
-                self.stdout.write(f"{row['model']:{wide}}{figures}  {row['group'] or ''}".rstrip())
+                missing = f"{_percent(row['left_out']):>10}{_ends(row):>16}"
+                self.stdout.write(
+                    f"{row['model']:{wide}}{row['rank'] or '–':>6}{figures}{missing}  {row['group'] or '–'}"
+                )
+            for note in (*result["notes"][stage], *_apart(result["rankings"][stage])) if rows else ():
+                self.stdout.write(note)
         if not any(result["stages"].values()):
             self.note("No finished run has figures of these stories; --dataset and --split choose others.")
         if "path" in result:
@@ -97,9 +124,25 @@ def _row(entry: Mapping[str, Any], stage: str) -> dict[str, Any]:
         "kind": entry["kind"],
         "run": entry["run"],
         "settings": entry["settings"],
-        "group": entry["group"]["repaired"],
+        **({"judge_test": entry["judge_test"]} if entry["judge_test"] else {}),
+        **_ranking(entry),
+        **_missing(entry, stage),
         **{reading: _number(score_of(entry, reading, stage)) for reading in READINGS},
     }
+
+
+def _ranking(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Rank, its interval from eight models on, and letters; why there is no rank."""
+    ranking = entry["ranking"]["repaired"] or {}
+    held = {"rank": ranking.get("rank"), "rank_interval": ranking.get("ranks"), "group": entry["group"]["repaired"]}
+    return held | ({"reason": ranking["reason"]} if ranking.get("rank") is None and ranking.get("reason") else {})
+
+
+def _missing(entry: Mapping[str, Any], stage: str) -> dict[str, Any]:
+    """How many stories have no score, how many of these judges or providers lost, and what the score is with them at their worst and best."""
+    missing = missing_of(entry, stage)
+    counts = {name: missing[name] for name in ("stories", "unusable", "lost")}
+    return counts | {"left_out": left_out(missing), "worst_case": missing["low"], "best_case": missing["high"]}
 
 
 def _number(figure: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -121,6 +164,24 @@ def _differences(found: Mapping[str, Any]) -> dict[str, Any]:
         for reading in READINGS
         if any(one["readings"][reading] for one in entries)
     }
+
+
+def _apart(ranking: Mapping[str, Any]) -> list[str]:
+    """What stands in rankings of its own, and how to see it."""
+    told = []
+    for one in ranking["others"]:
+        options = " ".join(f"--{field} {shlex.quote(one[field])}" for field in FIELDS if one[field])
+        told.append(f"{one['rows']} more with {options}")
+    return [f"Ranked apart: {'; '.join(told)}."] if told else []
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def _ends(row: Mapping[str, Any]) -> str:
+    """Worst and best case, where something is missing."""
+    return f"{100 * row['worst_case']:.1f} to {100 * row['best_case']:.1f}" if row["unusable"] else ""
 
 
 def _told(figure: Mapping[str, Any] | None) -> str:

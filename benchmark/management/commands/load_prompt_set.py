@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 
 from annotation.management.json_command import JsonCommand
-from benchmark.models import Stage, StoredPromptSet
+from benchmark.models import LAUNCHED, StoredPromptSet
 from benchmark.services.asking import prompt_set_named
 from benchmark.services.prompt_sets import LARGEST, add_prompt_set, discard_prompt_set, names_of
 
@@ -36,7 +36,7 @@ class Command(JsonCommand):
             raise ValueError("Name the folder that holds the set's .txt files: --folder PATH.")
         held = add_prompt_set(by=None, project=project, name=_slug(name), files=_files(folder))
         prompts = prompt_set_named(held.name, project)
-        levels = {str(stage): list(prompts.levels(stage)) for stage in Stage.values}
+        levels = {str(stage): list(prompts.levels(stage)) for stage in LAUNCHED}
         return {"prompt_set": held.name, "files": len(held.files), "levels": levels}
 
 

@@ -21,16 +21,17 @@ from benchmark.management.commands._runs import (
     told,
 )
 from benchmark.management.commands._scores import say_run
-from benchmark.models import Dataset, Form, Run, Stage
+from benchmark.models import LAUNCHED, Dataset, Form, Run, Stage
 from benchmark.services.datasets import freeze
 from benchmark.services.estimates import parts_of
 from benchmark.services.in_context import SOURCES, reads_prompts
 from benchmark.services.plans import Plan, check
 from benchmark.services.runs import SUITE, start_run
+from workers.management.ending import failure_of
 from workers.models import Endpoint
 
 ALL = "all"
-OF_JUDGING = ("judge", "judge_level", "shots", "without_story")
+OF_JUDGING = ("judge", "judge_level", "shots", "without_story", "no_self_test")
 OF_ASKING = ("examples",)
 OF_THE_SOURCE = ("level", "form", "prompt_set")
 """What a judge alone takes from the run whose extractions it judges; given, they choose that run."""
@@ -46,7 +47,11 @@ class Command(JsonCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--suite", required=True, choices=[SUITE])
         parser.add_argument(
-            "--stage", required=True, action="append", choices=[*Stage.values, ALL], help="May be given several times."
+            "--stage",
+            required=True,
+            action="append",
+            choices=[*map(str, LAUNCHED), ALL],
+            help="May be given several times.",
         )
         parser.add_argument(
             "--endpoint", required=True, action="append", metavar="NAME", help="May be given several times."
@@ -60,6 +65,9 @@ class Command(JsonCommand):
         parser.add_argument("--judge-level", type=int, choices=LEVELS, help="4 if not given")
         parser.add_argument(
             "--shots", type=int, metavar="N", help="the judge's examples: 0 to 3, at level 4; 3 if not given"
+        )
+        parser.add_argument(
+            "--no-self-test", action="store_true", help="a judge that was not tested yet is not tested now either"
         )
         parser.add_argument("--without-story", action="store_true", help="the judge is not shown the story")
         parser.add_argument(
@@ -92,10 +100,13 @@ class Command(JsonCommand):
     def say(self, result: dict) -> None:
         say_run(self, result)
 
+    def failure(self, result: dict) -> str:
+        return failure_of(result, "run")
+
 
 def _plan(project: Project, options: dict[str, Any]) -> Plan:
     chosen = set(options["stage"])
-    stages = [stage for stage in Stage.values if ALL in chosen or stage in chosen]
+    stages = [stage for stage in LAUNCHED if ALL in chosen or stage in chosen]
     endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"])]
     if options["judge"] and Stage.EXTRACT in stages and Stage.JUDGE not in stages:
         stages.append(Stage.JUDGE)  # a judge without something to judge would be a mistake
@@ -109,7 +120,8 @@ def _plan(project: Project, options: dict[str, Any]) -> Plan:
         source = _extracted(project, endpoints, dataset, options)
     plan = Plan(
         dataset=source.dataset if source else dataset, endpoints=endpoints, stages=stages, judge=judge, source=source,
-        budget=dollars(options["budget"]), with_story=not options["without_story"], **_fields(options, source),
+        budget=dollars(options["budget"]), with_story=not options["without_story"],
+        self_test=not options["no_self_test"], **_fields(options, source),
         **{name: options[name] for name in ("split", "category", "limit", "seed", "batch", "title")},
     )  # fmt: skip
     check_examples(options["examples"], "examples", plan.level, "level")
@@ -131,7 +143,7 @@ def _check_uses(options: dict[str, Any], stages: Sequence[str], judge: Endpoint 
         raise ValueError(
             f"{flag(idle[0])} is for judging, and the stages are {named}: leave it out, or add --stage judge."
         )
-    if judge is not None and not reads_prompts(judge) and (idle := given(options, OF_JUDGING[1:])):
+    if judge is not None and not reads_prompts(judge) and (idle := given(options, OF_JUDGING[1:4])):
         raise ValueError(f"{flag(idle[0])} is of no use: {judge.name} is a baseline that reads the two tables alone.")
     if list(stages) == [Stage.JUDGE] and (idle := given(options, OF_ASKING)):
         raise ValueError(f"{flag(idle[0])} is for extraction and labelling, and the stages are {named}: leave it out.")

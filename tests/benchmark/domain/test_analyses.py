@@ -11,6 +11,7 @@ from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.metrics import averages
 from benchmark.domain.omnitom.repaired import stage2_report
 from benchmark.domain.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+from core.statistics import few, unseen_share
 
 GOLD = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
 FALSE = (GOLD[0], "False", *GOLD[2:])
@@ -60,7 +61,7 @@ def test_stage_1_by_order_and_role_by_hand():
     }  # fmt: skip
     assert kinds["0"]["recall"]["n"] == 1 and kinds["0"]["precision"]["n"] == 3
     assert kinds["1"]["f1"] == {"value": None, "n": 0, "interval": None, "reason": "no row of this kind"}
-    assert kinds["2+"]["recall"]["reason"] == "an interval needs at least two stories"
+    assert kinds["2+"]["recall"]["reason"] == few("stories")
 
 
 def test_match_counts_and_volume_by_hand():
@@ -68,18 +69,21 @@ def test_match_counts_and_volume_by_hand():
     # predicted counts 0, 1, 5, -1, 2
     assert found["match_counts"]["rows"] == {"0": 2, "1": 1, "2": 1, "3": 0, "4+": 1, "total": 5}
     assert [one["value"] for one in found["match_counts"]["shares"].values()] == [0.4, 0.2, 0.2, 0, 0.2]
-    # five predicted and five gold rows in two usable stories; a resample is either story twice or both: 4, 2.5 or 1 rows a story
-    assert found["volume"]["predicted_per_story"] == {"value": 2.5, "n": 2, "interval": [1, 4]}
-    assert found["volume"]["gold_per_story"]["interval"] == [2, 3]
+    # five predicted and five gold rows in two usable stories, too few for an interval
+    without = {"n": 2, "interval": None, "reason": few("stories")}
+    assert found["volume"]["predicted_per_story"] == found["volume"]["gold_per_story"] == {"value": 2.5, **without}
     assert stage1_analyses([])["volume"]["predicted_per_story"]["value"] is None
 
 
 def test_an_interval_resamples_whole_stories():
-    # one story with 10 rows all matched, one with 10 rows unmatched: resampled recall is 0, 1/2 or 1, however many rows there are
-    stories = [Stage1Result(at, "A", (), (at,) * 10, ("1",) * 10) for at in (0, 1)]
-    assert stage1_analyses(stories)["kinds"]["1"]["recall"] == {"value": 0.5, "n": 20, "interval": [0, 1]}
-    # a third, large story weighs with its rows: 10 of 40, not a mean of 1, 0, 0
-    large = Stage1Result(2, "A", (), (0,) * 20, ("1",) * 20)
+    # five stories with 10 rows all matched, five with 10 rows unmatched: the standard error of a mean of ten ones and noughts is
+    # .5/√9 = .1667, however many rows there are; times t(9; .975) = 2.262 and the slope 4 of the logit at 1/2: 0 ± 1.508, [.181, .819]
+    stories = [Stage1Result(at, "A", (), (at % 2,) * 10, ("1",) * 10) for at in range(10)]
+    recall = stage1_analyses(stories)["kinds"]["1"]["recall"]
+    assert (recall["value"], recall["n"]) == (0.5, 100)
+    assert recall["interval"] == pytest.approx([0.181, 0.819], abs=0.01)
+    # a large story weighs with its rows: 50 of 200, not a mean over stories
+    large = Stage1Result(10, "A", (), (0,) * 100, ("1",) * 100)
     assert stage1_analyses([*stories, large])["kinds"]["1"]["recall"]["value"] == 0.25
 
 
@@ -107,13 +111,16 @@ def test_confusion_and_labels_by_hand():
     assert table["said"] == ["True", "False", "Unknown", "missing", "illegal"] == list(said_labels("truth_status"))
     # gold True: said True twice, missing once, "so" once; gold False: said True once; the fourth story is unusable
     assert table["rows"] == [[2, 0, 0, 1, 1], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
-    # False was said of none of them in any resample; nothing of gold Unknown; gold False stands in one story, which not every resample has
-    assert table["ends"][0][1] == [0, 0] and table["ends"][2] == [None] * 5 and table["ends"][1] == [None] * 5
+    # four stories are too few for an interval
+    assert {end for ends in table["ends"] for end in ends} == {None}
     labels = found["labels"]["truth_status"]
     assert labels["predicted"] == [3, 0, 0, 1, 1]
     # gold counts the unusable story too: four True, two False
     assert labels["gold"] == [4, 2, 0, 0, 0] and labels["gold_ends"][3] is None
-    assert labels["gold_ends"][2] == [0, 0] and labels["ends"][1] == [0, 0]
+    assert labels["gold_ends"][2] is labels["ends"][1] is None
+    # of 20 such stories, 15 usable with a row of gold True: False was never said, which can be so in 18 % of stories that were not seen
+    many = stage2_analyses(STAGE2 * 5)["confusion"]["truth_status"]["ends"]
+    assert many[0][1] == pytest.approx([0, unseen_share(15)], abs=1e-5) and many[2] == [None] * 5
 
 
 def test_nothing_usable_has_no_figures():

@@ -69,6 +69,10 @@ def made(n: int) -> dict:
         for name in DIMENSIONS
     }
     board = [{"model": model, **spread(("official", "repaired")), "group": "ab"} for model in models]
+    apart = [
+        [{"value": 0.02 * (b - a), "shown": b - a > 2} if b > a else None for b in range(len(models))]
+        for a in range(len(models))
+    ]
     volume = [
         {"model": model, "predicted_per_story": float(rng.uniform(5, 40)), **spread(("precision", "recall", "f1"))}
         for model in models
@@ -78,6 +82,7 @@ def made(n: int) -> dict:
     }
     return {
         "leaderboard": (figures.leaderboard, ([*board], {"score": "Stage 1 F1"})),
+        "pairs": (figures.pair_matrix, (models, {"cells": apart, "score": "Stage 1 F1", "reading": "repaired"})),
         "category": (
             figures.f1_by_category,
             ([{"model": model, "values": spread(ABBREVIATIONS)} for model in models], {"reading": "official"}),
@@ -392,3 +397,15 @@ def test_series_differ_without_colour():
     root = ElementTree.fromstring(draw("orders", 1))
     shapes = {one.get("d") for one in root.iter(f"{SVG}path") if one.get("id")}
     assert len(shapes) >= 4  # a tick and three marks
+
+
+def test_every_pair_of_twenty_models_is_a_cell_with_its_points_and_shown_ones_are_bold():
+    root = ElementTree.fromstring(draw("pairs", 20))
+    cells = [one for one in texts(root) if re.fullmatch(r"\d+", one.text) and one.get("text-anchor") == "middle"]
+    heads = [one for one in cells if float(one.get("y")) < 20]
+    assert [one.text for one in heads] == [str(at) for at in range(1, 21)]
+    told = sorted(int(one.text) for one in cells if one not in heads)
+    assert told == sorted(2 * (b - a) for a in range(20) for b in range(a + 1, 20))  # 190 pairs, 2 points a place
+    bold = [one for one in cells if one.get("font-weight") in ("bold", "700")]
+    assert len(bold) == sum(b - a > 2 for a in range(20) for b in range(a + 1, 20))
+    assert "190" not in root[1].text and root[1].text.count("shown to differ") == 190

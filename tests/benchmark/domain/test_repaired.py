@@ -7,7 +7,6 @@ import pytest
 from benchmark.domain.omnitom.repaired import (
     NO_ANSWER,
     NO_JUDGEMENT,
-    PARTLY_JUDGED,
     UNREADABLE,
     score_repaired,
     stage1_report,
@@ -37,7 +36,9 @@ def test_a_perfect_model_is_perfect_on_the_nastiest_records(omnitom_run):
         assert (overall["stories"], overall["unusable"], overall["undefined"]) == (46, 0, 1)
         for name in shares:
             assert overall[name] == 1
-            assert overall["interval"][name] == overall["bounds"][name] == [1, 1]
+            assert overall["bounds"][name] == [1, 1]
+            # 46 perfect stories: with 95 % confidence at most 1 − .05^(1/46) of all are of another kind
+            assert overall["interval"][name] == pytest.approx([0.05 ** (1 / 46), 1])
 
 
 def test_clean_records_give_the_official_figures(omnitom_run):
@@ -63,20 +64,22 @@ def test_an_extraction_that_cannot_be_read_had_everything_at_best():
 def test_a_story_that_cannot_be_read_is_left_out_and_bounded():
     # story 1: P 1/2, R 1, F1 = 2·(1/2)/(3/2) = 2/3; story 2 unreadable → F1 from 0 to 1
     # story 3: one of two predicted rows unjudged: P 1/2 to 1, R 1, F1 2/3 to 1
-    # estimate 2/3 of one story; bounds of F1 (2/3 + 0 + 2/3)/3 = 4/9 and (2/3 + 1 + 1)/3 = 8/9
+    # estimate of story 3: P 1 of the one judged row, R 1, F1 1; of both stories (2/3 + 1)/2 = 5/6
+    # bounds of F1 (2/3 + 0 + 2/3)/3 = 4/9 and (2/3 + 1 + 1)/3 = 8/9
     results = [
         Stage1Result(1, "A", (1, 0), (1,), ("1",)),
         Stage1Result(2, "B", (), (None,), ("1",), UNREADABLE),
-        Stage1Result(3, "A", (2, None), (1,), ("1",), PARTLY_JUDGED),
+        Stage1Result(3, "A", (2, None), (1,), ("1",)),
     ]
     found = stage1_report(results, seed=3, resamples=100)
     overall = found["overall"]
-    assert (overall["stories"], overall["unusable"]) == (1, 2)
-    assert overall["unusable_reasons"] == {UNREADABLE: 1, PARTLY_JUDGED: 1}
-    assert overall["f1"] == pytest.approx(2 / 3)
+    assert (overall["stories"], overall["unusable"]) == (2, 1)
+    assert overall["unusable_reasons"] == {UNREADABLE: 1}
+    assert overall["unjudged"] == {"stories": 1, "predicted": 1, "gold": 0}
+    assert overall["f1"] == pytest.approx(5 / 6)
     assert overall["bounds"]["f1"] == pytest.approx([4 / 9, 8 / 9])
-    assert overall["interval"]["f1"] is None
-    assert overall["reason"] == "an interval needs at least two stories"
+    assert found["stories"][2]["f1"] == 1 and found["stories"][2]["bounds"]["f1"] == pytest.approx([2 / 3, 1])
+    assert found["stories"][2]["unjudged"] == {"predicted": 1, "gold": 0}
     # categories: A 2/3 to (2/3 + 1)/2 = 5/6, B 0 to 1 → their mean 1/3 to 11/12
     assert overall["bounds"]["f1_category_mean"] == pytest.approx([1 / 3, 11 / 12])
     assert [row["story_category"] for row in found["by_category"]] == ["A", "B"]
@@ -112,10 +115,11 @@ def test_why_a_story_is_unusable(make_record):
     texts[5]["judge"] = texts[5]["judge"].replace("Bo,It snows,1\n", "", 1)
     found = score_repaired(records, texts, resamples=50)
     reasons = [row.get("reason") for row in found["stage1"]["stories"]]
-    assert reasons == [None, NO_ANSWER, UNREADABLE, NO_JUDGEMENT, PARTLY_JUDGED, NO_GOLD]
+    assert reasons == [None, NO_ANSWER, UNREADABLE, NO_JUDGEMENT, None, NO_GOLD]
+    assert found["stage1"]["stories"][4]["unjudged"] == {"predicted": 1, "gold": 0}
     assert [row.get("reason") for row in found["stage2"]["stories"]] == [None, UNREADABLE, None, None, None, NO_GOLD]
     assert found["stage1"]["overall"]["f1"] == 1
-    assert found["stage1"]["overall"]["unusable"] == 4
+    assert found["stage1"]["overall"]["unusable"] == 3
 
 
 @pytest.mark.parametrize(

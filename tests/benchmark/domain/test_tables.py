@@ -11,7 +11,6 @@ import pytest
 
 from annotation.domain.schema import SCHEMA
 from benchmark.domain.tables import (
-    MARKED,
     Column,
     Table,
     by_dimension_and_category,
@@ -23,7 +22,8 @@ from benchmark.domain.tables import (
     unusable_outputs,
 )
 from benchmark.domain.tables.latex import escaped
-from benchmark.domain.tables.omnitom import ABBREVIATIONS, HEADERS
+from benchmark.domain.tables.omnitom import ABBREVIATIONS, HEADERS, counted_stories
+from benchmark.domain.tables.table import MARKED
 
 HOSTILE = [
     r"a&b%c_d\e$f#g{h}i~j^k",
@@ -286,17 +286,19 @@ def test_table_12_by_hand():
 
     shares = {
         "Qwen3 8B": {
-            "stage1": held(62, {"calls": {}, "judgements": {"the judge refused": 2, "no judgement": 1}}),
+            "stage1": held(
+                62, {"calls": {}, "judgements": {"the judge refused": 2, "no judgement": 1}, "rows": {"left out": 5}}
+            ),
             "stage2": held(129, {"calls": {"the call failed": 4}}),
         },
         "GPT-5": {"stage1": None, "stage2": held(16, {"calls": {}})},
     }
     found = unusable_outputs(shares, reading="repaired")
     shown = [[column.text(row.get(column.key)) for column in found.columns] for row in found.rows]
-    # a stage: share, unusable, answers, calls without an answer, and of stage 1 extractions without a judgement
+    # a stage: share, unusable, answers, calls without an answer, and of stage 1 extractions and rows without a judgement
     assert shown == [
-        ["Qwen3 8B", "6.93", "62", "895", "0", "3", "14.41", "129", "895", "4"],
-        ["GPT-5", "–", "–", "–", "–", "–", "1.79", "16", "895", "0"],
+        ["Qwen3 8B", "6.93", "62", "895", "0", "3", "5", "14.41", "129", "895", "4"],
+        ["GPT-5", "–", "–", "–", "–", "–", "–", "1.79", "16", "895", "0"],
     ]
     assert found.columns[1].interval_text(found.rows[0]) == "[5.0, 9.0]"
 
@@ -308,3 +310,9 @@ def test_an_estimate_is_printed_with_its_interval_and_n():
     assert [column.interval_text(row) for row in rows] == ["[40, 60] n = 1,200", "n = 0"]
     assert records(to_csv(table)) == [["A", "A low", "A high", "A n"], ["50", "40", "60", "1200"], ["", "", "", "0"]]
     assert b'"a n": 1200' in to_json(table)
+
+
+def test_cells_of_few_stories_say_why_they_have_no_interval():
+    """A dash with its reason: five stories are the fewest."""
+    assert counted_stories([{"A n": 9, "B n": 5, "A": 0.3}]) == "n: stories."
+    assert counted_stories([{"A n": 9}, {"A n": 4}]) == "n: stories. No brackets: an interval needs at least 5 stories."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from annotation.domain.schema import Schema
@@ -32,6 +33,16 @@ def judging_schema(predictions: int, gold: int) -> dict[str, Any]:
         "gold": _list(_closed({"id": named["gold"], "matches": _list(named["prediction"])})),
     }
     return _closed(sides) | {"$defs": {name: _id(count, predictions + gold) for name, count in ids.items()}}
+
+
+def follow_up_schema(missing: Sequence[Sequence[int]], sizes: Sequence[int]) -> dict[str, Any]:
+    """`judging_schema` for the rows at the places `missing` of either side, with matches among all rows of the other side."""
+    schema = judging_schema(*sizes)
+    for name, places in zip(("predictions", "gold"), missing, strict=True):
+        row = schema["properties"][name]["items"]["properties"]
+        if places and len(places) <= MOST_IDS:
+            row["id"] = {"type": "integer", "enum": [at + 1 for at in places]}
+    return schema
 
 
 def _id(count: int, listed: int) -> dict[str, Any]:

@@ -20,8 +20,8 @@ class PredictedRow(NamedTuple):
     officially: tuple[str, str] | None = None
 
 
-def read_extraction(text: str) -> list[PredictedRow]:
-    """The propositions of an answer, in its order: of its JSON (`rows`), otherwise of its tables.
+def read_extraction(text: str, *, structured: bool = False) -> list[PredictedRow]:
+    """The propositions of an answer, in its order: of its JSON (`rows`), otherwise of its tables, but for `structured` ones.
 
     Rows without an actor or a belief are no proposition. Without a header a line counts only if it ends in an order, so
     that prose with pipes stays out.
@@ -30,6 +30,8 @@ def read_extraction(text: str) -> list[PredictedRow]:
     if value is not None and (rows := rows_in(value, "rows")):
         cells = ([text_of(row.get(name)) for name in ("actor", "belief", "order")] for row in rows)
         found = [PredictedRow(actor, belief, order) for actor, belief, order in cells]
+    elif structured:
+        found = []
     else:
         found = [row for line in pipes.rows_of(text) if (row := _row(line))]
     return [row for row in map(_tidy, found) if row.actor and row.belief]

@@ -30,18 +30,20 @@ class _Judged(NamedTuple):
     count: int
 
 
-def read_counts(text: str, predicted: Sequence[PredictedRow], gold: Sequence[GoldRow]) -> tuple[Counts, Counts]:
+def read_counts(
+    text: str, predicted: Sequence[PredictedRow], gold: Sequence[GoldRow], *, structured: bool = False
+) -> tuple[Counts, Counts]:
     """The count of each predicted row and of each gold row that the judge was shown; None where it gave none.
 
     Structured: `{"predictions": [{"id", "matches": [ids]}], "gold": […]}`, ids counted from 1, a count is the number of
-    distinct matches. Equal rows share a count: the judge need not repeat itself.
+    distinct matches. Tables are no `structured` judgement. Equal rows share a count: the judge need not repeat itself.
     """
     value = json_in(text)
     if value is not None and ("predictions" in value or "gold" in value):
         sides = (("predictions", len(predicted), len(gold)), ("gold", len(gold), len(predicted)))
         told = [_by_id(rows_in(value, name), own, other) for name, own, other in sides]
         return told[0], told[1]
-    sections = _sections(text)
+    sections = ([], []) if structured else _sections(text)
     wanted = [[(row.actor, row.belief, row.officially) for row in predicted], [(r.actor, r.belief, None) for r in gold]]
     counts = [_counted(rows, judged) for rows, judged in zip(wanted, sections, strict=True)]
     return counts[0], counts[1]

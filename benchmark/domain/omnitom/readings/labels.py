@@ -16,16 +16,17 @@ _POSITIONAL = {"actor": 0, "belief": 1} | {dimension: at for at, dimension in en
 _PLAIN = {plain(dimension): dimension for dimension in DIMENSIONS}
 
 
-def read_labels(text: str, gold: Sequence[GoldRow]) -> list[Labels | None]:
+def read_labels(text: str, gold: Sequence[GoldRow], *, structured: bool = False) -> list[Labels | None]:
     """For each of the `gold` rows that were shown, in their order, its seven labels; None where the answer has no row.
 
-    A structured row names its gold row by `id`, counted from 1, or by actor and belief; a table row by actor and belief.
+    A structured row names its gold row by `id`, counted from 1, or by actor and belief; a table row by actor and belief. A table
+    is no `structured` answer.
     """
     value = json_in(text)
     rows = rows_in(value, "rows")
     if rows and not any("actor" in row for row in rows):
         return _by_id(rows, len(gold))
-    read = [_structured(row) for row in rows] if rows else _tabled(text, gold)
+    read = [_structured(row) for row in rows] if rows or structured else _tabled(text, gold)
     found = [row for row in read if row]
     keys = [row_key(row.actor, row.belief) for row in gold]
     places = pair(keys, [row_key(row["actor"], row["belief"]) for row in found])

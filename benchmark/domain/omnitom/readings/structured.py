@@ -32,6 +32,15 @@ def json_in(text: str) -> dict[str, Any] | None:
     return None
 
 
+def ignores_schema(text: str, *names: str) -> bool:
+    """Whether an answer that was held to a schema is something else than an object with a list of one of these names.
+
+    An empty text is no answer rather than another form of it.
+    """
+    value = json_in(text)
+    return bool(text.strip()) and not any(isinstance((value or {}).get(name), list) for name in names)
+
+
 def _candidates(text: str) -> Iterator[str]:
     stripped = text.strip().removeprefix("\ufeff")
     if stripped.startswith(("{", "[")):

@@ -1,0 +1,212 @@
+"""How far can figures be trusted when a judge leaves rows out? Simulated judgements whose truth is known, scored by the product.
+
+Stories differ in length and in difficulty, and longer and harder ones hold more rows that match nothing. The judge leaves rows out at
+random, or more often in long tables, or more often where a row matches nothing, or it stops before the end of its second table.
+
+    python -m bench.judging            # the table of docs/benchmarks.md
+    python -m bench.judging --repetitions 100 --stories 20 50
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from random import Random
+from statistics import mean
+from typing import Any
+
+from benchmark.domain.omnitom.analyses import stage1_analyses
+from benchmark.domain.omnitom.estimating import COMPLETE, StoryScore, report
+from benchmark.domain.omnitom.metrics import STAGE1_SHARES
+from benchmark.domain.omnitom.repaired import NO_JUDGEMENT, stage1_report, stage1_score
+from benchmark.domain.omnitom.results import Stage1Result
+
+SIZES = (4, 8, 16, 24, 40)
+CATEGORIES = ("A", "B", "C")
+CENSUS = 60_000
+"""Stories over which the truth is the mean."""
+
+Counts = tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Skipping:
+    """How a judge leaves rows out: with chance `always`, plus `long` at the longest table (less at shorter ones), plus `unmatched`
+    where a row matches nothing; a table of more than half the longest is cut off with chance `cut`, and so is a whole judgement with
+    chance `none`."""
+
+    always: float = 0.0
+    long: float = 0.0
+    unmatched: float = 0.0
+    cut: float = 0.0
+    none: float = 0.0
+
+
+JUDGES: Mapping[str, Skipping] = {
+    "none": Skipping(),
+    "at random": Skipping(always=0.05),
+    "by length": Skipping(long=0.15, cut=0.1),
+    "by difficulty": Skipping(always=0.02, unmatched=0.1),
+    "by both": Skipping(always=0.01, long=0.08, unmatched=0.1, cut=0.1, none=0.03),
+}
+
+
+def judged_story(rng: Random, number: int) -> Stage1Result:
+    """A story with every row judged. A hard one, and a long one, has fewer rows that match."""
+    size, ease = rng.choice(SIZES), rng.gauss(0, 0.12)
+    chance = min(0.95, max(0.05, 0.75 + ease - 0.25 * size / SIZES[-1]))
+    sides = [tuple(int(rng.random() < chance) for _ in range(max(2, round(size * volume)))) for volume in (1.2, 1.0)]
+    kinds = [tuple(rng.choice("01") for _ in side) for side in sides]
+    category = CATEGORIES[number % len(CATEGORIES)]
+    return Stage1Result(number, category, *sides, gold_orders=kinds[1], pred_orders=kinds[0])
+
+
+def skipped(rng: Random, story: Stage1Result, judge: Skipping) -> Stage1Result:
+    """What that judge leaves of a fully judged story."""
+    sides = [_left(rng, side, judge) for side in (story.pred_counts, story.gold_counts)]
+    size = len(story.gold_counts)
+    if 2 * size > SIZES[-1] and rng.random() < judge.cut:
+        kept = rng.randrange(size)
+        sides[1] = sides[1][:kept] + (None,) * (size - kept)
+    if rng.random() < judge.none * 2 * size / SIZES[-1] or set(sides[0] + sides[1]) == {None}:
+        nothing = [(None,) * len(side) for side in sides]
+        return replace(story, pred_counts=nothing[0], gold_counts=nothing[1], unusable=NO_JUDGEMENT)
+    return replace(story, pred_counts=sides[0], gold_counts=sides[1])
+
+
+def _left(rng: Random, side: Counts, judge: Skipping) -> Counts:
+    length = judge.long * len(side) / SIZES[-1]
+    return tuple(
+        None if rng.random() < judge.always + length + judge.unmatched * (not count) else count for count in side
+    )
+
+
+def asked_again(rng: Random, whole: Stage1Result, left: Stage1Result, answered: float = 0.8) -> Stage1Result:
+    """After a follow-up that brings that share of the missing rows."""
+    sides = [
+        tuple(told if kept is None and rng.random() < answered else kept for told, kept in zip(*both, strict=True))
+        for both in ((whole.pred_counts, left.pred_counts), (whole.gold_counts, left.gold_counts))
+    ]
+    unusable = NO_JUDGEMENT if set(sides[0] + sides[1]) == {None} else ""
+    return replace(left, pred_counts=sides[0], gold_counts=sides[1], unusable=unusable)
+
+
+@cache
+def truth(seed: int = 0, stories: int = CENSUS) -> float:
+    """Mean F1 of fully judged stories."""
+    rng = Random(seed)
+    return mean(stage1_score(judged_story(rng, number)).estimate["f1"] for number in range(stories))
+
+
+def sample(
+    seed: int, stories: int, judge: Skipping
+) -> tuple[list[Stage1Result], list[Stage1Result], list[Stage1Result]]:
+    """Stories fully judged, as that judge leaves them, and after a follow-up."""
+    rng = Random(seed)
+    whole = [judged_story(rng, number) for number in range(stories)]
+    left = [skipped(rng, story, judge) for story in whole]
+    return whole, left, [asked_again(rng, *both) for both in zip(whole, left, strict=True)]
+
+
+def bounded(results: Sequence[Stage1Result], figures: Mapping[str, Any]) -> Iterator[tuple[float, Sequence[float]]]:
+    """(estimate, its bounds) at every level that has both: story, category, overall, and rows pooled by kind and MatchCount."""
+    for row in (figures["overall"], *figures["by_category"], *figures["stories"]):
+        for name, (low, high) in row.get("bounds", {}).items():
+            if row[name] is not None:
+                yield row[name], (low, high)
+    pooled = stage1_analyses(results, resamples=20)
+    kinds = [one for held in pooled["kinds"].values() for one in held.values()]
+    for one in (*kinds, *pooled["match_counts"]["shares"].values()):
+        if one["value"] is not None and "bounds" in one:
+            yield one["value"], one["bounds"]
+
+
+def is_within(value: float, ends: Sequence[float]) -> bool:
+    """Whether a value lies between two ends, but for the last digit of a double."""
+    return ends[0] - 1e-12 <= value <= ends[1] + 1e-12
+
+
+@dataclass(slots=True)
+class Tally:
+    """What repetitions of one judge and number of stories came to: shares, and mean widths of intervals."""
+
+    rows_missing: list[float]
+    outside: int
+    sample_held: list[bool]
+    covered: list[bool]
+    of_estimate: list[bool]
+    after: list[bool]
+    widths: list[float]
+    widths_after: list[float]
+
+
+def tallied(judge: Skipping, stories: int, repetitions: int, true: float, *, resamples: int = 400) -> Tally:
+    found = Tally([], 0, [], [], [], [], [], [])
+    for seed in range(1, repetitions + 1):
+        whole, left, again = sample(seed, stories, judge)
+        figures = stage1_report(left, seed=seed, resamples=resamples)
+        overall = figures["overall"]
+        found.outside += sum(not is_within(*one) for one in bounded(left, figures))
+        complete = stage1_report(whole, resamples=20)["overall"]["f1"]
+        found.sample_held.append(is_within(complete, overall["bounds"]["f1"]))
+        rows = sum(len(one.pred_counts) + len(one.gold_counts) for one in left)
+        found.rows_missing.append(sum(map(sum, (one.unjudged for one in left))) / rows)
+        found.covered.append(is_within(true, overall["interval"]["f1"]))
+        found.widths.append(_width(overall))
+        found.of_estimate.append(is_within(true, _of_the_estimate(left, seed, resamples)))
+        after = stage1_report(again, seed=seed, resamples=resamples)["overall"]
+        found.after.append(is_within(true, after["interval"]["f1"]))
+        found.widths_after.append(_width(after))
+    return found
+
+
+def _width(row: Mapping[str, Any]) -> float:
+    low, high = row["interval"]["f1"]
+    return high - low
+
+
+def _of_the_estimate(results: Sequence[Stage1Result], seed: int, resamples: int) -> list[float]:
+    """The interval that looks at the judged rows alone, as if nothing were missing."""
+    judged = [
+        replace(score, worst=score.estimate, best=score.estimate, unjudged=COMPLETE) for score in _scored(results)
+    ]
+    return report(judged, STAGE1_SHARES, seed=seed, resamples=resamples)["overall"]["interval"]["f1"]
+
+
+def _scored(results: Sequence[Stage1Result]) -> list[StoryScore]:
+    return [score for score in map(stage1_score, results) if score.estimate is not None]
+
+
+HEAD = (
+    "| rows left out | stories | share of rows | estimates outside their bounds | bounds hold the sample's F1 | interval holds the truth "
+    "| interval of the judged rows alone | mean width | after a follow-up: holds | mean width |"
+)
+
+
+def _line(name: str, stories: int, found: Tally) -> str:
+    per_cent: Callable[[Sequence[float]], str] = lambda values: f"{100 * mean(values):.1f} %"  # noqa: E731
+    cells = (
+        name, stories, per_cent(found.rows_missing), found.outside, per_cent(found.sample_held), per_cent(found.covered),
+        per_cent(found.of_estimate), f"{100 * mean(found.widths):.1f}", per_cent(found.after), f"{100 * mean(found.widths_after):.1f}",
+    )  # fmt: skip
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repetitions", type=int, default=1000)
+    parser.add_argument("--stories", type=int, nargs="+", default=[10, 21, 100])
+    options = parser.parse_args()
+    true = truth()
+    print(
+        f"True F1 {100 * true:.2f}; {options.repetitions:,} samples each.\n\n{HEAD}\n{'|---' * HEAD.count(' | ')}|---|"
+    )
+    for name, judge in JUDGES.items():
+        for stories in options.stories:
+            print(_line(name, stories, tallied(judge, stories, options.repetitions, true)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Under which conditions rows are ranked together: asked with the same prompts, judged by the same judge.
+
+What matters is what the models read (the wording, its level, its examples) and who judged them, in which version, by which prompt: a figure
+under another of these is a figure of another instrument, and stands in a ranking of its own. How long an answer might be and the seed do not
+matter in that sense: models need different room, and a repetition is of the same instrument. Rows say them. The form of the answers and the
+version of the gold are chosen before. A baseline reads no prompt and is in every ranking of its judge; people are in every one of labelling.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark.models import Run, Stage
+from benchmark.services.in_context import SOURCES, examples_told, judge_told, reads_prompts, wanted_by
+from benchmark.services.judge_versions import version_of
+
+FIELDS = ("judge", "prompts")
+"""In the order in which they are chosen."""
+ASKED = {"stage1": Stage.EXTRACT, "stage2": Stage.LABEL}
+
+Conditions = dict[str, list[str] | None]
+"""By field [what it is in words, a digest of all that it is]; None where the field does not bear on the row."""
+
+
+def conditions_of(run: Run, stage: str, *, reads: bool) -> Conditions:
+    """Of a run's rows of a stage; `reads` says whether the row's model reads prompts."""
+    judge = _judge(run) if stage == "stage1" and run.judge else None
+    return {"judge": judge, "prompts": _prompts(run, ASKED[stage]) if reads else None}
+
+
+def _prompts(run: Run, stage: str) -> list[str]:
+    asked = run if stage in run.spec.get("prompts", {}) or run.source is None else run.source
+    told, held = (
+        f"{asked.prompt_set}, level {asked.level}",
+        [asked.prompt_set, asked.level, asked.spec.get("prompts", {}).get(stage)],
+    )
+    if count := wanted_by(asked, stage):
+        source = asked.params.get("examples_from", "")
+        told += f", {count} example{'s' if count > 1 else ''} from {SOURCES.get(source, source)}"
+        held += [count, source]
+    return [told, _digest(held)]
+
+
+def _judge(run: Run) -> list[str]:
+    shown = examples_told(run, Stage.JUDGE) if reads_prompts(run.judge) else ""
+    return [judge_told(run) + (f", {shown}" if shown else ""), version_of(run)[:12]]
+
+
+def _digest(held: Any) -> str:
+    return hashlib.sha256(json.dumps(held, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What one stage's ranking is of. `options` are the names of each field, the commonest among models first, `chosen` the one that was
+    taken, empty where the stage has none. `others` are [{judge, prompts, rows}] of what is left out, none of it lost."""
+
+    options: Mapping[str, list[str]]
+    chosen: Mapping[str, str]
+    others: Sequence[Mapping[str, Any]]
+
+
+def named(entries: Sequence[dict[str, Any]]) -> None:
+    """Gives each entry `within`: the name of each of its conditions. One digest has one name, whatever words its runs have for it (an
+    endpoint may have another name, a category another number of examples), and no two digests share one."""
+    for field in FIELDS:
+        words: dict[str, str] = {}
+        for told, digest in filter(None, (one["conditions"][field] for one in entries)):
+            words[digest] = min(told, words.get(digest, told))
+        shared = Counter(words.values())
+        for one in entries:
+            _, digest = one["conditions"][field] or ("", "")
+            name = words.get(digest) and words[digest] + (
+                f", version {digest[:6]}" if shared[words[digest]] > 1 else ""
+            )
+            one["within"] = one.get("within", {}) | {field: name}
+
+
+def ranked_together(
+    entries: Sequence[dict[str, Any]], asked: Mapping[str, str], known: Mapping[str, Iterable[str]]
+) -> tuple[list[dict[str, Any]], Ranking]:
+    """The entries of one ranking: of the conditions that were asked for, or of those that most models have. What is asked for counts where it
+    is one of the `known` names, even if this stage has no model under it."""
+    kept, chosen, options = list(entries), {}, {}
+    for field in FIELDS:
+        counts = Counter(one["within"][field] for one in kept if one["within"][field] and one["kind"] == "model")
+        counts.update(dict.fromkeys((one["within"][field] for one in kept if one["within"][field]), 0))
+        options[field] = [name for name, _ in counts.most_common()]
+        wanted = asked.get(field, "")
+        chosen[field] = wanted if wanted in known[field] else next(iter(options[field]), "")
+        kept = [one for one in kept if one["within"][field] in (None, chosen[field])]
+    return kept, Ranking(options, chosen, _others(entries, kept))
+
+
+def _others(entries: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is left out, by conditions; baselines are counted to the largest ranking of their judge."""
+    inside = {one["key"] for one in kept}
+    left = [one["within"] for one in entries if one["key"] not in inside]
+    counts = Counter((within["judge"] or "", within["prompts"]) for within in left if within["prompts"])
+    for judge in (within["judge"] or "" for within in left if not within["prompts"]):
+        counts[next((found for found, _ in counts.most_common() if found[0] == judge), (judge, ""))] += 1
+    return [{"judge": judge, "prompts": prompts, "rows": rows} for (judge, prompts), rows in counts.most_common()]

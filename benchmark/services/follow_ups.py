@@ -1,0 +1,103 @@
+"""Asking a judge once more for the rows that its judgements leave out.
+
+A judgement has one follow-up at most. It is a place of its run like any other, with an item, a call in the ledger and a page of its own;
+its answer fills the gaps of the repaired reading (services/evaluating.py), never the official one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+
+from annotation.models import User
+from annotation.services import audit
+from benchmark.domain.omnitom.prompting.follow_up import DIGEST
+from benchmark.domain.omnitom.repaired import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
+from benchmark.models import Run, RunItem, Stage
+from benchmark.services.asking import follow_up_of
+from benchmark.services.estimates import Estimate, Line, Size, extent_of, line_of
+from benchmark.services.evaluating import answers_of
+from benchmark.services.plans import RunRefused
+from benchmark.services.runs import FOLLOWED_UP, add_work, note_later, plan_of
+from workers.domain.pricing import Extent
+from workers.models import Job, JobState
+from workers.models.bulk import insert_rows
+from workers.services.settling import reopen_job
+
+CHARACTERS_A_ROW = 90
+"""What the answer to one missing row takes, about."""
+HOPELESS = (REFUSED, JUDGE_NOT_STRUCTURED, NOT_WHOLE)
+"""Why judgements are unusable that another question would not mend."""
+
+
+def with_gaps(run: Run) -> QuerySet[RunItem]:
+    """The judgements that a follow-up can still be asked for."""
+    asked = RunItem.objects.filter(entrant=OuterRef("entrant"), story=OuterRef("story"), stage=Stage.FOLLOW_UP)
+    held = RunItem.objects.filter(entrant__run=run, stage=Stage.JUDGE, call__isnull=False, unjudged__gt=0)
+    return held.filter(~Q(unusable__in=HOPELESS), ~Exists(asked)).order_by("entrant__position", "id")
+
+
+def gaps_of(run: Run) -> dict[str, int]:
+    """{"rows", "judgements", "all_rows"}: rows that can still be asked for, in how many judgements, and rows without a judgement in all."""
+    if Stage.JUDGE not in run.stages:
+        return {"rows": 0, "judgements": 0, "all_rows": 0}
+    found = with_gaps(run).order_by().aggregate(rows=Sum("unjudged"), judgements=Count("pk"))
+    judged = RunItem.objects.filter(entrant__run=run, stage=Stage.JUDGE)
+    found["all_rows"] = judged.aggregate(rows=Sum("unjudged"))["rows"]
+    return {name: count or 0 for name, count in found.items()}
+
+
+def estimate_of_follow_ups(run: Run) -> Estimate:
+    """What asking costs, from the questions themselves. The ledger is not looked into. Raises RunRefused where nothing is to be asked."""
+    plan, found = plan_of(run), Estimate([])
+    places = list(with_gaps(run).select_related("story", "call", "entrant__endpoint", "entrant__run__dataset"))
+    if not places:
+        raise RunRefused(NOTHING)
+    texts, by_model = answers_of(places), {}
+    for place in places:
+        by_model.setdefault(place.entrant, {})[place.pk] = _size(place, texts[place.pk])
+    found.stories.extend({place.story_id: place.story for place in places}.values())
+    for entrant, sizes in by_model.items():
+        found.lines.append(line_of(plan, Line(entrant.endpoint, Stage.FOLLOW_UP, run.judge), sizes))
+    return found
+
+
+def _size(place: RunItem, texts) -> Size:
+    question = follow_up_of(place, texts.get(Stage.EXTRACT, ""), place.call.answer)
+    return Size(extent_of(question) if question else Extent(), Extent(CHARACTERS_A_ROW * place.unjudged))
+
+
+NOTHING = "Every judgement that a follow-up could complete has all its rows, or had its follow-up already."
+
+
+@transaction.atomic
+def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
+    """Adds a follow-up to every judgement with gaps. Returns how many. Raises RunRefused."""
+    job = Job.objects.select_for_update().get(pk=run.job_id)
+    run.refresh_from_db(fields=["spec"])  # another may have noted something meanwhile
+    if job.state == JobState.CANCELLED:
+        raise RunRefused("The run was cancelled; run it again instead.")
+    if run.judge and not run.judge.active:
+        raise RunRefused(f"The endpoint {run.judge.name} is switched off.")
+    places = list(with_gaps(run).values_list("entrant_id", "story_id"))
+    if not places:
+        raise RunRefused(NOTHING)
+    insert_rows(RunItem, _NEW, [(*place, Stage.FOLLOW_UP, "") for place in places])
+    reopen_job(job.pk)
+    run.job.refresh_from_db()
+    add_work(run=run, places=_waiting(run), now=now)
+    note_later(run, FOLLOWED_UP, now, judgements=len(places), prompt=DIGEST)
+    run.save(update_fields=["spec"])
+    audit.record(by=by, project=run.project, action="run.followed_up", target=run.uid, judgements=len(places))
+    return len(places)
+
+
+_NEW = ("entrant", "story", "stage", "unusable")
+
+
+def _waiting(run: Run) -> Sequence[RunItem]:
+    held = RunItem.objects.filter(entrant__run=run, stage=Stage.FOLLOW_UP, item=None, call=None)
+    return list(held.select_related("entrant__endpoint").order_by("id"))

@@ -1,0 +1,55 @@
+"""What of results waits for those who still label or decide some of the stories behind it.
+
+Gold is told cell by cell on items, in downloads and in what is given story by story: none of that is shown of a story that somebody has open
+work on. Figures over whole selections are, from `workload.FEWEST` stories on; what counts gold labels or parts the stories is not, as the finished
+stories could be taken away from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Any
+
+from benchmark.services.comparisons import Comparison
+from benchmark.services.documents import Document
+
+Numbers = Set[int]
+
+
+def sentence(open_stories: int, stories: int) -> str:
+    """Why figures over `stories` are not shown to somebody with open work on some of them."""
+    some = "it" if stories == 1 else f"{open_stories:,} of them"
+    told = "one story" if stories == 1 else f"{stories:,} stories"
+    return f"These figures rest on {told}, and you still have work to do on {some}. Finish that first."
+
+
+def stories_of(document: Document) -> Numbers | None:
+    """The numbers of the stories that a document is about; None where it is too old to say."""
+    if document["kind"] == "comparison":
+        return {row["number"] for row in document["comparison"]["stories"]}
+    return set(document["numbers"]) if "numbers" in document else None
+
+
+def whole_document(document: Document, closed: Numbers) -> Document:
+    """The document with the number of stories that it is `withheld` for, and without what tells of them: rows of people, who may be the reader,
+    and every table and figure but those over all stories (`documents`)."""
+    stories = stories_of(document)
+    count = len(closed if stories is None else closed & stories)
+    if not count:
+        return document
+    if document["kind"] == "comparison":
+        return document | {"comparison": whole_comparison(document["comparison"], closed), "withheld": count}
+    return document | {"stages": whole_stages(document["stages"]), "withheld": count}
+
+
+def whole_stages(stages: Mapping[str, Any]) -> dict[str, Any]:
+    return {stage: [one for one in entries if one["kind"] != "person"] for stage, entries in stages.items()}
+
+
+def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:
+    """Without rows by category, and without the stories in `closed`."""
+    if not any(row["number"] in closed for row in comparison["stories"]):
+        return comparison
+    rows = [row for row in comparison["rows"] if not row["category"]]
+    stories = [row for row in comparison["stories"] if row["number"] not in closed]
+    return comparison | {"rows": rows, "stories": stories, "withheld": len(comparison["stories"]) - len(stories)}

@@ -1,0 +1,431 @@
+"""Who still labels or decides a story sees none of its gold: at every address of the URLconf, with every filter, whoever may see results.
+
+Bob labels story 8; Esi labels story 7 and has a cell of story 6 to decide. Their gold is planted with words that stand nowhere else, in the
+frozen version and, as other words, in the present gold and the version after it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import pkgutil
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import product
+from types import SimpleNamespace
+
+import pytest
+from django import forms
+from django.http import QueryDict
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+from rest_framework.serializers import Serializer
+
+import annotation.api.requests
+import annotation.forms
+import benchmark.forms
+import workers.forms
+from annotation.domain.schema import SCHEMA
+from annotation.forms.adjudication import QueueFilter
+from annotation.forms.agreement import AgreementFilter
+from annotation.forms.corpus import StoryFilter
+from annotation.models import Assignment, GoldLabel, Membership, Method, Proposition, PropositionFlag, Role, User
+from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.forms.items import ItemFilter
+from benchmark.models import Audience, DatasetStory, ResultsVisibility, RunItem, SharedItem, Stage
+from benchmark.services.comparisons import compare, pair_of
+from benchmark.services.datasets import freeze
+from benchmark.services.documents import document_of, figures_of, tables_of
+from benchmark.services.items import SORTS
+from benchmark.services.reports import forget_report
+from benchmark.services.shared_reports import freeze_comparison, freeze_run
+from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
+from workers.models import Item
+
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
+
+PLANTED = "context"
+"""The dimension whose labels are planted."""
+LABELLED_BY = {"bob": 8, "esi": 7}
+DECIDED_BY_ESI = 6
+
+
+def frozen_word(number: int) -> str:
+    return f"Zanzibar{number}"
+
+
+def present_word(number: int) -> str:
+    return f"Quagga{number}"
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    held = results_world(tmp_path)
+    for story in held.dataset.stories.select_related("story"):
+        _plant(story)
+    held.project = held.dataset.project
+    for slot, (name, number) in enumerate(LABELLED_BY.items(), 1):
+        seat(held, getattr(held, name), number, slot)
+    row = Proposition.objects.filter(table__story__project=held.project, table__story__number=DECIDED_BY_ESI).first()
+    held.later, _ = freeze(by=held.alice, project=held.project)
+    held.open_cell = GoldLabel.objects.create(
+        proposition=row, dimension="order", method=Method.OPEN, agreement=0.5, rule_version="1", schema_version="1",
+        decided_at=timezone.now(),
+    )  # fmt: skip
+    forget_report(held.run)
+    held.reports = [freeze_run(by=held.alice, run=held.run), _compared(held)]
+    return held
+
+
+def _plant(story: DatasetStory) -> None:
+    for belief in story.beliefs:
+        belief["labels"] = belief["labels"] | {PLANTED: frozen_word(story.number)}
+    told = [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]
+    story.votes, story.adjudications = {"bob": told, "zoe": told}, {"esi": told}
+    story.save(update_fields=["beliefs", "votes", "adjudications"])
+    for row in Proposition.objects.gold_of(story.story):
+        row.imported_labels = row.imported_labels | {PLANTED: present_word(story.number)}
+        row.save(update_fields=["imported_labels"])
+
+
+def _compared(world: ResultsWorld):
+    keys = [world.entrant(name) for name in ("majority", "random")]
+    runs, entries = pair_of(world.project, *keys)
+    comparison = compare(entries["stage2"], "stage2", "repaired")
+    return freeze_comparison(by=world.alice, project=world.project, runs=runs, keys=keys, comparison=comparison)
+
+
+def seat(world: ResultsWorld, person: User, number: int, slot: int = 1) -> Assignment:
+    story = world.project.stories.get(number=number)
+    return Assignment.objects.create(story=story, annotator=person, slot=slot, overlap=world.project.overlap)
+
+
+# --- every address ------------------------------------------------------------------------------------------------------------
+OWN = {"annotation", "benchmark", "workers", "api"}
+
+
+def patterns(of, namespace: str = "", above: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """(name, parameters) of every address of ours, from the URLconf."""
+    for one in of:
+        held = (*above, *one.pattern.converters)
+        if isinstance(one, URLResolver):
+            yield from patterns(one.url_patterns, one.namespace or namespace, held)
+        elif isinstance(one, URLPattern) and one.name and namespace in OWN:
+            yield f"{namespace}:{one.name}", held
+        elif isinstance(one, URLPattern) and not namespace:
+            yield one.name, held
+
+
+URLS = sorted({one for one in patterns(get_resolver().url_patterns) if one[0] not in ("", "api:nothing", "logout")})
+
+
+def choices(world: ResultsWorld) -> dict[str, list]:
+    """What can stand for each parameter of an address; of items and stories those with open work, and one that everybody may see."""
+    numbers = [1, DECIDED_BY_ESI, *LABELLED_BY.values()]
+    stories = world.project.stories.filter(number__in=numbers)
+    rows = [Proposition.objects.gold_of(one).first().uid for one in stories]
+    items = RunItem.objects.filter(entrant__run=world.run, story__number__in=numbers)
+    document = document_of(world.run)
+    flag = PropositionFlag.objects.create(
+        proposition=Proposition.objects.get(uid=rows[0]), author=world.bob, kind="reword", remark="?"
+    )
+    call = items.exclude(call=None).first().call
+    return {
+        "slug": [world.project.slug], "uid": [world.run.uid], "pk": list(items.values_list("pk", flat=True)),
+        "entrant": list(world.run.entrants.values_list("pk", flat=True)), "person": ["p1", "p2", "p3"], "number": numbers,
+        "report": [one.uid for one in world.reports], "old": [1, 2], "new": [1, 2],
+        "table": _one_of_a_kind({*tables_of(document), "differences", "stories"}), "data": ["json"],
+        "figure": _one_of_a_kind({*figures_of(document), "two-models"}), "picture": ["svg"],
+        "story": [one.uid for one in stories], "proposition": rows, "dimension": [PLANTED], "seat": ["x" * 12],
+        "membership": [Membership.objects.get(user=world.bob).pk], "invitation": [1], "format": ["omnitom", "long-csv", "croissant"],
+        "kind": ["omnitom", "long-csv"], "name": [call.endpoint.name.replace("=", "x")[:9]], "action": ["pause"], "round": ["x" * 12],
+        "flag": [flag.uid], "token": ["t"], "uidb64": ["MQ"],
+    }  # fmt: skip
+
+
+def _one_of_a_kind(names: set[str]) -> list[str]:
+    """Of what there is of each dimension or model, that of the planted dimension and the first model."""
+    others = [one.replace("_", "-") for one in DIMENSIONS if one != PLANTED]
+    return sorted(
+        one for one in names if not re.search(rf"-({'|'.join(others)})-", one) and not re.search(r"-[2-9](-|$)", one)
+    )
+
+
+def queries(name: str, world: ResultsWorld) -> list[str]:
+    """Addresses are asked bare, and as pages link to them."""
+    first, second = (world.entrant(one) for one in ("majority", "random"))
+    if "compar" in name:
+        people = f"a={first}&b={world.run.uid}.p1"
+        readings = product(("stage1", "stage2"), ("official", "repaired"))
+        category = world.dataset.stories.get(number=8).category
+        return [people, *(f"a={first}&b={second}&stage={s}&reading={r}&category={category}" for s, r in readings)]
+    if name.startswith(("benchmark:leaderboard", "benchmark:differences")):
+        return ["", "runs=all&over=every", "reading=official&over=every&show=person", f"split=run:{world.alone.uid}"]
+    if name in ("benchmark:run_results", "benchmark:run_report", "benchmark:shared_report"):
+        return [f"confusion_model=1&dimension={PLANTED}&reading={one}" for one in ("official", "repaired")]
+    return [""]
+
+
+def addresses(world: ResultsWorld) -> list[tuple[str, str]]:
+    """(name, address) of everything that answers to GET, of several to one view each with another of its queries."""
+    held, found = choices(world), []
+    kept = SharedItem.objects.filter(report=world.reports[0], story__number__in=held["number"], stage=Stage.LABEL)
+    frozen = {"pk": list(kept.values_list("pk", flat=True)), "report": [world.reports[0].uid]}
+    for name, parameters in URLS:
+        own = held | (frozen if name in ("benchmark:shared_item", "benchmark:shared_answer") else {})
+        known = [list(dict.fromkeys(map(str, own[one]))) for one in parameters]
+        bare = [reverse(name, kwargs=dict(zip(parameters, one, strict=True))) for one in product(*known)]
+        asked = queries(name, world)
+        most = max(len(bare), len(asked))
+        found += [(name, f"{bare[at % len(bare)]}?{asked[at % len(asked)]}") for at in range(most)]
+    return found
+
+
+def filtered(world: ResultsWorld) -> list[tuple[str, str]]:
+    """(name, address) of every page with a filter, with each of its choices."""
+    parameters = dict(URLS)
+    known = {"slug": world.project.slug, "uid": world.run.uid, "report": world.reports[0].uid}
+    bare = {name: reverse(name, kwargs={one: known[one] for one in parameters[name]}) for name in FILTERS}
+    return [(name, f"{bare[name]}?{one}") for name, asked in FILTERS.items() for one in asked(world)]
+
+
+# --- every filter, from the forms ---------------------------------------------------------------------------------------------
+def item_queries(world: ResultsWorld) -> list[str]:
+    """Every choice of every field, for two models; gold and said labels in every dimension; every order."""
+    found = [f"sort={sign}{sort}" for sort in SORTS for sign in ("", "-")]
+    for entrant in world.run.entrants.values_list("pk", flat=True)[:2]:
+        found += [f"model={entrant}&{one}" for one in _of_form(ItemFilter(QueryDict(), run=world.run))]
+        for dimension in DIMENSIONS:
+            form = ItemFilter(QueryDict(f"dimension={dimension}"), run=world.run)
+            told = [one for one in _of_form(form) if one.startswith(("gold=", "said="))]
+            found += [f"model={entrant}&dimension={dimension}&{one}" for one in told]
+    return found
+
+
+def _of_form(form: forms.Form) -> list[str]:
+    return [
+        f"{name}={value}" for name, field in form.fields.items() for value, _ in getattr(field, "choices", ()) if value
+    ]
+
+
+def of_project(form: type[forms.Form]):
+    return lambda world: _of_form(form(QueryDict(), project=world.project))
+
+
+def queue_queries(world: ResultsWorld) -> list[str]:
+    pairs = [f"status=all&dimension={one.key}&pair={one.values[0]}|{one.values[1]}" for one in SCHEMA.dimensions]
+    return [*of_project(QueueFilter)(world), *pairs]
+
+
+def gold_queries(world: ResultsWorld) -> list[str]:
+    fields = annotation.api.requests.GoldFilter().fields
+    told = [f"{name}={value}" for name in ("dimension", "method") for value in fields[name].choices]
+    return told + [f"story={one.uid}" for one in world.project.stories.filter(number__in=(6, 7, 8))]
+
+
+FILTERS = {
+    "benchmark:run_items": item_queries,
+    "benchmark:shared_items": item_queries,
+    "annotation:adjudication": queue_queries,
+    "annotation:majorities": queue_queries,
+    "annotation:stories": of_project(StoryFilter),
+    "annotation:agreement": of_project(AgreementFilter),
+    "annotation:agreement_annotators": of_project(AgreementFilter),
+    "annotation:agreement_opinions": of_project(AgreementFilter),
+    "api:gold": gold_queries,
+    "api:stories": lambda world: [f"category={one}" for one in world.project.categories.values_list("name", flat=True)],
+}
+WALKED = {"ItemFilter", "QueueFilter", "StoryFilter", "AgreementFilter", "GoldFilter"}
+ADMINS_ALONE = {"FilterForm", "LedgerFilter"}
+"""Filters of pages that neither annotators nor experts open (tests/test_urlconf.py)."""
+
+
+def test_every_filter_is_walked():
+    modules = [annotation.api.requests]
+    for package in (annotation.forms, benchmark.forms, workers.forms):
+        modules += [
+            importlib.import_module(f"{package.__name__}.{one.name}") for one in pkgutil.iter_modules(package.__path__)
+        ]
+    kinds = {
+        name for module in modules for name, one in vars(module).items()
+        if isinstance(one, type) and issubclass(one, forms.Form | Serializer) and "Filter" in name
+    }  # fmt: skip
+    assert kinds == WALKED | ADMINS_ALONE
+
+
+# --- the walk -----------------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def site(world) -> SimpleNamespace:
+    """`told(person)`: by address what the person reads there, archives unpacked; `most` of each name."""
+    category = world.dataset.stories.get(number=8).category
+    world.alone = world.another("majority", stages=("label",), judge=None, category=category)
+    from django.test import Client
+
+    def told(person: User, names="", *, filters=False, most: int | None = None, but: str = "^$") -> dict[str, str]:
+        client = Client()
+        client.force_login(person)
+        found, count = {}, Counter()
+        for name, address in [*held, *(filtered(world) if filters else ())]:
+            count[name] += 1
+            if name.startswith(names) and (most is None or count[name] <= most) and not re.search(but, address):
+                response = client.get(address, headers={"Accept": "*/*"} if name.startswith("api:") else {})
+                assert response.status_code < 500, address
+                found[address] = f"{response.status_code} {_text(response)}"
+        return found
+
+    held = addresses(world)
+    return SimpleNamespace(told=told, world=world)
+
+
+def _text(response) -> str:
+    data = b"".join(response.streaming_content) if response.streaming else response.content
+    if data.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            data = b"\n".join(archive.read(one) for one in archive.namelist())
+    return data.decode("utf-8", "replace")
+
+
+def show(world, audience: Audience, once_frozen: bool) -> None:
+    told = {"audience": audience, "once_frozen": once_frozen}
+    ResultsVisibility.objects.update_or_create(project=world.project, defaults=told)
+
+
+def secrets(person: str, address: str) -> list[str]:
+    """Experts see how the story stands that they decide; what an earlier version had and models answered, they do not."""
+    numbers = [LABELLED_BY[person]]
+    words = [word(number) for number in numbers for word in (frozen_word, present_word)]
+    if person == "esi":
+        words.append(frozen_word(DECIDED_BY_ESI))
+        words += [present_word(DECIDED_BY_ESI)] if re.search(r"/(runs|results|datasets)/", address) else []
+    return words
+
+
+SETTINGS = [(audience, once) for audience in Audience for once in (False, True)]
+
+
+@pytest.mark.parametrize(("audience", "once_frozen"), SETTINGS)
+def test_no_address_tells_gold_that_is_open(site, audience, once_frozen, monkeypatch):
+    monkeypatch.setattr("benchmark.access.gold_is_frozen", lambda project: True)
+    show(site.world, audience, once_frozen)
+    for name in ("bob", "esi"):
+        widest = (audience, once_frozen) == (Audience.EVERYONE, False)
+        told = site.told(getattr(site.world, name), filters=widest, most=None if widest else 5)
+        leaks = {address for address, text in told.items() if any(word in text for word in secrets(name, address))}
+        assert leaks == set(), (name, len(leaks))
+        sees = Role(audience.value).rank <= {"bob": Role.ANNOTATOR, "esi": Role.EXPERT}[name].rank
+        lists = [text for address, text in told.items() if "/items/?" in address]
+        assert any(one.startswith("200") for one in lists) == sees  # the walk is not refused everywhere
+
+
+def test_the_words_are_told_once_the_work_is_done(site):
+    """Or the walk would find nothing because nothing is there."""
+    show(site.world, Audience.EVERYONE, False)
+    Assignment.objects.update(released_at=timezone.now())
+    site.world.open_cell.delete()
+    told = site.told(site.world.bob, "benchmark:")
+    leaking = {
+        re.sub(r"\d+", "n", address.partition("?")[0]) for address, text in told.items() if frozen_word(8) in text
+    }
+    assert any("/output/" in one for one in leaking) and any("/items/n/" in one for one in leaking)
+    told = site.told(site.world.esi, ("benchmark:dataset_difference", "benchmark:run_person_story", "annotation:story"))
+    assert sum(frozen_word(6) in text or present_word(7) in text for text in told.values()) >= 4
+
+
+FIGURES_OVER_ALL = r"/(results|report|tables|figures)/"
+"""Figures over whole selections, which rest on open stories too."""
+
+
+def test_only_figures_over_all_stories_depend_on_open_gold(site):
+    """Items, their counts under every filter and in every order, downloads, people: the same letters, whatever the gold of story 8 is."""
+    show(site.world, Audience.EVERYONE, False)
+    Item.objects.update(
+        finished_at=timezone.now() - timedelta(days=1)
+    )  # a run's page counts the answers of the last seconds
+    before = _told_with(site, 0)
+    after = _told_with(site, 1)
+    assert before.keys() == after.keys() and len(before) > 300
+    assert any(one.startswith("200") and "majority" in one for one in before.values())
+    assert [one for one in before if before[one] != after[one]] == []
+
+
+def _told_with(site, at: int) -> dict[str, str]:
+    story = site.world.dataset.stories.get(number=8)
+    for belief in story.beliefs:
+        belief["labels"] = {one.key: one.values[at] for one in SCHEMA.dimensions}
+    story.save(update_fields=["beliefs"])
+    forget_report(site.world.run)
+    told = site.told(site.world.bob, "benchmark:", filters=True, but=FIGURES_OVER_ALL)
+    return {address: _plain(text) for address, text in told.items()}
+
+
+def _plain(text: str) -> str:
+    """Without what differs from request to request: tokens, and how long ago something was."""
+    return re.sub(r"(?s)\b[A-Za-z0-9]{64}\b|<time.*?</time>", "", text)
+
+
+# --- single ways --------------------------------------------------------------------------------------------------------------
+def test_an_item_that_shows_an_open_story_as_an_example_does_not_show_it(world, client):
+    """Level 4 shows solved stories; story 8 is of story 1's category and serves as an example for it."""
+    DatasetStory.objects.filter(dataset=world.dataset, number=8).update(split="calibration")
+    _legal(world, 8)
+    show(world, Audience.EVERYONE, False)
+    run = world.another(HOSTILE, stages=("label",), judge=None, level=4, examples_from="calibration", limit=1)
+    item = RunItem.objects.get(entrant__run=run, stage=Stage.LABEL)
+    assert item.story.number == 1 and item.story.category == world.dataset.stories.get(number=8).category
+    solved = "This is story 8."
+    address = f"{world.base}/runs/{run.uid}/items/{item.pk}/"
+    client.force_login(world.alice)
+    assert solved in client.get(address).content.decode()
+    client.force_login(world.bob)
+    page = client.get(address)
+    assert page.status_code == 200 and solved not in page.content.decode()
+    assert "solved, that you still have work to do on" in page.content.decode()
+
+
+def _legal(world, number: int) -> None:
+    story = world.dataset.stories.get(number=number)
+    for belief in story.beliefs:
+        belief["labels"][PLANTED] = "Neutral"
+    story.save(update_fields=["beliefs"])
+
+
+def test_figures_over_few_stories_wait(world, client):
+    """A run about the open story alone would tell of it in every figure."""
+    show(world, Audience.EVERYONE, False)
+    category = world.dataset.stories.get(number=8).category
+    run = world.another("majority", stages=("label",), judge=None, category=category)
+    assert 8 in RunItem.objects.filter(entrant__run=run).values_list("story__number", flat=True)
+    client.force_login(world.bob)
+    base = f"{world.base}/runs/{run.uid}"
+    for address in (
+        f"{base}/results/",
+        f"{base}/report/",
+        f"{base}/tables/stage2.csv",
+        f"{world.base}/results/?split=run:{run.uid}",
+    ):
+        page = client.get(address)
+        assert page.status_code == 403 and "you still have work to do on" in page.content.decode(), address
+    assert client.get(f"{base}/items/").status_code == 200
+    Assignment.objects.update(released_at=timezone.now())
+    assert client.get(f"{base}/results/").status_code == 200
+
+
+def test_pages_say_what_waits(world, client):
+    show(world, Audience.EVERYONE, False)
+    client.force_login(world.bob)
+    keys = f"a={world.entrant('majority')}&b={world.entrant('random')}"
+    for path in (
+        f"runs/{world.run.uid}/results/",
+        f"runs/{world.run.uid}/items/",
+        "results/",
+        f"results/compare/?{keys}",
+    ):
+        page = " ".join(client.get(f"{world.base}/{path}").content.decode().split())
+        assert "You still have work to do on 1 of these stories." in page, path
+    lines = client.get(f"{world.base}/runs/{world.run.uid}/scores.csv").getvalue().decode().splitlines()
+    withheld = [line for line in lines if "withheld: you still have work to do on this story" in line]
+    assert len(withheld) == RunItem.objects.filter(entrant__run=world.run, story__number=8).count()
+    assert all(",,," in line for line in withheld)

@@ -1,0 +1,116 @@
+"""Runs whose calls failed: what they end as, and that no leaderboard shows them as a row or drops them without a word."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from benchmark.models import Run, RunItem
+from benchmark.services.absences import Absence
+from benchmark.services.boards import board
+from benchmark.views.leaderboard import named_together
+from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+from workers.models import Endpoint, Item, Job, JobOutcome
+
+pytestmark = pytest.mark.django_db(transaction=True)
+STORIES = 5
+REASON = "Scripted to fail: rejected."
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    endpoint("dead", options={"script": [{"fail": "rejected"}]})
+    return frozen(write_records(tmp_path / "records.jsonl", generated(STORIES)))
+
+
+@pytest.fixture
+def admin(dataset, cast, client):
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    client.force_login(cast.alice)
+    return client
+
+
+def run_of(dataset, *names: str) -> Run:
+    models = list(Endpoint.objects.filter(name__in=names))
+    return worked_off(started(dataset=dataset, endpoints=models, stages=["label"]))
+
+
+def shown(dataset) -> list[str]:
+    return [one["model"] for one in board(dataset, "text", None)["stages"]["stage2"][0] if one["kind"] != "person"]
+
+
+def test_a_run_whose_every_call_failed_has_failed(dataset):
+    run = run_of(dataset, "dead")
+    run.job.refresh_from_db()
+    assert (run.job.outcome, run.job.standing) == (JobOutcome.FAILED, "failed")
+
+
+def test_a_model_without_an_answer_is_named_and_has_no_row(dataset):
+    failed = run_of(dataset, "dead")
+    found = board(dataset, "text", None)
+    assert shown(dataset) == []
+    assert [(one.model, one.run, one.failed, one.problem) for one in found["absent"]] == [
+        ("dead", failed.uid, STORIES, REASON)
+    ]
+    assert (found["fitting"], found["failed"]) == ([], [failed])
+
+
+def test_of_a_run_with_failures_only_the_model_without_an_answer_is_left_out(dataset):
+    endpoint("odd", options={"default": "no table at all"})  # answers that cannot be read are answers
+    run = run_of(dataset, "odd", "dead")
+    run.job.refresh_from_db()
+    found = board(dataset, "text", None)
+    assert run.job.outcome == JobOutcome.PARTLY and found["fitting"] == [run]
+    assert shown(dataset) == ["odd"] and [one.model for one in found["absent"]] == ["dead"]
+
+
+def test_a_newer_run_that_failed_does_not_hide_an_earlier_one(dataset):
+    endpoint("tiny", options={"default": "no table at all"})
+    good, bad = run_of(dataset, "tiny"), run_of(dataset, "tiny")  # with the same settings: only the newest is shown
+    places = RunItem.objects.filter(entrant__run=bad)
+    places.update(call=None, official=None, repaired=None, score=None, repaired_score=None, unusable="")
+    Item.objects.filter(job=bad.job).update(state="failed", problem=REASON)
+    Job.objects.filter(pk=bad.job_id).update(outcome=JobOutcome.FAILED)
+    found = board(dataset, "text", None)
+    rows = [(one["name"], one["run"]) for one in found["stages"]["stage2"][0] if one["kind"] != "person"]
+    assert rows == [("tiny", good.uid)]
+    assert [one.run for one in found["absent"]] == [bad.uid] and found["failed"] == [bad]
+
+
+def test_pages_say_what_failed_and_why(dataset, admin):
+    run = run_of(dataset, "dead")
+    address = f"/p/{dataset.project.slug}"
+    board_page = admin.get(f"{address}/results/").content.decode()
+    assert board_page.count("has no figures of") == board_page.count(REASON) == 1 and "· 1 failed" in board_page
+    page = admin.get(f"{address}/runs/{run.uid}/").content.decode()
+    assert (
+        f"{STORIES} of {STORIES} items failed." in page
+        and REASON in page
+        and f"/runs/{run.uid}/items/?state=failed" in page
+    )
+    assert ">failed</span>" in page and ">finished</span>" not in page and "state-done" not in page
+    listed = admin.get(f"{address}/runs/").content.decode()
+    assert ">failed</span>" in listed and REASON in listed
+
+
+def test_stages_that_failed_for_one_reason_are_named_together():
+    one = Absence("stage1", "dead", "run", "Title", failed=40, problem=REASON)
+    other = Absence("stage1", "dead", "run", "Title", failed=3, problem="another reason")
+    held = named_together([one, Absence("stage2", "dead", "run", "Title", failed=5, problem=REASON), other])
+    assert [(line["stages"], line["failed"]) for line in held] == [("extraction and labelling", 45), ("extraction", 3)]
+
+
+def test_the_command_that_waits_ends_with_one(dataset, capsys):
+    asked = ["--project", dataset.project.slug, "--suite", "omnitom", "--stage", "label", "--json"]
+    with pytest.raises(CommandError, match=r"^The run failed, no item got an answer: 5 of 5 items failed\."):
+        call_command("run_benchmark", *asked, "--endpoint", "dead", "--wait")
+    told = json.loads(capsys.readouterr().out)
+    assert told["state"] == "failed" and told["failures"] == {"count": 5, "of": 5, "commonest": REASON, "times": 5}
+    call_command("leaderboard", "--project", dataset.project.slug, "--json")
+    out, err = capsys.readouterr()
+    assert (
+        json.loads(out)["absent"][0]["model"] == "dead" and f"all 5 calls failed. The commonest reason: {REASON}" in err
+    )

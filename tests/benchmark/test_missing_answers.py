@@ -1,0 +1,153 @@
+"""A model that refuses does not rise, and everywhere that models are ranked it is said what is missing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from django.core.management import call_command
+
+from benchmark.domain.omnitom.labels import DIMENSIONS
+from benchmark.domain.omnitom.repaired import REFUSED
+from benchmark.domain.tables.latex import to_latex
+from benchmark.models import Form, RunItem
+from benchmark.services.boards import board
+from benchmark.services.comparisons import compare, pair_of
+from benchmark.services.differences import pairs_of
+from benchmark.services.documents import document_of, figures_of, tables_of
+from benchmark.services.reports import forget_report
+from benchmark.services.results import NO_JUDGEMENT, OPEN, WITHOUT_CALL, lost_outside
+from tests.benchmark.results_world import STORIES, ResultsWorld, results_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+KEPT = 2
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    """`random` refuses all stories but two. Of these it has six labels of seven right, which is more than `majority` has on average, and less
+    than `majority` has there: all."""
+    held = results_world(tmp_path)
+    places = RunItem.objects.filter(entrant__run=held.run, stage="label").select_related("story")
+    for item in places.filter(entrant__name__in=("majority", "random")):
+        if item.story.number <= KEPT:
+            gold = [[row["labels"][name] for name in DIMENSIONS] for row in item.story.beliefs]
+            wrong = item.entrant.name == "random"
+            said = [[*row[:-1], "" if wrong else row[-1]] for row in gold]
+            RunItem.objects.filter(pk=item.pk).update(repaired=item.repaired | {"predicted": said})
+        elif item.entrant.name == "random":
+            RunItem.objects.filter(pk=item.pk).update(unusable=REFUSED)
+    forget_report(held.run)
+    return held
+
+
+def entries(world) -> list[dict]:
+    return board(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
+
+
+def test_the_refuser_stands_below_whom_it_refused_against(world):
+    first, second = entries(world)[:2]
+    assert (first["model"], second["model"]) == ("majority", "random")
+    means = [one["readings"]["repaired"]["overall"]["overall_accuracy"] for one in (first, second)]
+    assert means[1] > means[0]  # which is what it was ranked by
+    ranking = second["ranking"]["repaired"]
+    assert (ranking["rank"], ranking["missing"], ranking["n"]) == (2, STORIES - KEPT, STORIES)
+    overall = second["readings"]["repaired"]["overall"]["bounds"]["overall_accuracy"]
+    assert [ranking["value"], ranking["best"]] == pytest.approx(overall)
+
+
+def test_tables_without_a_ranking_say_that_missing_answers_differ(world):
+    """The paper's table 3 and that of the categories have no column of what is missing."""
+    tables = tables_of(document_of(world.run))
+    for name in ("main-repaired", "categories-stage2"):
+        table = tables[name]()
+        [told] = [one for one in table.lead if one.startswith("Stage 2")]
+        assert "Missing answers differ: 0.0 to 100.0 % of the stories" in told
+        assert "Missing answers differ: 0.0 to 100.0" in to_latex(table).decode()
+
+
+def test_order_bold_and_differences_agree_on_every_page(world, client):
+    client.force_login(world.alice)
+    stage = next(one for one in client.get(f"{world.base}/results/").context["stages"] if one["key"] == "stage2")
+    rows = stage["table"]["rows"]
+    keys = [one["key"] for one in stage["table"]["columns"]]
+    marks = {row["cells"][0]["text"]: row["cells"][keys.index("repaired_overall_accuracy")]["mark"] for row in rows}
+    assert [row["cells"][0]["text"] for row in rows][:2] == ["majority", "random"]
+    assert marks["majority"] == "best" and marks["random"] == "second"
+    found = board(world.dataset, Form.TEXT, None)
+    [pair] = [
+        one
+        for one in pairs_of(found["stages"]["stage2"][0], "stage2", found["chosen"], "repaired")[0]
+        if (one["first"], one["second"], one["category"]) == ("majority", "random", "")
+    ]
+    assert pair["value"] > 0 and pair["answered"]["value"] > 0 and pair["answered"]["n"] == KEPT
+    two = pair_of(world.dataset.project, world.entrant("random"), world.entrant("majority"))[1]["stage2"]
+    overall = compare(two, "stage2", "repaired")["rows"][0]
+    assert overall["value"] == pytest.approx(-pair["value"]) and overall["n"] == STORIES
+    assert overall["first"] - overall["second"] == pytest.approx(overall["value"])
+    document = document_of(world.run)  # the run's own report has the same order
+    assert [one["model"] for one in document["stages"]["stage2"]][:2] == ["majority", "random"]
+
+
+def test_what_is_missing_is_said_at_the_table_in_the_picture_and_in_every_file(world, client):
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/").content.decode()
+    share = f"{100 * (STORIES - KEPT) / STORIES:.1f}"
+    assert "Missing answers differ: 0.0 to 100.0 % of the stories" in page
+    assert "chart-band" in page and re.search(r"random: repaired [^\"]*left out 78 %, worst to best case ", page)
+    held = json.loads(client.get(f"{world.base}/results/tables/stage2.json").content)
+    row = next(row for row in held["rows"] if row["model"] == "random")
+    assert row["unusable"] == pytest.approx((STORIES - KEPT) / STORIES) and row["low"] < row["high"]
+    assert any("Missing answers differ" in one for one in held["lead"])
+    lines = csv.DictReader(
+        io.StringIO(client.get(f"{world.base}/results/tables/stage2.csv").content.decode(), newline="")
+    )
+    line = next(line for line in lines if line["Model"] == "random")
+    assert float(line["Missing answers (%): Left out"]) == pytest.approx(float(share), abs=0.1)
+    assert float(line["Missing answers (%): Overall, worst case"]) < float(
+        line["Missing answers (%): Overall, best case"]
+    )
+    latex = client.get(f"{world.base}/results/tables/stage2.tex").content.decode()
+    assert "Left out" in latex and "worst case" in latex and "Missing answers differ" in latex
+    drawn = figures_of(document_of(world.run))["leaderboard-stage2"].draw(format="svg").decode()
+    assert (
+        f"left out {share} %, worst to best case" in drawn and "bands: worst to best case of missing answers" in drawn
+    )
+
+
+def test_the_command_tells_rank_share_and_bounds(world, capsys):
+    call_command("leaderboard", project=world.dataset.project.slug, json=True)
+    held = json.loads(capsys.readouterr().out)
+    rows = {row["model"]: row for row in held["stages"]["stage2"]}
+    assert [rows[name]["rank"] for name in ("majority", "random")] == [1, 2]
+    told = rows["random"]
+    assert told["unusable"] == STORIES - KEPT and told["left_out"] == pytest.approx((STORIES - KEPT) / STORIES)
+    assert told["worst_case"] < told["repaired"]["value"] < told["best_case"]
+    assert any("Missing answers differ" in one for one in held["notes"]["stage2"])
+    call_command("leaderboard", project=world.dataset.project.slug)
+    said = capsys.readouterr().out
+    assert "worst to best" in said and "77.8 %" in said and "Missing answers differ" in said
+
+
+def test_all_pairs_are_a_picture_on_the_page_of_differences_and_in_the_report(world, client):
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/differences/?stage=stage2")
+    address = page.context["figure"]["svg"]
+    drawn = client.get(address).content.decode()
+    assert "majority minus random: " in drawn and page.content.decode().count(address.replace("&", "&amp;")) >= 1
+    assert "pairs-stage2-repaired" in figures_of(document_of(world.run))
+    # two models need no picture
+    assert client.get(f"{world.base}/results/differences/?stage=stage1").context["figure"] is None
+
+
+def test_tables_of_pooled_rows_mark_nothing_where_models_answered_different_stories(world):
+    table = tables_of(document_of(world.run))["orders-dimensions-repaired"]()
+    assert not table.marks() and any("Nothing is marked" in note for note in table.notes)
+
+
+def test_what_the_model_did_not_do():
+    assert all(map(lost_outside, (OPEN, NO_JUDGEMENT, *WITHOUT_CALL.values(), "judgement: no usable row")))
+    assert not lost_outside(REFUSED) and not lost_outside("no usable row")

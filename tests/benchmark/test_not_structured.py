@@ -1,0 +1,122 @@
+"""In a run of structured output a table is no answer: its endpoint does not hold the schema, and the run says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.utils import timezone
+
+from benchmark.domain.omnitom.repaired import NOT_STRUCTURED
+from benchmark.models import RunItem
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.evaluating import read_again
+from benchmark.services.items import places_of
+from benchmark.services.reports import report_of
+from benchmark.services.watching import schema_breakers
+from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
+from workers.models import Call
+
+pytestmark = pytest.mark.django_db(transaction=True)
+STAGES = ("extract", "judge", "label")
+TABLE = "Actor | Belief | Order\nworld | The key is in the drawer | 0"
+ROWS = json.dumps({"rows": [{"actor": "world", "belief": "The key is in the drawer", "order": "0"}]})
+COUNTS = "Prediction Table:\nActor,Belief,MatchCount\nworld,The key is in the drawer,1\n"
+
+
+@pytest.fixture
+def gold(cast, make_story):
+    return frozen(cast, make_story)
+
+
+def of_model(run) -> dict:
+    return report_of(run)["entrants"][0]
+
+
+def run_of(cast, gold, text: str, *, form: str = "structured", judge=None, stages=STAGES):
+    judge = judge or baselines()["lexical-judge"]
+    return work_off(
+        started(cast, gold, [make_endpoint("model", options={"default": text})], stages, judge=judge, form=form)
+    )
+
+
+def test_a_table_is_unusable_in_a_structured_run_and_an_answer_in_a_free_one(cast, gold):
+    run = run_of(cast, gold, TABLE, stages=("extract", "judge"))
+    overall = of_model(run)["stage1"]["repaired"]["overall"]
+    assert (overall["stories"], overall["f1"], overall["unusable_reasons"]) == (0, None, {NOT_STRUCTURED: 4})
+    extracted = RunItem.objects.filter(entrant__run=run, stage="extract").select_related("item")
+    assert {(one.unusable, one.item.state) for one in extracted} == {(NOT_STRUCTURED, "unusable")}
+    row = tables_of(document_of(run))["unusable-repaired"]().rows[0]
+    assert (row["stage1_unusable"], row["stage1_answers"]) == (4, 4)
+
+
+def test_free_text_takes_the_same_table(cast, gold):
+    run = run_of(cast, gold, TABLE, form="text", stages=("extract", "judge"))
+    assert of_model(run)["stage1"]["repaired"]["overall"]["unusable"] == 0 and schema_breakers(run) == []
+
+
+def test_labels_in_a_table_are_unusable_too(cast, gold):
+    labels = "world | The key is in the drawer | 0 | True | Shared | Explicit | Location | Narration | Neutral"
+    run = run_of(cast, gold, labels, stages=("label",))
+    assert of_model(run)["stage2"]["repaired"]["overall"]["unusable_reasons"] == {NOT_STRUCTURED: 4}
+
+
+def test_a_judge_that_answers_tables_judges_nothing(cast, gold):
+    judge = make_endpoint("judge", options={"default": COUNTS})
+    run = run_of(cast, gold, ROWS, judge=judge, stages=("extract", "judge"))
+    overall = of_model(run)["stage1"]["repaired"]["overall"]
+    assert list(overall["unusable_reasons"]) == [
+        "the judge's answer is not structured: its endpoint ignored the schema"
+    ]
+    [broken] = schema_breakers(run)
+    assert (broken.endpoint, broken.stage, broken.broken, broken.answers, broken.entrant) == (
+        "judge",
+        "judge",
+        4,
+        4,
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("I would rather not.", NOT_STRUCTURED),
+        ('{"labels": []}', NOT_STRUCTURED),
+        ('{"rows": [{}]}', "no usable row"),
+        ("", "no usable row"),
+        (f"```json\n{ROWS}\n```", ""),
+        ('{"rows": []}', ""),
+    ],
+)
+def test_what_counts_as_structured(cast, gold, text, why):
+    run = run_of(cast, gold, text, stages=("extract", "judge"))
+    assert set(RunItem.objects.filter(entrant__run=run, stage="extract").values_list("unusable", flat=True)) == {why}
+
+
+def test_the_run_page_names_the_endpoint_and_opens_the_answers(cast, gold, client):
+    script = [{"text": TABLE, "times": 3}]
+    model = make_endpoint("model", options={"script": script, "default": ROWS}, max_concurrency=1)
+    asked = started(cast, gold, [model], ("extract", "judge"), judge=baselines()["lexical-judge"], form="structured")
+    run = work_off(asked)
+    client.force_login(cast.alice)
+    page = " ".join(client.get(f"/p/{run.project.slug}/runs/{run.uid}/").content.decode().split())
+    assert "<bdi>model</bdi> does not hold the schema" in page and "3 of 4 answers" in page
+    entrant = run.entrants.get()
+    assert f"?model={entrant.pk}&amp;stage=extract&amp;problem=unstructured" in page
+    chosen = {"model": entrant.pk, "stage": "extract", "problem": "unstructured"}
+    assert places_of(run, chosen).count() == 3
+    assert "<bdi>lexical-judge</bdi> does not hold" not in page, "the judge is not to blame for what it was given"
+    listed = client.get(
+        f"/p/{run.project.slug}/runs/{run.uid}/items/?stage=extract&problem=unstructured"
+    ).content.decode()
+    assert listed.count(NOT_STRUCTURED) >= 3
+
+
+def test_runs_from_before_are_put_right_by_reading_again(cast, gold):
+    run = run_of(cast, gold, TABLE, stages=("extract", "judge"))
+    RunItem.objects.filter(entrant__run=run, stage="extract").update(unusable="", repaired={"rows": 1})
+    calls = Call.objects.count()
+    assert read_again(by=None, run=run, now=timezone.now()) == 4
+    assert of_model(run)["stage1"]["repaired"]["overall"]["unusable_reasons"] == {NOT_STRUCTURED: 4}
+    assert Call.objects.count() == calls

@@ -1,0 +1,34 @@
+"""How a page shows a table: a legend of few short notes, the others unfolded, and no small number as nought."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmark.domain.tables import Column, Table
+from benchmark.views.shown import LEGEND_LENGTH, LEGEND_NOTES, shown
+
+COLUMNS = [
+    Column(key="model", header="Model"),
+    Column(key="p", header="p", kind="number", digits=4),
+    Column(key="f1", header="F1", kind="share", best="high"),
+]
+
+
+def table(*, notes=(), ps=(0.5, 0.25)) -> Table:
+    rows = [{"model": f"m{at}", "p": p, "f1": 0.5 + at / 10} for at, p in enumerate(ps)]
+    return Table(title="Board", columns=COLUMNS, rows=rows, notes=notes)
+
+
+def test_few_short_notes_stand_open_and_none_is_lost():
+    notes = ["a", "long " * LEGEND_LENGTH, "c", "d", "e"]
+    page = shown("board", table(notes=notes))
+    assert page["notes"] == ["Bold: best of the column; underlined: second.", "a", "c"]
+    assert page["more_notes"] == [notes[1], "d", "e"] and len(page["notes"]) <= LEGEND_NOTES
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(0.00004, "<0.0001"), (0.00006, "0.0001"), (0.0, "0.0000"), (None, "–"), (0.25, "0.2500")]
+)
+def test_a_small_number_is_not_nought(p, text):
+    page = shown("board", table(ps=(p, 0.5)))
+    assert page["rows"][0]["cells"][1]["text"] == text
