@@ -11,7 +11,17 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from annotation.models import Assignment, Membership, Project, Proposition, Role, Story, User
+from annotation.models import (
+    Assignment,
+    Membership,
+    Project,
+    Proposition,
+    Role,
+    Story,
+    User,
+    adjudication_queue,
+    workload,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +59,28 @@ def project_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> Pro
     return found
 
 
+def unfinished(access: ProjectAccess) -> set[int]:
+    """The stories that this person still labels: nothing that others did there may be shown to them, gold least of all."""
+    return workload.unfinished(access.project, access.user)
+
+
+def open_work(access: ProjectAccess) -> set[int]:
+    """The stories that this person still labels or, as an expert, still has to decide: what models answered there, and the gold that
+    earlier versions had, could sway them."""
+    waiting = adjudication_queue.awaiting(access.project, access.user) if access.role == Role.EXPERT else set()
+    return unfinished(access) | waiting
+
+
+def check_aggregate(access: ProjectAccess, *, split: str | None, category: str | None) -> None:
+    """Raises PermissionDenied for figures over so few stories that they tell somebody who still labels one of them what others did there."""
+    if waiting := unfinished(access):
+        stories = set(access.project.stories.in_split(split).in_category(category).values_list("pk", flat=True))
+        if workload.too_few(stories, waiting):
+            raise PermissionDenied(
+                "These figures rest on few stories, and you still label some of them; finish them first."
+            )
+
+
 def story_of(access: ProjectAccess, uid: str) -> Story:
     return get_object_or_404(Story.objects.select_related("project", "category"), project=access.project, uid=uid)
 
@@ -69,7 +101,7 @@ def seat_of(user: User, slug: str, story_uid: str) -> Assignment:
         .filter(story__project__memberships__user_id=user.pk)
         .select_related("story__project")
         .only(
-            "annotator_id", "slot", "arms_drawn_at", "arms_seed", "blind_share", "reveal_share", "story__uid", "story__number", "story__language", "story__project__slug",
+            "annotator_id", "slot", "arms_drawn_at", "arms_seed", "arms_unit", "blind_share", "reveal_share", "story__uid", "story__number", "story__language", "story__project__slug",
             "story__project__overlap", "story__project__unanimity_dimensions", "story__project__schema_version",
             "story__project__rule_version", "story__project__speed_floor_ms",
         )

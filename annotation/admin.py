@@ -10,6 +10,9 @@ from annotation.models import AuditEvent, Membership, Project, User
 class PersonAdmin(UserAdmin):
     fieldsets = (*UserAdmin.fieldsets, ("Credence", {"fields": ("display_name",)}))
 
+    def get_queryset(self, request):
+        return super().get_queryset(request).filter(imported_into__isnull=True)
+
     def has_delete_permission(self, request, obj=None) -> bool:
         return False  # votes and decisions keep their author; take `active` away instead
 

@@ -30,8 +30,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--database-url", default="")
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--threads", type=int, default=8)
+    parser.add_argument("--server", choices=sorted(SERVERS), default="waitress", help="what serves the product here")
+    parser.add_argument("--workers", type=int, default=2, help="processes, of the servers that have several")
+    parser.add_argument("--threads", type=int, default=16, help="of all processes together")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["CREDENCE_VAR"] = scratch
@@ -61,12 +62,20 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
+SERVERS = {
+    "gunicorn": "gunicorn config.wsgi --bind 127.0.0.1:{port} --workers {workers} --threads {each} --preload --log-level warning",
+    "granian": "granian --interface wsgi --host 127.0.0.1 --port {port} --workers {workers} --blocking-threads {each} "
+    "--log-level warning config.wsgi:application",
+    "waitress": "waitress-serve --listen 127.0.0.1:{port} --threads {threads} --asyncore-use-poll --connection-limit 1000 "
+    "config.wsgi:application",
+}
+
+
 def _server(port: int, options) -> subprocess.Popen:
-    command = [
-        str(Path(sys.executable).parent / "gunicorn"), "config.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", str(options.workers),
-        "--threads", str(options.threads), "--preload", "--log-level", "warning", "--no-control-socket",
-    ]  # fmt: skip
-    process = subprocess.Popen(command, cwd=ROOT)
+    each = max(1, options.threads // options.workers)
+    filled = SERVERS[options.server].format(port=port, workers=options.workers, threads=options.threads, each=each)
+    name, *arguments = filled.split()
+    process = subprocess.Popen([str(Path(sys.executable).parent / name), *arguments], cwd=ROOT)
     for _ in range(200):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()

@@ -10,10 +10,12 @@ from django.http import JsonResponse
 from rest_framework.exceptions import ErrorDetail
 
 from workers.api.refusals import TooLarge
+from workers.services.storage import trouble_of
 
 logger = logging.getLogger(__name__)
 
 FIELDS_MESSAGE = "The request holds fields that are not as expected."
+UNAVAILABLE = "The site cannot reach its database, or its disk is full; nothing was saved. Try again later."
 UNEXPECTED = "Something went wrong on the server; it has been logged, and nothing was saved."
 
 
@@ -28,6 +30,11 @@ def one_shape(exc: Exception, context: dict) -> JsonResponse:
     if isinstance(exc, RequestDataTooBig):
         exc = TooLarge("The request is too large.")
     response = exception_handler(exc, context)
+    if response is None and trouble_of(exc):
+        answer = error(503, UNAVAILABLE)
+        answer["Retry-After"] = "10"
+        logger.error("%s: %s", context["request"].path, trouble_of(exc))
+        return answer
     if response is None:
         logger.error("API request failed: %s", context["request"].path, exc_info=exc)
         return error(500, UNEXPECTED)

@@ -12,13 +12,13 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import ProjectAccess, project_access, proposition_of
+from annotation.access import project_access, proposition_of, unfinished
 from annotation.api.corpus import Listing
 from annotation.api.description import DIMENSION, PROPOSITION, SLUG
 from annotation.api.requests import DecisionIn, GoldFilter, decision_schema
 from annotation.api.shapes import GoldOut, version_of
 from annotation.domain.schema import SCHEMAS
-from annotation.models import GoldLabel, Proposition, Role, TableKind, User, adjudication_queue, workload
+from annotation.models import GoldLabel, Proposition, Role, TableKind, User, adjudication_queue
 from annotation.services import adjudication
 from workers.api.description import BODY, answers
 from workers.api.fields import read_query
@@ -43,7 +43,7 @@ class Gold(Listing):
         access = project_access(request.user, slug, role=Role.EXPERT)
         chosen = read_query(request, GoldFilter)
         filters = {name: chosen[name] for name in ("dimension", "category", "split") if name in chosen}
-        rows = adjudication_queue.cells(access.project, unfinished=_unfinished(access), status="all", **filters)
+        rows = adjudication_queue.cells(access.project, unfinished=unfinished(access), status="all", **filters)
         if "method" in chosen:
             rows = rows.filter(method=chosen["method"])
         if "story" in chosen:
@@ -67,7 +67,7 @@ class OneCell(GenericAPIView):
         """One cell; 404 where it has no gold label yet. Experts and admins."""
         row = self._row(request, slug, proposition, dimension)
         gold = _held(row, dimension)
-        if row.table.story_id in _unfinished(self.access):
+        if row.table.story_id in unfinished(self.access):
             raise PermissionDenied("You still label this story yourself; finish it first.")
         if gold is None:
             raise Http404("This cell has no gold label yet.")
@@ -122,13 +122,6 @@ class OneCell(GenericAPIView):
 def _held(row: Proposition, dimension: str) -> GoldLabel | None:
     rows = GoldLabel.objects.filter(proposition=row, dimension=dimension)
     return rows.select_related("proposition__table__story", "decided_by").first()
-
-
-def _unfinished(access: ProjectAccess) -> set[int]:
-    """The stories that this person still labels: nothing that others did there may be shown to them."""
-    dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
-    rows = workload.of_annotator(access.project, access.user, dimensions)
-    return {row["story"].pk for row in rows if not row["finished"]}
 
 
 def _context(user: User, page: Sequence[GoldLabel]) -> dict:

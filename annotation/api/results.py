@@ -10,7 +10,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, check_aggregate, project_access
 from annotation.api.description import EXPORT_FORMAT, SLUG
 from annotation.api.requests import ExportOptions, StoryFilter
 from annotation.api.shapes import AgreementOut
@@ -37,6 +37,7 @@ class Agreement(GenericAPIView):
         access = project_access(request.user, slug, role=Role.EXPERT)
         chosen = read_query(request, StoryFilter)
         _check_known(access, chosen)
+        check_aggregate(access, split=chosen.get("split"), category=chosen.get("category"))
         return Response(agreement_report(project=access.project, **chosen))
 
 

@@ -1,6 +1,6 @@
 """What a project archive is made of: a zip with one JSON Lines file a section and a manifest with their hashes.
 
-People are named by user name; stories, tables, propositions and changes of votes by numbers that count within the
+People are named by user name, imported annotators of the project by `:` and their name; stories, tables, propositions and changes of votes by numbers that count within the
 archive, so that it means the same on every installation.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 FORMAT = "credence-project"
 VERSION = 1
 MANIFEST = "manifest.json"
+IMPORTED_MARK = ":"
+"""Begins the name of an imported annotator."""
 MAX_UNPACKED_BYTES = 2 * 1024**3
 MAX_RATIO = 200
 MAX_LINE_BYTES = 16 * 1024 * 1024

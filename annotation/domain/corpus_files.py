@@ -15,26 +15,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from annotation.domain.duplicates import first_duplicate
+from annotation.domain.problems import Problem
 from annotation.domain.records import belief_layout, fingerprint, record_layout, too_deep
 from annotation.domain.schema import SCHEMA
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 MAX_STORY_LENGTH = 200_000
 MAX_PROPOSITIONS = 2_000
-MAX_LISTED_PROBLEMS = 1_000
 MAX_NUMBER = 2**63 - 1
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _OTHER_UNICODE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    file: str
-    line: int
-    message: str
-
-    def as_dict(self) -> dict:
-        return {"file": self.file, "line": self.line, "message": self.message}
 
 
 @dataclass(slots=True)
@@ -118,8 +109,7 @@ def _object(raw: bytes | None) -> dict | None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = first_duplicate(name for name, _ in pairs)
         raise BadLine(f"The field {twice[:60]} occurs twice in one object.")
     return found
 
@@ -202,7 +192,7 @@ def category_of(file: str) -> str:
 def read_file(handle: BinaryIO, file: str, *, format: str, language: str) -> Iterator[StoryRow | Problem]:
     """The stories of one file in its order; of ToMBench the first item of each distinct text (identity: exact text)."""
     seen: set[str] = set()
-    line = unlisted = problems = 0
+    line = 0
     for line, raw in lines_of(handle):
         if line == 1 and raw and raw.startswith(_OTHER_UNICODE):
             yield Problem(file, 1, "The file is in UTF-16 or UTF-32; save it as UTF-8.")
@@ -210,19 +200,13 @@ def read_file(handle: BinaryIO, file: str, *, format: str, language: str) -> Ite
         try:
             row = _row(raw, file, line, format=format, language=language)
         except BadLine as error:
-            problems += 1
-            if problems <= MAX_LISTED_PROBLEMS:
-                yield Problem(file, line, str(error))
-            else:  # a file of another kind has a problem a line, and must not fill the memory
-                unlisted += 1
+            yield Problem(file, line, str(error))
             continue
         if row is None or (format == "tombench" and row.text in seen):
             continue
         if format == "tombench":
             seen.add(row.text)
         yield row
-    if unlisted:
-        yield Problem(file, line, f"{unlisted} more broken lines are not listed.")
     if not line:
         yield Problem(file, 1, "The file is empty; expected one JSON object a line.")
 

@@ -59,14 +59,16 @@ def labelling_request(
     example: Example | None = None,
     counts: Mapping[str, Mapping[str, int]] | None = None,
     seed: int | None = None,
+    reasoning_tokens: int = 0,
 ) -> Request:
-    """One request for all rows of a story. `counts` are label counts by dimension for the majority baseline."""
+    """One request for all rows of a story. `counts` are label counts by dimension for the majority baseline; `reasoning_tokens` what the
+    answer may take beside its text."""
     return Request(
         messages=(
             Message("system", _directive(level, category, schema, example)),
             Message("user", _question(story, rows, schema)),
         ),
-        max_tokens=TOKENS_BESIDE + TOKENS_A_ROW * len(rows),
+        max_tokens=TOKENS_BESIDE + TOKENS_A_ROW * len(rows) + reasoning_tokens,
         temperature=0.0,
         seed=seed,
         schema=answer_schema(rows, schema),

@@ -52,3 +52,13 @@ def resolve(labels: Sequence[str], *, overlap: int, demand_unanimity: bool = Fal
     if most * 2 > len(labels) and not demand_unanimity:
         return Resolution(Outcome.MAJORITY, label, agreement)
     return Resolution(Outcome.OPEN, "", agreement)
+
+
+def resolve_without_one(others: Sequence[str], *, overlap: int, demand_unanimity: bool = False) -> Resolution:
+    """Settles one cell as if one of its annotators had not voted: rule 1 for one annotator fewer than `overlap`.
+
+    What is left of an overlap of two is one vote, which settles nothing.
+    """
+    if overlap - 1 not in OVERLAP_RANGE:
+        return Resolution(Outcome.PENDING, "", resolve(others, overlap=overlap).agreement)
+    return resolve(others, overlap=overlap - 1, demand_unanimity=demand_unanimity)

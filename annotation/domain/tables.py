@@ -50,8 +50,11 @@ def _cells(text: str):
         return
     delimiter = "\t" if "\t" in text else ","
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
-    for cells in reader:
-        yield reader.line_num, [cell.strip() for cell in cells]
+    try:
+        for cells in reader:
+            yield reader.line_num, [cell.strip() for cell in cells]
+    except csv.Error as error:
+        raise BadTable(f"Line {reader.line_num} cannot be read: {error}.") from error
 
 
 def likely_actors(text: str) -> list[str]:

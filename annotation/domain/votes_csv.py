@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TextIO
 
-from annotation.domain.corpus_files import Problem
+from annotation.domain.duplicates import first_duplicate
+from annotation.domain.problems import Problem
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import restored
 
@@ -63,8 +64,8 @@ def read_votes(handle: TextIO, file: str, schema: Schema) -> Iterator[VoteRow | 
 
 def _columns(header: list[str], file: str) -> dict[str, int]:
     names = [name.strip().lstrip("\ufeff").lower() for name in header]
-    if twice := sorted({name for name in names if name and names.count(name) > 1}):
-        raise WrongColumns(f"{file}, line 1: the column {twice[0][:60]} occurs twice; expected each name once.")
+    if twice := first_duplicate(filter(None, names)):
+        raise WrongColumns(f"{file}, line 1: the column {twice[:60]} occurs twice; expected each name once.")
     if missing := [name for name in REQUIRED if name not in names]:
         raise WrongColumns(f"{file}, line 1: the column {missing[0]} is missing; expected {', '.join(REQUIRED)}.")
     at = {name: names.index(name) for name in REQUIRED}

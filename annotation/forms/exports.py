@@ -11,6 +11,14 @@ class ArchiveForm(forms.Form):
     )  # fmt: skip
     file = forms.FileField(label="Archive (.zip)")
 
+    people = forms.CharField(
+        required=False, max_length=2000, label="People who are the same here",
+        help_text="User names with commas. They become members; everybody else in the archive becomes an imported annotator.",
+    )  # fmt: skip
+
+    def clean_people(self) -> list[str]:
+        return [name.strip() for name in self.cleaned_data["people"].split(",") if name.strip()]
+
     def clean_file(self):
         file = self.cleaned_data["file"]
         if file.size > settings.IMPORT_MAX_BYTES:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django import forms
 from django.contrib.auth.forms import BaseUserCreationForm
 
-from annotation.models import Role, User
+from annotation.models import Role, Scope, User
 
 # Embeddings, overrides and isolates, with what ends them: they turn the text around a name too (Unicode, annex 9).
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -44,6 +44,16 @@ class SignUpForm(BaseUserCreationForm):
 
 
 class AccountForm(forms.ModelForm):
+    """A new e-mail address asks for the password: it is where a forgotten one is sent to."""
+
+    password = forms.CharField(
+        required=False,
+        strip=False,
+        label="Your password",
+        help_text="Only to change the e-mail address.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+    )
+
     class Meta:
         model = User
         fields = ("display_name", "email")
@@ -52,3 +62,22 @@ class AccountForm(forms.ModelForm):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["display_name"].validators.append(refuse_bidi_controls)
+
+    def clean(self) -> dict:
+        given = super().clean()
+        if "email" in self.changed_data and not self.instance.check_password(given.get("password", "")):
+            self.add_error("password", "To change the e-mail address, type the password that you log in with.")
+        return given
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=60, label="What it is for")
+    scope = forms.ChoiceField(choices=Scope.choices, initial=Scope.READ, label="It may")
+    days = forms.TypedChoiceField(
+        choices=[("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("", "never")],
+        initial="90",
+        required=False,
+        coerce=int,
+        empty_value=None,
+        label="It ends",
+    )

@@ -23,6 +23,10 @@ class PrefillForm(forms.Form):
         required=False, min_value=0, max_digits=12, decimal_places=4, label="Budget in US dollars",
         help_text="A hard cap: no call is made that could exceed it.",
     )  # fmt: skip
+    reasoning_tokens = forms.IntegerField(
+        required=False, min_value=0, max_value=1_000_000, label="Room for reasoning, in tokens",
+        help_text="Empty: as the model’s page says. A model that reasons needs some thousands beside its answer.",
+    )  # fmt: skip
     batch = forms.BooleanField(required=False, label="As a batch, at the provider’s lower price; it may take a day")
 
     def __init__(self, data=None, *, project: Project) -> None:

@@ -55,7 +55,7 @@ class SettingsForm(forms.ModelForm):
     class Meta:
         model = Project
         fields = (
-            "name", "description", "language", "overlap", "speed_floor_ms", "blind_share", "reveal_share", "arms_seed",
+            "name", "description", "language", "overlap", "speed_floor_ms", "blind_share", "reveal_share", "arms_unit", "arms_seed",
             "unanimity_dimensions",
         )  # fmt: skip
         labels = {
@@ -63,12 +63,14 @@ class SettingsForm(forms.ModelForm):
             "speed_floor_ms": "Ask about votes faster than (ms)",
             "blind_share": "Blind share (%)",
             "reveal_share": "Commit-then-reveal share (%)",
+            "arms_unit": "Drawn for",
             "arms_seed": "Seed of the draw",
         }
         help_texts = {
             "overlap": "How many annotators label every story: 2 to 9.",
             "blind_share": "Of the cells with a suggestion, how many hide it from an annotator. Stories that were opened keep their draw.",
             "reveal_share": "Of the cells with a suggestion, how many show it only after the annotator’s own vote.",
+            "arms_unit": "Who sees a suggestion beside a blind cell may be led by it: drawn for a proposition or a story, all its cells hide or show alike. Fewer draws find less.",
         }
 
     def __init__(self, *args, **kwargs) -> None:

@@ -1,5 +1,6 @@
 """One aggregate a file; this module only names them for Django."""
 
+from annotation.models.api_token import ApiToken, Scope
 from annotation.models.assignment import Assignment
 from annotation.models.audit import AppendOnly, AuditEvent
 from annotation.models.belief_table import (
@@ -19,6 +20,7 @@ from annotation.models.user import User
 from annotation.models.vote import Vote, VoteEvent
 
 __all__ = [
+    "ApiToken",
     "AppendOnly",
     "Assignment",
     "AuditEvent",
@@ -39,6 +41,7 @@ __all__ = [
     "PropositionFlag",
     "Remark",
     "Role",
+    "Scope",
     "Split",
     "Story",
     "Suggestion",

@@ -107,6 +107,15 @@ def left(project: Project) -> dict[str, dict[str, int]]:
     return {row["dimension"]: {"todo": row["todo"], "decided": row["every"] - row["todo"]} for row in counted}
 
 
+def awaiting(project: Project, expert) -> set[int]:
+    """The stories with a cell that this expert may still decide."""
+    own = Vote.objects.filter(
+        annotator=expert, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
+    )
+    rows = of_project(project).filter(TODO).exclude(Exists(own)).order_by()
+    return set(rows.values_list("proposition__table__story_id", flat=True).distinct())
+
+
 def voted_on(expert, propositions: Iterable) -> set[tuple[int, str]]:
     """The cells that the expert ever voted on: a withdrawn vote keeps its row."""
     rows = Vote.objects.filter(annotator=expert, proposition__in=propositions)

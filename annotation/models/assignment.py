@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.models.project import ArmsUnit
 from annotation.models.story import Story
 from workers.models.opaque import OpaqueModel
 
@@ -19,7 +20,7 @@ class Assignment(OpaqueModel):
     The overlap is enforced by the database: an active seat has a `slot` from 1 to `overlap`, no two active seats of a
     story share a slot, and nobody holds two. Concurrent assigners collide on the constraint, never overfill.
     A released seat keeps its row, and its votes keep their history. Which suggestions this seat sees is drawn once
-    (`arms_drawn_at`): the project's seed and shares of that moment, copied here, fix the arm of every cell for good.
+    (`arms_drawn_at`): the project's seed, shares and unit of that moment, copied here, fix the arm of every cell for good.
     """
 
     story = models.ForeignKey(Story, models.CASCADE, related_name="assignments")
@@ -32,6 +33,9 @@ class Assignment(OpaqueModel):
     released_at = models.DateTimeField(null=True, blank=True)
     arms_drawn_at = models.DateTimeField(null=True, blank=True)
     arms_seed = models.PositiveIntegerField(default=0)
+    arms_unit = models.CharField(
+        max_length=12, choices=ArmsUnit.choices, default=ArmsUnit.CELL, db_default=ArmsUnit.CELL
+    )
     blind_share = models.PositiveSmallIntegerField(default=0)
     reveal_share = models.PositiveSmallIntegerField(default=0)
 

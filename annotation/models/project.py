@@ -5,7 +5,16 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.domain.anchoring.arms import DrawUnit
 from annotation.domain.schema import SCHEMA
+
+
+class ArmsUnit(models.TextChoices):
+    """What the arms of suggestions are drawn for, each annotator apart."""
+
+    CELL = DrawUnit.CELL.value, "each cell"
+    PROPOSITION = DrawUnit.PROPOSITION.value, "each proposition: all its cells alike"
+    STORY = DrawUnit.STORY.value, "each story: all its cells alike"
 
 
 class Role(models.TextChoices):
@@ -36,6 +45,9 @@ class Project(models.Model):
     blind_share = models.PositiveSmallIntegerField(default=20, validators=[MaxValueValidator(100)])
     reveal_share = models.PositiveSmallIntegerField(default=0, validators=[MaxValueValidator(100)])
     arms_seed = models.PositiveIntegerField(default=1)
+    arms_unit = models.CharField(
+        max_length=12, choices=ArmsUnit.choices, default=ArmsUnit.CELL, db_default=ArmsUnit.CELL
+    )
     speed_floor_ms = models.PositiveIntegerField(default=700)
     language = models.CharField(max_length=8, default="en")
     dataset_card = models.JSONField(default=dict, blank=True)

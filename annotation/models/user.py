@@ -1,14 +1,62 @@
 from __future__ import annotations
 
-from django.contrib.auth.models import AbstractUser
+import hashlib
+
+from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
+from django.db.models import Q
+
+_MARK = ":"
+"""Stands in the user name of every imported annotator; no account's name may hold it."""
+
+
+IMPORTED_SUFFIX = " (imported)"
+"""Ends the name that pages show of every imported annotator."""
+
+
+class PeopleManager(UserManager):
+    def accounts(self) -> models.QuerySet[User]:
+        """Everybody who can have a password: all but imported annotators."""
+        return self.filter(imported_into__isnull=True)
 
 
 class User(AbstractUser):
-    """A person. What they may do is said by their memberships; `is_superuser` is the site admin."""
+    """A person. What they may do is said by their memberships; `is_superuser` is the site admin.
+
+    With `imported_into` it is an *imported annotator* of that project: the name of somebody whose votes came in a file. It is
+    no account. It cannot log in, is a member of nothing, and its user name (`PROJECT:NAME`) is one that no account can have, so
+    that equal names in two projects, or of an account, are different people.
+    """
 
     display_name = models.CharField(max_length=80, blank=True)
+    imported_into = models.ForeignKey(
+        "annotation.Project", models.PROTECT, null=True, blank=True, editable=False, related_name="imported_annotators"
+    )
+
+    objects = PeopleManager()
+
+    class Meta(AbstractUser.Meta):
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(imported_into__isnull=True)
+                | Q(is_active=False, is_staff=False, is_superuser=False, email="", username__contains=_MARK),
+                name="imported_annotators_are_no_accounts",
+            ),
+        ]
 
     @property
     def shown_name(self) -> str:
         return self.display_name or self.get_full_name() or self.username
+
+    @property
+    def name_in_file(self) -> str:
+        """The name of an imported annotator as the project's files have it."""
+        return self.username.partition(_MARK)[2]
+
+
+def imported_username(slug: str, name: str) -> str:
+    """The user name of the imported annotator `name` of a project; a name that is too long ends in its digest."""
+    most = 150 - len(slug) - len(_MARK)
+    if len(name) > most:
+        name = f"{name[: most - 9]}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return slug + _MARK + name

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Substr
 
+from annotation.domain.schema import SCHEMAS
 from annotation.models.assignment import Assignment
 from annotation.models.belief_table import CellComment, PropositionFlag
 from annotation.models.project import Project
@@ -12,6 +15,8 @@ from annotation.models.vote import Vote
 
 LIVE = Q(story__tables__kind="gold", story__tables__propositions__removed_at__isnull=True)
 NEWS = 12
+FEWEST = 5
+"""Stories under a figure that a person with open work on one of them may see: fewer, and it tells of that one."""
 
 
 def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
@@ -85,14 +90,17 @@ def _seated(project: Project, annotator) -> QuerySet:
     return seats.values("story")
 
 
-def has_finished(annotator, story, dimensions: int) -> bool:
-    """Whether every cell of the story has a standing vote of this annotator, or no seat is held there."""
-    if not Assignment.objects.active().filter(story=story, annotator=annotator).exists():
-        return True
-    live = story.tables.filter(kind="gold").aggregate(
-        count=Count("propositions", filter=Q(propositions__removed_at__isnull=True))
-    )["count"]
-    done = Vote.objects.cast().filter(
-        annotator=annotator, proposition__table__story=story, proposition__removed_at__isnull=True
-    )
-    return done.count() >= live * dimensions
+def unfinished(project: Project, annotator) -> set[int]:
+    """The stories with a seat of this annotator in which some cell has no standing vote of theirs."""
+    dimensions = len(SCHEMAS[project.schema_version].dimensions)
+    return {row["story"].pk for row in of_annotator(project, annotator, dimensions) if not row["finished"]}
+
+
+def too_few(stories: Set, waiting: Set) -> bool:
+    """Whether figures over `stories` tell too much to somebody with open work on those in `waiting`."""
+    return bool(stories & waiting) and len(stories) < FEWEST
+
+
+def has_finished(annotator, story) -> bool:
+    """Whether the story is none of those that the annotator still labels."""
+    return story.pk not in unfinished(story.project, annotator)

@@ -101,7 +101,7 @@ def check_independence(*, by: User, proposition: Proposition, dimension: str) ->
 
 
 def check_finished(*, by: User, story: Story) -> None:
-    if not workload.has_finished(by, story, len(SCHEMAS[story.project.schema_version].dimensions)):
+    if not workload.has_finished(by, story):
         raise AdjudicationRefused("You still label this story yourself; finish it first.")
 
 

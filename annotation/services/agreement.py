@@ -1,12 +1,13 @@
 """Agreement of a project, from the votes in the database to the report; results are kept in the cache.
 
-The key holds the newest vote event, so that a report is computed once for each state of the votes.
+The key holds the newest vote event, so that a report is computed once for each state of the votes, and what computes it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from itertools import islice
 
 import numpy as np
@@ -19,6 +20,7 @@ from annotation.domain.agreement.report import measure, over_all
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.schema import SCHEMAS, Schema
 from annotation.models import GoldLabel, Project, Proposition, TableKind, User, Vote, VoteEvent
+from core.made_by import made_by
 
 SEED = 20260101
 _LABELS = 100  # a dimension and a label in one integer: dimension × 100 + label
@@ -48,10 +50,15 @@ def extraction_report(*, project: Project) -> dict:
     return {**counts, "overlap": reconciliation_overlap(counts["reviewed"], counts["unremarked"])}
 
 
+def waiting_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
+    """Propositions with votes of which some dimension lacks votes, and their stories: why counts of cells differ."""
+    return _cached("waiting", project, split, category, _count_waiting)
+
+
 def _cached(kind: str, project: Project, split: str | None, category: str | None, compute) -> dict:
     state = VoteEvent.objects.filter(proposition__table__story__project=project).aggregate(Max("id"))["id__max"]
     gold = GoldLabel.objects.filter(proposition__table__story__project=project).aggregate(Max("decided_at"))
-    described = json.dumps([kind, project.pk, project.overlap, split, category, state, str(gold)])
+    described = json.dumps([made_by(), kind, project.pk, project.overlap, split, category, state, str(gold)])
     key = "agreement:" + hashlib.sha256(described.encode()).hexdigest()
     found = cache.get(key)
     if found is None:
@@ -162,3 +169,15 @@ def _compute_opinions(project: Project, split: str | None, category: str | None)
         for name, skills in by_annotator.second_opinions(votes.complete(project.overlap), seed=SEED).items():
             opinions.setdefault(name, {})[key] = skills
     return opinions
+
+
+def _count_waiting(project: Project, split: str | None, category: str | None) -> dict:
+    stories = project.stories.in_split(split).in_category(category)
+    live = Proposition.objects.live_gold().filter(table__story__in=stories)
+    votes = Vote.objects.cast().filter(proposition__in=live).order_by()
+    cells = votes.values("proposition_id", "dimension").annotate(count=Count("id"))
+    full = Counter(cells.filter(count__gte=project.overlap).values_list("proposition_id", flat=True))
+    voted = votes.values_list("proposition_id", "proposition__table__story_id").distinct()
+    dimensions = len(SCHEMAS[project.schema_version].dimensions)
+    waiting = [(proposition, story) for proposition, story in voted if full[proposition] < dimensions]
+    return {"propositions": len(waiting), "stories": len({story for _, story in waiting})}

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import BinaryIO
 
-from annotation.domain.archive_format import FORMAT, MANIFEST, SECTIONS, VERSION, file_of
+from annotation.domain.archive_format import FORMAT, IMPORTED_MARK, MANIFEST, SECTIONS, VERSION, file_of
 from annotation.models import Project, User, VoteEvent
 from annotation.models.snapshot import snapshot
+from annotation.models.user import IMPORTED_SUFFIX
 from annotation.services.archive_rows import NAMED, NUMBERED, TABLES, Section, kind_of
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -28,8 +29,7 @@ def export_archive(*, project: Project, target: BinaryIO, now: datetime) -> dict
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for section in TABLES:
             files[file_of(section.name)] = _write(archive, section.name, _lines(section, project, terms))
-        people = User.objects.filter(pk__in=terms.met).order_by("username").values_list("username", "display_name")
-        lines = (_line({"username": name, "display_name": shown}) for name, shown in people)
+        lines = map(_line, terms.people())
         files[file_of("people")] = _write(archive, "people", lines)
         ordered = {file_of(name): files[file_of(name)] for name in SECTIONS}
         manifest = {"format": FORMAT, "version": VERSION, "project": project.slug, "exported_at": now.isoformat()}
@@ -73,7 +73,9 @@ class _Terms:
 
     def __init__(self, project: Project) -> None:
         self.met: set[int] = set()
-        self.users = dict(User.objects.values_list("id", "username"))
+        self.users = dict(User.objects.accounts().values_list("id", "username"))
+        imported = User.objects.filter(imported_into=project)
+        self.users |= {person.pk: IMPORTED_MARK + person.name_in_file for person in imported}
         self.numbers, self.names = {}, {}
         for section in TABLES:
             rows = section.rows(project)
@@ -85,6 +87,15 @@ class _Terms:
         events = VoteEvent.objects.filter(proposition__table__story__project=project).order_by("id")
         keys = events.values_list("annotator_id", "client_key").iterator(5000)
         self.keys = {key: f"k{at}" for at, key in enumerate(keys, 1)}
+
+    def people(self) -> list[dict]:
+        """Those that were met, by name."""
+        shown = dict(User.objects.filter(pk__in=self.met).values_list("id", "display_name"))
+        rows = [
+            {"username": self.users[pk], "display_name": name.removesuffix(IMPORTED_SUFFIX)}
+            for pk, name in shown.items()
+        ]
+        return sorted(rows, key=lambda row: row["username"])
 
     def coder(self, field):
         """A function of a value and its row, or None where the value goes as it is."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotation.domain.anchoring.arms import Arm, draw_arm
+from annotation.domain.anchoring.arms import Arm, DrawUnit, draw_arm
 from annotation.models import Assignment, Project, Suggestion
 
 Cell = tuple[int, str]
@@ -29,6 +29,7 @@ def draw_for(*, seat: Assignment, now: datetime) -> None:
     drawn = {
         "arms_drawn_at": now,
         "arms_seed": project.arms_seed,
+        "arms_unit": project.arms_unit,
         "blind_share": project.blind_share,
         "reveal_share": project.reveal_share,
     }
@@ -46,6 +47,8 @@ def arm_of(seat: Assignment, proposition: str, dimension: str) -> Arm:
         return Arm.NONE
     return draw_arm(
         seed=seat.arms_seed,
+        unit=DrawUnit(seat.arms_unit),
+        story=seat.story.uid,
         blind=seat.blind_share,
         reveal=seat.reveal_share,
         proposition=proposition,

@@ -1,31 +1,41 @@
-"""Imports corpus files: each file is one transaction, importing it again changes nothing."""
+"""Imports corpus files in short transactions. Importing a file again changes nothing, so that a broken-off import is resumed by starting it again."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from django.db import transaction
+from django.db.models import Max
 
-from annotation.domain.corpus_files import Problem, PropositionRow, StoryRow, read_file
+from annotation.domain.corpus_files import PropositionRow, StoryRow, read_file
+from annotation.domain.problems import Problem, Problems
 from annotation.models import BeliefTable, Category, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
+from annotation.services.short_writes import ShortWrites, with_last
+from workers.models.bulk import insert_rows
+from workers.models.opaque import new_uid
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 FORMATS = {"omnitom": ".jsonl", "tombench": ".jsonl"}
-_BATCH = 200
+_MOST_CHARACTERS = 1_000_000
+"""Of the texts in one transaction."""
+
+_PROPOSITION = (
+    "uid", "table", "position", "actor", "belief", "imported_labels", "extra", "order_text", "remark", "remark_text",
+    "reviewed",
+)  # fmt: skip
+
+Identity = tuple
+"""What tells a story from others: (number,) of a record, (file name, digest of the text) where a format has no numbers."""
+Source = tuple[str, Callable[[], BinaryIO]]
 
 
 class ImportRefused(ValueError):
     """Nothing was imported; the message is one sentence."""
-
-
-class _KeepNothing(Exception):
-    pass
 
 
 @dataclass(slots=True)
@@ -38,8 +48,8 @@ class Imported:
     unchanged: int = 0
     propositions: int = 0
     by_category: Counter = field(default_factory=Counter)
-    problems: list[Problem] = field(default_factory=list)
-    met: set[tuple] = field(default_factory=set, repr=False)
+    problems: Problems = field(default_factory=Problems)
+    met: dict[Identity, str] = field(default_factory=dict, repr=False)
 
     def as_dict(self) -> dict:
         return {
@@ -49,7 +59,7 @@ class Imported:
             "unchanged": self.unchanged,
             "propositions": self.propositions,
             "by_category": dict(sorted(self.by_category.items())),
-            "problems": [problem.as_dict() for problem in self.problems],
+            "problems": self.problems.as_dicts(),
         }
 
 
@@ -74,158 +84,197 @@ def import_corpus(
     by: User | None,
     project_slug: str,
     format: str,
-    sources: Iterable[tuple[str, Callable[[], BinaryIO]]],
+    sources: Iterable[Source],
     language: str = "en",
     dry_run: bool = False,
     strict: bool = False,
     admin: User | None = None,
     progress: Callable[[str], None] = lambda message: None,
 ) -> Imported:
-    """Imports each (name, opener) of `sources`. Creates the project where there is none and the sources hold a story;
+    """Imports each (name, opener) of `sources`. Creates the project where there is none and the sources hold a new story;
     its admin is `admin`, else `by`.
 
-    A broken line is a problem in the result and stops nothing else; with `strict` it stops everything and nothing is
-    kept. With `dry_run` nothing is kept either way. Raises ImportRefused.
+    A broken line is a problem in the result and stops nothing else; with `strict` everything is read and compared first, and
+    one problem means that nothing is kept. With `dry_run` nothing is kept either way. Raises ImportRefused.
     """
-    result = Imported(project_slug)
-    try:
-        with transaction.atomic():
-            project, is_new = _project(by, project_slug, language, admin or by)
-            for name, opener in sources:
-                with opener() as handle, transaction.atomic():
-                    _import_file(by, project, handle, name, format, language, result, strict)
-                progress(f"{name}: {result.stories} stories so far")
-            if dry_run or (is_new and not result.created):
-                raise _KeepNothing
-    except _KeepNothing:
-        pass
-    return result
+    _check_slug(project_slug)
+    sources = list(sources)
+    if strict:
+        _refuse_problems(
+            _Import(by, project_slug, format, language, None, keep=False).run(sources, lambda message: None)
+        )
+    return _Import(by, project_slug, format, language, admin or by, keep=not dry_run).run(sources, progress)
 
 
-def _project(by: User | None, slug: str, language: str, admin: User | None) -> tuple[Project, bool]:
+def _check_slug(slug: str) -> None:
     if not SLUG.fullmatch(slug) or len(slug) > 60:
         raise ImportRefused(f"{slug[:60]!r} is no project name; expected letters, digits and hyphens.")
-    project, is_new = Project.objects.get_or_create(slug=slug, defaults={"name": slug, "language": language})
-    if is_new:
-        if admin is not None:
-            Membership.objects.create(project=project, user=admin, role=Role.ADMIN)
-        told = {"admin": admin.username} if admin is not None and admin != by else {}
-        audit.record(by=by, project=project, action="project.created", target=slug, **told)
-    return project, is_new
 
 
-def _import_file(by, project, handle, name, format, language, result: Imported, strict: bool) -> None:
-    before = (result.created, result.propositions)
-    importer = _FileImport(project, format, Path(name).name)
-    batch: list[StoryRow] = []
-    for item in read_file(handle, name, format=format, language=language):
-        if isinstance(item, Problem):
-            if strict:
-                raise ImportRefused(f"{item.file}, line {item.line}: {item.message}")
-            result.problems.append(item)
-            continue
-        batch.append(item)
-        if len(batch) == _BATCH:
-            importer.save(batch, result)
-            batch = []
-    importer.save(batch, result)
-    if strict and result.problems:
+def _refuse_problems(result: Imported) -> None:
+    if result.problems:
         first = result.problems[0]
         raise ImportRefused(f"{first.file}, line {first.line}: {first.message}")
-    if result.created > before[0]:
-        audit.record(
-            by=by,
-            project=project,
-            action="corpus.imported",
-            target=name[-200:],
-            format=format,
-            stories=result.created - before[0],
-            propositions=result.propositions - before[1],
-        )
 
 
-class _FileImport:
-    """Compares the rows of one file with what the project holds, and adds what is new."""
+class _Import:
+    """Compares the rows of files with what the project holds, and adds what is new: nothing is parsed in a transaction."""
 
-    def __init__(self, project: Project, format: str, source: str) -> None:
-        self.project, self.format, self.source = project, format, source
-        self.categories = {one.name: one for one in project.categories.all()}
-        self.next_number = 1 + max(project.stories.values_list("number", flat=True), default=0)
-        self.by_text = dict.fromkeys(project.stories.filter(source=source).values_list("digest", flat=True), "")
+    def __init__(
+        self, by: User | None, slug: str, format: str, language: str, admin: User | None, *, keep: bool
+    ) -> None:
+        self.by, self.slug, self.format, self.language, self.admin, self.keep = by, slug, format, language, admin, keep
+        self.project = Project.objects.filter(slug=slug).first()
+        self.writes = ShortWrites()
+        self.result = Imported(slug)
+        self.categories: dict[str, Category] = {}
 
-    def save(self, rows: list[StoryRow], result: Imported) -> None:
-        fresh = self._fresh(rows, result)
-        stories = Story.objects.bulk_create([self._story(row) for row in fresh])
-        with_table = [(row, story) for row, story in zip(fresh, stories, strict=True) if row.propositions is not None]
-        tables = BeliefTable.objects.bulk_create([BeliefTable(story=story) for _, story in with_table])
-        propositions = [
-            self._proposition(table, position, one)
-            for (row, _), table in zip(with_table, tables, strict=True)
-            for position, one in enumerate(row.propositions, 1)
-        ]
-        Proposition.objects.bulk_create(propositions, batch_size=1000)
-        result.created += len(stories)
-        result.propositions += sum(len(row.propositions or ()) for row in rows)
+    def run(self, sources: list[Source], progress: Callable[[str], None]) -> Imported:
+        for name, opener in sources:
+            with opener() as handle:
+                self._file(handle, name)
+            progress(f"{name}: {self.result.stories} stories so far")
+        return self.result
 
-    def _fresh(self, rows: list[StoryRow], result: Imported) -> list[StoryRow]:
-        """The rows that the project lacks. One that it holds is compared by what was imported, not by what people
-        made of it since."""
-        held = self._held(rows) if self.format == "omnitom" else self.by_text
-        fresh = []
+    def _file(self, handle: BinaryIO, name: str) -> None:
+        result, source = self.result, Path(name).name
+        created, propositions = result.created, result.propositions
+        for rows, is_last in with_last(self._batches(handle, name)):
+            if not self.keep or not (self._has_new(rows, source) or (is_last and result.created > created)):
+                self._fresh(rows, self._held(rows, source), source)
+                continue
+            with self.writes.transaction(sum(map(_weight, rows))):
+                self._lock_project()
+                if not is_last and result.created == created:
+                    self._record("corpus.import_started", name)
+                self._save(self._fresh(rows, self._held(rows, source), source), source)
+                if is_last and result.created > created:
+                    stories, rows_made = result.created - created, result.propositions - propositions
+                    self._record("corpus.imported", name, stories=stories, propositions=rows_made)
+
+    def _has_new(self, rows: list[StoryRow], source: str) -> bool:
+        held = self._held(rows, source)
+        return any(self._identity(row, source) not in held for row in rows)
+
+    def _batches(self, handle: BinaryIO, name: str) -> Iterator[list[StoryRow]]:
+        """The file's stories, as many at once as a short transaction holds; what is broken goes to the problems."""
+        batch: list[StoryRow] = []
+        rows = characters = 0
+        for item in read_file(handle, name, format=self.format, language=self.language):
+            if isinstance(item, Problem):
+                self.result.problems.add(item)
+                continue
+            batch.append(item)
+            rows, characters = rows + _weight(item), characters + len(item.text) + len(item.layout)
+            if rows >= self.writes.rows or characters >= _MOST_CHARACTERS:
+                yield batch
+                batch, rows, characters = [], 0, 0
+        if batch:
+            yield batch
+
+    def _identity(self, row: StoryRow, source: str) -> Identity:
+        return (row.number,) if self.format == "omnitom" else (source, row.digest)
+
+    def _held(self, rows: list[StoryRow], source: str) -> dict[Identity, str]:
+        """Identity and fingerprint of those rows that were met in this import or that the project holds."""
+        if self.project is None:
+            return self.result.met
+        stories = self.project.stories
+        if self.format == "omnitom":
+            found = stories.filter(number__in=[row.number for row in rows]).values_list("number", "extra")
+            held = {(number,): extra.get("fingerprint", "") for number, extra in found}
+        else:
+            found = stories.filter(source=source, digest__in=[row.digest for row in rows])
+            held = {(source, digest): "" for digest in found.values_list("digest", flat=True)}
+        return held
+
+    def _fresh(self, rows: list[StoryRow], held: dict[Identity, str], source: str) -> list[StoryRow]:
+        """The rows that the project lacks, all of them counted. One that it holds is compared by what was imported, not by
+        what people made of it since."""
+        result, fresh = self.result, []
         for row in rows:
-            identity = row.number if self.format == "omnitom" else row.digest
-            if held.get(identity, row.fingerprint) != row.fingerprint:
+            identity = self._identity(row, source)
+            known = result.met.get(identity, held.get(identity))
+            if known is not None and known != row.fingerprint:
                 message = f"Story {row.number} is in the project already with other content; nothing was changed."
-                result.problems.append(Problem(row.file, row.line, message))
+                result.problems.add(Problem(row.file, row.line, message))
                 continue
-            met = (identity,) if self.format == "omnitom" else (self.source, identity)
-            if met in result.met:
+            if identity in result.met:
                 continue
-            result.met.add(met)
+            result.met[identity] = row.fingerprint
             result.stories += 1
+            result.propositions += len(row.propositions or ())
             result.by_category[row.category] += 1
-            if identity in held:
+            if known is not None:
                 result.unchanged += 1
                 continue
-            held[identity] = row.fingerprint
+            result.created += 1
             fresh.append(row)
         return fresh
 
-    def _held(self, rows: list[StoryRow]) -> dict[int, str]:
-        """Number and fingerprint of the stories that the project holds under the numbers of these rows."""
-        stories = self.project.stories.filter(number__in=[row.number for row in rows])
-        return {number: extra.get("fingerprint", "") for number, extra in stories.values_list("number", "extra")}
+    def _lock_project(self) -> None:
+        """Makes the project where there is none; two imports into it write one after the other."""
+        if self.project is None:
+            self.project, is_new = Project.objects.get_or_create(
+                slug=self.slug, defaults={"name": self.slug, "language": self.language}
+            )
+            if is_new:
+                self._record_project()
+        Project.objects.select_for_update().get(pk=self.project.pk)
 
-    def _story(self, row: StoryRow) -> Story:
-        category = self.categories.get(row.category)
-        if category is None:
-            category = Category.objects.create(project=self.project, name=row.category)
-            self.categories[row.category] = category
-        number = row.number
-        if number is None:
-            number, self.next_number = self.next_number, self.next_number + 1
+    def _record_project(self) -> None:
+        admin = self.admin
+        if admin is not None:
+            Membership.objects.create(project=self.project, user=admin, role=Role.ADMIN)
+        told = {"admin": admin.username} if admin is not None and admin != self.by else {}
+        audit.record(by=self.by, project=self.project, action="project.created", target=self.slug, **told)
+
+    def _record(self, action: str, name: str, **counts: int) -> None:
+        audit.record(by=self.by, project=self.project, action=action, target=name[-200:], format=self.format, **counts)
+
+    def _save(self, rows: list[StoryRow], source: str) -> None:
+        number = 1 + (self.project.stories.aggregate(Max("number"))["number__max"] or 0)
+        unsaved = [self._story(row, source, number + at) for at, row in enumerate(rows)]
+        stories = Story.objects.bulk_create(unsaved)
+        with_table = [(row, story) for row, story in zip(rows, stories, strict=True) if row.propositions is not None]
+        tables = BeliefTable.objects.bulk_create([BeliefTable(story=story) for _, story in with_table])
+        insert_rows(
+            Proposition,
+            _PROPOSITION,
+            (
+                _proposition(table, position, one)
+                for (row, _), table in zip(with_table, tables, strict=True)
+                for position, one in enumerate(row.propositions, 1)
+            ),
+        )
+
+    def _story(self, row: StoryRow, source: str, number: int) -> Story:
         return Story(
             project=self.project,
-            number=number,
-            category=category,
+            number=number if row.number is None else row.number,
+            category=self._category(row.category),
             text=row.text,
             language=row.language,
             translations=row.translations,
-            source=self.source,
+            source=source,
             digest=row.digest,
             extra=_marks(fingerprint=row.fingerprint, layout=row.layout),
         )
 
-    @staticmethod
-    def _proposition(table: BeliefTable, position: int, row: PropositionRow) -> Proposition:
-        return Proposition(
-            table=table,
-            position=position,
-            actor=row.actor,
-            belief=row.belief,
-            imported_labels=row.labels,
-            extra=_marks(layout=row.layout),
-        )
+    def _category(self, name: str) -> Category:
+        if name not in self.categories:
+            self.categories[name], _ = Category.objects.get_or_create(project=self.project, name=name)
+        return self.categories[name]
+
+
+def _weight(row: StoryRow) -> int:
+    return 1 + len(row.propositions or ())
+
+
+def _proposition(table: BeliefTable, position: int, row: PropositionRow) -> tuple:
+    """The values of _PROPOSITION."""
+    extra = _marks(layout=row.layout)
+    return new_uid(), table.pk, position, row.actor, row.belief, row.labels, extra, "", "", "", False
 
 
 def _marks(**marks: str) -> dict[str, str]:

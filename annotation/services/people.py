@@ -26,14 +26,20 @@ class NameTaken(PeopleError):
     """The user name belongs to someone else by now."""
 
 
+class MemberAlready(PeopleError):
+    """The invitation offers a member no more than is held."""
+
+
 def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 @transaction.atomic
-def invite(*, by: User, project: Project, role: Role, email: str = "", now: datetime) -> tuple[Invitation, str]:
-    """Makes an invitation and returns it with its token, which is kept nowhere else."""
-    token = secrets.token_urlsafe(24)
+def invite(
+    *, by: User, project: Project, role: Role, email: str = "", token: str = "", now: datetime
+) -> tuple[Invitation, str]:
+    """Makes an invitation and returns it with its token (drawn, where none is given), which is kept nowhere else."""
+    token = token or secrets.token_urlsafe(24)
     invitation = Invitation.objects.create(
         project=project,
         role=role,
@@ -73,8 +79,13 @@ def sign_up(*, user: User, token: str, now: datetime) -> Membership:
 
 @transaction.atomic
 def accept_invitation(*, by: User, token: str, now: datetime) -> Membership:
-    """Makes `by` a member. The invitation is claimed by one compare-and-swap update: two people cannot both use it."""
+    """Makes `by` a member, or raises the role of one who is. Raises PeopleError where the invitation offers no more than is held; then it
+    stays open.
+
+    It is claimed by one compare-and-swap update: two people cannot both use it.
+    """
     invitation = open_invitation(token=token, now=now)
+    offers_more(invitation=invitation, to=by)
     claimed = Invitation.objects.filter(pk=invitation.pk, accepted_at__isnull=True, revoked_at__isnull=True).update(
         accepted_at=now, accepted_by=by
     )
@@ -87,7 +98,23 @@ def accept_invitation(*, by: User, token: str, now: datetime) -> Membership:
         audit.record(
             by=by, project=invitation.project, action="membership.created", target=by.username, role=invitation.role
         )
+    elif Role(membership.role).rank < Role(invitation.role).rank:
+        membership.user = by
+        change_role(by=by, membership=membership, role=Role(invitation.role))
+        membership.refresh_from_db()
     return membership
+
+
+def offers_more(*, invitation: Invitation, to: User) -> None:
+    """Raises MemberAlready where `to` holds the role of the invitation already, or a higher one."""
+    held = Membership.objects.filter(project=invitation.project, user=to).first()
+    if held is not None and Role(held.role).rank >= Role(invitation.role).rank:
+        offered = Role(invitation.role).label.lower()
+        told = "so it would change nothing" if held.role == invitation.role else f"which is more than {offered}"
+        raise MemberAlready(
+            f"You are a member of {invitation.project.name} already, as {Role(held.role).label.lower()}, {told}. "
+            "The invitation stays open for somebody else."
+        )
 
 
 @transaction.atomic

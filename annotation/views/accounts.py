@@ -7,10 +7,19 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
-from rest_framework.authtoken.models import Token
 
-from annotation.forms.people import AccountForm, SignUpForm
-from annotation.services.people import NameTaken, PeopleError, accept_invitation, open_invitation, sign_up
+from annotation.forms.people import AccountForm, SignUpForm, TokenForm
+from annotation.services.api_tokens import end_token, make_token
+from annotation.services.people import (
+    MemberAlready,
+    NameTaken,
+    PeopleError,
+    accept_invitation,
+    offers_more,
+    open_invitation,
+    sign_up,
+)
+from workers.views.once import made_once, secret_for
 
 
 def account(request: HttpRequest) -> HttpResponse:
@@ -19,19 +28,38 @@ def account(request: HttpRequest) -> HttpResponse:
         form.save()
         messages.success(request, "Saved.")
         return redirect("account")
-    has_token = Token.objects.filter(user=request.user).exists()
-    return render(request, "annotation/accounts/account.html", {"form": form, "has_token": has_token})
+    return _account_page(request, form, TokenForm())
+
+
+def _account_page(request: HttpRequest, form: AccountForm, token_form: TokenForm) -> HttpResponse:
+    told = {"form": form, "token_form": token_form, "tokens": request.user.api_tokens.all(), "now": timezone.now()}
+    return render(request, "annotation/accounts/account.html", told)
 
 
 @require_POST
-def api_token(request: HttpRequest) -> HttpResponse:
-    """Makes a new token, shown this once, or takes the old one away."""
-    Token.objects.filter(user=request.user).delete()
-    token = Token.objects.create(user=request.user) if "create" in request.POST else None
+def make_api_token(request: HttpRequest) -> HttpResponse:
+    """Makes a new token, shown this once."""
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return _account_page(request, AccountForm(instance=request.user), form)
+    secret = secret_for(request)
+
+    def make() -> str:
+        made, _ = make_token(by=request.user, now=timezone.now(), secret=secret, **form.cleaned_data)
+        return str(made.pk)
+
+    token = request.user.api_tokens.filter(pk=made_once(request, make)).first()
     if token is None:
-        messages.success(request, "The token was taken away.")
+        messages.error(request, "This token was made already, and taken away since.")
         return redirect("account")
-    return render(request, "annotation/accounts/token.html", {"token": token.key})
+    return render(request, "annotation/accounts/token.html", {"token": token, "secret": secret})
+
+
+@require_POST
+def end_api_token(request: HttpRequest, pk: int) -> HttpResponse:
+    end_token(by=request.user, pk=pk)
+    messages.success(request, "The token was taken away.")
+    return redirect("account")
 
 
 @login_not_required
@@ -39,9 +67,12 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     now = timezone.now()
     try:
         found = open_invitation(token=token, now=now)
+        if request.user.is_authenticated:
+            offers_more(invitation=found, to=request.user)
         form = SignUpForm(request.POST or None, initial={"email": found.email})
         if request.method == "POST" and request.user.is_authenticated:
-            accept_invitation(by=request.user, token=token, now=now)
+            made = accept_invitation(by=request.user, token=token, now=now)
+            messages.success(request, f"You are {made.get_role_display().lower()} in {found.project.name} now.")
             return redirect("annotation:project", found.project.slug)
         if request.method == "POST" and form.is_valid():
             user = form.save(commit=False)
@@ -50,6 +81,9 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             return redirect("annotation:project", found.project.slug)
     except NameTaken as error:
         form.add_error("username", str(error))
+    except MemberAlready as error:
+        context = {"problem": str(error), "member_of": found.project}
+        return render(request, "annotation/accounts/invitation.html", context, status=409)
     except PeopleError as error:
         return render(request, "annotation/accounts/invitation.html", {"problem": str(error)}, status=410)
     return render(request, "annotation/accounts/invitation.html", {"invitation": found, "form": form})

@@ -12,14 +12,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.access import ProjectAccess, project_access, story_of
+from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.domain.ordering import shuffled
 from annotation.domain.schema import SCHEMAS
 from annotation.forms.adjudication import BulkForm, CaseForm, DecisionForm, QueueFilter, UndoForm
 from annotation.models import ErrorTag, Proposition, Role, Story, adjudication_queue
 from annotation.services import adjudication as service
 from annotation.services import adjudication_bulk as bulk
-from annotation.views.adjudication_cells import Cell, CellReader, proposition_in_gold, unfinished
+from annotation.views.adjudication_cells import Cell, CellReader, proposition_in_gold
 
 STORIES_A_PAGE = 8
 CELLS_A_STORY = 12

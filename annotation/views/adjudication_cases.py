@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from annotation.access import project_access
+from annotation.access import project_access, unfinished
 from annotation.domain.schema import SCHEMAS
 from annotation.forms.adjudication import OutcomeForm, ReplyForm
 from annotation.models import (
@@ -24,7 +24,8 @@ from annotation.models import (
     adjudication_queue,
 )
 from annotation.services import remarks
-from annotation.views.adjudication_cells import CellReader, names_of, proposition_in_gold, unfinished
+from annotation.views.adjudication_cells import CellReader, names_of, proposition_in_gold
+from workers.views.once import made_once
 
 A_PAGE = 40
 
@@ -40,8 +41,9 @@ def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -
     form = ReplyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         thread = get_object_or_404(comments, uid=form.cleaned_data["thread"]).thread_of
-        text = form.cleaned_data["text"]
-        remarks.add_comment(by=request.user, proposition=row, dimension=dimension, text=text, thread_of=thread)
+        said = {"text": form.cleaned_data["text"], "thread_of": thread}
+        place = {"proposition": row, "dimension": dimension}
+        made_once(request, lambda: remarks.add_comment(by=request.user, **place, **said).uid)
         form = ReplyForm()
     cell = CellReader(access, [row]).cell(row, schema[dimension])
     named = cell.gold is not None and cell.gold.method != Method.OPEN and not cell.voted

@@ -11,7 +11,7 @@ from django.http import Http404
 from annotation.access import ProjectAccess, proposition_of
 from annotation.domain.ordering import shuffled
 from annotation.domain.schema import SCHEMAS, Dimension
-from annotation.models import GoldLabel, Method, Proposition, TableKind, User, Vote, adjudication_queue, workload
+from annotation.models import GoldLabel, Method, Proposition, TableKind, User, Vote, adjudication_queue
 
 Key = tuple[int, str]
 """(proposition id, dimension key)"""
@@ -155,10 +155,3 @@ def proposition_in_gold(access: ProjectAccess, uid: str, dimension: str) -> Prop
 
 def names_of(users: Iterable[int]) -> dict[int, str]:
     return {user.pk: user.shown_name for user in User.objects.filter(pk__in=set(users))}
-
-
-def unfinished(access: ProjectAccess) -> set[int]:
-    """The stories that this person still labels: nothing that others did there may be shown to them."""
-    dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
-    rows = workload.of_annotator(access.project, access.user, dimensions)
-    return {row["story"].pk for row in rows if not row["finished"]}

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections import Counter
 from urllib.parse import urlencode
 
-from django.core.cache import cache
-from django.db.models import Count, Max
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from annotation.access import ProjectAccess, project_access
+from annotation.access import ProjectAccess, check_aggregate, project_access
+from annotation.domain.agreement.report import MEASURES
 from annotation.domain.schema import SCHEMAS, Dimension
 from annotation.forms.agreement import AgreementFilter
-from annotation.models import Proposition, Role, Vote, VoteEvent
+from annotation.models import Role
 from annotation.services.agreement import (
-    CACHE_SECONDS,
     agreement_report,
     annotator_report,
     extraction_report,
     second_opinions,
+    waiting_report,
 )
 from annotation.views.charts import interval_chart
+from core.statistics import FEWEST
+
+SHARES = ("strict", "pairwise")
+"""Measures that are shares, shown in per cent."""
 
 
 def agreement(request: HttpRequest, slug: str) -> HttpResponse:
@@ -32,45 +32,24 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     form, chosen = _chosen(request, access)
     report = agreement_report(project=access.project, **chosen)
     rows = [
-        {"dimension": dimension, **report["dimensions"][dimension.key]}
+        {"dimension": dimension, **_with_figures(report["dimensions"][dimension.key])}
         for dimension in SCHEMAS[access.project.schema_version].dimensions
     ]
     context = {
         "form": form,
         "report": report,
         "rows": rows,
-        "overall": report["overall"],
-        "waiting": _waiting(access, **chosen) if report["incomplete"] else None,
+        "overall": _with_figures(report["overall"]),
+        "waiting": waiting_report(project=access.project, **chosen) if report["incomplete"] else None,
         "charts": [
             interval_chart("Strict agreement", _points(rows, "strict"), percent=True),
             interval_chart("Krippendorff's alpha", _points(rows, "krippendorff_alpha"), percent=False),
         ],
+        "fewest": FEWEST,
         "extraction": extraction_report(project=access.project),
         "query": urlencode({name: value for name, value in chosen.items() if value}),
     }
     return render(request, "annotation/agreement/agreement.html", access.context | context)
-
-
-def _waiting(access: ProjectAccess, *, split: str | None, category: str | None) -> dict:
-    """Propositions with votes of which some dimension lacks votes, and their stories: why the counts below differ."""
-    project = access.project
-    events = VoteEvent.objects.filter(proposition__table__story__project=project)
-    newest = events.aggregate(Max("id"))["id__max"]
-    asked = json.dumps(["waiting", project.pk, project.overlap, split, category, newest])
-    key = "agreement:" + hashlib.sha256(asked.encode()).hexdigest()
-    return cache.get_or_set(key, lambda: _count_waiting(access, split, category), CACHE_SECONDS)
-
-
-def _count_waiting(access: ProjectAccess, split: str | None, category: str | None) -> dict:
-    stories = access.project.stories.in_split(split).in_category(category)
-    live = Proposition.objects.live_gold().filter(table__story__in=stories)
-    votes = Vote.objects.cast().filter(proposition__in=live).order_by()
-    cells = votes.values("proposition_id", "dimension").annotate(count=Count("id"))
-    full = Counter(cells.filter(count__gte=access.project.overlap).values_list("proposition_id", flat=True))
-    voted = votes.values_list("proposition_id", "proposition__table__story_id").distinct()
-    dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
-    waiting = [(proposition, story) for proposition, story in voted if full[proposition] < dimensions]
-    return {"propositions": len(waiting), "stories": len({story for _, story in waiting})}
 
 
 def agreement_annotators(request: HttpRequest, slug: str) -> HttpResponse:
@@ -106,7 +85,23 @@ def agreement_opinions(request: HttpRequest, slug: str) -> HttpResponse:
 def _chosen(request: HttpRequest, access: ProjectAccess) -> tuple[AgreementFilter, dict]:
     form = AgreementFilter(request.GET, project=access.project)
     cleaned = form.cleaned_data if form.is_valid() else {}
-    return form, {name: cleaned.get(name) or None for name in ("split", "category")}
+    chosen = {name: cleaned.get(name) or None for name in ("split", "category")}
+    check_aggregate(access, **chosen)
+    return form, chosen
+
+
+def _with_figures(row: dict) -> dict:
+    """The row with its measures as the table shows them: value, interval, and why one of them is lacking."""
+    figures = [
+        {
+            "value": row[name],
+            "interval": row["interval"][name],
+            "reason": row["reasons"].get(name, ""),
+            "share": name in SHARES,
+        }
+        for name in MEASURES
+    ]
+    return row | {"figures": figures}
 
 
 def _points(rows: list[dict], name: str) -> list[dict]:

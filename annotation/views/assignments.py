@@ -15,6 +15,7 @@ from annotation.domain.assignment import PlanError
 from annotation.forms.assignments import AssignForm, FilterForm
 from annotation.models import Assignment, Role
 from annotation.services import assignments as service
+from workers.views.once import made_before, made_once
 
 
 def assignments(request: HttpRequest, slug: str) -> HttpResponse:
@@ -24,11 +25,15 @@ def assignments(request: HttpRequest, slug: str) -> HttpResponse:
     preview = None
     if request.method == "POST" and form.is_valid():
         preview = _planned(form, access, stories)
+        if not preview and made_before(request):
+            return redirect(request.get_full_path())
         if preview and "apply" in request.POST:
-            done = service.assign(
-                by=request.user, project=access.project, seats=preview["seats"], seed=form.cleaned_data["seed"]
+            assigned = {"seats": preview["seats"], "seed": form.cleaned_data["seed"]}
+            done = made_once(
+                request,
+                lambda: str(service.assign(by=request.user, project=access.project, **assigned).created),
             )
-            messages.success(request, f"{done.created} seats were assigned.")
+            messages.success(request, f"{done} seats were assigned.")
             return redirect(request.get_full_path())
     seats = Prefetch("assignments", Assignment.objects.active().select_related("annotator"), to_attr="seats")
     page = Paginator(stories.select_related("category", "split").prefetch_related(seats), 50)

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from math import ceil, floor
+
 ROW = 30
 LEFT, RIGHT, WIDTH = 150, 60, 620
 TOP, BOTTOM = 14, 34
 
 
-def interval_chart(title: str, points: list[dict], *, percent: bool) -> dict:
+def interval_chart(title: str, points: list[dict], *, percent: bool, difference: bool = False) -> dict:
     """A dot with its interval for each of `points` ({"label", "value", "interval", "n"}), on a shared scale.
 
-    The scale ends at 1 and starts at the largest tenth below every value and interval, at most 0.9.
+    The scale ends at 1 and starts at the largest tenth below every value and interval, at most 0.9; that of a `difference` runs from tenth to
+    tenth around 0, which has a line of its own.
     """
     known = [edge for point in points for edge in ([point["value"], *(point["interval"] or [])]) if edge is not None]
-    low = max(-1.0, min([0.9, *(int(edge * 10 - (edge < 0)) / 10 for edge in known)]))
-    span = 1 - low
+    low, high = _around_zero(known) if difference else (_tenth_below(known), 1.0)
+    span = high - low
 
     def x(value: float) -> float:
         return round(LEFT + (value - low) / span * (WIDTH - LEFT - RIGHT), 1)
 
     def shown(value: float) -> str:
-        return f"{value:.1%}" if percent else f"{value:.2f}"
+        return f"{value:{'+' if difference else ''}.1%}" if percent else f"{value:.2f}"
 
     step = 0.1 if span > 0.25 else 0.02
-    ticks = [1 - step * at for at in range(int(span / step + 1e-9) + 1)]
+    step = 0.2 if span > 1.2 else step
+    ticks = [high - step * at for at in range(int(span / step + 1e-9) + 1)]
     marks = [
         {
             **point,
@@ -46,6 +50,15 @@ def interval_chart(title: str, points: list[dict], *, percent: bool) -> dict:
         "top": TOP,
         "bottom": bottom,
         "tick_y": bottom + 18,
+        "zero": x(0) if difference else None,
         "ticks": [{"x": x(tick), "label": f"{tick:.0%}" if percent else f"{tick:.2g}"} for tick in ticks][::-1],
         "marks": marks,
     }
+
+
+def _tenth_below(known: list[float]) -> float:
+    return max(-1.0, min([0.9, *(int(edge * 10 - (edge < 0)) / 10 for edge in known)]))
+
+
+def _around_zero(known: list[float]) -> tuple[float, float]:
+    return floor(min([-0.1, *known]) * 10) / 10, ceil(max([0.1, *known]) * 10) / 10

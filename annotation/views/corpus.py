@@ -10,11 +10,12 @@ from django.db.models.functions import Substr
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from annotation.access import ProjectAccess, project_access, story_of
+from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.domain.schema import SCHEMAS
 from annotation.forms.corpus import ChosenForm, SplitForm, StoryFilter
-from annotation.models import GoldLabel, Proposition, Role, workload
+from annotation.models import GoldLabel, Proposition, Role
 from annotation.services.splits import make_split, put_in_split
+from workers.views.once import made_once
 
 _LIVE = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
 _SORTS = {"number": "number", "category": "category__name", "split": "split__name", "rows": "rows"}
@@ -70,8 +71,7 @@ def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | Chosen
     chosen = form.cleaned_data
     try:
         if isinstance(form, SplitForm):
-            counts = make_split(by=request.user, project=access.project, **chosen)
-            messages.success(request, ", ".join(f"{name}: {count} stories" for name, count in counts.items()))
+            messages.success(request, made_once(request, lambda: _drawn(request, access, chosen)))
         else:
             stories = [story.pk for story in chosen["stories"]]
             count = put_in_split(by=request.user, project=access.project, stories=stories, name=chosen["split"])
@@ -80,6 +80,11 @@ def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | Chosen
         form.add_error(None, str(error))
         return False
     return True
+
+
+def _drawn(request: HttpRequest, access: ProjectAccess, chosen: dict) -> str:
+    counts = make_split(by=request.user, project=access.project, **chosen)
+    return ", ".join(f"{name}: {count} stories" for name, count in counts.items())[:500]
 
 
 def _stories(access: ProjectAccess, chosen: dict, sort: str):
@@ -123,7 +128,7 @@ def story(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     row = story_of(access, story)
     schema = SCHEMAS[access.project.schema_version]
     propositions = list(Proposition.objects.gold_of(row))
-    shows_gold = access.at_least(Role.EXPERT) and workload.has_finished(request.user, row, len(schema.dimensions))
+    shows_gold = access.at_least(Role.EXPERT) and row.pk not in unfinished(access)
     gold = {}
     if shows_gold:
         held = GoldLabel.objects.filter(proposition__in=propositions)

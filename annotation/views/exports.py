@@ -49,7 +49,13 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
     if form.is_valid():
         chosen = form.cleaned_data
         try:
-            import_archive(by=request.user, source=chosen["file"], slug=chosen["slug"])
+            import_archive(
+                by=request.user,
+                source=chosen["file"],
+                slug=chosen["slug"],
+                now=timezone.now(),
+                matched=chosen["people"],
+            )
         except BadArchive as error:
             form.add_error("file", str(error))
         else:

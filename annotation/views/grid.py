@@ -17,6 +17,7 @@ from annotation.services import remarks
 from annotation.services.arms import draw_for, shown_to
 from annotation.services.votes import Refused, Saved, last_undoable, save_votes
 from annotation.views.vote_json import read_votes
+from workers.views.once import made_once
 
 
 @require_GET
@@ -180,8 +181,9 @@ def comments(request: HttpRequest, slug: str, story: str, proposition: str, dime
     form = CommentForm(request.POST or None)
     sent = request.method == "POST" and form.is_valid()
     if sent:
-        text = form.cleaned_data["text"]
-        remarks.add_comment(by=request.user, proposition=row, dimension=dimension, text=text, thread_of=request.user)
+        said = {"text": form.cleaned_data["text"], "thread_of": request.user}
+        cell = {"proposition": row, "dimension": dimension}
+        made_once(request, lambda: remarks.add_comment(by=request.user, **cell, **said).uid)
         form = CommentForm()
     thread = CellComment.objects.filter(proposition=row, dimension=dimension, thread_of=request.user)
     context = {"form": form, "thread": thread.select_related("author"), "proposition": row}
@@ -200,7 +202,8 @@ def flag(request: HttpRequest, slug: str, story: str, proposition: str) -> HttpR
     if request.method == "POST" and form.is_valid():
         try:
             kind = FlagKind(form.cleaned_data["kind"])
-            remarks.flag(by=request.user, proposition=row, kind=kind, remark=form.cleaned_data["remark"])
+            remark = form.cleaned_data["remark"]
+            made_once(request, lambda: remarks.flag(by=request.user, proposition=row, kind=kind, remark=remark).uid)
             form, sent = FlagForm(), True
         except remarks.RemarkRefused as error:
             form.add_error("remark", str(error))

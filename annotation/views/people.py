@@ -8,36 +8,45 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from annotation.access import project_access
+from annotation.access import ProjectAccess, project_access
 from annotation.forms.people import InviteForm, RoleForm
 from annotation.models import Membership, Role
 from annotation.services import people as service
+from annotation.services.imported_annotators import imported_annotators_of
+from workers.views.once import made_once, secret_for
 
 
 def people(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     form, link = InviteForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
-        _, token = service.invite(
-            by=request.user,
-            project=access.project,
-            role=Role(form.cleaned_data["role"]),
-            email=form.cleaned_data["email"],
-            now=timezone.now(),
-        )
-        link = request.build_absolute_uri(reverse("invitation", args=[token]))
+        link = _invited(request, access, form)
         form = InviteForm()
     seats = service.seats_held(access.project)
     members = access.project.memberships.select_related("user")
     context = {
         "members": [{"membership": row, "seats": seats.get(row.user_id, service.Seats())} for row in members],
         "invitations": access.project.invitations.select_related("created_by", "accepted_by")[:50],
+        "imported": imported_annotators_of(access.project),
         "form": form,
         "link": link,
         "roles": Role.choices,
         "now": timezone.now(),
     }
     return render(request, "annotation/people/people.html", access.context | context)
+
+
+def _invited(request: HttpRequest, access: ProjectAccess, form: InviteForm) -> str:
+    """The link of the invitation, also for a second press."""
+    token = secret_for(request)
+
+    def make() -> str:
+        chosen = {"role": Role(form.cleaned_data["role"]), "email": form.cleaned_data["email"]}
+        made, _ = service.invite(by=request.user, project=access.project, **chosen, token=token, now=timezone.now())
+        return str(made.pk)
+
+    made_once(request, make)
+    return request.build_absolute_uri(reverse("invitation", args=[token]))
 
 
 @require_POST

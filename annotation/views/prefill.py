@@ -16,9 +16,12 @@ from annotation.models import Prefill, Role, Story, Suggestion
 from annotation.services import prefill as service
 from annotation.services.anchoring import report_of
 from annotation.views.charts import interval_chart
-from workers.services.jobs import progress_of
+from core.statistics import ALPHA
+from workers.services.failures import reasons_of
+from workers.services.jobs import progress_of_all
 from workers.services.steering import steer
 from workers.views import live
+from workers.views.once import made_once
 
 
 @require_http_methods(["GET", "POST"])
@@ -32,27 +35,35 @@ def prefills(request: HttpRequest, slug: str) -> HttpResponse:
         if "start" not in request.POST:
             estimate = service.estimate(
                 project=access.project, endpoint=chosen["endpoint"], stories=stories, level=chosen["level"],
-                batch=chosen["batch"],
+                batch=chosen["batch"], reasoning_tokens=chosen["reasoning_tokens"],
             )  # fmt: skip
         else:
             try:
-                made = service.start_prefill(
-                    by=request.user, project=access.project, endpoint=chosen["endpoint"], stories=stories, level=chosen["level"],
-                    now=timezone.now(), budget=chosen["budget"], batch=chosen["batch"],
-                )  # fmt: skip
+                made = made_once(request, lambda: _started(request, access, chosen, stories))
             except service.PrefillRefused as error:
                 form.add_error(None, str(error))
             else:
-                return redirect("annotation:prefill", slug, made.uid)
-    rounds = access.project.prefills.select_related("job", "endpoint")
+                return redirect("annotation:prefill", slug, made)
+    rounds = list(access.project.prefills.select_related("job", "endpoint")[:50])
+    jobs = [one.job for one in rounds]
+    progress, reasons = progress_of_all(jobs), reasons_of(jobs)
     suggestions = Suggestion.objects.filter(proposition__table__story__project=access.project).count()
     context = {
         "form": form,
         "estimate": estimate,
-        "rounds": [{"prefill": one, "progress": progress_of(one.job)} for one in rounds[:50]],
+        "rounds": [
+            {"prefill": one, "progress": progress[one.job_id], "why": reasons.get(one.job_id, "")} for one in rounds
+        ],
         "suggestions": suggestions,
     }
     return render(request, "annotation/prefill/prefills.html", access.context | context)
+
+
+def _started(request: HttpRequest, access: ProjectAccess, chosen: dict, stories: list[Story]) -> str:
+    return service.start_prefill(
+        by=request.user, project=access.project, endpoint=chosen["endpoint"], stories=stories, level=chosen["level"],
+        now=timezone.now(), budget=chosen["budget"], batch=chosen["batch"], reasoning_tokens=chosen["reasoning_tokens"],
+    ).uid  # fmt: skip
 
 
 def _stories(access: ProjectAccess, chosen: dict) -> list[Story]:
@@ -126,12 +137,30 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
         rows += [{"name": row["dimension"], **row} for row in report["votes"]["by_dimension"]]
         charts = [
             interval_chart(
-                "How far suggestions shift votes: shown minus blind", _points(rows, "difference"), percent=True
+                "How far suggestions shift votes: shown minus blind",
+                _points(rows, "difference"),
+                percent=True,
+                difference=True,
             ),
             interval_chart("How often a shown suggestion is chosen", _points(rows, "acceptance"), percent=True),
         ]
-    context = {"report": report, "rows": rows, "charts": charts, **(_tables(report, rows) if rows else {})}
+    context = {
+        "report": report,
+        "rows": rows,
+        "charts": charts,
+        "alpha": ALPHA,
+        "drawn_for": _drawn_for(report),
+        **(_tables(report, rows) if rows else {}),
+    }
     return render(request, "annotation/prefill/anchoring.html", access.context | context)
+
+
+def _drawn_for(report: dict) -> str:
+    """What the arms were drawn for, as the page says it; of several, each with its number of votes."""
+    units = report["drawn_for"]
+    if len(units) == 1:
+        return f"for each {next(iter(units))} and annotator"
+    return "; ".join(f"for each {unit} and annotator: {count:,} votes" for unit, count in units.items())
 
 
 def _tables(report: dict, rows: list[dict]) -> dict:
@@ -140,6 +169,7 @@ def _tables(report: dict, rows: list[dict]) -> dict:
     acceptance = {row["source"]: row["acceptance"] for row in report["votes"]["by_source"]}
     return {
         "table": [_row(row) for row in rows],
+        "dimensions": [row["dimension"] for row in report["votes"]["by_dimension"] if row["effect"]],
         "people": [_row(row) for row in people],
         "models": [_model(model, acceptance[model["source"]]) for model in report["models"]],
         "reveal": [
@@ -170,7 +200,15 @@ def _model(model: dict, acceptance: dict) -> dict:
 def _row(row: dict) -> dict:
     shares = [_shown(row["acceptance"]), _shown(row["blind_agreement"]), _shown(row["difference"], signed=True)]
     times = [_shown(row["time"][name], milliseconds=True) for name in ("shown_ms", "blind_ms")]
-    return {"name": row["name"], "counts": row["counts"], "shares": shares + times}
+    return {
+        "name": row["name"],
+        "counts": row["counts"],
+        "shares": shares,
+        "times": times,
+        "seen": _shown(row["as_seen"]["difference"], signed=True),
+        **{name: row.get(name) for name in ("p", "p_adjusted", "effect", "effect_reason")},
+        "largest": _shown(row["largest"] | {"interval": None}, signed=True),
+    }
 
 
 def _shown(one: dict, *, signed: bool = False, milliseconds: bool = False) -> dict:

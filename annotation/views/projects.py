@@ -18,6 +18,7 @@ from annotation.domain.spreadsheet import Echo, defused
 from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
 from annotation.models import Guideline, Membership, Project, Role, progress
 from annotation.services import projects as service
+from workers.views.once import made_before, made_once
 
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
@@ -37,11 +38,13 @@ def new_project(request: HttpRequest) -> HttpResponse:
     form = NewProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            project = service.create_project(by=request.user, **form.cleaned_data)
+            made = made_once(request, lambda: service.create_project(by=request.user, **form.cleaned_data).slug)
         except service.SlugTaken as error:
             form.add_error("slug", str(error))
         else:
-            return redirect("annotation:project", project.slug)
+            return redirect("annotation:project", made)
+    elif made := made_before(request):
+        return redirect("annotation:project", made)
     return render(request, "annotation/projects/new.html", {"form": form})
 
 

@@ -11,6 +11,7 @@ from annotation.domain.tables import TableRow, likely_actors
 from annotation.forms.corpus import RewordForm, RowForm, RowsForm
 from annotation.models import Proposition, Role, Story, TableKind
 from annotation.services import belief_tables
+from workers.views.once import made_once
 
 
 def table_edit(request: HttpRequest, slug: str, story: str) -> HttpResponse:
@@ -38,12 +39,16 @@ def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: Ro
         return False
     chosen = form.cleaned_data
     rows = chosen["rows"] if form is many else [TableRow(chosen["actor"], chosen["belief"], chosen["order"])]
+
+    def make() -> str:
+        return str(len(belief_tables.add_rows(by=request.user, story=story, rows=rows, now=timezone.now())))
+
     try:
-        made = belief_tables.add_rows(by=request.user, story=story, rows=rows, now=timezone.now())
+        made = int(made_once(request, make))
     except (belief_tables.TooManyRows, belief_tables.AddedAlready) as error:
         form.add_error(None, str(error))
         return False
-    messages.success(request, f"{len(made)} row{'s were' if len(made) > 1 else ' was'} added.")
+    messages.success(request, f"{made} row{'s were' if made > 1 else ' was'} added.")
     return True
 
 

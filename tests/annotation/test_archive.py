@@ -3,11 +3,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
+import sqlite3
 import zipfile
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from annotation.domain.archive_format import SECTIONS, BadArchive, file_of
@@ -22,16 +25,18 @@ from annotation.models import (
     Proposition,
     PropositionFlag,
     Split,
+    Story,
     Suggestion,
     TableKind,
     User,
     Vote,
     VoteEvent,
 )
-from annotation.services import archive_import, audit
+from annotation.services import archive_import, audit, short_writes
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from annotation.services.votes import undo_last
+from tests.annotation.writing import small_steps, watched_transactions
 
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
 
@@ -95,7 +100,8 @@ def repacked(parts: dict[str, bytes], *, manifest_too: bool = True) -> io.BytesI
 def test_a_project_comes_back_whole_under_another_name(full_project):
     first = contents(packed(full_project))
     assert all(first[file_of(name)] for name in SECTIONS)
-    rows = import_archive(by=None, source=packed(full_project), slug="copy")
+    everybody = [json.loads(line)["username"] for line in first["people.jsonl"].splitlines()]
+    rows = import_archive(by=None, source=packed(full_project), slug="copy", now=timezone.now(), matched=everybody)
     copy = Project.objects.get(slug="copy")
     assert (rows["votes"], rows["vote_events"], rows["gold"]) == (3, 5, 1)
     second = contents(packed(copy))
@@ -108,7 +114,7 @@ def test_a_project_comes_back_whole_under_another_name(full_project):
 
 
 def test_the_copy_is_alive(full_project, cast, cast_vote):
-    import_archive(by=None, source=packed(full_project), slug="copy")
+    import_archive(by=None, source=packed(full_project), slug="copy", now=timezone.now(), matched=["bob"])
     copy = Project.objects.get(slug="copy")
     seat = Assignment.objects.active().get(story__project=copy, annotator=cast.bob)
     proposition = Proposition.objects.gold_of(seat.story).get()
@@ -118,18 +124,80 @@ def test_the_copy_is_alive(full_project, cast, cast_vote):
     assert not GoldLabel.objects.exclude(proposition=proposition).get().disturbed
 
 
-def test_people_are_matched_by_name_or_made_without_a_password(full_project, cast):
-    source = packed(full_project)
-    first = contents(source)
-    for name in ("people", "members", "seats", "votes", "vote_events", "gold", "gold_events", "comments"):
-        first[file_of(name)] = first[file_of(name)].replace(b'"bob"', b'"stranger"')
-    import_archive(by=cast.alice, source=repacked(first), slug="copy")
-    stranger = User.objects.get(username="stranger")
-    assert (stranger.display_name, stranger.has_usable_password()) == ("Bob", False)
+def test_everybody_becomes_an_imported_annotator_and_nobody_a_member(full_project, cast):
+    """Votes, decisions, comments and history are under names of the copy: no account of the site is said to have made them."""
+    held = set(User.objects.accounts().values_list("pk", flat=True))
+    import_archive(by=None, source=packed(full_project), slug="copy", now=timezone.now())
     copy = Project.objects.get(slug="copy")
-    assert copy.memberships.filter(user=stranger, role="annotator").exists()
-    assert copy.memberships.filter(user=cast.esi, role="expert").exists()
-    assert AuditEvent.objects.get(action="archive.imported").actor == cast.alice
+    assert set(User.objects.accounts().values_list("pk", flat=True)) == held
+    assert not copy.memberships.exists()
+    bob, esi = (User.objects.get(username=f"copy:{name}") for name in ("bob", "esi"))
+    assert (bob.shown_name, bob.imported_into, bob.is_active) == ("Bob (imported)", copy, False)
+    mine = {"proposition__table__story__project": copy}
+    assert set(Vote.objects.filter(**mine).values_list("annotator__imported_into", flat=True)) == {copy.pk}
+    assert set(VoteEvent.objects.filter(**mine).values_list("annotator__imported_into", flat=True)) == {copy.pk}
+    assert GoldLabel.objects.get(**mine).decided_by == esi
+    assert {one["annotator"] for one in GoldLabel.objects.get(**mine).votes}.isdisjoint(held)
+    assert CellComment.objects.get(**mine).author == esi
+    assert PropositionFlag.objects.get(**mine).author.username == "copy:bea"
+    assert AuditEvent.objects.filter(project=copy, actor__in=held).count() == 0
+
+
+def test_only_accounts_that_are_named_are_matched_and_get_the_archives_role(full_project, cast):
+    import_archive(
+        by=cast.charlie, source=packed(full_project), slug="copy", now=timezone.now(), matched=["bob", "esi"]
+    )
+    copy = Project.objects.get(slug="copy")
+    roles = dict(copy.memberships.values_list("user__username", "role"))
+    assert roles == {"bob": "annotator", "esi": "expert", "charlie": "admin"}
+    assert AuditEvent.objects.get(action="archive.imported").details["accounts"] == ["bob", "esi"]
+    assert Vote.objects.filter(proposition__table__story__project=copy, annotator=cast.bob).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("nobody", "nobody called 'nobody' here"), ("charlie", "The archive holds nobody called 'charlie'")],
+)
+def test_a_name_to_match_that_is_nobody_is_refused(full_project, name, expected):
+    with pytest.raises(BadArchive, match=expected):
+        import_archive(by=None, source=packed(full_project), slug="copy", now=timezone.now(), matched=[name])
+    assert not Project.objects.exclude(slug="minds").exists()
+
+
+def test_an_archive_of_a_project_of_imported_annotators_says_the_same_again(full_project):
+    import_archive(by=None, source=packed(full_project), slug="copy", now=timezone.now())
+    first = contents(packed(Project.objects.get(slug="copy")))
+    import_archive(by=None, source=packed(Project.objects.get(slug="copy")), slug="third", now=timezone.now())
+    second = contents(packed(Project.objects.get(slug="third")))
+    for name in SECTIONS:
+        if name != "audit":
+            assert second[file_of(name)] == first[file_of(name)], name
+    assert b'":bob"' in first["votes.jsonl"]
+    assert User.objects.get(username="third:bob").display_name == "Bob (imported)"
+
+
+def test_an_account_and_an_imported_annotator_of_one_name_stay_two(full_project, cast):
+    parts = contents(packed(full_project))
+    for name in ("people", "votes", "vote_events", "seats", "gold", "gold_events"):
+        parts[file_of(name)] = parts[file_of(name)].replace(b'"bea"', b'":bob"')
+    parts["people.jsonl"] += b'{"username": "bea", "display_name": "Bea"}\n'
+    import_archive(by=None, source=repacked(parts), slug="copy", now=timezone.now())
+    copy = Vote.objects.filter(proposition__table__story__project__slug="copy")
+    assert set(copy.values_list("annotator__username", flat=True)) == {"copy:bob", "copy:bob+", "copy:ben"}
+
+
+@pytest.mark.parametrize("section", ["votes", "gold", "comments", "seats", "stories"])
+def test_no_time_of_an_archive_lies_in_the_future(full_project, section):
+    parts = contents(packed(full_project))
+    now = timezone.now()
+    raw = parts[file_of(section)].decode()
+    field = {"votes": "changed_at", "gold": "decided_at", "seats": "assigned_at"}.get(section, "created_at")
+    far = re.sub(f'"{field}": "[^"]+"', f'"{field}": "{(now + timedelta(days=2)).isoformat()}"', raw, count=1)
+    with pytest.raises(BadArchive, match=rf"^{section}\.jsonl, line 1, field {field}: it lies in the future"):
+        import_archive(by=None, source=repacked({**parts, file_of(section): far.encode()}), slug="copy", now=now)
+    near = re.sub(f'"{field}": "[^"]+"', f'"{field}": "{(now + timedelta(hours=2)).isoformat()}"', raw, count=1)
+    import_archive(by=None, source=repacked({**parts, file_of(section): near.encode()}), slug="copy", now=now)
+    assert not Vote.objects.filter(changed_at__gt=now).exists()
 
 
 def test_nothing_secret_is_in_it(full_project):
@@ -174,6 +242,11 @@ CHANGES = {
         True,
         "contradicts itself",
     ),
+    "a name that the site refuses": (
+        lambda parts: {**parts, "people.jsonl": parts["people.jsonl"].replace(b'"bob"', b'"<bob>"', 1)},
+        True,
+        "people.jsonl, line 4: '<bob>' is no user name",
+    ),
     "no zip": (None, False, "no readable archive"),
 }
 
@@ -185,16 +258,35 @@ def test_a_changed_archive_is_refused_with_one_sentence_and_leaves_nothing(full_
     source = source or repacked(change(contents(packed(full_project))), manifest_too=manifest_too)
     held = VoteEvent.objects.count()
     with pytest.raises(BadArchive) as caught:
-        import_archive(by=None, source=source, slug="copy")
+        import_archive(by=None, source=source, slug="copy", now=timezone.now())
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert not Project.objects.filter(slug="copy").exists()
+    assert not Project.objects.exclude(slug="minds").exists()
     assert VoteEvent.objects.count() == held
+    assert not User.objects.exclude(imported_into=None).exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "told"), [(sqlite3.SQLITE_FULL, "the disk is full"), (sqlite3.SQLITE_BUSY, "another process holds")]
+)
+def test_a_full_disk_or_a_held_database_is_not_blamed_on_the_archive(full_project, monkeypatch, tmp_path, code, told):
+    path = tmp_path / "minds.zip"
+    path.write_bytes(packed(full_project).read())
+
+    def failing(*args):
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorcode = code
+        raise OperationalError(*error.args) from error
+
+    monkeypatch.setattr(archive_import, "insert_rows", failing)
+    with pytest.raises(CommandError, match=told):
+        call_command("import_archive", str(path), "--project=copy")
+    assert not Project.objects.exclude(slug="minds").exists()
 
 
 def test_a_name_that_is_taken_is_refused(full_project):
     with pytest.raises(BadArchive, match="already"):
-        import_archive(by=None, source=packed(full_project), slug="minds")
+        import_archive(by=None, source=packed(full_project), slug="minds", now=timezone.now())
 
 
 def test_a_name_that_is_taken_while_the_archive_is_read_is_refused(full_project, monkeypatch):
@@ -207,7 +299,7 @@ def test_a_name_that_is_taken_while_the_archive_is_read_is_refused(full_project,
 
     monkeypatch.setattr(archive_import, "_checked", slow)
     with pytest.raises(BadArchive, match=r"^There is a project 'copy' already; choose another name\.$"):
-        import_archive(by=None, source=packed(full_project), slug="copy")
+        import_archive(by=None, source=packed(full_project), slug="copy", now=timezone.now())
     assert Project.objects.get(slug="copy").name == "Someone else's"
     assert not Project.objects.get(slug="copy").memberships.exists()
 
@@ -228,3 +320,61 @@ def test_the_export_sees_one_state_outside_a_transaction(cast, make_story):
     assert json.loads(contents(packed(cast.project))["manifest.json"])["files"]["stories.jsonl"]["rows"] == 1
     make_story(2)  # the connection is as before: writing works
     assert cast.project.stories.count() == 2
+
+
+@pytest.fixture
+def many_votes(full_project, make_story, seat, cast_vote) -> Project:
+    for number in range(10, 16):
+        story = make_story(number)
+        for one in seat(story):
+            for proposition in Proposition.objects.gold_of(story):
+                cast_vote(one, proposition, "order", "1")
+    return full_project
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_archive_is_written_in_short_transactions_and_read_outside_of_them(many_votes, monkeypatch):
+    source, lines = packed(many_votes), archive_import._Import._lines
+
+    def checked(self, name):
+        for line in lines(self, name):
+            assert not connection.in_atomic_block
+            yield line
+
+    monkeypatch.setattr(archive_import._Import, "_lines", checked)
+    small_steps(monkeypatch, 10)
+    with watched_transactions(monkeypatch) as written:
+        rows = import_archive(by=None, source=source, slug="copy", now=timezone.now())
+    assert rows["votes"] == 39
+    assert len(written) > sum(rows.values()) // 10
+    if connection.vendor == "sqlite":
+        assert max(written) == 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_until_all_is_in_the_project_has_another_name_and_no_members_and_what_broke_off_is_taken_away(
+    many_votes, cast, monkeypatch
+):
+    source = packed(many_votes)
+    small_steps(monkeypatch, 10)
+    monkeypatch.setattr(short_writes, "_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(short_writes, "_LONG_PAUSE_SECONDS", 0)
+    held = {model: model.objects.count() for model in (Story, Vote, VoteEvent, GoldLabel, AuditEvent, User, Project)}
+    with monkeypatch.context() as broken:
+        broken.setattr(archive_import, "discard_project", lambda project: None)  # as if the machine was switched off
+        broken.setattr(archive_import._Import, "_open", lambda *args: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            import_archive(by=cast.alice, source=source, slug="copy", now=timezone.now(), matched=["bob"])
+    left = Project.objects.get(slug="copy-importing")
+    assert not left.memberships.exists()
+    with pytest.raises(BadArchive, match="at work or was broken off; import_archive --discard"):
+        import_archive(by=None, source=source, slug="copy", now=timezone.now())
+    archive_import.discard_project(left)
+    assert {model: model.objects.count() for model in held} == held
+    with monkeypatch.context() as broken:
+        broken.setattr(archive_import, "discard_project", lambda project: None)
+        broken.setattr(archive_import._Import, "_open", lambda *args: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            import_archive(by=None, source=source, slug="copy", now=timezone.now())
+    import_archive(by=None, source=source, slug="copy", now=timezone.now(), discard=True)
+    assert set(Project.objects.values_list("slug", flat=True)) == {"minds", "copy"}

@@ -110,17 +110,6 @@ def test_a_password_reset_is_a_message_with_a_link(cast, client, mailoutbox):
     assert User.objects.get(username="bob").check_password(PASSWORD)
 
 
-def test_an_api_token_is_shown_once(cast, client):
-    client.force_login(cast.bob)
-    shown = client.post(reverse("api_token"), {"create": "1"}).content.decode()
-    from rest_framework.authtoken.models import Token
-
-    token = Token.objects.get(user=cast.bob).key
-    assert token in shown and token not in client.get(reverse("account")).content.decode()
-    client.post(reverse("api_token"), {"remove": "1"})
-    assert not Token.objects.exists()
-
-
 ANSWERS = {"username": "nadia", "display_name": "Nadia", "email": "", "password1": PASSWORD, "password2": PASSWORD}
 
 
@@ -162,8 +151,13 @@ def test_a_shown_name_without_invisible_turns(invited, cast, client, control):
     page = client.post(reverse("invitation", args=[token]), {**ANSWERS, "display_name": name}).content.decode()
     assert "direction of text" in page
     client.force_login(cast.bob)
-    assert "direction of text" in client.post(reverse("account"), {"display_name": name}).content.decode()
-    client.post(reverse("account"), {"display_name": "نادية"})  # right-to-left letters are no control characters
+    assert (
+        "direction of text"
+        in client.post(reverse("account"), {"display_name": name, "email": cast.bob.email}).content.decode()
+    )
+    client.post(
+        reverse("account"), {"display_name": "نادية", "email": cast.bob.email}
+    )  # right-to-left letters are no control characters
     assert User.objects.get(username="bob").display_name == "نادية"
 
 
@@ -224,3 +218,37 @@ def test_the_statements_of_the_page_do_not_grow(cast, make_story, seat, client, 
     client.force_login(cast.alice)
     with django_assert_max_num_queries(12):
         client.get(reverse("annotation:people", args=["minds"]))
+
+
+# --- an invitation opened by a member --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("held", "offered"), [("annotator", "expert"), ("annotator", "admin"), ("expert", "admin")])
+def test_an_invitation_raises_the_role_of_a_member(held, offered, cast, client):
+    Membership.objects.filter(user=cast.bob).update(role=held)
+    invitation, token = people.invite(by=cast.alice, project=cast.project, role=Role(offered), now=timezone.now())
+    client.force_login(cast.bob)
+    page = client.post(reverse("invitation", args=[token]), follow=True)
+    assert f"You are {offered} in Minds now." in page.content.decode()
+    assert cast.project.memberships.get(user=cast.bob).role == offered
+    event = cast.project.audit_events.get(action="membership.changed")
+    assert (event.details["before"], event.details["after"], event.actor) == (held, offered, cast.bob)
+    invitation.refresh_from_db()
+    assert invitation.accepted_by == cast.bob
+
+
+@pytest.mark.parametrize(
+    ("held", "offered", "told"),
+    [("expert", "annotator", "as expert, which is more than annotator"), ("expert", "expert", "as expert, so it would change nothing")],
+)  # fmt: skip
+def test_an_invitation_that_offers_no_more_says_so_and_stays_open(held, offered, told, cast, client):
+    invitation, token = people.invite(by=cast.alice, project=cast.project, role=Role(offered), now=timezone.now())
+    client.force_login(cast.esi)
+    for ask in (client.get, client.post):
+        assert (
+            f"You are a member of Minds already, {told}." in ask(reverse("invitation", args=[token])).content.decode()
+        )
+    invitation.refresh_from_db()
+    assert invitation.accepted_at is None and cast.project.memberships.get(user=cast.esi).role == held
+    people.accept_invitation(by=cast.charlie, token=token, now=timezone.now())
+    assert cast.project.memberships.get(user=cast.charlie).role == offered

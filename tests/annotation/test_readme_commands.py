@@ -40,7 +40,8 @@ def test_the_block_runs_in_its_order(db, tmp_path, monkeypatch, capsys):
     # five stories of one category: three for calibration, two of the rest with three annotators each
     assert told["make_split"]["splits"] == {"calibration": 3, "main": 2}
     assert told["assign"] == {"project": "minds", "seats": 6, "short": 0, "seed": 1}
-    assert (told["import_votes"]["created"], told["import_votes"]["people"]) == (15, [])
+    people = [{"name": name, "kind": "member", "votes": 5} for name in ("ada", "bruno", "chidi")]
+    assert (told["import_votes"]["created"], told["import_votes"]["annotators"]) == (15, people)
     assert told["agreement"]["overall"]["agree"] == 5
     assert told["export_gold"]["stories"] == 5
     assert len((tmp_path / "gold.jsonl").read_text(encoding="utf-8").splitlines()) == 5

@@ -3,8 +3,17 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 from django.utils import timezone
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
+
+from annotation.models import ApiToken, Scope
+from annotation.services.api_tokens import make_token
+
+
+def token_of(person, scope: Scope = Scope.WRITE) -> str:
+    """Return the secret of a token that was used just now: its first use writes that down."""
+    token, secret = make_token(by=person, name="tests", scope=scope, days=None, now=timezone.now())
+    ApiToken.objects.filter(pk=token.pk).update(used_at=timezone.now())
+    return secret
 
 
 @pytest.fixture
@@ -13,7 +22,7 @@ def api(db):
 
     def make(person) -> APIClient:
         client = APIClient()
-        client.credentials(HTTP_AUTHORIZATION=f"Token {Token.objects.get_or_create(user=person)[0].key}")
+        client.credentials(HTTP_AUTHORIZATION=f"Token {token_of(person)}")
         return client
 
     return make

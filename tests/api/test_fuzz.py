@@ -11,12 +11,12 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, transaction
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
-from rest_framework.authtoken.models import Token
 from schemathesis import GenerationMode
 from schemathesis.config import SchemathesisConfig
 
 from annotation.models import Proposition
 from config.wsgi import application
+from tests.api.conftest import token_of
 from workers.models import Endpoint
 
 pytestmark = pytest.mark.django_db
@@ -67,7 +67,7 @@ def token(request, cast) -> dict[str, str]:
     if person is cast.charlie:
         person.is_superuser = True
         person.save()
-    return {"Authorization": f"Token {Token.objects.create(user=person).key}"}
+    return {"Authorization": f"Token {token_of(person)}"}
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.core.management.base import CommandError
 
-from annotation.domain.corpus_files import MAX_LISTED_PROBLEMS
+from annotation.domain.problems import MAX_LISTED_PROBLEMS
 from annotation.management.json_command import JsonCommand
 
 

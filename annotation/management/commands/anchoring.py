@@ -22,6 +22,8 @@ class Command(JsonCommand):
         votes = report["votes"]
         self.stdout.write(f"{report['suggestions']} suggestions, {report['votes_on_them']} votes on them")
         self.stdout.write(_verdict(votes["overall"]))
+        shifted = [row["dimension"] for row in votes["by_dimension"] if row["effect"]]
+        self.stdout.write(f"Dimensions that are shown to be shifted: {', '.join(shifted) or 'none'}.")
         for title, rows in (
             ("Dimension", [*votes["by_dimension"], {"dimension": "Overall", **votes["overall"]}]),
             ("Annotator", votes["by_annotator"]),
@@ -32,20 +34,25 @@ class Command(JsonCommand):
             self._list("Before and after the reveal", REVEAL, votes["overall"]["reveal"])
         for model in report["models"]:
             self._model(model)
-        self.stdout.write(f"\n{votes['method']}")
+        units = ", ".join(f"{unit} ({count} votes)" for unit, count in report["drawn_for"].items())
+        self.stdout.write(
+            f"\nArms drawn for each: {units or 'not known'}. Votes of the shown arm without it in sight: {report['unseen']}."
+        )
+        self.stdout.write(votes["method"])
 
     def _table(self, title: str, rows: list[dict]) -> None:
         wide = max(22, *(len(row[title.lower()]) + 1 for row in rows))
         self.stdout.write(
-            f"\n{title:{wide}}{'shown':>8}{'blind':>8}{'accepted':>10}{'agrees':>9}{'difference':>12}{'95 % interval':>22}"
+            f"\n{title:{wide}}{'shown':>8}{'blind':>8}{'accepted':>10}{'agrees':>9}{'shift':>9}{'95 % interval':>22}{'as seen':>9}{'p adj.':>8}"
         )
         for row in rows:
             shares = [row[key]["value"] for key in ("acceptance", "blind_agreement", "difference")]
+            shares.append(row["as_seen"]["difference"]["value"])
             shown = [f"{value:.1%}" if value is not None else "–" for value in shares]
             counts = f"{row['counts']['shown']:>8}{row['counts']['blind']:>8}"
             edges = _interval(row["difference"], "+") or "–"
             self.stdout.write(
-                f"{row[title.lower()]:{wide}}{counts}{shown[0]:>10}{shown[1]:>9}{shown[2]:>12}{edges:>22}"
+                f"{row[title.lower()]:{wide}}{counts}{shown[0]:>10}{shown[1]:>9}{shown[2]:>9}{edges:>22}{shown[3]:>9}{_p(row):>8}"
             )
 
     def _list(self, title: str, names: dict[str, str], found: dict) -> None:
@@ -87,7 +94,16 @@ ACCURACY = {
 def _verdict(overall: dict) -> str:
     if overall["effect"] is None:
         return f"It cannot be said yet whether suggestions shift votes: {overall['effect_reason']}."
-    return "Suggestions shift votes." if overall["effect"] else "No shift is found."
+    if overall["effect"]:
+        return f"Suggestions shift votes: {overall['difference']['value']:+.1%} (p = {overall['p']:.4f})."
+    largest = overall["largest"]
+    if largest["value"] is None:
+        return f"No shift is found; how large one could be cannot be said: {largest['reason']}."
+    return f"No shift is found; one of up to {largest['value']:.1%} cannot be excluded."
+
+
+def _p(row: dict) -> str:
+    return "–" if row["p_adjusted"] is None else f"{row['p_adjusted']:.4f}"
 
 
 def _interval(one: dict, sign: str = "") -> str:

@@ -2,19 +2,38 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from django.utils import timezone
+
 from annotation.management.commands._importing import check_readable
 from annotation.management.json_command import JsonCommand
+from annotation.models import Membership, Role
 from annotation.services.archive_import import import_archive
 
 
 class Command(JsonCommand):
-    help = "Makes a project from an archive. People are matched by user name, or made without a password."
+    help = "Makes a project from an archive. Its people become imported annotators, but for those of --match."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE.zip")
         parser.add_argument("--project", required=True, metavar="SLUG", help="the new project's name")
+        parser.add_argument(
+            "--match",
+            default="",
+            metavar="NAME,…",
+            help="accounts that are the archive's people of the same name, and become members",
+        )
+        parser.add_argument("--discard", action="store_true", help="first take away what a broken-off import left")
 
     def work(self, **options) -> dict:
         with check_readable(options["file"]).open("rb") as source:
-            rows = import_archive(by=None, source=source, slug=options["project"])
+            rows = import_archive(
+                by=None,
+                source=source,
+                slug=options["project"],
+                now=timezone.now(),
+                matched=[name.strip() for name in options["match"].split(",") if name.strip()],
+                discard=options["discard"],
+            )
+        if not Membership.objects.filter(project__slug=options["project"], role=Role.ADMIN).exists():
+            self.note(f"{options['project']} has no admin but the site admins; add_member gives it one.")
         return {"project": options["project"], "rows": rows}

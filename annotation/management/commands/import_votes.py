@@ -31,6 +31,8 @@ class Command(ImportCommand):
     def say(self, result: dict) -> None:
         votes = counted(result["votes"], "vote")
         self.stdout.write(f"{votes}: {result['created']} created, {result['unchanged']} unchanged.")
-        if result["people"]:
-            self.stdout.write(f"new accounts: {', '.join(result['people'])}")
+        for one in result["annotators"]:
+            self.stdout.write(f"  {one['name']}: {one['kind']}, {counted(one['votes'], 'vote')}")
+        if result["kept"]:
+            self.stdout.write(f"{counted(result['kept'], 'vote')} cast in the product kept.")
         self.say_problems(result)

@@ -11,9 +11,12 @@ from annotation.management.json_command import JsonCommand
 from annotation.models import Prefill, Project
 from annotation.services.prefill import Estimate, estimate, start_prefill
 from annotation.services.prefill_scope import Scope, scope_of
+from workers.domain.pricing import dollars as dollars_of
 from workers.management.bar import JobBar
 from workers.management.commands.work import draining
+from workers.management.ending import failure_of, note_end, said_of, told_of
 from workers.models import Endpoint, JobState
+from workers.services.failures import failures_of
 from workers.services.jobs import progress_of
 from workers.services.waiting import see_through
 
@@ -32,6 +35,12 @@ class Command(JsonCommand):
         parser.add_argument("--category", metavar="NAME")
         parser.add_argument("--limit", type=int, metavar="N", help="the first N stories that still have something open")
         parser.add_argument("--budget", metavar="USD", help="a hard cap: no call is made that could exceed it")
+        parser.add_argument(
+            "--reasoning-tokens",
+            type=int,
+            metavar="N",
+            help="room that each answer has beside its text; without it, what the endpoint says",
+        )
         parser.add_argument("--batch", action="store_true", help="as a batch, at the provider's lower price")
         parser.add_argument("--wait", action="store_true")
 
@@ -40,6 +49,7 @@ class Command(JsonCommand):
         budget = dollars(options["budget"])
         scope = _scope(project, options)
         asked = {"project": project, "endpoint": endpoint, "level": options["level"], "batch": options["batch"]}
+        asked["reasoning_tokens"] = _tokens(options["reasoning_tokens"])
         asked["stories"] = scope.stories[: options["limit"]] or _stories(
             project, options
         )  # without any, start says why
@@ -48,16 +58,25 @@ class Command(JsonCommand):
         if options["wait"]:
             self._see_through(made)
         done = progress_of(made.job)
+        failures = failures_of(made.job, total=done.total)
+        if options["wait"]:
+            note_end(made.job, failures, "round", self.note)
         return {
             "round": made.uid,
             "job": made.job.uid,
-            "state": made.job.state,
+            **told_of(made.job, failures),
             "left_out": sum(scope.covered.values()),
             "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
             "calls": {"made": done.made, "reused": done.reused},
             "tokens": {"input": done.input_tokens, "output": done.output_tokens},
-            "cost": float(done.cost),
+            **done.money.as_json,
         }
+
+    def say(self, result: dict) -> None:
+        super().say(said_of(result))
+
+    def failure(self, result: dict) -> str:
+        return failure_of(result, "round")
 
     def _say_before(self, planned: Estimate, scope: Scope) -> None:
         if scope.left_out:
@@ -65,7 +84,7 @@ class Command(JsonCommand):
         if planned.stories:
             self.note(
                 f"{planned.stories:,} call{'' if planned.stories == 1 else 's'}, one a story, for {planned.cells:,} cells: at most "
-                f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, ${planned.cost:.4f}. Answers that the "
+                f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, {dollars_of(planned.cost)}. Answers that the "
                 "ledger has already cost nothing."
             )
 
@@ -98,3 +117,9 @@ def _scope(project: Project, options: dict) -> Scope:
 def _stories(project: Project, options: dict) -> list:
     stories = project.stories.in_split(options["split"]).in_category(options["category"])
     return list(stories.select_related("project", "category").order_by("number"))
+
+
+def _tokens(said: int | None) -> int | None:
+    if said is not None and not 0 <= said <= 1_000_000:
+        raise ValueError(f"--reasoning-tokens is {said}; a number from 0 to 1,000,000 is expected.")
+    return said

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from dataclasses import replace
 
@@ -20,25 +19,35 @@ from annotation.domain.anchoring import (
     gold_from_blind,
 )
 from annotation.domain.anchoring.alternative_annotator import FEW_ANNOTATORS, FEW_ITEMS
-from annotation.domain.anchoring.estimates import BINS, ONE_STORY, SPARSE, Median
-from annotation.domain.anchoring.report import FEW_STORIES, FEWEST_STORIES, effect
+from annotation.domain.anchoring.estimates import BINS, Median
+from annotation.domain.anchoring.randomisation import randomisation_p
+from annotation.domain.anchoring.report import NO_CHANCE
+from bench.anchoring import simulated
+from core.statistics import few
 
 SEVEN = ("order", "truth", "access", "representation", "content", "source", "context")
 
 
-def _votes(rows, *, source=None) -> Votes:
-    """From rows (story, cell, dimension, annotator, label, first label, suggested, arm, ms)."""
+def _votes(rows, *, source=None, seen=None, unit=None, chance=0.5) -> Votes:
+    """From rows (story, cell, dimension, annotator, label, first label, suggested, arm, ms); each vote is a unit of the draw by itself."""
     *codes, arm, duration = zip(*rows, strict=True)
     columns = [np.array(column, dtype=np.int64) for column in codes]
     columns.append(np.zeros(len(rows), dtype=np.int64) if source is None else np.array(source))
     return Votes(
-        *columns, np.array(arm), np.array(duration, dtype=float), ("order", "truth"), ("ada", "bo"), ("m", "n")
+        *columns,
+        np.array(arm),
+        np.array(duration, dtype=float),
+        np.ones(len(rows), dtype=bool) if seen is None else np.array(seen, dtype=bool),
+        np.arange(len(rows)) if unit is None else np.array(unit),
+        np.full(len(rows), chance, dtype=float),
+        ("order", "truth"),
+        ("ada", "bo"),
+        ("m", "n"),
     )
 
 
-def _by_hand(votes=None) -> dict:
-    """The report with intervals from two stories on, which can be worked out by hand."""
-    return anchoring_report(votes or _votes(HAND), seed=1, fewest_stories=2)
+def _report(rows=None, **fields) -> dict:
+    return anchoring_report(_votes(rows or HAND, **fields), seed=1)
 
 
 HAND = [
@@ -103,7 +112,7 @@ def test_the_draw_at_its_bounds():
 
 
 def test_the_report_by_hand():
-    report = _by_hand()
+    report = _report()
     assert json.loads(json.dumps(report)) == report
     row = report["overall"]
     assert row["counts"] == {"none": 1, "shown": 4, "blind": 2, "reveal": 5}
@@ -112,50 +121,71 @@ def test_the_report_by_hand():
     assert (row["acceptance"]["value"], row["acceptance"]["n"]) == (0.75, 4)
     assert (row["blind_agreement"]["value"], row["blind_agreement"]["n"]) == (0.5, 2)
     assert (row["difference"]["value"], row["difference"]["n"]) == (0.25, 6)
-    # two stories resample to 00, 01, 10, 11, a quarter each: 2/3 − 0, 0.25, 0.25, 1 − 1; the tails are the extremes
-    assert row["difference"]["interval"] == pytest.approx([0, 2 / 3])
-    assert row["effect"] is False
+    times, reveal = row["time"], row["reveal"]
+    # shown 1, 2, 3, 5 s → 2.5 s; blind 1, 4 s → 2.5 s
+    assert (times["shown_ms"]["value"], times["blind_ms"]["value"], times["difference"]["value"]) == (2500, 2500, 0)
+    assert {estimate["n"] for name, estimate in reveal.items() if name != "difference"} == {4}
+    # before: 0→no, 1→yes, 1→yes, 0→no; after: yes, no, yes, no; toward and away are both in story 0
+    assert (reveal["before"]["value"], reveal["after"]["value"]) == (0.5, 0.5)
+    assert (reveal["toward"]["value"], reveal["away"]["value"]) == (0.25, 0.25)
+    assert (reveal["difference"]["value"], reveal["difference"]["n"]) == (0, 4)
 
 
 def test_below_five_stories_a_value_has_its_n_and_no_interval():
-    row = anchoring_report(_votes(HAND), seed=1)["overall"]
+    row = _report()["overall"]
     found = [row["acceptance"], row["difference"], row["time"]["shown_ms"], row["reveal"]["difference"]]
     # 3 of 4 shown; 3/4 − 1/2; shown 1, 2, 3, 5 s; before and after 2 of 4 each
     assert [(one["value"], one["n"]) for one in found] == [(0.75, 4), (0.25, 6), (2500, 4), (0, 4)]
     assert {(one["interval"], one["reason"]) for one in found} == {(None, "an interval needs at least 5 stories")}
-    assert (row["effect"], row["effect_reason"]) == (None, FEW_STORIES)
-    five = [(story, *rest) for story in range(FEWEST_STORIES) for _, *rest in HAND[:6]]
-    assert anchoring_report(_votes(five), seed=1)["overall"]["acceptance"]["interval"] == [0.75, 0.75]
+    assert row["largest"] == {"value": None, "reason": "an interval needs at least 5 stories"}
+    # the test asks the draw of these votes, whatever the number of stories
+    assert row["effect"] is False and row["p"] > 0.05
 
 
-def test_the_times_by_hand():
-    times = _by_hand()["overall"]["time"]
-    # shown 1, 2, 3, 5 s → 2.5 s; blind 1, 4 s → 2.5 s
-    assert (times["shown_ms"]["value"], times["blind_ms"]["value"], times["difference"]["value"]) == (2500, 2500, 0)
-    # story 0 twice: 2 − 1 s; story 1 twice: 5 − 4 s; both once: 2.5 − 2.5 s
-    assert times["difference"]["interval"] == [0, 1000]
-    # story 0 twice 2 s, story 1 twice 5 s
-    assert times["shown_ms"]["interval"] == [2000, 5000]
+def test_the_intervals_are_those_of_the_product():
+    # ten stories, of which every other takes 3 of 4 shown ones and the rest 1 of 4: the standard error of a mean of ten, .25/√9 = .0833, times
+    # t(9; .975) = 2.262 and the slope 4 of the logit at 1/2: 0 ± .754, [.320, .680]
+    rows = [
+        (s, 4 * s + at, 0, 0, int(at < (3 if s % 2 else 1)), -1, 1, "shown", 1000) for s in range(10) for at in range(4)
+    ]
+    found = _report(rows)["overall"]
+    assert found["acceptance"]["value"] == 0.5
+    assert found["acceptance"]["interval"] == pytest.approx([0.320, 0.680], abs=0.01)
+    assert (
+        found["time"]["shown_ms"]["interval"] is None and "all stories are alike" in found["time"]["shown_ms"]["reason"]
+    )
 
 
-def test_the_reveal_by_hand():
-    reveal = _by_hand()["overall"]["reveal"]
-    assert {estimate["n"] for name, estimate in reveal.items() if name != "difference"} == {4}
-    # before: 0→no, 1→yes, 1→yes, 0→no; after: yes, no, yes, no
-    assert (reveal["before"]["value"], reveal["after"]["value"]) == (0.5, 0.5)
-    assert (reveal["toward"]["value"], reveal["away"]["value"]) == (0.25, 0.25)
-    # toward and away are both in story 0: after − before is 1/2 − 1/2 there and 1/2 − 1/2 in story 1
-    assert (reveal["difference"]["interval"], reveal["difference"]["n"]) == ([0, 0], 4)
+def test_the_draw_anew_by_hand():
+    # four votes of one annotator and dimension, drawn blind with chance 1/2: two take the suggestion, both shown; two do not, both blind.
+    # ± 1/2 from their mean; Σ (blind − 1/2) · ± 1/2 = −1, as far as any of 16 draws reaches, and so does the mirror: 2/16
+    rows = [(at, at, 0, 0, int(at < 2), -1, 1, "shown" if at < 2 else "blind", 1) for at in range(4)]
+    assert randomisation_p(_votes(rows), seed=1) == pytest.approx(2 / 16, abs=4 * (0.125 * 0.875 / 9999) ** 0.5)
+    # drawn for two propositions of two votes each there are 4 draws, of which 2 reach as far
+    assert randomisation_p(_votes(rows, unit=[0, 0, 1, 1]), seed=1) == pytest.approx(0.5, abs=0.02)
+    # drawn blind with chance 1/10: the sum of the real draw is −.5 · .2 − .5 · 1.8 = −1; with k of the two takers and j of the others blind it is
+    # (k − j)/2; |k − j| = 2 needs both of one kind and none of the other: 2 · .1² · .9² = .0162
+    assert randomisation_p(_votes(rows, chance=0.1), seed=1) == pytest.approx(0.0162, abs=0.005)
+    # an annotator who takes nothing says nothing about the draw, nor does a vote that could not have been drawn otherwise
+    constant = [(at, at, 0, 0, 0, -1, 1, "shown" if at < 2 else "blind", 1) for at in range(4)]
+    assert randomisation_p(_votes(constant), seed=1) == 1
+    assert randomisation_p(_votes(rows, chance=0), seed=1) is randomisation_p(_votes(rows[:2]), seed=1) is None
+    report = _report(rows, chance=0)["overall"]
+    assert (report["effect"], report["effect_reason"]) == (None, NO_CHANCE)
 
 
-def test_an_effect_is_an_interval_without_zero():
-    for interval, expected in (([0.1, 0.2], True), ([-0.2, -0.1], True), ([-0.1, 0.1], False), ([0, 0.1], False)):
-        assert effect({"interval": interval}) == {"effect": expected}
-    assert effect({"interval": None, "reason": FEW_STORIES}) == {"effect": None, "effect_reason": FEW_STORIES}
+def test_votes_cast_without_the_suggestion_in_sight_keep_their_arm():
+    # shown: 1, 1, 0, 1 of which the third was cast unseen; blind: 0, 1
+    seen = [True, True, False, True, *[True] * 8]
+    row = _report(seen=seen)["overall"]
+    assert (row["acceptance"]["value"], row["acceptance"]["n"], row["difference"]["value"]) == (0.75, 4, 0.25)
+    as_seen = row["as_seen"]
+    assert (as_seen["unseen"], as_seen["acceptance"]["value"], as_seen["acceptance"]["n"]) == (1, 1, 3)
+    assert as_seen["difference"]["value"] == 0.5
 
 
 def test_groups_and_what_is_undefined_in_them():
-    report = _by_hand()
+    report = _report()
     ada, bo = report["by_annotator"]
     assert (ada["annotator"], ada["acceptance"]["value"], bo["blind_agreement"]["value"]) == ("ada", 0.75, 0.5)
     for row, empty in ((ada, "no votes in the blind arm"), (bo, "no votes in the shown arm")):
@@ -165,27 +195,30 @@ def test_groups_and_what_is_undefined_in_them():
     # "order" is shown three times (1, 0, 1), "truth" once, in one story
     assert (order["dimension"], order["acceptance"]["value"]) == ("order", pytest.approx(2 / 3))
     assert (truth["acceptance"]["value"], truth["acceptance"]["interval"]) == (1, None)
-    assert truth["acceptance"]["reason"] == ONE_STORY
+    assert truth["acceptance"]["reason"] == few("stories")
     assert truth["time"]["blind_ms"]["reason"] == "no timed votes in the blind arm"
 
 
 def test_each_model_has_its_own_row():
     # shown rows of cells 0 to 2 (ada took 2 of 3) are suggestions of m, the one of cell 3 (taken) is of n
     source = [0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 1, 1]
-    report = _by_hand(_votes(HAND, source=source))
+    report = _report(source=source)
     m, n = report["by_source"]
     assert [(row["source"], row["acceptance"]["n"]) for row in (m, n)] == [("m", 3), ("n", 1)]
     assert (m["acceptance"]["value"], n["acceptance"]["value"]) == (pytest.approx(2 / 3), 1)
     assert report["overall"]["acceptance"]["n"] == 4
 
 
-def test_a_story_without_blind_votes_may_leave_a_resample_without_any():
-    # three stories, blind votes in two of them: one resample in 27 draws the third story only
-    rows = [(story, story, 0, 0, 1, -1, 1, "shown", 1) for story in range(3)]
-    rows += [(story, story, 0, 1, 1, -1, 1, "blind", 1) for story in range(2)]
-    row = _by_hand(_votes(rows))["overall"]
-    assert (row["difference"]["value"], row["difference"]["interval"], row["difference"]["reason"]) == (0, None, SPARSE)
-    assert row["acceptance"]["interval"] == [1, 1]
+def test_blind_votes_in_few_of_many_stories_may_leave_a_resample_without_any():
+    # 40 stories, blind votes in one of them: (39/40)^40 = 36 % of resamples have none
+    rows = [(story, story, 0, 0, story % 2, -1, 1, "shown", 1) for story in range(40)]
+    rows += [(0, at, 0, 1, at % 2, -1, 1, "blind", 1) for at in range(9)]
+    one = _report(rows)["overall"]
+    assert one["difference"]["interval"] is None and one["difference"]["reason"] == few("stories")
+    # in six of 100 stories: (94/100)^100 = .2 % have none, which are left out; in five of 5,000 the same 0.7 %
+    assert _report(rows + [(story, story, 0, 1, 1, -1, 1, "blind", 1) for story in range(1, 6)])["overall"][
+        "difference"
+    ]["interval"]
 
 
 def test_no_votes_at_all():
@@ -245,8 +278,9 @@ def _simulated(seed: int, *, anchored: int | None = None, draw=False, stories=21
     label = np.where(agrees, suggested, (suggested + 1) % 3)
     duration = rng.lognormal(9, 1, len(cell))
     first, source = np.full(len(cell), -1), np.zeros(len(cell), dtype=int)
+    drawn = np.ones(len(cell), dtype=bool), np.arange(len(cell)), np.full(len(cell), 0.2)
     names = (SEVEN, ("ada", "bo", "cy"), ("m",))
-    return Votes(story, cell, dimension, annotator, label, first, suggested, source, arm, duration, *names)
+    return Votes(story, cell, dimension, annotator, label, first, suggested, source, arm, duration, *drawn, *names)
 
 
 def test_the_one_who_takes_every_suggestion_is_found():
@@ -273,6 +307,31 @@ def test_independent_voters_show_no_effect_at_the_nominal_rate():
     assert 88 <= none_found <= 100
 
 
+@pytest.mark.parametrize(("stories", "unit"), [(2, "cell"), (5, "cell"), (5, "proposition"), (10, "story")])
+def test_a_shift_that_is_not_there_is_announced_in_one_data_set_of_twenty(stories, unit):
+    """Stories differ much in how often their suggestions are taken, which no longer matters."""
+    alarms = 0
+    for seed in range(300):
+        votes = simulated(np.random.default_rng(seed), stories=stories, unit=unit, shift=0)
+        p = randomisation_p(votes, seed=seed, draws=399)  # None where every story was drawn alike
+        alarms += p is not None and p <= 0.05
+    # 15 expected of 300, with a standard error of √(300 · .05 · .95) = 3.8; 27 is 3.2 of them above
+    assert alarms <= 27
+
+
+def test_a_shift_that_is_there_is_found_and_its_size_covered():
+    found = held = 0
+    for seed in range(60):
+        votes = simulated(np.random.default_rng(seed), stories=21, unit="cell", shift=0.1)
+        row = anchoring_report(replace(votes, dimensions=(), annotators=(), sources=()), seed=seed, resamples=400)[
+            "overall"
+        ]
+        low, high = row["difference"]["interval"]
+        found, held = found + row["effect"], held + (low <= 0.1 <= high)
+    # 57 of 60 intervals, less three standard errors of 1.7; the power was measured at 1.00 (`bench/anchoring.py`)
+    assert found >= 57 and held >= 52
+
+
 def test_the_seed_decides_the_interval():
     votes = replace(_simulated(2), dimensions=(), annotators=(), sources=())
     first, again, other = (anchoring_report(votes, seed=seed, resamples=200)["overall"] for seed in (3, 3, 4))
@@ -282,34 +341,22 @@ def test_the_seed_decides_the_interval():
 
 
 @pytest.mark.slow
-def test_a_whole_corpus_takes_under_two_seconds():
-    votes = _simulated(1, stories=895, propositions=25)
-    assert len(votes) == 469_875
-    before = time.thread_time()
-    anchoring_report(votes, seed=1)
-    assert time.thread_time() - before < 2
-
-
 def test_accuracy_on_blind_gold_by_hand():
     # stories 0 0 0 1 1 1. All gold: 5 defined, the model right on cells 0, 1, 3, 4 → 4/5.
     # Blind gold: 4 defined (0, 1, 3, 5), right on 0 and 3 → 2/4.
-    # Both (0, 1, 3): all 3/3, blind 2/3, difference 1/3; story 0: 1 − 1/2, story 1: 1 − 1 → interval [0, 1/2]
+    # Both (0, 1, 3): all 3/3, blind 2/3, difference 1/3
     found = accuracy_on(
         np.array([0, 0, 0, 1, 1, 1]),
         np.array([1, 1, 1, 2, 2, 2]),
         np.array([1, 1, 0, 2, 2, -1]),
         np.array([1, 0, -1, 2, -1, 0]),
         seed=1,
-        fewest_stories=2,
     )
     assert (found["all_gold"]["value"], found["all_gold"]["n"]) == (0.8, 5)
     assert (found["blind_gold"]["value"], found["blind_gold"]["n"]) == (0.5, 4)
     both = found["both"]
     assert (both["cells"], both["all"]["value"], both["blind"]["value"]) == (3, 1, pytest.approx(2 / 3))
     assert both["difference"]["value"] == pytest.approx(1 / 3)
-    assert both["difference"]["interval"] == pytest.approx([0, 0.5])
-    # all gold: story 0 has 2/3, story 1 2/2
-    assert found["all_gold"]["interval"] == pytest.approx([2 / 3, 1])
     assert json.loads(json.dumps(found)) == found
 
 
@@ -317,15 +364,14 @@ def test_accuracy_without_blind_gold():
     one = np.array([1, 1])
     found = accuracy_on(np.array([0, 1]), one, one, np.array([-1, -1]), seed=1)
     assert (found["blind_gold"]["value"], found["blind_gold"]["reason"]) == (None, "no gold labels from blind votes")
-    assert (found["both"]["effect"], found["both"]["effect_reason"]) == (None, "no cells with both gold labels")
+    assert found["both"]["difference"]["reason"] == "no cells with both gold labels"
 
 
 def test_the_accuracy_in_few_stories_has_no_interval():
     one = np.array([1, 1])
     found = accuracy_on(np.array([0, 1]), one, one, one, seed=1)
     for estimate in (found["all_gold"], found["blind_gold"], found["both"]["difference"]):
-        assert (estimate["n"], estimate["interval"], estimate["reason"]) == (2, None, FEW_STORIES)
-    assert found["both"]["effect_reason"] == FEW_STORIES
+        assert (estimate["n"], estimate["interval"], estimate["reason"]) == (2, None, few("stories"))
 
 
 def test_gold_from_blind_votes_needs_a_majority_of_two():

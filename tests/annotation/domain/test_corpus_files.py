@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from annotation.domain import corpus_files
-from annotation.domain.corpus_files import MAX_LINE_BYTES, Problem, StoryRow, read_file
+from annotation.domain.corpus_files import MAX_LINE_BYTES, StoryRow, read_file
+from annotation.domain.problems import Problem
 
 GOOD = {
     "story_id": 1,
@@ -100,13 +100,6 @@ def test_an_endless_line_is_skipped_in_pieces():
     assert "longer than 8 MB" in problem.message
     assert row.line == 2
     assert handle.largest <= MAX_LINE_BYTES + 1
-
-
-def test_a_file_of_another_kind_lists_a_bounded_number_of_problems(monkeypatch):
-    monkeypatch.setattr(corpus_files, "MAX_LISTED_PROBLEMS", 3)
-    found = read("x\n" * 10 + line())
-    assert [item.line for item in found] == [1, 2, 3, 11, 11]
-    assert found[-1].message == "7 more broken lines are not listed."
 
 
 def test_an_empty_file_says_so():

@@ -22,3 +22,8 @@ def test_tabs_commas_and_pipes_are_read(text):
 def test_a_row_without_a_belief_is_named():
     with pytest.raises(BadTable, match="Line 2"):
         read_rows("world | a\nInes\n")
+
+
+def test_a_cell_that_never_ends_is_one_sentence():
+    with pytest.raises(BadTable, match="Line "):
+        read_rows('world,"' + "x" * 150_000)

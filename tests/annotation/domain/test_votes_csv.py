@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotation.domain.corpus_files import Problem
+from annotation.domain.problems import Problem
 from annotation.domain.schema import SCHEMA
 from annotation.domain.votes_csv import WrongColumns, read_votes
 

@@ -1,0 +1,91 @@
+"""Whom the names of a file mean in a project. No import makes an account or a membership."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.contrib.auth.hashers import make_password
+from django.db.models import Count, Q, QuerySet
+
+from annotation.models import Assignment, Project, User
+from annotation.models.user import IMPORTED_SUFFIX, imported_username
+from annotation.services.accounts import Names, checked_name
+
+
+class Kind(StrEnum):
+    MEMBER = "member"
+    IMPORTED = "imported annotator"
+    FORMER = "former member"
+
+
+@dataclass(slots=True)
+class Person:
+    """`pk` is None for somebody whom the first vote that can be used will make."""
+
+    name: str
+    kind: Kind
+    pk: int | None
+
+
+class Annotators:
+    """The people of a project by the names of a file. An imported annotator comes before a member of the same name: the
+    file that made one means the same when it comes again."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.made: list[str] = []
+        self._people: dict[tuple[Kind, str], Person] = {}
+        self._new: dict[str, Person] = {}
+        imported = {person.name_in_file: person.pk for person in User.objects.filter(imported_into=project)}
+        members = User.objects.accounts().filter(memberships__project=project)
+        seated = Assignment.objects.filter(story__project=project).order_by().values("annotator")
+        former = User.objects.accounts().filter(pk__in=seated).exclude(memberships__project=project)
+        self._names = {
+            Kind.IMPORTED: Names(imported),
+            Kind.MEMBER: Names(dict(members.values_list("username", "id"))),
+            Kind.FORMER: Names(dict(former.values_list("username", "id"))),
+        }
+
+    def find(self, told: str) -> Person:
+        """Raises ValueError where nobody could be meant. A name with the project before it, as exports write imported
+        annotators, is never that of a member."""
+        _, mark, bare = told.rpartition(":")
+        bare = imported_username(self.project.slug, bare).partition(":")[2]  # as it was cut, if it is very long
+        for kind in (Kind.IMPORTED,) if mark else tuple(self._names):
+            if (held := self._names[kind].find(bare)) is not None:
+                return self._person(held, kind, self._names[kind].ids[held])
+        name = checked_name(bare)
+        return self._new.setdefault(name.casefold(), Person(name, Kind.IMPORTED, None))
+
+    def _person(self, name: str, kind: Kind, pk: int | None) -> Person:
+        return self._people.setdefault((kind, name), Person(name, kind, pk))
+
+    def make(self, person: Person) -> int:
+        person.pk = make_imported({person.name: person.name}, self.project)[person.name]
+        self.made.append(person.name)
+        return person.pk
+
+
+def make_imported(shown: Mapping[str, str], project: Project, *, slug: str = "") -> dict[str, int]:
+    """Makes an imported annotator of each name, with the name that pages show; returns their ids by name. `slug` is what the
+    project will be called, where it is called otherwise now."""
+    unsaved = [
+        User(
+            username=imported_username(slug or project.slug, name),
+            display_name=f"{told[: 80 - len(IMPORTED_SUFFIX)]}{IMPORTED_SUFFIX}",
+            password=make_password(None),
+            is_active=False,
+            imported_into=project,
+        )
+        for name, told in shown.items()
+    ]
+    made = User.objects.bulk_create(unsaved, batch_size=500)
+    return {name: user.pk for name, user in zip(shown, made, strict=True)}
+
+
+def imported_annotators_of(project: Project) -> QuerySet[User]:
+    """By name, with `cast`, how many votes of each stand."""
+    standing = Count("votes", filter=~Q(votes__label=""))
+    return User.objects.filter(imported_into=project).annotate(cast=standing).order_by("username")

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import math
+
+from django.contrib.auth import views as auth
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse_lazy
+
+from annotation.services.log_in_limits import limits_of, note_failure, note_success, wait_of
+
+
+class LogIn(auth.LoginView):
+    redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args, **kwargs) -> HttpResponse:
+        limits = limits_of(request, request.POST.get("username", ""))
+        if wait := wait_of(limits):
+            return _too_many(request, wait)
+        form = self.get_form()
+        if form.is_valid():
+            response = self.form_valid(form)
+            note_success(request, response, form.get_user())
+            return response
+        if form.non_field_errors():  # both fields were filled: a name and a password that do not fit
+            note_failure(limits)
+            if wait := wait_of(limits):
+                return _too_many(request, wait)
+        return self.form_invalid(form)
+
+
+def _too_many(request: HttpRequest, wait: int) -> HttpResponse:
+    answer = render(request, "429.html", {"minutes": math.ceil(wait / 60)}, status=429)
+    answer["Retry-After"] = str(wait)
+    return answer
+
+
+class Reset(auth.PasswordResetConfirmView):
+    """Who has followed the link of the mail and chosen a password is logged in."""
+
+    post_reset_login = True
+    post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"
+    success_url = reverse_lazy("annotation:home")
+
+    def form_valid(self, form) -> HttpResponse:
+        response = super().form_valid(form)
+        note_success(self.request, response, self.user)
+        return response

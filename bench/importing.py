@@ -1,0 +1,192 @@
+"""How long a vote waits while files come in: `python bench/importing.py CORPUS [--tombench FOLDER] [--database-url postgres://…]`.
+
+CORPUS is the folder that make_corpus.py wrote. Starts the product's own server on loopback with a database of its own; a few annotators vote twice a second,
+over HTTP, at the address that the grid uses, while one import after another runs: by command, in a process of its own, and uploaded to the page, in the server
+itself. Hostile files are among them. Prints a table, and one JSON object on the last line. Everything shares the machine's cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable
+from pathlib import Path
+
+from urllib3 import request
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import voting
+
+ROOT = voting.ROOT
+VOTERS = 8
+HEAD = "story_id,actor,belief,dimension,annotator,label\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--tombench", type=Path)
+    parser.add_argument("--database-url", default="")
+    parser.add_argument(
+        "--server", choices=sorted(voting.SERVERS), default="waitress", help="what serves the product here"
+    )
+    parser.add_argument("--workers", type=int, default=2, help="processes, of the servers that have several")
+    parser.add_argument("--threads", type=int, default=16, help="of all processes together")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ |= {"CREDENCE_VAR": scratch, "DJANGO_SETTINGS_MODULE": "config.settings"}
+        if options.database_url:
+            os.environ["DATABASE_URL"] = options.database_url
+        sys.path.insert(0, str(ROOT))
+        people = voting._seed()
+        admin = _admin(people[0]["slug"])
+        port = voting._free_port()
+        server = voting._server(port, options)
+        try:
+            rows = asyncio.run(_measure(port, people[:VOTERS], admin, options, Path(scratch)))
+        finally:
+            server.terminate()
+            server.wait(20)
+        print(f"{'while':44} {'seconds':>8} {'votes':>6} {'p50 ms':>7} {'p99 ms':>7} {'max ms':>7}", file=sys.stderr)
+        for row in rows:
+            cells = (row[name] for name in ("while", "seconds", "votes", "p50_ms", "p99_ms", "max_ms"))
+            print("{:44} {:8} {:6} {:7} {:7} {:7}".format(*cells), file=sys.stderr)
+        print(json.dumps({"database": "postgresql" if options.database_url else "sqlite", "rows": rows}))
+        if any(row["errors"] or row["failed"] for row in rows):
+            sys.exit(1)
+
+
+def _admin(slug: str) -> dict[str, str]:
+    """The cookies of a site admin."""
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.sessions.backends.db import SessionStore
+
+    from annotation.models import User
+
+    user = User.objects.create(username=f"{slug}-admin", is_superuser=True, is_staff=True)
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.create()
+    return {"sessionid": session.session_key, "csrftoken": "x" * 32}
+
+
+def _hostile(folder: Path) -> dict[str, Path]:
+    """Small files that are much work for a careless reader."""
+    keys = ", ".join(f'"k{at}": 1' for at in [*range(29_000), 28_999])
+    contents = {
+        "keys.jsonl": "{" + keys + "}",
+        "lines.jsonl": "{\n" * 800_000,
+        "rows.csv": HEAD + "x,\n" * 533_000,
+        "columns.csv": ",".join(["story_id", *(f"k{at}" for at in [*range(60_000), 59_999])]),
+    }
+    for name, text in contents.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return {name: folder / name for name in contents}
+
+
+async def _measure(port: int, people: list[dict], admin: dict, options, scratch: Path) -> list[dict]:
+    annotators = [voting.Annotator(port, person) for person in people]
+    for one in annotators:
+        await one.connect()
+        await one.save(1)
+    corpus, votes, archive = options.corpus / "stories.jsonl", options.corpus / "votes.csv", scratch / "archive.zip"
+    hostile = _hostile(scratch)
+    rows = [await _during(annotators, "nothing else", asyncio.sleep(15, 0))]
+
+    async def command(name: str, *arguments, may_fail: bool = False) -> None:
+        rows.append(await _during(annotators, name, _command(*arguments), may_fail=may_fail))
+
+    async def page(name: str, slug: str, files: dict, data: dict) -> None:
+        rows.append(await _during(annotators, f"{name}, uploaded", _upload(port, admin, slug, files, data)))
+
+    await command("import_corpus: 895 stories, 22,343 rows", "import_corpus", "omnitom", corpus, "--project=whole")
+    await command("import_votes: 469,203 votes", "import_votes", votes, "--project=whole")
+    await command("import_votes: the same file again", "import_votes", votes, "--project=whole")
+    if options.tombench:
+        await command(
+            "import_corpus: the whole of ToMBench", "import_corpus", "tombench", options.tombench, "--project=tombench"
+        )
+    _run("export_archive", "--project=whole", f"--output={archive}")
+    await command("import_archive: all of that", "import_archive", archive, "--project=copy")
+    _run("import_corpus", "omnitom", corpus, "--project=second")
+    await page("469,203 votes", "second", {"votes": votes}, {"keep": "1"})
+    await page("895 stories, checked", "second", {"files": corpus}, {"format": "omnitom", "language": "en"})
+    for name, told in (("keys.jsonl", "0.4 MB of keys"), ("lines.jsonl", "1.6 MB of bad lines")):
+        await command(told, "import_corpus", "omnitom", hostile[name], "--project=whole", may_fail=True)
+        await page(told, "second", {"files": hostile[name]}, {"format": "omnitom", "language": "en", "keep": "1"})
+    for name, told in (("rows.csv", "1.6 MB of bad votes"), ("columns.csv", "0.4 MB of columns")):
+        await command(told, "import_votes", hostile[name], "--project=whole", may_fail=True)
+        await page(told, "second", {"votes": hostile[name]}, {"keep": "1"})
+    return rows
+
+
+async def _during(annotators: list, name: str, work: Awaitable[int], *, may_fail: bool = False) -> dict:
+    """Votes twice a second each until `work` is done, and for two seconds at least."""
+    for one in annotators:
+        one.waits.clear()
+        one.errors = 0
+    began, ended = time.perf_counter(), asyncio.Event()
+
+    async def vote(one) -> None:
+        await asyncio.sleep(one.random.random() / 2)
+        while not ended.is_set() or time.perf_counter() - began < 2:
+            await one.save(1)
+            await asyncio.sleep(0.5)
+
+    voters = [asyncio.create_task(vote(one)) for one in annotators]
+    status = await work
+    took = time.perf_counter() - began
+    ended.set()
+    await asyncio.gather(*voters)
+    waits = sorted(wait for one in annotators for wait in one.waits)
+    shown = {
+        name: round(1000 * waits[int((len(waits) - 1) * share)])
+        for name, share in (("p50_ms", 0.5), ("p99_ms", 0.99), ("max_ms", 1))
+    }
+    row = {"while": name, "seconds": round(took, 1), "votes": len(waits), **shown}
+    print(row, file=sys.stderr, flush=True)
+    return row | {"errors": sum(one.errors for one in annotators), "failed": bool(status) and not may_fail}
+
+
+async def _command(*arguments) -> int:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(ROOT / "manage.py"),
+        *map(str, arguments),
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return await process.wait()
+
+
+def _run(*arguments) -> None:
+    subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), *map(str, arguments)], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
+    )
+
+
+async def _upload(port: int, admin: dict, slug: str, files: dict[str, Path], data: dict) -> int:
+    """0 where the page answers."""
+    fields = {name: (path.name, path.read_bytes()) for name, path in files.items()}
+    fields |= data | {"csrfmiddlewaretoken": admin["csrftoken"]}
+    url, cookies = (
+        f"http://127.0.0.1:{port}/p/{slug}/import/",
+        "; ".join(f"{name}={value}" for name, value in admin.items()),
+    )
+    answer = await asyncio.to_thread(
+        request, "POST", url, fields=fields, headers={"Cookie": cookies}, timeout=600, retries=False
+    )
+    return int(answer.status != 200)
+
+
+if __name__ == "__main__":
+    main()

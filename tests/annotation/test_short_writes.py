@@ -1,0 +1,203 @@
+"""Imports write in short transactions and read their files outside of them."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from annotation.domain.schema import SCHEMA
+from annotation.models import AuditEvent, GoldLabel, Project, Proposition, Story, Vote, VoteEvent
+from annotation.services import corpus_import, short_writes, vote_import
+from annotation.services.corpus_import import ImportRefused, import_corpus
+from annotation.services.short_writes import ShortWrites, with_last
+from annotation.services.vote_batches import Batch
+from annotation.services.vote_import import import_votes
+from tests.annotation.writing import small_steps, watched_transactions
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def records(count: int, propositions: int = 3) -> list[str]:
+    beliefs = [{"actor": "Ines", "belief": f"Belief {at}"} for at in range(propositions)]
+    return [
+        json.dumps({"story_id": number, "story_category": "C", "story": f"Story {number}.", "beliefs": beliefs})
+        for number in range(1, count + 1)
+    ]
+
+
+def import_lines(lines: list[str], **options):
+    raw = "\n".join(lines).encode()
+    sources = [("records.jsonl", lambda: io.BytesIO(raw))]
+    return import_corpus(by=None, project_slug="minds", format="omnitom", sources=sources, **options)
+
+
+def test_each_item_is_told_whether_it_is_the_last():
+    assert list(with_last("abc")) == [("a", False), ("b", False), ("c", True)]
+    assert list(with_last([])) == []
+
+
+def test_a_slow_transaction_makes_the_next_one_smaller_and_quick_ones_larger():
+    # two transactions of 0.8 s and 0.01 s; between them the clock is asked how long to pause
+    clock = iter([0.0, 0.8, 0.9, 0.91, 0.92])
+    writes = ShortWrites(clock=lambda: next(clock))
+    with writes.transaction(500):
+        pass
+    assert writes.rows == 50  # 500 rows × 0.08 s / 0.8 s
+    with writes.transaction(50):
+        pass
+    assert writes.rows == 75
+
+
+def test_every_writer_that_waits_finds_a_pause_that_is_long_enough(monkeypatch):
+    """SQLite looks again after 100 ms at most: such a pause follows a slow transaction, and every fifth one."""
+    pauses, clock = [], [0.0]
+    monkeypatch.setattr(short_writes.time, "sleep", lambda seconds: pauses.append(round(seconds, 3)))
+    monkeypatch.setattr(short_writes.connection, "vendor", "sqlite", raising=False)
+    writes = ShortWrites(clock=lambda: clock[0])
+    for took in [0.01, 0.01, 0.2, 0.01, 0.01, 0.01]:
+        with writes.transaction(100):
+            clock[0] += took
+    assert pauses == [0.03, 0.03, 0.12, 0.03, 0.12]
+
+
+def test_a_corpus_is_written_in_short_transactions_and_read_outside_of_them(monkeypatch):
+    read = corpus_import.read_file
+
+    def checked(*args, **options):
+        for item in read(*args, **options):
+            assert not connection.in_atomic_block
+            yield item
+
+    monkeypatch.setattr(corpus_import, "read_file", checked)
+    small_steps(monkeypatch, 40)
+    with watched_transactions(monkeypatch) as written:
+        result = import_lines(records(60))  # four rows a story and one table: 300 rows
+    assert (result.created, result.propositions, Story.objects.count()) == (60, 180, 60)
+    assert len(written) == 6
+    if connection.vendor == "sqlite":
+        assert max(written) <= 60
+
+
+@pytest.mark.parametrize("lines", [["{"] * 3_000, records(40)])
+def test_broken_lines_and_known_stories_write_nothing(monkeypatch, lines):
+    import_lines(records(40))
+    with watched_transactions(monkeypatch) as written:
+        import_lines(lines)
+        import_lines(lines, dry_run=True)
+    assert written == []
+
+
+def test_a_broken_off_import_is_resumed_by_starting_it_again(monkeypatch):
+    small_steps(monkeypatch, 40)
+    saved = corpus_import._Import._save
+
+    def failing(self, rows, source):
+        if Story.objects.count() >= 30:
+            raise OSError("the machine was switched off")
+        saved(self, rows, source)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(corpus_import._Import, "_save", failing)
+        with pytest.raises(OSError, match="switched off"):
+            import_lines(records(60))
+    assert 0 < Story.objects.count() < 60
+    assert set(AuditEvent.objects.values_list("action", flat=True)) == {"project.created", "corpus.import_started"}
+    again = import_lines(records(60))
+    assert (again.stories, again.created + again.unchanged, Story.objects.count()) == (60, 60, 60)
+    assert Proposition.objects.count() == 180
+    assert AuditEvent.objects.filter(action="corpus.imported").count() == 1
+
+
+def test_strict_keeps_nothing_where_a_late_line_is_broken(monkeypatch):
+    small_steps(monkeypatch, 40)
+    with pytest.raises(ImportRefused, match=r"records\.jsonl, line 61"):
+        import_lines([*records(60), "{"], strict=True)
+    assert not Project.objects.exists()
+
+
+def votes(stories: int, propositions: int) -> list[str]:
+    return [
+        f"{story},Ines,Belief {at},{one.key},{name},{one.values[at % 2]}"
+        for story in range(1, stories + 1)
+        for at in range(propositions)
+        for one in SCHEMA.dimensions
+        for name in ("ada", "bruno", "chidi")
+    ]
+
+
+def import_rows(lines: list[str], **options):
+    import_lines(records(6))
+    handle = io.StringIO("\n".join(["story_id,actor,belief,dimension,annotator,label", *lines]), newline="")
+    project = Project.objects.get()
+    return import_votes(by=None, project=project, handle=handle, file="v.csv", now=timezone.now(), **options)
+
+
+def test_votes_are_written_in_short_transactions_and_looked_up_outside_of_them(monkeypatch):
+    read = vote_import.read_votes
+
+    def checked(*args):
+        for item in read(*args):
+            assert not connection.in_atomic_block
+            yield item
+
+    import_lines(records(6))
+    place = vote_import._Places.place
+    outside = []
+    monkeypatch.setattr(vote_import, "read_votes", checked)
+    monkeypatch.setattr(
+        vote_import._Places, "place", lambda *args: outside.append(not connection.in_atomic_block) or place(*args)
+    )
+    small_steps(monkeypatch, 100)
+    lines = votes(6, 3)  # 63 a story
+    with watched_transactions(monkeypatch) as written:
+        result = import_rows(lines)
+    assert (result.created, result.problems, Vote.objects.count()) == (378, [], 378)
+    assert outside == [True] * 378
+    assert GoldLabel.objects.count() == 6 * 3 * 7  # every cell of three votes is settled
+    assert len(written) == 6
+    if connection.vendor == "sqlite":
+        # 63 votes with their events, 21 gold labels with theirs, three seats, three people, one audit row
+        assert max(written) == 63 * 2 + 21 * 2 + 3 + 3 + 1
+
+
+def test_one_story_of_very_many_rows_is_divided(monkeypatch):
+    small_steps(monkeypatch, 10)
+    with watched_transactions(monkeypatch) as written:
+        assert import_rows(votes(1, 3)).created == 63
+    assert GoldLabel.objects.count() == 21
+    assert len(written) >= 7
+
+
+@pytest.mark.parametrize("lines", [["1,Ines,No such thing,order,ada,1"] * 3_000, ["x"] * 3_000])
+def test_rows_that_cannot_be_used_write_nothing_and_are_counted(monkeypatch, lines):
+    import_lines(records(6))
+    with watched_transactions(monkeypatch) as written:
+        result = import_rows(lines)
+    assert written == []
+    assert (len(result.problems), result.problems.total) == (1_000, 3_000)
+    assert result.as_dict()["problems"][-1]["message"] == "2000 more problems are not listed."
+
+
+def test_a_broken_off_import_of_votes_is_resumed_by_starting_it_again(monkeypatch):
+    small_steps(monkeypatch, 60)
+    write = Batch.write
+
+    def failing(self, by):
+        if Vote.objects.count() >= 120:
+            raise OSError("the machine was switched off")
+        write(self, by)
+
+    lines = votes(6, 3)
+    with monkeypatch.context() as broken:
+        broken.setattr(Batch, "write", failing)
+        with pytest.raises(OSError, match="switched off"):
+            import_rows(lines)
+    assert 0 < Vote.objects.count() < 378
+    assert AuditEvent.objects.filter(action="votes.import_started").count() == 1
+    again = import_rows(lines)
+    assert (again.created + again.unchanged, Vote.objects.count(), VoteEvent.objects.count()) == (378, 378, 378)
+    assert GoldLabel.objects.count() == 126

@@ -1,0 +1,151 @@
+"""Who may try passwords how often, what a reset leaves behind, and what changing an address asks for."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import User
+from annotation.services import log_in_limits
+
+PASSWORD = "correct-horse-battery"
+NEW = "a-longer-horse-battery"
+
+
+@pytest.fixture(autouse=True)
+def limits(settings):
+    cache.clear()
+    settings.LOGIN_ATTEMPTS = 3
+
+
+@pytest.fixture
+def attempt(cast):
+    """Try to log in: `attempt("bob", "wrong", address="192.0.2.1")` returns the answer."""
+
+    def make(
+        name: str, password: str = "wrong", *, address: str = "192.0.2.1", client: Client | None = None, **headers
+    ):
+        given = {"username": name, "password": password}
+        return (client or Client()).post(reverse("login"), given, REMOTE_ADDR=address, headers=headers)
+
+    return make
+
+
+def statuses(attempt, times: int, name: str = "bob", **how) -> list[int]:
+    return [attempt(name, **how).status_code for _ in range(times)]
+
+
+def test_an_account_is_guessed_at_three_times_from_wherever(attempt):
+    assert [attempt("bob", address=f"192.0.2.{at}").status_code for at in range(4)] == [200, 200, 429, 429]
+    locked = attempt("bob", PASSWORD, address="192.0.2.77")
+    assert locked.status_code == 429 and "Too many log-in attempts" in locked.content.decode()
+    assert 0 < int(locked["Retry-After"]) <= 301  # minutes, not hours
+    assert attempt("BOB", PASSWORD).status_code == 429  # whatever its spelling
+    assert attempt("bea", PASSWORD).status_code == 302
+
+
+def test_a_stranger_cannot_lock_a_colleague_out(attempt):
+    browser = Client()
+    assert attempt("bob", PASSWORD, client=browser).status_code == 302
+    browser.post(reverse("logout"))
+    assert statuses(attempt, 20, address="198.51.100.9")[-1] == 429
+    assert attempt("bob", PASSWORD, client=browser).status_code == 302
+
+
+def test_a_known_browser_has_its_own_three_and_knows_one_account_only(attempt):
+    browser = Client()
+    attempt("bob", PASSWORD, client=browser)
+    browser.post(reverse("logout"))
+    assert statuses(attempt, 4, client=browser) == [200, 200, 429, 429]
+    assert attempt("bob", PASSWORD).status_code == 302  # another browser is another matter
+    other = Client()
+    attempt("ben", PASSWORD, client=other)
+    other.post(reverse("logout"))
+    statuses(attempt, 4, "bea")
+    assert attempt("bea", PASSWORD, client=other).status_code == 429
+
+
+def test_a_cookie_that_was_not_made_here_is_worth_nothing(attempt):
+    forged = Client()
+    forged.cookies[log_in_limits.COOKIE] = "WyJib2IiLCIxIl0:1abc:forged"
+    statuses(attempt, 4)
+    assert attempt("bob", PASSWORD, client=forged).status_code == 429
+
+
+def test_forty_names_from_one_address_are_slowed(attempt):
+    answers = [attempt(f"name{at}").status_code for at in range(40)]
+    assert answers.index(429) == 3 * 3 - 1 and set(answers[9:]) == {429}
+    assert attempt("bea", PASSWORD).status_code == 429
+    assert attempt("bea", PASSWORD, address="192.0.2.2").status_code == 302
+
+
+def test_a_success_forgives_the_account_and_not_the_address(attempt):
+    for _ in range(2):
+        assert statuses(attempt, 2) == [200, 200]
+        assert attempt("bob", PASSWORD).status_code == 302
+    assert statuses(attempt, 5, "nobody")[-1] == 429
+
+
+def test_addresses_of_one_network_of_ipv6_are_one(attempt):
+    answers = [attempt(f"name{at}", address=f"2001:db8:1:2::{at:x}").status_code for at in range(10)]
+    assert answers[-1] == 429
+    assert attempt("bea", PASSWORD, address="2001:db8:1:3::1").status_code == 302
+
+
+def test_the_address_is_the_proxy_s_word_only_where_a_proxy_is_trusted(attempt, settings):
+    def spray(**how):
+        cache.clear()
+        return [
+            attempt(f"n{at}", address="10.0.0.1", x_forwarded_for=f"6.6.6.6, 192.0.2.{at}").status_code
+            for at in range(12)
+        ]
+
+    assert spray()[-1] == 429  # whoever writes the header himself is still one address
+    settings.REST_FRAMEWORK = settings.REST_FRAMEWORK | {"NUM_PROXIES": 1}
+    assert set(spray()) == {200}
+
+
+def test_the_site_admin_s_pages_have_no_log_in_of_their_own(client, db):
+    answer = client.get("/site-admin/login/?next=/site-admin/")
+    assert answer.status_code == 302 and answer["Location"] == f"{reverse('login')}?next=/site-admin/"
+
+
+def test_a_finished_reset_logs_in_and_forgives(attempt, cast, mailoutbox):
+    statuses(attempt, 4)
+    browser = Client()
+    browser.post(reverse("password_reset"), {"email": "bob@example.org"})
+    link = next(line for line in mailoutbox[0].body.splitlines() if line.startswith("http"))
+    page = browser.get(link, follow=True)
+    done = browser.post(page.redirect_chain[-1][0], {"new_password1": NEW, "new_password2": NEW})
+    assert done.status_code == 302 and done["Location"] == reverse("annotation:home")
+    assert browser.get(reverse("account")).status_code == 200
+    assert attempt("bob", NEW, address="203.0.113.5").status_code == 302
+
+
+def test_an_empty_form_counts_for_nothing(attempt, cast):
+    assert {attempt("", "").status_code for _ in range(5)} == {200}
+    assert attempt("bob", PASSWORD).status_code == 302
+
+
+# --- the address that a forgotten password is sent to ---------------------------------------------------------------------
+
+
+def test_changing_the_e_mail_address_asks_for_the_password(cast, client):
+    client.force_login(cast.bob)
+    given = {"display_name": "Bob", "email": "elsewhere@example.org"}
+    for password in ("", "wrong"):
+        page = client.post(reverse("account"), given | {"password": password})
+        assert page.status_code == 200 and "type the password that you log in with" in page.content.decode()
+        assert User.objects.get(username="bob").email == "bob@example.org"
+    assert client.post(reverse("account"), given | {"password": PASSWORD}).status_code == 302
+    bob = User.objects.get(username="bob")
+    assert bob.email == "elsewhere@example.org" and bob.check_password(PASSWORD)
+
+
+def test_another_name_asks_for_none(cast, client):
+    client.force_login(cast.bob)
+    given = {"display_name": "Robert", "email": "bob@example.org"}
+    assert client.post(reverse("account"), given).status_code == 302
+    assert User.objects.get(username="bob").display_name == "Robert"
