@@ -31,8 +31,7 @@ prepared-web: prepare web
 
 # The two processes of `make serve`, for those who keep them alive otherwise.
 web:
-	@exec $(BIN)/gunicorn config.wsgi --bind $(HOST):$(PORT) --workers $(WORKERS) --threads $(THREADS) \
-		--preload --timeout 120 --graceful-timeout 10 --log-level warning --no-control-socket
+	@exec $(BIN)/python -m config.web
 worker:
 	@exec $(BIN)/celery --quiet -A config worker --pool threads --concurrency 4 -Q calls -n "calls-$$$$@%h" \
 		--without-gossip --without-mingle --loglevel WARNING

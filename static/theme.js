@@ -73,9 +73,10 @@
   };
 
   // --- toasts: also from the server, by the header HX-Trigger: {"toast": {"text": "…", "level": "success"}} ---
+  const toasted = (text) => all(".toasts > .callout").find((item) => item.textContent === text);
   const toast = ({ text, level = "info" }) => {
     const box = document.getElementById("toasts");
-    if (!box || !text) return;
+    if (!box || !text || toasted(text)) return; // what is said already is not said twice
     const item = document.createElement("p");
     item.className = `callout callout-${level}`;
     item.textContent = text;
@@ -122,8 +123,22 @@
   };
   on("htmx:beforeRequest", count(1));
   on("htmx:afterRequest", count(-1));
-  on("htmx:sendError", () => toast({ text: "The server cannot be reached; nothing was changed.", level: "error" }));
-  on("htmx:responseError", ({ detail }) => toast({ text: `The server refused this (${detail.xhr.status}); nothing was changed.`, level: "error" }));
+  // What a page asks for by itself, again and again: one notice for all that fails, and it goes once an answer comes.
+  const polls = (element) => /\bevery\b/.test(element?.getAttribute?.("hx-trigger") ?? "");
+  let away = "";
+  const failed = (why) => ({ detail }) => {
+    if (!polls(detail.elt)) toast({ text: `${why(detail)}; nothing was changed.`, level: "error" });
+    else if (!away) toast({ text: (away = `${why(detail)}. The page tries again by itself.`), level: "error" });
+  };
+  const answered = ({ detail }) => {
+    if (!detail.successful || !away) return;
+    toasted(away)?.remove();
+    away = "";
+  };
+  on("htmx:sendError", failed(() => "The server cannot be reached"));
+  on("htmx:timeout", failed(() => "The server does not answer"));
+  on("htmx:responseError", failed(({ xhr }) => `The server refused this (${xhr.status})`));
+  on("htmx:afterRequest", answered);
 
   // --- relative times: <time datetime data-relative> grows older with the page ---
   const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });

@@ -13,6 +13,16 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences", "live_server"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses the database, so that the pass on PostgreSQL can leave out what would only say the same again."""
+    for item in items:
+        if item.get_closest_marker("django_db") or DATABASE_FIXTURES & set(getattr(item, "fixturenames", ())):
+            item.add_marker("database")
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of real data and vectors beside the checkout; tests that need it skip without it."""
@@ -22,7 +32,7 @@ def shared() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def quick_and_local(settings, tmp_path) -> None:
+def quick_and_local(settings, tmp_path, monkeypatch) -> None:
     """Fast password hashing, plain static files, no shared cache and no files outside the test."""
     from benchmark.services.estimates import _measures
 
@@ -34,6 +44,8 @@ def quick_and_local(settings, tmp_path) -> None:
     memory = "django.core.cache.backends.locmem.LocMemCache"
     settings.CACHES = {name: {"BACKEND": memory, "LOCATION": name} for name in settings.CACHES}
     settings.SECURE_SSL_REDIRECT = False
+    # Thousands of requests a minute, of few people.
+    monkeypatch.setattr("rest_framework.throttling.SimpleRateThrottle.THROTTLE_RATES", {"user": None, "anon": None})
     settings.MEDIA_ROOT = tmp_path / "media"
     _measures.cache_clear()  # by the dataset's key, which the next test gives to another dataset
 

@@ -52,7 +52,7 @@ if [ -x "$pg_bin/initdb" ]; then
   as_postgres "$pg_bin/pg_ctl" -D "$scratch/pg" -w -l "$scratch/pg/log" \
     -o "-p $pg_port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off" start >/dev/null
   echo "== PostgreSQL"
-  DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "not browser" --ignore tests/annotation/domain "$@"
+  DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "database and not browser and not once" "$@"
 else
   missing PostgreSQL "the database tests ran on SQLite only."
 fi

@@ -26,14 +26,17 @@ def test_imports_run_downwards():
     ("file", "line", "contract"),
     [
         ("workers/__init__.py", "import annotation.models", "Apps import downwards"),
+        ("core/__init__.py", "import workers.models", "Apps import downwards"),
         ("annotation/models/story.py", "import annotation.services.audit", "Layers of annotation"),
         ("annotation/domain/resolution.py", "import django", "Pure rules know no framework"),
         ("workers/backends/openai.py", "import celery", "Pure rules know no framework"),
         ("workers/models/call.py", "import workers.services.ledger", "Layers of workers"),
+        ("core/statistics/holm.py", "import workers", "Apps import downwards"),
+        ("core/statistics/holm.py", "import django", "Pure rules know no framework"),
     ],
 )
 def test_an_import_that_runs_up_is_found(tmp_path, file, line, contract):
-    for name in ("config", "annotation", "workers", "judge", "benchmark"):
+    for name in ("config", "annotation", "workers", "judge", "benchmark", "core"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "sample"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     changed = tmp_path / file

@@ -15,14 +15,15 @@ ANNOTATOR, EXPERT, ADMIN, SEATED, SITE = "annotator", "expert", "admin", "seated
 # name → the least role that may open it. SEATED: only who labels that story.
 PAGES = {
     "login": PUBLIC,
+    "site_admin_login": PUBLIC,
     "password_reset": PUBLIC,
     "password_reset_done": PUBLIC,
     "password_reset_confirm": PUBLIC,
-    "password_reset_complete": PUBLIC,
     "invitation": PUBLIC,
     "logout": MEMBER,
     "account": MEMBER,
-    "api_token": MEMBER,
+    "make_api_token": MEMBER,
+    "end_api_token": MEMBER,
     "password_change": MEMBER,
     "password_change_done": MEMBER,
     "annotation:home": MEMBER,
@@ -87,6 +88,7 @@ PAGES = {
     "workers:job": SITE,
     "workers:job_progress": SITE,
     "workers:job_action": SITE,
+    "benchmark:judge_test": ADMIN,
     "benchmark:datasets": EXPERT,
     "benchmark:freeze": ADMIN,
     "benchmark:dataset_present": EXPERT,
@@ -106,6 +108,7 @@ PAGES = {
     "benchmark:estimate_judging": ADMIN,
     "benchmark:estimate_again": ADMIN,
     "benchmark:read_again": ADMIN,
+    "benchmark:follow_up": ADMIN,
     "benchmark:run_action": ADMIN,
     # Results are the admins' alone until they say otherwise (tests/benchmark/test_run_pages.py).
     "benchmark:runs": ADMIN,
@@ -136,6 +139,9 @@ PAGES = {
     "benchmark:comparison_figure": ADMIN,
     "benchmark:shared_reports": ADMIN,
     "benchmark:shared_report": ADMIN,
+    "benchmark:shared_items": ADMIN,
+    "benchmark:shared_item": ADMIN,
+    "benchmark:shared_answer": ADMIN,
     "benchmark:shared_table": ADMIN,
     "benchmark:shared_figure": ADMIN,
 }
@@ -172,6 +178,7 @@ def addresses(cast, make_story, seat):
     call = _call()
     job = Job.objects.create(purpose="trial", title="Trial")
     place = _place(cast.project, call)
+    report = _report(place)
     values = {
         "slug": "minds",
         "uid": call.uid,
@@ -198,13 +205,17 @@ def addresses(cast, make_story, seat):
         "data": "csv",
         "figure": "leaderboard-stage2",
         "picture": "svg",
-        "report": _report(place).uid,
+        "report": report.uid,
         "entrant": place.entrant.pk,
     }
     own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1"}}
+    copied = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
+    own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), copied)
     jobs = {name: job.uid for name in ("workers:job", "workers:job_progress", "workers:job_action")}
     return {
-        name: reverse(name, kwargs=_chosen(kwargs, values, own.get(name.partition(":")[0], {}), jobs.get(name)))
+        name: reverse(
+            name, kwargs=_chosen(kwargs, values, own.get(name) or own.get(name.partition(":")[0], {}), jobs.get(name))
+        )
         for name, kwargs in URLS
     }
 
@@ -240,12 +251,13 @@ def _place(project, call):
     story = DatasetStory.objects.create(
         dataset=dataset, position=0, number=1, category="c", text="t", digest="0" * 64,
         beliefs=[{"actor": "world", "belief": "It rains.", "labels": labels}], votes={"zoe": [list(labels.values())]},
+        methods=[["imported"] * len(labels)],
     )  # fmt: skip
     spec = {"dataset": {"version": 1, "digest": "0" * 64}, "prompts": {}, "judge": None, "packages": {}}
     params = {"stories": 1, "judge_level": 4, "shots": 3, "examples": 1, "with_story": True, "max_tokens": 9, "seed": 1}
     run = Run.objects.create(
         project=project, dataset=dataset, suite="omnitom", title="Run", stages=["label"], level=3, prompt_set="omnitom-1",
-        params=params, spec=spec, job=Job.objects.create(purpose="omnitom", title="Run", state="finished"),
+        params=params, spec=spec, job=Job.objects.create(purpose="omnitom", title="Run", state="finished", outcome="finished"),
     )  # fmt: skip
     entrant = Entrant.objects.create(run=run, endpoint=call.endpoint, position=0, name="tiny")
     return RunItem.objects.create(entrant=entrant, story=story, stage="label", call=call)

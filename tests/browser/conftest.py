@@ -15,6 +15,8 @@ import pytest
 from django.conf import settings as django_settings
 from django.test import Client
 
+from tests.patience import PATIENCE
+
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 ARGUMENTS = [
     "--no-sandbox",
@@ -53,7 +55,7 @@ def new_page(browser, live_server) -> Iterator[Callable]:
             viewport={"width": width, "height": height},
             reduced_motion="reduce",
         )
-        context.set_default_timeout(8000)
+        context.set_default_timeout(1000 * PATIENCE)
         contexts.append(context)
         context.on("weberror", lambda error: problems.append(str(error.error)))
         context.on("console", lambda message: _note(message, problems))

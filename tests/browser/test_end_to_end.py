@@ -16,6 +16,7 @@ import pytest
 
 from annotation.domain.schema import SCHEMA
 from tests.browser.waiting import wait_until
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.browser
 
@@ -61,20 +62,17 @@ class Server:
         return done.stdout
 
     def start(self) -> None:
-        gunicorn = [sys.executable, "-m", "gunicorn", "config.wsgi", "--preload", "--workers", "2", "--threads", "4"]
-        self.process = subprocess.Popen(
-            [*gunicorn, "--bind", f"127.0.0.1:{self.port}", "--log-level", "critical", "--no-control-socket"],
-            cwd=ROOT,
-            env=self.environment,
-            start_new_session=True,
-        )
-        for _ in range(300):
+        environment = self.environment | {"PORT": str(self.port), "WORKERS": "2", "THREADS": "4"}
+        command = [sys.executable, "-m", "config.web"]
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 return
             except OSError:
                 time.sleep(0.1)
-        raise AssertionError("the server did not start within 30 s")
+        raise AssertionError("the server did not start")
 
     def kill(self) -> None:
         if self.process and self.process.poll() is None:
@@ -161,7 +159,7 @@ def test_three_people_a_killed_server_an_expert_and_the_export(server, visit, tm
             if person == 1 and row == 12:
                 page.wait_for_selector("#save-state >> text=not saved")
                 server.start()
-        page.wait_for_selector("#finished:not([hidden])", timeout=30000)
+        page.wait_for_selector("#finished:not([hidden])")
         wait_until(page, "document.getElementById('save-state').textContent === 'all saved'", seconds=30)
         assert page.inner_text("#progress-text") == "175 / 175"
 

@@ -123,7 +123,7 @@ def test_empty_pages_are_accessible_and_say_what_to_do(admin, assert_accessible)
         ("/models/ledger/", "Pre-filling and benchmark runs make calls"),
         ("/models/ledger/?text=nothing", "Fewer conditions find more"),
         ("/models/spending/", "No call has been answered yet"),
-        ("/models/work/", "Manage → Pre-filling"),
+        ("/models/work/", "under Manage"),
         ("/p/minds/prefill/", "Register one first"),
         ("/p/minds/prefill/effect/", "No model has suggested labels here"),
     ):
@@ -154,7 +154,9 @@ def full(cast, make_story, seat, make_endpoint):
         {"when": "VANISH", "fail": "lost", "times": 1},
     ]
     prices = {"price_input": Decimal("0.15"), "price_output": Decimal(10)}
-    model = make_endpoint(LONG, model="organisation/" + "m" * 90, options={"script": script}, max_attempts=2, **prices)
+    model = make_endpoint(
+        LONG, model="organisation/" + "m" * 90, options={"script": script}, max_attempts=2, repeat_unknown=1, **prices
+    )
     rows = [("إيناس", "المفتاح في الحقيبة"), *(("Ines", f"Belief {at}") for at in range(8))]
     texts = ["plain", "Say NO", "Say NONSENSE", "Say BREAK", "Say VANISH"]
     stories = [make_story(number, text=text, rows=rows) for number, text in enumerate(texts, 1)]
@@ -198,11 +200,11 @@ def test_full_pages_are_accessible_and_nothing_scrolls_sideways(admin, assert_ac
     assert "points" in admin.inner_text("table >> nth=0")
 
 
-def test_the_rates_list_only_models_in_use(admin, full, make_endpoint):
+def test_the_queue_lists_only_models_in_use(admin, full, make_endpoint):
     make_endpoint("idle")
     admin.goto("/models/work/")
-    rates = admin.locator("section:has(#rates-title)").inner_text()
-    assert LONG in rates and "waiting" in rates and "idle" not in rates
+    queue = admin.locator("section:has(#queue-title)").inner_text()
+    assert LONG in queue and "Waiting" in queue and "idle" not in queue
 
 
 def test_what_people_and_models_wrote_finds_its_own_direction(admin, full):
@@ -276,7 +278,7 @@ def test_a_round_is_started_watched_and_opened_down_to_its_answer(admin, cast, m
     assert "0 / 6" in admin.inner_text("#job-progress")
     tab_to(admin, "Pause")
     with working():  # six calls, two at a time, half a second each: about one and a half seconds
-        admin.wait_for_selector("#job-progress .badge-done", timeout=20000)
+        admin.wait_for_selector("#job-progress .badge-done")
     assert "6 / 6" in admin.inner_text("#job-progress")
     admin.wait_for_selector("#job-actions:not(:has(button))", state="attached")  # nothing is left to pause or cancel
     assert admin.locator("#job-items tbody tr").count() == 6
@@ -339,7 +341,7 @@ def test_a_call_with_five_megabytes_is_shown_in_part_and_downloaded_whole(admin,
     begin(cast, make_endpoint("long"), [make_story(1)])
     work_off()
     Call.objects.update(answer="ab " * 1_700_000)
-    admin.goto(f"/models/ledger/{Call.objects.get().uid}/", timeout=10_000)
+    admin.goto(f"/models/ledger/{Call.objects.get().uid}/")
     assert "The first 20,000 of 5,100,000 characters." in admin.inner_text("main")
     assert len(admin.inner_text("pre[aria-label=Answer]")) == 20_000
     with admin.expect_download() as coming:
@@ -347,13 +349,15 @@ def test_a_call_with_five_megabytes_is_shown_in_part_and_downloaded_whole(admin,
     assert coming.value.path().stat().st_size == 5_100_000
 
 
-def test_the_work_page_follows_a_job_and_then_stands_still(admin, cast, make_story, make_endpoint):
+def test_the_work_page_follows_a_job_and_then_looks_more_seldom(admin, cast, make_story, make_endpoint):
     begin(cast, make_endpoint("dry-run", options={"delay": 0.5}), [make_story(1)])
     admin.goto("/models/work/")
     assert "running" in admin.inner_text("section:has(#running-title)")
     with working():
-        admin.wait_for_selector("section:has(#ended-title) .badge-done", timeout=20000)
-    wait_until(admin, "!document.getElementById('work').hasAttribute('hx-get')")
+        admin.wait_for_selector("section:has(#ended-title) .badge-done")
+    wait_until(
+        admin, "document.getElementById('work').getAttribute('hx-trigger') === 'every 10s'"
+    )  # for workers that come
     assert "Nothing is running" in admin.inner_text("#work")
 
 
@@ -476,3 +480,28 @@ def test_a_reveal_comes_after_the_vote_and_may_change_it(grid, cast):
     wait_saved(grid)
     events = VoteEvent.objects.order_by("id").values_list("label", "suggested", "accepted", "arm")
     assert list(events) == [(first, "", False, "reveal"), (second, second, True, "reveal")]
+
+
+def test_polls_that_fail_leave_one_notice_which_goes_when_the_server_is_back(cast, admin, make_endpoint, make_story):
+    begin(cast, make_endpoint("tiny"), [make_story()])
+    asked = []
+    admin.goto("/models/work/")
+    admin.route("**/work/state/", lambda route: (asked.append(1), route.abort("connectionrefused")))
+    wait_until(admin, "document.querySelectorAll('#toasts > p').length > 0")
+    admin.wait_for_timeout(5000)  # two seconds apart: two more polls fail
+    assert len(asked) >= 3
+    assert admin.locator("#toasts > p").all_inner_texts() == [
+        "The server cannot be reached. The page tries again by itself."
+    ]
+    admin.unroute("**/work/state/")
+    wait_until(admin, "document.querySelectorAll('#toasts > p').length == 0")
+
+
+def test_a_notice_that_was_put_away_stays_away_until_the_server_was_back(cast, admin, make_endpoint, make_story):
+    begin(cast, make_endpoint("tiny"), [make_story()])
+    admin.goto("/models/work/")
+    admin.route("**/work/state/", lambda route: route.fulfill(status=502, body=""))
+    admin.get_by_text("The server refused this (502).").wait_for()
+    admin.locator("#toasts [data-dismiss]").click()
+    admin.wait_for_timeout(3000)
+    assert admin.locator("#toasts > p").count() == 0

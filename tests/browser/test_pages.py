@@ -22,7 +22,7 @@ def test_every_admin_page_is_accessible_with_the_sample_project(page, login, ass
     for address in ADMIN_PAGES:
         page.goto(address.format(slug="sample"))
         if "agreement" in address:
-            page.wait_for_selector("text=Second opinion on annotators", timeout=20000)
+            page.wait_for_selector("text=Second opinion on annotators")
         assert_accessible(page)
 
 

@@ -151,7 +151,9 @@ def test_gold_is_frozen_and_baselines_are_launched_and_watched_to_the_end(admin,
     for name in ("majority", "omniscient"):
         tab_to(admin, name)
         press(admin, "Space")
-    # Extraction and judging of three stories by omniscient, labelling by majority: nine answers.
+    tab_to(admin, "Test the judge")
+    press(admin, "Space")
+    # Extraction and judging of three stories by omniscient, labelling by majority: nine answers, without the judge's test.
     admin.wait_for_selector("#estimate:has-text('9 calls')")
     admin.wait_for_selector("#estimate:has-text('the ledger has none of the answers yet')")
     tab_to(admin, "Launch")
@@ -160,8 +162,8 @@ def test_gold_is_frozen_and_baselines_are_launched_and_watched_to_the_end(admin,
     assert "0 / 9" in admin.inner_text("#run-progress"), "judgements that are to come are counted"
     tab_to(admin, "Pause")
     with working(Job.objects.get()):
-        admin.wait_for_selector("#run-progress .badge-done", timeout=30000)
-        admin.wait_for_selector("#run-results table", timeout=30000)
+        admin.wait_for_selector("#run-progress .badge-done")
+        admin.wait_for_selector("#run-results table")
     assert "9 / 9" in admin.inner_text("#run-progress")
     admin.wait_for_selector("#run-actions:not(:has(button))", state="attached")
     assert admin.get_attribute("#run-progress", "hx-get") is None, "an ended run is not asked for any more"
@@ -213,7 +215,7 @@ def test_a_run_is_paused_given_a_budget_and_resumed(admin, cast, gold):
     with working(run.job):
         wait_until(admin, "/[123] \\/ 4/.test(document.querySelector('#run-progress tfoot').innerText)", seconds=20)
         assert admin.evaluate(FOCUSED) == "Pause", "the focus stays while the page follows"
-        admin.wait_for_selector("#run-progress .badge-done", timeout=20000)
+        admin.wait_for_selector("#run-progress .badge-done")
     assert Call.objects.filter(state="answered").count() == 4
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 
+from tests.patience import PATIENCE
 
-def wait_until(page, expression: str, *, seconds: float = 10.0) -> None:
+
+def wait_until(page, expression: str, *, seconds: float = PATIENCE) -> None:
     """Waits until the JavaScript `expression` is true in `page`. Raises AssertionError after `seconds`."""
     end = time.monotonic() + seconds
     while not page.evaluate(expression):

@@ -1,0 +1,76 @@
+"""What is dear to make, such as a finished run, made once a test process and copied into each test that needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from django.apps import apps
+from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection, transaction
+
+Made = TypeVar("Made")
+KEPT_BY_MIGRATIONS = {ContentType._meta.db_table, Permission._meta.db_table}
+
+
+@dataclass
+class _Copy:
+    made: Any
+    rows: dict[str, tuple[list[str], list[tuple]]] = field(default_factory=dict)
+
+
+_copies: dict[str, _Copy] = {}
+
+
+def copied(name: str, make: Callable[[], Made]) -> Made:
+    """Return what `make` makes: by making it the first time, afterwards by writing the rows that it left in the database again.
+
+    `make` must leave its whole result in its return value and the database, and start from an empty one: where a test has put rows
+    there before, it is made anew.
+    """
+    if _filled():
+        return make()
+    if name not in _copies:
+        made = make()
+        _copies[name] = _Copy(deepcopy(made), _rows())
+        return made
+    _write(_copies[name].rows)
+    return deepcopy(_copies[name].made)
+
+
+def _tables() -> list[str]:
+    found = {model._meta.db_table for model in apps.get_models(include_auto_created=True) if model._meta.managed}
+    return sorted(found - KEPT_BY_MIGRATIONS)
+
+
+def _filled() -> bool:
+    asked = " UNION ALL ".join(f"SELECT 1 FROM (SELECT 1 FROM {_quoted(table)} LIMIT 1) AS t" for table in _tables())
+    with connection.cursor() as cursor:
+        cursor.execute(asked)
+        return cursor.fetchone() is not None
+
+
+def _rows() -> dict[str, tuple[list[str], list[tuple]]]:
+    found = {}
+    with connection.cursor() as cursor:
+        for table in _tables():
+            cursor.execute(f"SELECT * FROM {_quoted(table)}")
+            rows = cursor.fetchall()
+            if rows:
+                found[table] = ([column[0] for column in cursor.description], rows)
+    return found
+
+
+def _write(rows: dict[str, tuple[list[str], list[tuple]]]) -> None:
+    """Foreign keys are checked at the commit, so the order of tables does not matter."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        for table, (columns, held) in rows.items():
+            names, places = ", ".join(map(_quoted, columns)), ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"INSERT INTO {_quoted(table)} ({names}) VALUES ({places})", held)
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)
