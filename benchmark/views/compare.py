@@ -19,6 +19,7 @@ from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
 from benchmark.services.comparisons import Comparison, NotComparable, difference_table, items_behind, pair_of, unread
 from benchmark.services.comparisons import compare as compared
+from benchmark.services.conditions import FIELDS
 from benchmark.services.leaderboards import STAGE_OF
 from benchmark.services.result_tables import SCORES, TITLES, measured
 from benchmark.services.selections import selection_named
@@ -30,6 +31,8 @@ from benchmark.views.shown import Href, frozen_items_url, items_url, no_link, sh
 from workers.views.once import made_once
 
 STORIES_A_PAGE = 25
+CARRIED = (*FIELDS, "runs")
+"""What an address says of the ranking that its reader came from; no comparison depends on it."""
 
 
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
@@ -53,17 +56,34 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page,
         "withheld": comparison.get("withheld", 0),
         "stories": _with_items(access, chosen, list(page)),
-        "stages": [(stage, TITLES[stage]) for stage in chosen["entries"]],
+        "tabs": _tabs(chosen),
     }
     return render(request, "benchmark/results/compare.html", access.context | context)
 
 
+def _tabs(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The same two at every stage and in every reading."""
+    return [
+        {
+            "title": f"{TITLES[stage]}, {reading}",
+            "query": urlencode(chosen["asked"] | {"stage": stage, "reading": reading}),
+            "here": (stage, reading) == (chosen["stage"], chosen["reading"]),
+        }
+        for stage in chosen["entries"]
+        for reading in chosen["readings"]
+    ]
+
+
 def _board_query(chosen: Mapping[str, Any]) -> str:
-    """The leaderboard of the two, as its address asks for it."""
+    """The ranking that the reader came from, as the leaderboard's address asks for it."""
     run, comparison = chosen["runs"][0], chosen["comparison"]
     asked = {"version": run.dataset.version, "form": run.form, "split": comparison["split"]}
-    asked |= {"stage": chosen["stage"], "reading": chosen["reading"]}
+    asked |= {"stage": chosen["stage"], "reading": chosen["reading"], **ranking_in(chosen["asked"])}
     return urlencode({name: value for name, value in asked.items() if value})
+
+
+def ranking_in(asked: Mapping[str, str]) -> dict[str, str]:
+    return {name: asked[name] for name in CARRIED if asked.get(name)}
 
 
 def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
@@ -76,7 +96,7 @@ def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
     reading = asked.get("reading") if asked.get("reading") in readings else readings[0]
     whole = compared(entries[stage], stage, reading, selection)
     query = {"a": asked["a"], "b": asked["b"], "stage": stage, "reading": reading}
-    query |= {"split": selection.key} if selection else {}
+    query |= ({"split": selection.key} if selection else {}) | ranking_in(asked)
     return {
         "runs": runs,
         "entries": entries,

@@ -67,7 +67,7 @@ def _pairs(
     shown_table = shown(
         "differences",
         pair_table(list(page), stage, reading, method, entries),
-        href=_compare(access, stage, reading, chosen["board"]["chosen"].key),
+        href=_compare(access, stage, reading, chosen),
     )
     return {
         "categories": categories,
@@ -109,14 +109,15 @@ def _fits(row: Mapping[str, Any], text: str) -> bool:
     return any(text.casefold() in row[side].casefold() for side in ("first", "second"))
 
 
-def _compare(access: ProjectAccess, stage: str, reading: str, split: str) -> Href:
-    """A difference opens the two models story by story."""
+def _compare(access: ProjectAccess, stage: str, reading: str, chosen: Mapping[str, Any]) -> Href:
+    """A difference opens the two models story by story, and from there again all pairs of their ranking."""
     page = reverse("benchmark:compare", args=[access.project.slug])
+    split, ranking = chosen["board"]["chosen"].key, chosen["asked"] | ({"runs": "all"} if chosen["every"] else {})
 
     def href(row, column) -> str:
         if column.key != "value" or row["value"] is None:
             return ""
-        asked = {"a": row["_first"], "b": row["_second"], "stage": stage, "reading": reading}
+        asked = {"a": row["_first"], "b": row["_second"], "stage": stage, "reading": reading, **ranking}
         return f"{page}?{urlencode(asked | ({'split': split} if split else {}))}"
 
     return href

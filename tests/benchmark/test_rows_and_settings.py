@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -124,6 +126,43 @@ def test_page_command_and_files_have_the_same_ranking(judged_twice, client, caps
     assert told["rankings"]["stage1"]["judge"] == strict and told["rankings"]["stage1"]["others"][0]["rows"] == 4
     with pytest.raises(CommandError, match="there are: lexical-judge"):
         call_command("leaderboard", project=world.dataset.project.slug, judge="nobody")
+
+
+def hrefs(response, containing: str) -> list[str]:
+    return [unescape(one) for one in re.findall(r'href="([^"]+)"', response.content.decode()) if containing in one]
+
+
+def hidden_inputs(response, action: str) -> dict[str, str]:
+    [form] = re.findall(rf'<form[^>]*action="{action}".*?</form>', response.content.decode(), re.DOTALL)
+    return {name: unescape(value) for name, value in re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form)}
+
+
+def test_from_a_ranking_to_two_of_its_models_and_back_to_all_its_pairs(judged_twice, client):
+    """Every address is the page's own: of the ranking that most models are in, a reader of another one would not notice."""
+    world = judged_twice
+    again = world.another("omniscient", stages=("extract", "judge"), judge=world.strict.judge)
+    client.force_login(world.alice)
+    [query] = [
+        one["query"] for stage in client.get(f"{world.base}/results/").context["stages"] for one in stage["others"]
+    ]
+    strict = client.get(f"{world.base}/results/?{query}&runs=all")
+    of_stage = next(one for one in hrefs(strict, "/results/differences/") if "stage=stage1" in one)
+    pairs = client.get(of_stage)
+    keys = {one for row in pairs.context["table"]["rows"] for one in (row["row"]["first"], row["row"]["second"])}
+    assert keys == {f"{run.uid}.{run.entrants.get().pk}" for run in (world.strict, again)}
+    from_a_pair = client.get(hrefs(pairs, "/results/compare/")[0])
+    compared, names = f"{world.base}/results/compare/", [one["key"] for one in strict.context["entrants"]]
+    first, second = [one for one in names if one in keys]
+    from_the_form = client.get(compared, {"a": first, "b": second, **hidden_inputs(strict, compared)})
+    for comparison in (from_a_pair, from_the_form):
+        swapped = client.get(f"{compared}{hrefs(comparison, '?a=')[0]}")
+        for page in (comparison, swapped):
+            [link] = [one for one in hrefs(page, "/results/differences/") if "stage=stage1" in one]
+            back = client.get(link)
+            assert back.context["asked"] == pairs.context["asked"] and back.context["every"]
+            assert [row["cells"] for row in back.context["table"]["rows"]] == [
+                row["cells"] for row in pairs.context["table"]["rows"]
+            ]
 
 
 def test_another_level_is_another_ranking_and_baselines_are_in_both(world):
