@@ -13,6 +13,7 @@ from benchmark.services.in_context import examples_told, reads_prompts
 from benchmark.services.judge_test_tables import notes_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.runs import READ_AGAIN
+from benchmark.services.watching import SchemaBreaker, schema_breakers
 from core.statistics import caution
 from workers.backends.lexical import BLIND
 from workers.models import Call
@@ -199,6 +200,7 @@ def _scoring(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
         )
     if run.form == Form.STRUCTURED:
         parts.append("Structured output has no official reading; all figures are of the repaired one.")
+        parts.append(_broke_the_schema(schema_breakers(run)))
     else:
         parts.append(
             "Every answer was read twice. The official reading parses and scores as the benchmark's released code does and counts what it "
@@ -209,6 +211,17 @@ def _scoring(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
         "state the score if every such story were worth 0, or 1."
     )
     return " ".join(parts)
+
+
+def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:
+    """Which endpoints ignored the schema, and in how many of their answers."""
+    if not breakers:
+        return "No endpoint ignored the schema."
+    told = "; ".join(
+        f"{one.endpoint} in {one.broken:,} of {one.answers:,} answer{'' if one.answers == 1 else 's'} of {one.stage_name.lower()}"
+        for one in breakers
+    )
+    return f"The schema was ignored by {told}. These answers are unusable, whatever they say."
 
 
 def _uncertainty(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:

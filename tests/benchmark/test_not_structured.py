@@ -13,6 +13,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.evaluating import read_again
 from benchmark.services.items import places_of
 from benchmark.services.reports import report_of
+from benchmark.services.shared_reports import freeze_run
 from benchmark.services.watching import schema_breakers
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 from workers.models import Call
@@ -111,6 +112,27 @@ def test_the_run_page_names_the_endpoint_and_opens_the_answers(cast, gold, clien
         f"/p/{run.project.slug}/runs/{run.uid}/items/?stage=extract&problem=unstructured"
     ).content.decode()
     assert listed.count(NOT_STRUCTURED) >= 3
+
+
+def scoring(run) -> str:
+    return next(one["text"] for one in document_of(run)["methods"] if one["heading"] == "Scoring")
+
+
+def test_the_methods_text_names_whoever_ignored_the_schema_and_counts_the_answers(cast, gold):
+    script = [{"text": TABLE, "times": 3}]
+    model = make_endpoint("model", options={"script": script, "default": ROWS}, max_concurrency=1)
+    judge = make_endpoint("judge", options={"default": COUNTS})
+    run = work_off(started(cast, gold, [model], ("extract", "judge"), judge=judge, form="structured"))
+    told = "The schema was ignored by model in 3 of 4 answers of extraction; judge in 1 of 4 answers of judging."
+    assert told in scoring(run)
+    frozen_as_it_was = freeze_run(by=None, run=run).figures["methods"]
+    assert any(told in one["text"] for one in frozen_as_it_was)
+
+
+@pytest.mark.parametrize(("text", "form"), [(ROWS, "structured"), (TABLE, "text")])
+def test_the_methods_text_says_where_nobody_ignored_the_schema(cast, gold, text, form):
+    told = scoring(run_of(cast, gold, text, form=form, stages=("extract", "judge")))
+    assert ("No endpoint ignored the schema." in told) == (form == "structured") and "ignored by" not in told
 
 
 def test_runs_from_before_are_put_right_by_reading_again(cast, gold):
