@@ -32,6 +32,14 @@ def resampled_means(columns: Floats, *, seed: int, resamples: int) -> Floats:
     return ratios(*np.split(resampled_sums(both, seed=seed, resamples=resamples), 2, axis=1))
 
 
+def replicated_means(columns: Floats, *, seed: int, resamples: int) -> Floats:
+    """The mean of what is known of each column, shape (n, k), without each cluster in turn, then in each resample: (n + resamples, k)."""
+    known = np.isfinite(columns)
+    sums, counts = np.where(known, columns, 0), known.astype(float)
+    left_out = ratios(sums.sum(axis=0) - sums, counts.sum(axis=0) - counts)
+    return np.concatenate([left_out, resampled_means(columns, seed=seed, resamples=resamples)])
+
+
 def ratios(numerators: Floats, denominators: Floats) -> Floats:
     """Element by element, nan where there is nothing to divide by."""
     wanted = np.broadcast_shapes(numerators.shape, denominators.shape)
@@ -45,6 +53,12 @@ def resampled_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) ->
     """
     parts = [drawn @ columns for drawn in weights(len(columns), seed=seed, resamples=resamples)]
     return (parts[0] if len(parts) == 1 else np.concatenate(parts)).astype(float)
+
+
+def replicated_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) -> Floats:
+    """Sums over all clusters but each in turn, then over the clusters of each resample: shape (n, k) → (n + resamples, k)."""
+    left_out = (columns.sum(axis=0) - columns).astype(float)
+    return np.concatenate([left_out, resampled_sums(columns, seed=seed, resamples=resamples)])
 
 
 def weights(n: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[NDArray[np.float32]]:

@@ -1,11 +1,13 @@
 """The one interval method of the product: 95 % intervals of any figure from its resampled values, over clusters.
 
-The standard error of a cluster bootstrap, times sqrt(n / (n − 1)) because resamples of n clusters spread by so much too little, times the t
-quantile of n − 1 degrees of freedom, as Hesterberg expands percentile tails ("What teachers should know about the bootstrap", The American
-Statistician 69(4), 2015, section 5.3). Both ends are found on the logit of the figure's range and taken back (the delta method), so that an
+The standard error of a cluster bootstrap, times sqrt(n / (n − 1)) because resamples of n clusters spread by so much too little, times a t
+quantile, as Hesterberg expands percentile tails ("What teachers should know about the bootstrap", The American Statistician 69(4), 2015,
+section 5.3). Its degrees of freedom are n − 1, and fewer where few clusters make most of the spread, since a standard error is then itself
+little known: those for which a chi-square variable varies as the variance of values of such kurtosis does (Satterthwaite 1946,
+"An approximate distribution of estimates of variance components", Biometrics Bulletin 2(6)), but at least four. Both ends are found on the logit of the figure's range and taken back (the delta method), so that an
 interval near the end of the range is longer on the other side, where the truth is, and never leaves the range.
 
-Expanded percentile tails alone lack that length: with 10 clusters and an agreement of .93 they hold the truth in 88 %, these intervals in 93 %
+Expanded percentile tails alone lack that length: with 10 clusters and an agreement of .93 they hold the truth in 88 %, these intervals in 94 %
 (`python bench/intervals.py`, tables in docs/statistics.md).
 
 Where every cluster has the same figure nothing is spread, which does not make it certain: with 95 % confidence a share of at most
@@ -22,13 +24,15 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm, t
 
-from core.statistics.bootstrap import RESAMPLES, Floats, mean_of, resampled_means
+from core.statistics.bootstrap import RESAMPLES, Floats, mean_of, replicated_means
 
 LEVEL = 0.95
 FEWEST = 5
 """No interval is given of fewer clusters."""
 KNOWN = 0.95
 """The share of resamples in which a figure must be defined; fewer would be another sample."""
+LEAST_FREEDOM = 4
+"""Degrees of freedom; with fewer, one cluster that differs would make an interval that says nothing."""
 _NO_SPREAD = 1e-9
 """Rounding of sums is no spread; a part of the figure's size or range."""
 
@@ -77,8 +81,8 @@ def mean_estimates(
     `unit` is what the clusters are called, in the plural; `empty` is the reason of a row without any figure.
     """
     means, counts = mean_of(rows), np.isfinite(rows).sum(axis=1)
-    drawn = resampled_means(rows.T, seed=seed, resamples=resamples)
-    found = intervals(means, drawn, counts, scale=scale, unit=unit, empty=empty)
+    replicates = replicated_means(rows.T, seed=seed, resamples=resamples)
+    found = intervals(means, replicates, counts, clusters=rows.shape[1], scale=scale, unit=unit, empty=empty)
     return [
         {"value": float(mean) if n else None, "n": int(n), "interval": interval} | ({"reason": why} if why else {})
         for mean, n, (interval, why) in zip(means, counts, found, strict=True)
@@ -86,17 +90,18 @@ def mean_estimates(
 
 
 def intervals(
-    values: Floats, drawn: Floats, counts: NDArray[np.int64], *, scale: Scale, unit: str, empty: str
+    values: Floats, replicates: Floats, counts: NDArray[np.int64], *, clusters: int, scale: Scale, unit: str, empty: str
 ) -> list[Interval]:
     """([low, high] or None, the reason without one) of each of k figures.
 
-    `values` has shape (k,), `drawn` what they are in each resample, shape (resamples, k), nan where undefined, and `counts` how many
-    clusters each rests on, shape (k,). All are on one `scale`.
+    `values` has shape (k,), `counts` how many clusters each rests on, shape (k,). `replicates` is what they are without each of the
+    `clusters` in turn and then in each resample, shape (clusters + resamples, k), nan where undefined. All are on one `scale`.
     """
     n = np.maximum(counts, 2)
+    left_out, drawn = replicates[:clusters], replicates[clusters:]
     known = np.isfinite(drawn)
     error = _spread(drawn, known) * np.sqrt(n / (n - 1))
-    low, high = scale.around(values, t.ppf((1 + LEVEL) / 2, n - 1) * error)
+    low, high = scale.around(values, t.ppf((1 + LEVEL) / 2, freedom(values - left_out, n)) * error)
     size = np.abs(values) if np.isinf(scale.high) else np.full(len(values), scale.high - scale.low)
     enough = known.mean(axis=0) >= KNOWN
     alike = error <= _NO_SPREAD * size
@@ -111,6 +116,17 @@ def intervals(
         else:
             found.append(([float(low[at]), float(high[at])], ""))
     return found
+
+
+def freedom(influences: Floats, n: NDArray[np.int64]) -> Floats:
+    """Degrees of freedom of the standard errors of k figures that rest on `n` clusters each, shape (k,).
+
+    `influences` is how far each cluster moves each figure, shape (clusters, k): 0 or nan where it has no part in it.
+    """
+    moves = np.nan_to_num(influences)
+    squares, fourths = (moves**2).sum(axis=0), (moves**4).sum(axis=0)
+    kurtosis = np.divide(n * fourths, squares**2, out=np.full(len(n), 3.0), where=squares > 0)
+    return np.clip(2 / (np.maximum(kurtosis - 3, 0) / n + 2 / (n - 1)), np.minimum(LEAST_FREEDOM, n - 1), n - 1)
 
 
 def _spread(drawn: Floats, known: NDArray[np.bool_]) -> Floats:
@@ -154,6 +170,6 @@ def sparse(unit: str) -> str:
 def method(*, seed: int, unit: str, resamples: int = RESAMPLES) -> str:
     """How the intervals are made, in words."""
     return (
-        f"{LEVEL:.0%} intervals: t quantile, standard error of a cluster bootstrap over {unit} ({resamples} resamples, seed {seed}), on the "
-        f"logit of the figure's range; rule of three where all {unit} are alike; none of fewer than {FEWEST} {unit}"
+        f"{LEVEL:.0%} intervals: t quantile, standard error of a cluster bootstrap over {unit} ({resamples} resamples, seed {seed}), degrees of "
+        f"freedom by kurtosis, on the logit of the figure's range; rule of three where all {unit} are alike; none of fewer than {FEWEST} {unit}"
     )

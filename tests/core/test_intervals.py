@@ -10,7 +10,7 @@ from statsmodels.regression.linear_model import OLS
 
 from core import statistics
 from core.statistics import DIFFERENCE, POSITIVE, REAL, SHARE, few, intervals, resampled_sums, unseen_share
-from core.statistics.intervals import sparse
+from core.statistics.intervals import freedom, sparse
 
 NONE = "no story has a score"
 mean_estimates = partial(statistics.mean_estimates, scale=SHARE, unit="stories", empty=NONE)
@@ -34,13 +34,19 @@ def test_an_interval_by_hand():
     # drawn .5 and .9 alike often around .8 of 10 stories: standard deviation .2, times √(10/9); t(9; .975) = 2.26216;
     # margin .47691, and on the logit, whose slope at .8 is 1/(.8 · .2) = 6.25: 1.38629 ± 2.98069
     [(ends, why)] = intervals(
-        np.array([0.8]), np.array([[0.5], [0.9]]), np.array([10]), scale=SHARE, unit="stories", empty=NONE
+        np.array([0.8]), np.array([[0.5], [0.9]]), np.array([10]), clusters=0, scale=SHARE, unit="stories", empty=NONE
     )
     margin = 2.2621572 * 0.2 * (10 / 9) ** 0.5
     assert (ends, why) == (pytest.approx([expit(logit(0.8) - 6.25 * margin), expit(logit(0.8) + 6.25 * margin)]), "")
     # .8 of [0, 1] is .6 of [−1, 1]: all is twice as far
     [(twice, _)] = intervals(
-        np.array([0.6]), np.array([[0.0], [0.8]]), np.array([10]), scale=DIFFERENCE, unit="stories", empty=NONE
+        np.array([0.6]),
+        np.array([[0.0], [0.8]]),
+        np.array([10]),
+        clusters=0,
+        scale=DIFFERENCE,
+        unit="stories",
+        empty=NONE,
     )
     assert twice == pytest.approx([2 * end - 1 for end in ends])
     # positive figures on their logarithm: 4 · e^(±margin/4), where the standard deviation is 1; without an end as they are
@@ -49,9 +55,34 @@ def test_an_interval_by_hand():
         (REAL, 4 + np.array([-1, 1]) * 2.2621572 * (10 / 9) ** 0.5),
     ):
         [(found, _)] = intervals(
-            np.array([4.0]), np.array([[3.0], [5.0]]), np.array([10]), scale=scale, unit="stories", empty=NONE
+            np.array([4.0]),
+            np.array([[3.0], [5.0]]),
+            np.array([10]),
+            clusters=0,
+            scale=scale,
+            unit="stories",
+            empty=NONE,
         )
         assert found == pytest.approx(list(expected))
+
+
+def test_degrees_of_freedom_fall_with_what_few_clusters_make_of_the_spread():
+    # kurtosis 1: all clusters move the figure alike far, and 9 remain; nine at −.1 and one at .9: Σu² = .9, Σu⁴ = .657,
+    # kurtosis 10 · .657/.81 = 8.1111, 2/(.51111 + 2/9) = 2.73, and four at least
+    even, one = np.tile([-0.1, 0.1], 5), np.array([-0.1] * 9 + [0.9])
+    assert freedom(np.column_stack([even, one]), np.array([10, 10])) == pytest.approx([9, 4])
+    laplace = np.array([*np.full(26, 0.0), -3, -1, 1, 3])  # Σu² = 20, Σu⁴ = 164: kurtosis 30 · 164/400 = 12.3
+    assert freedom(laplace[:, None], np.array([30])) == pytest.approx([2 / (9.3 / 30 + 2 / 29)])
+    # who has no part in a figure moves it by nothing; what is undefined without one cluster does not count
+    assert freedom(np.array([[0.0], [np.nan], [0.5], [-0.5]]), np.array([2])) == pytest.approx([1])
+
+
+def test_the_degrees_of_freedom_are_those_of_the_samples_variance():
+    # s² of a sample varies as σ⁴ · 2/df does; of the Laplace distribution (kurtosis 6) with n = 400: 2/(3/400 + 2/399) = 159.8
+    rng = np.random.default_rng(5)
+    variances = rng.laplace(size=(20_000, 400)).var(axis=1, ddof=1)
+    freedoms = freedom(rng.laplace(size=(400, 500)), np.full(500, 400))
+    assert 2 / (variances.var() / variances.mean() ** 2) == pytest.approx(np.median(freedoms), rel=0.1)
 
 
 def test_missing_scores_are_left_out_and_what_is_undefined_says_why():
@@ -80,7 +111,7 @@ def test_alike_is_not_certain():
     assert perfect["interval"] == pytest.approx([0.5493, 1], abs=1e-4)
     # nothing bounds what a count could be
     [(ends, why)] = intervals(
-        np.array([7.0]), np.full((20, 1), 7.0), np.array([9]), scale=POSITIVE, unit="stories", empty=NONE
+        np.array([7.0]), np.full((20, 1), 7.0), np.array([9]), clusters=0, scale=POSITIVE, unit="stories", empty=NONE
     )
     assert ends is None and why == "all stories are alike, and nothing bounds those that were not seen"
 
@@ -88,7 +119,9 @@ def test_alike_is_not_certain():
 def test_an_interval_needs_a_figure_in_nearly_all_resamples():
     drawn = np.random.default_rng(1).normal(0.5, 0.1, (100, 2))
     drawn[:6, 0] = drawn[:5, 1] = np.nan
-    six, five = intervals(np.array([0.5, 0.5]), drawn, np.array([9, 9]), scale=SHARE, unit="stories", empty=NONE)
+    six, five = intervals(
+        np.array([0.5, 0.5]), drawn, np.array([9, 9]), clusters=0, scale=SHARE, unit="stories", empty=NONE
+    )
     assert six == (None, sparse("stories")) and five[0] is not None
 
 
@@ -118,8 +151,3 @@ def test_intervals_of_few_stories_cover_the_truth(stories, alpha_beta):
     # 95 % of 1,000 with a standard error of √(1000 · .95 · .05) = 6.9; plain percentile tails hold 82 % of 5 stories here
     scores = np.random.default_rng(stories).beta(*alpha_beta, (1000, stories))
     assert 0.92 <= covering(scores, alpha_beta[0] / sum(alpha_beta)) <= 0.98
-
-
-def test_sums_of_many_clusters_are_drawn_in_blocks():
-    columns = np.ones((5000, 1))
-    assert (resampled_sums(columns, seed=1, resamples=1000) == 5000).all()

@@ -22,7 +22,7 @@ from core.statistics import (
     Scale,
     few,
     intervals,
-    resampled_sums,
+    replicated_sums,
     unseen_share,
 )
 
@@ -58,10 +58,16 @@ def mean_interval(parts: list[Floats], coefficient: Coefficient, *, seed: int, r
     value = float(mean(columns.sum(axis=0)))
     if value > 1 - 1e-12:
         return [_fewest_agreeing(parts, coefficient), 1.0], ""
-    drawn = mean(resampled_sums(columns, seed=seed, resamples=resamples))[:, None]
+    replicates = mean(replicated_sums(columns, seed=seed, resamples=resamples))[:, None]
     counts = np.array([stories])
     [found] = intervals(
-        np.array([value]), drawn, counts, scale=coefficient.scale, unit="stories", empty="no story has a vote"
+        np.array([value]),
+        replicates,
+        counts,
+        clusters=stories,
+        scale=coefficient.scale,
+        unit="stories",
+        empty="no story has a vote",
     )
     return found
 

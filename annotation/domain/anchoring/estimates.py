@@ -126,30 +126,36 @@ def estimates(
     for name in [*quantities, *differences]:
         names = differences.get(name, (name,))
         parts = [quantities[part] for part in names]
-        resampled = None if drawn is None else drawn[names[0]] - sum(drawn[other] for other in names[1:])
-        out[name] = _estimate(parts, resampled)
+        replicates = None if drawn is None else drawn[names[0]] - sum(drawn[other] for other in names[1:])
+        out[name] = _estimate(parts, replicates, stories)
         if name in paired:
             out[name]["n"] = parts[0].n
     return out
 
 
 def _drawn(quantities: Mapping[str, Quantity], stories: int, *, seed: int, resamples: int) -> dict[str, Floats]:
-    """Each quantity in every resample of the stories, shape (resamples,)."""
+    """Each quantity without each of the stories in turn, then in every resample of them, shape (stories + resamples,)."""
     blocks = [
         {name: quantity.resampled(drawn) for name, quantity in quantities.items()}
-        for drawn in weights(stories, seed=seed, resamples=resamples)
+        for drawn in (1 - np.eye(stories, dtype=np.float32), *weights(stories, seed=seed, resamples=resamples))
     ]
     return {name: np.concatenate([block[name] for block in blocks]) for name in quantities}
 
 
-def _estimate(parts: list[Quantity], drawn: Floats | None) -> dict:
+def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int) -> dict:
     empty = next((part.empty for part in parts if not part.n), "")
     stories = min(part.stories for part in parts)
     value = None if empty else parts[0].value - sum(part.value for part in parts[1:])
     interval, why = None, empty or few("stories")
-    if drawn is not None and not empty:
+    if replicates is not None and not empty:
         [(interval, why)] = intervals(
-            np.array([value]), drawn[:, None], np.array([stories]), scale=_scale(parts), unit="stories", empty=empty
+            np.array([value]),
+            replicates[:, None],
+            np.array([stories]),
+            clusters=clusters,
+            scale=_scale(parts),
+            unit="stories",
+            empty=empty,
         )
     out = {"value": value, "n": sum(part.n for part in parts), "stories": stories, "interval": interval}
     return out | ({"reason": why} if why else {})

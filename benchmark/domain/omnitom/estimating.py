@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.statistics import SHARE, Floats, Interval, intervals, method, resampled_means, spanning
+from core.statistics import SHARE, Floats, Interval, intervals, method, replicated_means, spanning
 from core.statistics import mean_of as mean_of_rows
 
 NONE_USABLE = "no usable story"
@@ -105,13 +105,14 @@ def _case_intervals(
     if mean_of:
         columns = np.hstack([columns, _by_category(scores, mean_of, case)])
         counts.append(counts[shares.index(mean_of)])
-    found, drawn = mean_of_rows(columns.T)[None], resampled_means(columns, seed=seed, resamples=resamples)
+    found, replicates = mean_of_rows(columns.T)[None], replicated_means(columns, seed=seed, resamples=resamples)
     if mean_of:
-        found, drawn = (
+        found, replicates = (
             np.hstack([means[:, : len(shares)], mean_of_rows(means[:, len(shares) :])[:, None]])
-            for means in (found, drawn)
+            for means in (found, replicates)
         )
-    return intervals(found[0], drawn, np.array(counts), scale=SHARE, unit="stories", empty=NONE_USABLE)
+    rules = {"clusters": len(scores), "scale": SHARE, "unit": "stories", "empty": NONE_USABLE}
+    return intervals(found[0], replicates, np.array(counts), **rules)
 
 
 def _matrix(columns: Sequence[Sequence[float | None]]) -> Floats:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.statistics import FEWEST, SHARE, Interval, Scale, intervals, ratios, resampled_sums, spanning
+from core.statistics import FEWEST, SHARE, Interval, Scale, intervals, ratios, replicated_sums, spanning
 
 Floats = NDArray[np.float64]
 Estimate = dict[str, Any]
@@ -25,12 +25,14 @@ DIGITS = 5
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """k ratios: their values, denominators and numbers of stories, shape (k,), and what was drawn, shape (resamples, k)."""
+    """k ratios: their values, denominators and numbers of stories, shape (k,), and what they are without each of the `clusters` stories in
+    turn, then in each resample, shape (clusters + resamples, k)."""
 
     values: Floats
     of: Floats
     stories: Floats
-    drawn: Floats
+    replicates: Floats
+    clusters: int
     empty: str = NO_ROW
     scale: Scale = SHARE
 
@@ -47,14 +49,16 @@ class Ratios:
 
     def intervals(self) -> list[Interval]:
         """[low, high] of each, or the reason why there is none."""
-        found = intervals(self.values, self.drawn, self.stories, scale=self.scale, unit="stories", empty=self.empty)
+        rules = {"clusters": self.clusters, "scale": self.scale, "unit": "stories", "empty": self.empty}
+        found = intervals(self.values, self.replicates, self.stories, **rules)
         return [(ends and [round(end, DIGITS) for end in ends], why) for ends, why in found]
 
     def harmonic(self, other: Ratios) -> Ratios:
         """The harmonic mean of each two, such as F1 of precision and recall; 0 where both are 0. Its n is that of `other`."""
-        means = [_harmonic(*two) for two in ((self.values, other.values), (self.drawn, other.drawn))]
+        means = [_harmonic(*two) for two in ((self.values, other.values), (self.replicates, other.replicates))]
         both = (self.of > 0) & (other.of > 0)
-        return Ratios(means[0], np.where(both, other.of, 0), np.minimum(self.stories, other.stories), means[1])
+        of, stories = np.where(both, other.of, 0), np.minimum(self.stories, other.stories)
+        return Ratios(means[0], of, stories, means[1], self.clusters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,25 +123,25 @@ class Columns:
 
     def pooled(self, *, seed: int, resamples: int) -> Pooled:
         columns = np.concatenate(self.blocks, axis=1)
-        enough = len(columns) >= FEWEST
-        drawn = resampled_sums(columns, seed=seed, resamples=resamples) if enough else np.full((1, self.width), np.nan)
-        return Pooled(columns.astype(float), drawn)
+        if len(columns) >= FEWEST:
+            return Pooled(columns.astype(float), replicated_sums(columns, seed=seed, resamples=resamples))
+        return Pooled(columns.astype(float), np.full((len(columns) + 1, self.width), np.nan))
 
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """`columns` of shape (stories, k), and their sums in each resample, shape (resamples, k)."""
+    """`columns` of shape (stories, k), and their sums without each story and in each resample, shape (stories + resamples, k)."""
 
     columns: Floats
-    drawn: Floats
+    replicates: Floats
 
     def ratios(self, numerators: slice, denominators: slice, *, each: int = 1, scale: Scale = SHARE) -> Ratios:
         """Of sums of columns. A denominator serves `each` numerators in turn, a single one all of them."""
         top, bottom = self.columns[:, numerators], np.repeat(self.columns[:, denominators], each, axis=1)
         bottom = np.broadcast_to(bottom, top.shape)
-        drawn = ratios(self.drawn[:, numerators], np.repeat(self.drawn[:, denominators], each, axis=1))
+        drawn = ratios(self.replicates[:, numerators], np.repeat(self.replicates[:, denominators], each, axis=1))
         of = bottom.sum(axis=0)
-        return Ratios(ratios(top.sum(axis=0), of), of, (bottom > 0).sum(axis=0), drawn, scale=scale)
+        return Ratios(ratios(top.sum(axis=0), of), of, (bottom > 0).sum(axis=0), drawn, len(top), scale=scale)
 
     def bounded(self, parts: Parts) -> Bounded:
         """Of what is meant in the known rows, and in all rows with none, or all, of the missing ones meant."""
@@ -152,7 +156,9 @@ class Pooled:
         of, drawn_of = np.broadcast_to(of + gap, top.shape), drawn_of + drawn_gap
         top, drawn_top = (top + gap, drawn_top + drawn_gap) if best else (top, drawn_top)
         total = of.sum(axis=0)
-        return Ratios(ratios(top.sum(axis=0), total), total, (of > 0).sum(axis=0), ratios(drawn_top, drawn_of))
+        return Ratios(
+            ratios(top.sum(axis=0), total), total, (of > 0).sum(axis=0), ratios(drawn_top, drawn_of), len(top)
+        )
 
     def _of(self, part: slice) -> tuple[Floats, Floats]:
-        return self.columns[:, part], self.drawn[:, part]
+        return self.columns[:, part], self.replicates[:, part]
