@@ -21,6 +21,7 @@ from benchmark.domain.omnitom.item_readings import (
 )
 from benchmark.domain.omnitom.records import record_of
 from benchmark.domain.omnitom.repaired import NOT_WHOLE, REFUSED, TRUNCATED
+from benchmark.domain.omnitom.results import NO_GOLD
 from benchmark.models import JUDGED_AT, Form, Run, RunItem, Stage
 from benchmark.services.asking import follow_up_of, request_for
 from benchmark.services.items import LOST
@@ -31,6 +32,7 @@ from workers.backends.contract import Request
 from workers.models import Call, Item, ItemState, Job
 from workers.models.bulk import insert_rows, update_rows
 from workers.services.purposes import Purpose, Received, register
+from workers.services.settling import tell_outcome_anew
 
 _READ = ["call", "official", "repaired", "score", "repaired_score", "unusable", "unjudged"]
 
@@ -58,7 +60,7 @@ class _Evaluating(Purpose):
             held = readings_of(place, call.answer, texts[place.pk])
             why = _why(call, held)
             rows.append((call.pk, *_read(held, why), place.pk))
-            received[item.pk] = Received(ItemState.UNUSABLE if why else ItemState.DONE, why)
+            received[item.pk] = Received(_state(why), why)
             if place.stage == Stage.EXTRACT and Stage.JUDGE in place.entrant.run.stages:
                 extracted.append(place)
             if place.stage == Stage.FOLLOW_UP:
@@ -138,6 +140,11 @@ def _why(call: Call, held: ItemReadings) -> str:
     return (ended or held.unusable)[:120]
 
 
+def _state(why: str) -> ItemState:
+    """A story without gold has no figures, whatever was answered: that is nothing that the answer lacks."""
+    return ItemState.UNUSABLE if why and why != NO_GOLD else ItemState.DONE
+
+
 def _read(held: ItemReadings, why: str) -> tuple:
     """The values of `_READ` without the call."""
     return held.official, held.repaired, held.score, None if why else held.repaired_score, why, held.unjudged
@@ -203,6 +210,7 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
             changed += _read_batch(run, ids[at : at + 200])
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run.pk)
+        tell_outcome_anew(run.job_id)
         note_later(run, READ_AGAIN, now, changed=changed)
         run.save(update_fields=["spec"])
         audit.record(by=by, project=run.project, action="run.read_again", target=run.uid, changed=changed)
@@ -228,7 +236,7 @@ def _put_down(places: Sequence[RunItem]) -> int:
         if new != tuple(getattr(place, name) for name in _READ[1:]):
             rows.append((place.call_id, *new, place.pk))
             if place.item and place.item.state in (ItemState.DONE, ItemState.UNUSABLE):
-                items.append((ItemState.UNUSABLE if why else ItemState.DONE, why, place.item.pk))
+                items.append((_state(why), why, place.item.pk))
     update_rows(RunItem, _READ, rows)
     update_rows(Item, ["state", "problem"], items)
     return len(rows)

@@ -14,7 +14,7 @@ from benchmark.models import Entrant, Form, Run, RunItem, Stage
 from benchmark.services.items import LOST, PROBLEMS
 from workers.domain.pricing import Money
 from workers.models import ItemState, JobState
-from workers.services.failures import Failures, failures_of
+from workers.services.failures import Shortfall, shortfall_of
 from workers.services.jobs import RECENT
 
 _IN_FLIGHT = (ItemState.CLAIMED, ItemState.BATCHED)
@@ -176,12 +176,12 @@ def total_of(rows: Sequence[Standing]) -> Standing:
     return total
 
 
-def failures_of_run(run: Run, rows: Sequence[Standing] | None = None) -> Failures | None:
-    """What failed of a run, extractions that were lost in its source among it; `rows` are its standings where they are known."""
+def shortfall_of_run(run: Run, rows: Sequence[Standing] | None = None) -> Shortfall:
+    """What failed of a run and what is unusable, extractions that were lost in its source among it; `rows` are its standings where they are known."""
     rows = standings(run, now=timezone.now()) if rows is None else rows
     lost = RunItem.objects.filter(LOST, entrant__run=run).count()
     more = [(LOST_BEFORE, lost)] if lost else []
-    return failures_of(run.job, total=sum(row.total for row in rows), more=more)
+    return shortfall_of(run.job, total=sum(row.total for row in rows), more=more)
 
 
 LOST_BEFORE = "The extraction was lost in the run that it was taken over from."

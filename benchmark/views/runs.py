@@ -21,7 +21,7 @@ from benchmark.models import Entrant, Run, RunItem, Stage
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.methods_text import sent_settings
-from benchmark.services.watching import failures_of_run, schema_breakers, standings, to_come_of, total_of
+from benchmark.services.watching import schema_breakers, shortfall_of_run, standings, to_come_of, total_of
 from workers.models import JobState
 from workers.services.failures import reasons_of
 from workers.services.jobs import Progress, progress_of_all
@@ -112,7 +112,7 @@ def _live(access: RunAccess) -> dict[str, Any]:
         "breakers": schema_breakers(access.run),
         "gaps": gaps,
         "left": time_left(total.seconds_left),
-        "failures": failures_of_run(access.run, rows) if total.failed else None,
+        "shortfall": shortfall_of_run(access.run, rows) if total.failed or total.unusable else None,
         "failed_href": f"{items_url}?state=failed",
         "unusable_href": f"{items_url}?state=unusable",
         "every": pause if moves else 0,

@@ -106,3 +106,33 @@ def test_an_interrupt_lets_what_is_in_flight_come_to_its_end(endpoint, make_stor
     assert Item.objects.filter(state="waiting").count() == 16
     assert set(Call.objects.exclude(state="planned").values_list("state", flat=True)) == {"answered"}
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_round_with_unusable_answers_says_so_on_its_page_in_the_list_and_in_the_command(
+    endpoint, make_story, cast, client
+):
+    make_story(1, text="Say NONSENSE"), make_story(2)
+    endpoint.options = {"script": [{"when": "NONSENSE", "text": "blah"}]}
+    endpoint.save()
+    result, told = prefill("--wait")
+    reason = "The answer holds no JSON object with rows."
+    assert result["state"] == "finished, some unusable" and result["failures"] is None
+    assert result["unusable_answers"] == {"count": 1, "of": 2, "commonest": reason, "times": 1}
+    assert f"The round is finished, some unusable: 1 of 2 answers is unusable. The commonest reason: {reason}" in told
+    client.force_login(cast.alice)
+    listed = client.get("/p/minds/prefill/").content.decode()
+    page = client.get(f"/p/minds/prefill/{result['round']}/").content.decode()
+    for text in (listed, page):
+        assert ">finished, some unusable</span>" in text and "badge-partly" in text
+        assert "1 done, 1 unusable" in text and reason in text
+    assert f"1 of 2 answers is unusable: {reason}" in listed and "1 of 2 answers is unusable." in page
+
+
+def test_a_round_without_a_usable_answer_ends_with_one(endpoint, make_story):
+    make_story(1), make_story(2)
+    endpoint.options = {"default": "blah"}
+    endpoint.save()
+    with pytest.raises(
+        CommandError, match=r"^The round came to nothing, no answer is usable: 2 of 2 answers are unusable\."
+    ):
+        prefill("--wait")

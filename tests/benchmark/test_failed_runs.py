@@ -6,10 +6,12 @@ import json
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from benchmark.models import Run, RunItem
 from benchmark.services.absences import Absence
 from benchmark.services.boards import board
+from benchmark.services.evaluating import read_again
 from benchmark.views.leaderboard import named_together
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from workers.models import Endpoint, Item, Job, JobOutcome
@@ -63,8 +65,42 @@ def test_of_a_run_with_failures_only_the_model_without_an_answer_is_left_out(dat
     run = run_of(dataset, "odd", "dead")
     run.job.refresh_from_db()
     found = board(dataset, "text", None)
-    assert run.job.outcome == JobOutcome.PARTLY and found["fitting"] == [run]
+    assert run.job.outcome == JobOutcome.USELESS and found["fitting"] == [run]
     assert shown(dataset) == ["odd"] and [one.model for one in found["absent"]] == ["dead"]
+
+
+UNREAD = "no table at all"
+
+
+def test_a_run_whose_every_answer_is_unusable_did_not_simply_finish(dataset, admin, capsys):
+    endpoint("odd", options={"default": UNREAD})
+    run = run_of(dataset, "odd")
+    run.job.refresh_from_db()
+    assert run.job.outcome == JobOutcome.USELESS
+    assert shown(dataset) == ["odd"], "its answers are the model's own: it keeps its row"
+    address = f"/p/{dataset.project.slug}/runs/"
+    page, listed = (admin.get(one).content.decode() for one in (f"{address}{run.uid}/", address))
+    reason = Item.objects.filter(job=run.job).first().problem
+    for text in (page, listed):
+        assert ">finished, none usable</span>" in text and reason in text
+        assert ">finished</span>" not in text and "state-done" not in text and "state-unusable" in text
+    assert f"{STORIES} of {STORIES} answers are unusable." in page and f"/runs/{run.uid}/items/?state=unusable" in page
+    with pytest.raises(
+        CommandError, match=r"^The job came to nothing, no answer is usable: 5 of 5 answers are unusable\."
+    ):
+        call_command("work", f"--job={run.job.uid}", "--json")
+    assert json.loads(capsys.readouterr().out)["unusable_answers"]["count"] == STORIES
+
+
+def test_answers_that_are_read_anew_change_how_the_run_came_out(dataset):
+    endpoint("odd", options={"default": UNREAD})
+    run = run_of(dataset, "odd")
+    Item.objects.filter(job=run.job).update(state="done", problem="")  # as an earlier parser read them
+    Job.objects.filter(pk=run.job_id).update(outcome=JobOutcome.FINISHED)
+    RunItem.objects.filter(entrant__run=run).update(unusable="")
+    assert read_again(by=None, run=run, now=timezone.now()) == STORIES
+    run.job.refresh_from_db()
+    assert run.job.outcome == JobOutcome.USELESS
 
 
 def test_a_newer_run_that_failed_does_not_hide_an_earlier_one(dataset):

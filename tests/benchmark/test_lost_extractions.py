@@ -14,7 +14,7 @@ from benchmark.models import Run, RunItem, Stage
 from benchmark.services.downloads import output_files, zipped
 from benchmark.services.items import STATES, state_of
 from benchmark.services.reports import report_of, scores_of
-from benchmark.services.watching import failures_of_run, standings
+from benchmark.services.watching import shortfall_of_run, standings
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from workers.models import Job
 
@@ -89,7 +89,7 @@ def test_a_run_that_took_over_a_lost_extraction_finished_with_failures(source, m
     run = judged(source, models, "flaky")
     run.job.refresh_from_db()
     assert (run.job.outcome, run.job.items.filter(state="failed").count()) == ("partly", 0)
-    failures = failures_of_run(run)
+    failures = shortfall_of_run(run).failures
     assert (failures.count, failures.sentence) == (1, "The extraction was lost in the run that it was taken over from.")
     whole = judged(source, models, "omniscient")
     Job.objects.filter(pk=run.job_id).update(outcome="finished")  # as the jobs of before got it from their items

@@ -75,7 +75,7 @@ def test_pause_resume_and_cancel(dataset, models):
 
 def test_failed_items_are_asked_again_and_seen_through(dataset):
     model = endpoint("flaky", options={"script": [{"fail": "rejected", "times": 1}]})
-    run = worked_off(started(dataset=dataset, endpoints=[model], stages=["label"], limit=2))
+    run = worked_off(started(dataset=dataset, endpoints=[model], stages=["label"], limit=2, form="structured"))
     assert Item.objects.filter(job=run.job, state=ItemState.FAILED).count() == 1
     model.options = {}  # it has come to its senses
     model.save()

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from workers.models import Item, Job, JobOutcome, JobState
 from workers.services import jobs
+from workers.services.settling import tell_outcome_anew
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,12 +42,30 @@ def test_a_job_ends_with_its_outcome(worked, failing, outcome, told):
     assert (job.state, job.outcome, job.standing) == (JobState.FINISHED, outcome, told)
 
 
-def test_answers_that_say_nothing_are_no_failures(worked, page):
+@pytest.mark.parametrize(
+    ("failing", "refused", "outcome", "told"),
+    [
+        ("", "a", "unusable", "finished, some unusable"),
+        ("b", "a", "partly", "finished with failures"),
+        ("", "abc", "useless", "finished, none usable"),
+        ("c", "ab", "useless", "finished, none usable"),
+    ],
+)
+def test_a_job_with_unusable_answers_did_not_simply_finish(worked, failing, refused, outcome, told):
+    job = worked("a", "b", "c", failing=failing, refused=refused)
+    assert (job.outcome, job.standing, job.has_failed) == (outcome, told, False)
+
+
+def test_answers_read_anew_change_the_outcome_of_a_finished_job_only(worked):
     job = worked("a", "b", refused="ab")
-    assert job.outcome == JobOutcome.FINISHED and Item.objects.filter(job=job, state="unusable").count() == 2
-    text = page("workers:job", job.uid)
-    assert "2 answers came and are unusable" in text and 'id="job-failures"' not in text
-    assert worked("c", "d", failing="c", refused="d").outcome == JobOutcome.PARTLY
+    Item.objects.filter(job=job, key="a").update(state="done")
+    tell_outcome_anew(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.outcome) == ("finished", "unusable")
+    Job.objects.filter(pk=job.pk).update(state="cancelled", outcome="")
+    tell_outcome_anew(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.outcome) == ("cancelled", "")
 
 
 def test_retrying_opens_the_job_and_the_outcome_is_computed_anew(worked, drain):
@@ -69,14 +88,15 @@ def test_the_database_holds_state_and_outcome_together(worked, values):
 
 
 def test_jobs_from_before_get_their_outcome(worked):
-    made = [worked("a", "b"), worked("c", "d", failing="c"), worked("e", "f", failing="ef"), worked("g", refused="g")]
+    made = [worked("a", "b"), worked("c", "d", failing="c"), worked("e", "f", failing="ef")]
+    made += [worked("g", refused="g"), worked("h", "i", refused="h")]
     newest = MigrationExecutor(connection).loader.graph.leaf_nodes()  # of every app: others' migrations depend on these
     try:
         MigrationExecutor(connection).migrate([("workers", "0002_addresses")])  # drops the outcomes
     finally:
         MigrationExecutor(connection).migrate(newest)
     outcomes = dict(Job.objects.values_list("pk", "outcome"))
-    assert [outcomes[job.pk] for job in made] == ["finished", "partly", "failed", "finished"]
+    assert [outcomes[job.pk] for job in made] == ["finished", "partly", "failed", "useless", "unusable"]
 
 
 # --- pages ------------------------------------------------------------------------------------------------------------
@@ -109,6 +129,36 @@ def test_failures_of_a_running_job_are_said_while_it_runs(make_endpoint, start, 
     assert "1 of 2 items failed so far." in text and "No such model." in text and "1 failed, 1 waiting" in text
 
 
+UNUSABLE_TOLD = "It was refused."
+
+
+def test_the_pages_say_how_many_answers_are_unusable_why_and_where_they_are(worked, page):
+    job = worked("a", "b", "c", refused="ab")
+    text = page("workers:job", job.uid)
+    assert "2 of 3 answers are unusable." in text and f'<q dir="auto">{UNUSABLE_TOLD}</q>' in text
+    assert f"/{job.uid}/?state=unusable#job-items" in text and 'id="job-failures"' not in text
+    assert 'aria-label="3 of 3 ended: 1 done, 2 unusable"' in text
+    listed = page("workers:work")
+    assert f"2 of 3 answers are unusable: {UNUSABLE_TOLD}" in listed
+    for shown in (text, listed):
+        assert "badge-partly" in shown and ">finished, some unusable</span>" in shown
+
+
+def test_a_job_without_a_usable_answer_is_nowhere_green(worked, page):
+    job = worked("a", "b", refused="ab")
+    for text in (page("workers:job", job.uid), page("workers:work")):
+        assert "badge-failed" in text and ">finished, none usable</span>" in text
+        assert ">finished<" not in text and "state-done" not in text and "badge-partly" not in text
+    assert "callout-error" in page("workers:job", job.uid)
+
+
+def test_unusable_answers_of_a_running_job_are_said_while_it_runs(make_endpoint, start, page):
+    job = start(make_endpoint(), ["a", "b"])
+    Item.objects.filter(key="a").update(state="unusable", problem="No table.", finished_at=timezone.now())
+    text = page("workers:job", job.uid)
+    assert "1 of 1 answers is unusable so far." in text and "No table." in text
+
+
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
@@ -133,3 +183,26 @@ def test_the_command_says_what_failed_of_a_job_that_finished(worked, capsys):
     call_command("work", f"--job={worked('d').uid}", "--json")
     said = capsys.readouterr()
     assert json.loads(said.out)["failures"] is None and "failed" not in said.err.replace("failed=0", "")
+
+
+def test_the_command_says_what_answers_are_unusable(worked, capsys):
+    job = worked("a", "b", "c", refused="a")
+    call_command("work", f"--job={job.uid}", "--json")
+    said = capsys.readouterr()
+    told = json.loads(said.out)
+    assert told["state"] == "finished, some unusable" and told["failures"] is None
+    assert told["unusable_answers"] == {"count": 1, "of": 3, "commonest": UNUSABLE_TOLD, "times": 1}
+    assert (
+        f"The job is finished, some unusable: 1 of 3 answers is unusable. The commonest reason: {UNUSABLE_TOLD}"
+        in said.err
+    )
+
+
+def test_the_command_ends_with_one_where_no_answer_is_usable(worked, capsys):
+    job = worked("a", "b", "c", refused="ab", failing="c")
+    with pytest.raises(
+        CommandError,
+        match=r"^The job came to nothing, no answer is usable: 1 of 3 items failed\. .* 2 of 2 answers are unusable\.",
+    ):
+        call_command("work", f"--job={job.uid}", "--json")
+    assert json.loads(capsys.readouterr().out)["state"] == "finished, none usable"

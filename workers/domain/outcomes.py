@@ -11,25 +11,31 @@ class Outcome(StrEnum):
     """How a finished job came out. Open and cancelled jobs have none."""
 
     FINISHED = "finished"
+    UNUSABLE = "unusable"
     PARTLY = "partly"
+    USELESS = "useless"
     FAILED = "failed"
 
 
 OUTCOME_NAMES = {
     Outcome.FINISHED: "finished",
+    Outcome.UNUSABLE: "finished, some unusable",
     Outcome.PARTLY: "finished with failures",
+    Outcome.USELESS: "finished, none usable",
     Outcome.FAILED: "failed",
 }
 
 
-def outcome_of(*, answered: int, failed: int) -> Outcome:
+def outcome_of(*, done: int, unusable: int, failed: int) -> Outcome:
     """The outcome of a job whose items have all ended.
 
-    `answered` counts every item that got an answer, unusable ones too: an answer that says nothing is no failed call.
+    An unusable answer is no failed call, but a job that has one did not simply finish; a failure weighs more.
     """
-    if not failed:
-        return Outcome.FINISHED
-    return Outcome.PARTLY if answered else Outcome.FAILED
+    if done:
+        return Outcome.PARTLY if failed else Outcome.UNUSABLE if unusable else Outcome.FINISHED
+    if unusable:
+        return Outcome.USELESS
+    return Outcome.FAILED if failed else Outcome.FINISHED
 
 
 _VARIES = re.compile(r"\b(?:req|request|call|chatcmpl|msg)[-_]\w+|\b(?=\w*\d)[\w-]{8,}|\d+(?:[.,]\d+)*")

@@ -5,33 +5,49 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from workers.domain.outcomes import OUTCOME_NAMES, Outcome
 from workers.models import Job, JobState
-from workers.services.failures import Failures
+from workers.services.failures import Failures, Shortfall, Unusable
+
+_NOTHING = {
+    OUTCOME_NAMES[Outcome.FAILED]: "failed, no item got an answer",
+    OUTCOME_NAMES[Outcome.USELESS]: "came to nothing, no answer is usable",
+}
+"""The states with which a command ends with 1."""
 
 
-def told_of(job: Job, failures: Failures | None) -> dict[str, Any]:
-    """The state, and what failed: None where nothing did."""
-    return {"state": job.standing, "failures": failures.as_json() if failures else None}
+def told_of(job: Job, shortfall: Shortfall) -> dict[str, Any]:
+    """The state, what failed, and what is unusable of the answers: None where nothing is."""
+    failures, unusable = shortfall.failures, shortfall.unusable
+    return {
+        "state": job.standing,
+        "failures": failures.as_json() if failures else None,
+        "unusable_answers": unusable.as_json() if unusable else None,
+    }
 
 
 def said_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What people read of a result: the failures are said in a sentence of their own."""
-    return {name: value for name, value in result.items() if name != "failures"}
+    """What people read of a result: what it lacks is said in a sentence of its own."""
+    return {name: value for name, value in result.items() if name not in ("failures", "unusable_answers")}
 
 
-def note_end(job: Job, failures: Failures | None, what: str, tell: Callable[[str], None]) -> None:
-    """Says why a job is paused, or what of it failed; `what` names it. A job that failed altogether is the command's last sentence."""
+def note_end(job: Job, shortfall: Shortfall, what: str, tell: Callable[[str], None]) -> None:
+    """Says why a job is paused, or what it lacks; `what` names it. Of a job that came to nothing that is the command's last sentence."""
     if job.state == JobState.PAUSED:
         tell(f"The {what} is paused: {job.note or 'somebody paused it.'}")
-    elif failures and not job.has_failed:
-        tell(f"The {what} is {job.standing}: {failures}")
+    elif shortfall and job.standing not in _NOTHING:
+        tell(f"The {what} is {job.standing}: {shortfall}")
 
 
 def failure_of(result: Mapping[str, Any], what: str) -> str:
-    """The sentence with which a command ends with 1; empty where the job did not fail."""
-    if result.get("state") != "failed":
+    """The sentence with which a command ends with 1; empty where something came of the job."""
+    if result.get("state") not in _NOTHING:
         return ""
-    return f"The {what} failed, no item got an answer: {Failures(**_fields(result['failures']))}"
+    failures, unusable = result["failures"], result["unusable_answers"]
+    shortfall = Shortfall(
+        Failures(**_fields(failures)) if failures else None, Unusable(**_fields(unusable)) if unusable else None
+    )
+    return f"The {what} {_NOTHING[result['state']]}: {shortfall}"
 
 
 def _fields(told: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,6 +80,7 @@ class Job(OpaqueModel):
 
     @property
     def has_failed(self) -> bool:
+        """Whether no item got an answer. Unusable answers are answers."""
         return self.outcome == Outcome.FAILED
 
 

@@ -63,7 +63,7 @@ def _received(name: str, group: Sequence[tuple[Item, Call]]) -> dict[int, Receiv
 
 
 def end_jobs(jobs: Iterable[int], *, now: datetime) -> None:
-    """Finishes those of `jobs` that have no open item, with their outcome: nobody else writes it. Tells their purposes."""
+    """Finishes those of `jobs` that have no open item, with their outcome. Tells their purposes."""
     ids = list(jobs)
     if not ids:
         return
@@ -80,8 +80,18 @@ def end_jobs(jobs: Iterable[int], *, now: datetime) -> None:
 def _outcome(job: Job, failed_before: int) -> Outcome:
     counts = Item.objects.filter(job=job).counts()
     return outcome_of(
-        answered=counts[ItemState.DONE] + counts[ItemState.UNUSABLE], failed=counts[ItemState.FAILED] + failed_before
+        done=counts[ItemState.DONE],
+        unusable=counts[ItemState.UNUSABLE],
+        failed=counts[ItemState.FAILED] + failed_before,
     )
+
+
+def tell_outcome_anew(job: int) -> None:
+    """For a purpose that read answers anew, in the caller's transaction: a finished job comes out as its items now stand."""
+    held = Job.objects.select_for_update().filter(pk=job, state=JobState.FINISHED).first()
+    if held is not None:
+        outcome = _outcome(held, purpose_of(held.purpose).failed_before(held))
+        Job.objects.filter(pk=job).update(outcome=outcome)
 
 
 def reopen_job(job: int) -> bool:

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from workers.models import ItemState, Job, JobState
-from workers.services.failures import failures_of
+from workers.services.failures import shortfall_of
 from workers.services.jobs import Progress, least_budget, progress_of
 
 TROUBLED = [ItemState.FAILED, ItemState.UNUSABLE]
@@ -30,7 +30,7 @@ def progress_context(job: Job, job_url: str, *, takes_budget: bool = False) -> d
         "job_url": job_url,
         "takes_budget": takes_budget,
         "progress": progress,
-        "failures": failures_of(job, total=progress.total) if progress.failed else None,
+        "shortfall": shortfall_of(job, total=progress.total) if progress.failed or progress.unusable else None,
         "failed_href": f"{job_url}?state={ItemState.FAILED}#job-items",
         "unusable_href": f"{job_url}?state={ItemState.UNUSABLE}#job-items",
         "every": _every(job, progress),

@@ -16,7 +16,7 @@ from workers.management.bar import JobBar
 from workers.management.commands.work import draining
 from workers.management.ending import failure_of, note_end, said_of, told_of
 from workers.models import Endpoint, JobState
-from workers.services.failures import failures_of
+from workers.services.failures import shortfall_of
 from workers.services.jobs import progress_of
 from workers.services.waiting import see_through
 
@@ -58,13 +58,13 @@ class Command(JsonCommand):
         if options["wait"]:
             self._see_through(made)
         done = progress_of(made.job)
-        failures = failures_of(made.job, total=done.total)
+        shortfall = shortfall_of(made.job, total=done.total)
         if options["wait"]:
-            note_end(made.job, failures, "round", self.note)
+            note_end(made.job, shortfall, "round", self.note)
         return {
             "round": made.uid,
             "job": made.job.uid,
-            **told_of(made.job, failures),
+            **told_of(made.job, shortfall),
             "left_out": sum(scope.covered.values()),
             "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
             "calls": {"made": done.made, "reused": done.reused},

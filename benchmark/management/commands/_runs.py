@@ -13,7 +13,7 @@ from benchmark.services.judge_tests import SELF_TEST, standing_test, summaries_o
 from benchmark.services.plans import Plan
 from benchmark.services.preparing import prepare
 from benchmark.services.reports import scores_of
-from benchmark.services.watching import failures_of_run
+from benchmark.services.watching import shortfall_of_run
 from workers.management.bar import JobBar
 from workers.management.commands.work import draining
 from workers.management.ending import note_end, told_of
@@ -85,7 +85,7 @@ def seen_through(run: Run, tell: Callable[[str], None]) -> None:
     if run.job.state == JobState.RUNNING:
         tell(f"The run is not done. A worker goes on with it, or: manage.py work --job {run.job.uid}")
     else:
-        note_end(run.job, failures_of_run(run), "run", tell)
+        note_end(run.job, shortfall_of_run(run), "run", tell)
         prepare(run)
 
 
@@ -95,7 +95,7 @@ def told(run: Run, *, scores: bool = False) -> dict[str, Any]:
     done = progress_of(run.job)
     said = {
         "run": run.uid,
-        **told_of(run.job, failures_of_run(run)),
+        **told_of(run.job, shortfall_of_run(run)),
         "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
         "calls": {"made": done.made, "reused": done.reused},
         "tokens": {"input": done.input_tokens, "output": done.output_tokens},

@@ -7,11 +7,20 @@ from workers.domain.segments import LEAST, segments_of
 
 
 @pytest.mark.parametrize(
-    ("answered", "failed", "outcome"),
-    [(3, 0, Outcome.FINISHED), (0, 0, Outcome.FINISHED), (1, 2, Outcome.PARTLY), (0, 2, Outcome.FAILED)],
+    ("done", "unusable", "failed", "outcome"),
+    [
+        (3, 0, 0, Outcome.FINISHED),
+        (0, 0, 0, Outcome.FINISHED),
+        (1, 2, 0, Outcome.UNUSABLE),
+        (1, 0, 2, Outcome.PARTLY),
+        (1, 2, 1, Outcome.PARTLY),
+        (0, 2, 0, Outcome.USELESS),
+        (0, 1, 2, Outcome.USELESS),
+        (0, 0, 2, Outcome.FAILED),
+    ],
 )
-def test_the_outcome_of_a_job(answered, failed, outcome):
-    assert outcome_of(answered=answered, failed=failed) == outcome
+def test_the_outcome_of_a_job(done, unusable, failed, outcome):
+    assert outcome_of(done=done, unusable=unusable, failed=failed) == outcome
 
 
 def test_the_commonest_problem_counts_sentences_that_differ_in_numbers_and_ids_as_one():

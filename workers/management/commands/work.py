@@ -12,7 +12,7 @@ from workers.management.json_command import JsonCommand
 from workers.models import Job, JobState
 from workers.services import processes
 from workers.services.drain import Drain
-from workers.services.failures import failures_of
+from workers.services.failures import shortfall_of
 from workers.services.jobs import progress_of
 from workers.services.steering import read_budget, resume_with
 from workers.services.waiting import see_through
@@ -80,10 +80,10 @@ class Command(JsonCommand):
         finally:
             bar.close()
         done = progress_of(job)
-        failures = failures_of(job, total=done.total)
-        note_end(job, failures, "job", self.note)
+        shortfall = shortfall_of(job, total=done.total)
+        note_end(job, shortfall, "job", self.note)
         counts = {"done": done.done, "failed": done.failed, "unusable": done.unusable}
-        return {"job": job.uid, **told_of(job, failures), **counts}
+        return {"job": job.uid, **told_of(job, shortfall), **counts}
 
     def say(self, result: dict) -> None:
         super().say(said_of(result))
