@@ -9,7 +9,7 @@ from scipy.stats import bootstrap, t
 from statsmodels.regression.linear_model import OLS
 
 from core import statistics
-from core.statistics import DIFFERENCE, POSITIVE, REAL, SHARE, few, intervals, resampled_sums, unseen_share
+from core.statistics import DIFFERENCE, POSITIVE, REAL, SHARE, few, intervals, unseen_share
 from core.statistics.intervals import freedom, sparse
 
 NONE = "no story has a score"
