@@ -9,7 +9,7 @@ from datetime import datetime
 from annotation.domain.resolution import RULE_VERSION, Outcome, Resolution, resolve
 from annotation.models import GoldEvent, GoldLabel, Project, User
 from annotation.services.resolution import Cell
-from workers.models.bulk import insert_rows
+from workers.models.bulk import ReadyRows
 
 _GOLD = (
     "proposition", "dimension", "label", "method", "agreement", "votes", "rule_version", "schema_version", "decided_at",
@@ -21,11 +21,13 @@ _EVENT = (
 )  # fmt: skip
 
 
-def settle_fresh(*, project: Project, votes: Mapping[Cell, list[dict]], now: datetime, by: User | None) -> None:
-    """Writes gold for cells without a gold row. `votes` holds *all* standing votes of each cell, as
-    {"annotator", "label", "key"} in order of annotator."""
+def fresh_gold(
+    *, project: Project, votes: Mapping[Cell, list[dict]], now: datetime, by: User | None
+) -> tuple[ReadyRows, ReadyRows]:
+    """Return the gold labels, and their events, of cells without a gold row. `votes` holds *all* standing votes of each cell,
+    as {"annotator", "label", "key"} in order of annotator."""
     settled = [(*cell, outcome, cast) for cell, outcome, cast in _settled(project, votes)]
-    insert_rows(
+    labels = ReadyRows(
         GoldLabel,
         _GOLD,
         (
@@ -37,7 +39,7 @@ def settle_fresh(*, project: Project, votes: Mapping[Cell, list[dict]], now: dat
         ),
     )  # fmt: skip
     actor = by.pk if by else None
-    insert_rows(
+    events = ReadyRows(
         GoldEvent,
         _EVENT,
         (
@@ -48,6 +50,7 @@ def settle_fresh(*, project: Project, votes: Mapping[Cell, list[dict]], now: dat
             for proposition, dimension, one, cast in settled
         ),
     )  # fmt: skip
+    return labels, events
 
 
 def _settled(project: Project, votes: Mapping[Cell, list[dict]]) -> Iterable[tuple[Cell, Resolution, list[dict]]]:

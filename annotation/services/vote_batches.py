@@ -1,19 +1,24 @@
-"""A few stories' worth of imported votes, compared with what the project holds at that moment and written with their gold."""
+"""A few stories' worth of imported votes: compared with what the project holds, made ready, and written with their gold.
+
+Comparing and making ready take longer than writing and need no lock. They are done before the transaction, in which only a second
+look follows: whether the project still holds what it did.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 from annotation.domain.votes_csv import VoteRow
 from annotation.models import Assignment, GoldLabel, Project, Proposition, User, Vote, VoteEvent
-from annotation.services.bulk_resolution import settle_fresh
-from annotation.services.imported_annotators import Annotators, Kind, Person
+from annotation.services.bulk_resolution import fresh_gold
+from annotation.services.imported_annotators import Kind, Person
 from annotation.services.resolution import Cell, resolve_cells
-from workers.models.bulk import insert_rows
+from workers.models.bulk import ReadyRows
 
 _VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "client_key", "duration_ms")
 _EVENT = (*_VOTE, "previous", "undoes", "received_at", "applied", "origin")
@@ -52,65 +57,92 @@ class Standing(NamedTuple):
 class Rehearsal:
     """What earlier batches would have written, where nothing is kept."""
 
-    votes: dict[VoteKey, Standing] = field(default_factory=dict)
+    votes: dict[int, dict[VoteKey, Standing]] = field(default_factory=lambda: defaultdict(dict))
+    """By proposition."""
     seats: dict[int, dict[int, int]] = field(default_factory=dict)
     people: int = 0
 
 
-class Batch:
-    """Made in the transaction that writes it, so that no vote can come between the comparison and the writing.
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a project holds at one moment of the propositions and stories of a few rows.
 
-    With a `rehearsal` nothing is locked or written.
+    `seats` maps story to annotator to slot; `imported` are annotator and key of what earlier imports wrote here: what has no such key
+    was cast in the product.
+    """
+
+    live: set[int]
+    votes: Mapping[VoteKey, Standing]
+    seats: Mapping[int, Mapping[int, int]]
+    imported: set[tuple[int, str]]
+    with_gold: set[Cell]
+
+
+def held_of(rows: list[Placed], *, lock: bool = False) -> Held:
+    """`lock` locks the propositions as a saved vote does it: else two last votes would not see each other."""
+    ids = {one.proposition for one in rows}
+    live = Proposition.objects.live_gold().filter(id__in=ids).order_by("id")
+    if lock:
+        live = live.select_for_update(of=("self",))
+    found = set(live.values_list("id", flat=True))
+    votes = Vote.objects.filter(proposition_id__in=ids).values_list(
+        "proposition_id", "dimension", "annotator_id", "label", "changed_at", "client_key"
+    )
+    held = {row[:3]: Standing(*row[3:]) for row in votes}
+    seats: dict[int, dict[int, int]] = {one.story: {} for one in rows}
+    active = Assignment.objects.active().filter(story_id__in=seats)
+    for story, annotator, slot in active.values_list("story_id", "annotator_id", "slot"):
+        seats[story][annotator] = slot
+    imported: set[tuple[int, str]] = set()
+    if held:
+        events = VoteEvent.objects.filter(origin=_ORIGIN, proposition_id__in=ids)
+        imported = set(events.values_list("annotator_id", "client_key"))
+    gold = GoldLabel.objects.filter(proposition_id__in=ids)
+    return Held(found, held, seats, imported, set(gold.values_list("proposition_id", "dimension")))
+
+
+class Batch:
+    """What rows bring to a project that holds `found`. With a `rehearsal`, what earlier batches would have written counts too.
+
+    `outcomes` says of each row whether it changes something, or why it is refused; `strangers` are people, by name, whom the project
+    lacks and whose votes can be used: they are to be made, and the batch anew.
     """
 
     def __init__(
         self,
         project: Project,
-        annotators: Annotators,
         rows: list[Placed],
+        found: Held,
         now: datetime,
+        by: User | None = None,
         rehearsal: Rehearsal | None = None,
     ) -> None:
-        self.project, self.annotators, self.now, self.rehearsal = project, annotators, now, rehearsal
-        ids = {one.proposition for one in rows}
-        live = Proposition.objects.live_gold().filter(id__in=ids).order_by("id")
-        if rehearsal is None:  # as a saved vote does it: else two last votes would not see each other
-            live = live.select_for_update(of=("self",))
-        self.live = set(live.values_list("id", flat=True))
-        votes = Vote.objects.filter(proposition_id__in=ids).values_list(
-            "proposition_id", "dimension", "annotator_id", "label", "changed_at", "client_key"
-        )
-        self.held: dict[VoteKey, Standing] = {row[:3]: Standing(*row[3:]) for row in votes}
-        self.stored = set(self.held)
-        self.seats = self._seats({one.story for one in rows})
-        self.imported = self._imported(ids) if self.held else set()
+        self.project, self.found, self.now, self.by, self.rehearsal = project, found, now, by, rehearsal
+        self.held = dict(found.votes)
+        self.seats: dict[int, dict[int | str, int]] = {story: dict(slots) for story, slots in found.seats.items()}
+        if rehearsal is not None:
+            for proposition in {one.proposition for one in rows} & rehearsal.votes.keys():
+                self.held |= rehearsal.votes[proposition]
+            self.seats = {story: rehearsal.seats.setdefault(story, slots) for story, slots in self.seats.items()}
+        self.strangers: dict[str, Person] = {}
         self.new_seats: list[Assignment] = []
         self.changed: set[VoteKey] = set()
         self.events: list[tuple] = []
-        if rehearsal is not None:
-            self.held |= rehearsal.votes
+        self.outcomes = [(placed, self._outcome(placed)) for placed in rows]
+        self._ready: list[ReadyRows] = []
+        if rehearsal is None and not self.strangers:
+            self._make_ready()
 
-    def _seats(self, stories: set[int]) -> dict[int, dict[int, int]]:
-        """Story → annotator → slot."""
-        found: dict[int, dict[int, int]] = defaultdict(dict)
-        active = Assignment.objects.active().filter(story_id__in=stories)
-        for story, annotator, slot in active.values_list("story_id", "annotator_id", "slot"):
-            found[story][annotator] = slot
-        if self.rehearsal is not None:
-            for story in stories:
-                found[story] = self.rehearsal.seats.setdefault(story, found[story])
-        return found
+    def _outcome(self, placed: Placed) -> bool | Refused:
+        try:
+            return self._take(placed)
+        except Refused as refused:
+            return refused
 
-    @staticmethod
-    def _imported(propositions: set[int]) -> set[tuple[int, str]]:
-        """Annotator and key of what earlier imports wrote here: what has no such key was cast in the product."""
-        events = VoteEvent.objects.filter(origin=_ORIGIN, proposition_id__in=propositions)
-        return set(events.values_list("annotator_id", "client_key"))
-
-    def take(self, placed: Placed) -> bool:
+    def _take(self, placed: Placed) -> bool:
         """Whether the row changes something. Raises Refused."""
         row, person = placed.row, placed.person
-        if placed.proposition not in self.live:
+        if placed.proposition not in self.found.live:
             raise Refused(f"The proposition left the table of story {row.story} meanwhile.")
         cell = (placed.proposition, row.dimension, person.pk)
         key = self._key(cell, row)
@@ -123,9 +155,13 @@ class Batch:
         self._check_member(person)
         slot = self._slot(placed)
         if person.pk is None:  # only now: a refused vote makes nobody
-            self._make(person)
+            if self.rehearsal is None:
+                self.strangers[person.name] = person
+                self.seats[placed.story][person.name] = slot
+                return True
+            self.rehearsal.people += 1
+            person.pk = -self.rehearsal.people
             cell = (placed.proposition, row.dimension, person.pk)
-            key = self._key(cell, row)
         self._take_seat(placed.story, person.pk, slot)
         fresh = Standing(row.label, moment, key)
         previous = standing.label if standing else ""
@@ -133,21 +169,21 @@ class Batch:
         self.held[cell] = fresh
         self.changed.add(cell)
         if self.rehearsal is not None:
-            self.rehearsal.votes[cell] = fresh
+            self.rehearsal.votes[placed.proposition][cell] = fresh
         return True
 
     def _check_kept(self, cell: VoteKey, placed: Placed, key: str) -> None:
         """Raises Refused where the row differs from a vote that was cast in the product."""
         person, standing = placed.person, self.held[cell]
-        was_imported = cell in self.changed or (person.pk, standing.client_key) in self.imported
-        says_the_same = standing.label == placed.row.label or (person.pk, key) in self.imported
+        was_imported = cell in self.changed or (person.pk, standing.client_key) in self.found.imported
+        says_the_same = standing.label == placed.row.label or (person.pk, key) in self.found.imported
         if person.kind is Kind.IMPORTED or was_imported or says_the_same:
             return
         what = f"chose {standing.label!r}" if standing.label else "withdrew the vote"
         raise Refused(f"{person.name} {what} here in the product; an import does not overwrite that.", keeps=True)
 
     def _changes(self, standing: Standing, placed: Placed, key: str, moment: datetime) -> bool:
-        if standing.label == placed.row.label or (placed.person.pk, key) in self.imported:
+        if standing.label == placed.row.label or (placed.person.pk, key) in self.found.imported:
             return False
         return placed.row.created_at is None or moment > standing.changed_at
 
@@ -159,25 +195,20 @@ class Batch:
         """The same row of a file has the same key, so that it is the same change when it comes again."""
         moment = row.created_at.isoformat() if row.created_at else ""
         described = f"{self.project.pk}|{cell}|{row.label}|{moment}"
-        return "import-" + hashlib.sha1(described.encode(), usedforsecurity=False).hexdigest()
+        # The proposition first: keys of neighbours lie side by side in the index, where a digest alone dirties a page of it a row.
+        return f"import-{cell[0]:x}-{hashlib.sha1(described.encode(), usedforsecurity=False).hexdigest()}"
 
     def _slot(self, placed: Placed) -> int:
         """The annotator's slot, else the lowest free one."""
         seats, overlap = self.seats[placed.story], self.project.overlap
-        if placed.person.pk in seats:
-            return seats[placed.person.pk]
+        known = placed.person.name if placed.person.pk is None else placed.person.pk
+        if known in seats:
+            return seats[known]
         slot = next((one for one in range(1, overlap + 1) if one not in seats.values()), None)
         if slot is None:
             row = placed.row
             raise Refused(f"Story {row.story} has its {overlap} annotators already, without {row.annotator}.")
         return slot
-
-    def _make(self, person: Person) -> None:
-        if self.rehearsal is None:
-            self.annotators.make(person)
-            return
-        self.rehearsal.people += 1
-        person.pk = -self.rehearsal.people
 
     def _take_seat(self, story: int, annotator: int, slot: int) -> None:
         if annotator not in self.seats[story]:
@@ -185,20 +216,35 @@ class Batch:
             self.new_seats.append(Assignment(story_id=story, annotator_id=annotator, slot=slot, overlap=overlap))
             self.seats[story][annotator] = slot
 
-    def write(self, by: User | None) -> None:
+    def _make_ready(self) -> None:
         for seat in self.new_seats:
-            seat.assigned_by = by
-        Assignment.objects.bulk_create(self.new_seats, batch_size=500)
-        self._write_votes()
-        self._write_gold(by)
+            seat.assigned_by = self.by
+        fresh = (_columns(cell, self.held[cell]) for cell in sorted(self.changed - self.found.votes.keys()))
+        self._ready = [ReadyRows(Vote, _VOTE, fresh), ReadyRows(VoteEvent, _EVENT, self.events), *self._fresh_gold()]
 
-    def _write_votes(self) -> None:
-        fresh = sorted(self.changed - self.stored)
-        insert_rows(Vote, _VOTE, (_columns(cell, self.held[cell]) for cell in fresh))
+    def _fresh_gold(self) -> tuple[ReadyRows, ReadyRows]:
+        votes: dict[Cell, list[dict]] = {cell[:2]: [] for cell in self.changed}
+        for cell in self.found.with_gold & votes.keys():
+            del votes[cell]
+        for cell, vote in sorted(self.held.items()):
+            if vote.label and cell[:2] in votes:
+                votes[cell[:2]].append({"annotator": cell[2], "label": vote.label, "key": vote.client_key})
+        return fresh_gold(project=self.project, votes=votes, now=self.now, by=self.by)
+
+    def write(self) -> None:
+        Assignment.objects.bulk_create(self.new_seats, batch_size=500)
+        for rows in self._ready:
+            rows.insert()
+        self._change_votes()
+        again = sorted(self.found.with_gold & {cell[:2] for cell in self.changed})
+        for at in range(0, len(again), _AT_ONCE):
+            resolve_cells(project=self.project, cells=again[at : at + _AT_ONCE], now=self.now, by=self.by)
+
+    def _change_votes(self) -> None:
         names = ("proposition_id", "annotator_id", *_VOTE[2:])
         again = [
             Vote(**dict(zip(names, _columns(cell, self.held[cell]), strict=True)))
-            for cell in sorted(self.changed & self.stored)
+            for cell in sorted(self.changed & self.found.votes.keys())
         ]
         Vote.objects.bulk_create(
             again,
@@ -207,20 +253,6 @@ class Batch:
             unique_fields=["proposition", "dimension", "annotator"],
             update_fields=["label", "changed_at", "client_key", "duration_ms"],
         )
-        insert_rows(VoteEvent, _EVENT, self.events)
-
-    def _write_gold(self, by: User | None) -> None:
-        touched = {cell[:2] for cell in self.changed}
-        settled = GoldLabel.objects.filter(proposition_id__in={proposition for proposition, _ in touched})
-        with_gold = touched & set(settled.values_list("proposition_id", "dimension"))
-        votes: dict[Cell, list[dict]] = {cell: [] for cell in touched - with_gold}
-        for cell, vote in sorted(self.held.items()):
-            if vote.label and cell[:2] in votes:
-                votes[cell[:2]].append({"annotator": cell[2], "label": vote.label, "key": vote.client_key})
-        settle_fresh(project=self.project, votes=votes, now=self.now, by=by)
-        again = sorted(with_gold)
-        for at in range(0, len(again), _AT_ONCE):
-            resolve_cells(project=self.project, cells=again[at : at + _AT_ONCE], now=self.now, by=by)
 
 
 def _columns(cell: VoteKey, vote: Standing) -> tuple:

@@ -1,7 +1,7 @@
 """Votes from a spreadsheet: seats are made where missing, gold follows, importing twice changes nothing.
 
-The file is read, its propositions and people are looked up, outside of transactions; votes and their gold are then written a
-few stories at a time. An import that breaks off leaves whole transactions behind and is resumed by starting it again.
+The file is read, its propositions and people are looked up, and what is there is compared, outside of transactions; votes and their
+gold are then written a few stories at a time. An import that breaks off leaves whole transactions behind and is resumed by starting it again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from annotation.models import Project, Proposition, User
 from annotation.services import audit
 from annotation.services.imported_annotators import Annotators, Person
 from annotation.services.short_writes import MOST_ROWS, ShortWrites, with_last
-from annotation.services.vote_batches import Batch, Placed, Refused, Rehearsal
+from annotation.services.vote_batches import Batch, Placed, Refused, Rehearsal, held_of
 
 CLOCK_LEAD = timedelta(minutes=1)
 """A file's times may be so far ahead of this machine's clock, and are then taken for now."""
@@ -83,7 +83,7 @@ def import_votes(
     if dry_run:
         rehearsal = Rehearsal()
         for part in _parts(placed, lambda: MOST_ROWS):
-            _take(Batch(project, annotators, part, now, rehearsal), part, file, result)
+            _count(Batch(project, part, held_of(part), now, rehearsal=rehearsal), file, result)
     else:
         _write(by, project, annotators, placed, file, now, result)
     result.problems.sort(key=lambda problem: problem.line)
@@ -188,11 +188,15 @@ def _write(by, project: Project, annotators: Annotators, placed, file: str, now:
     writes = ShortWrites()
     try:
         for part, is_last in with_last(_parts(placed, lambda: writes.rows)):
+            already = result.created
+            batch = Batch(project, part, held_of(part), now, by)
+            if not (batch.strangers or batch.changed or (is_last and already)):
+                _count(batch, file, result)
+                continue
             with writes.transaction(len(part)):
-                already = result.created
-                batch = Batch(project, annotators, part, now)
-                _take(batch, part, file, result)
-                batch.write(by)
+                batch = _of_this_moment(batch, annotators, part)
+                batch.write()
+                _count(batch, file, result)
                 if result.created and not already and not is_last:
                     audit.record(by=by, project=project, action="votes.import_started", target=file[-200:])
                 if result.created and is_last:
@@ -203,16 +207,24 @@ def _write(by, project: Project, annotators: Annotators, placed, file: str, now:
         ) from error
 
 
-def _take(batch: Batch, part: list[Placed], file: str, result: ImportedVotes) -> None:
-    for placed in part:
-        try:
-            changed = batch.take(placed)
-        except Refused as error:
-            result.kept += error.keeps
-            result.problems.add(Problem(file, placed.row.line, str(error)))
+def _of_this_moment(batch: Batch, annotators: Annotators, part: list[Placed]) -> Batch:
+    """The batch, made anew where people had to be made first or somebody voted since it was made. Under the locks of a saved vote."""
+    for person in batch.strangers.values():
+        annotators.make(person)
+    found = held_of(part, lock=True)
+    if not batch.strangers and found == batch.found:
+        return batch
+    return Batch(batch.project, part, found, batch.now, batch.by)
+
+
+def _count(batch: Batch, file: str, result: ImportedVotes) -> None:
+    for placed, outcome in batch.outcomes:
+        if isinstance(outcome, Refused):
+            result.kept += outcome.keeps
+            result.problems.add(Problem(file, placed.row.line, str(outcome)))
             continue
-        result.created += changed
-        result.unchanged += not changed
+        result.created += outcome
+        result.unchanged += not outcome
         result.count(placed.person)
 
 

@@ -186,10 +186,10 @@ def test_a_broken_off_import_of_votes_is_resumed_by_starting_it_again(monkeypatc
     small_steps(monkeypatch, 60)
     write = Batch.write
 
-    def failing(self, by):
+    def failing(self):
         if Vote.objects.count() >= 120:
             raise OSError("the machine was switched off")
-        write(self, by)
+        write(self)
 
     lines = votes(6, 3)
     with monkeypatch.context() as broken:
@@ -201,3 +201,51 @@ def test_a_broken_off_import_of_votes_is_resumed_by_starting_it_again(monkeypatc
     again = import_rows(lines)
     assert (again.created + again.unchanged, Vote.objects.count(), VoteEvent.objects.count()) == (378, 378, 378)
     assert GoldLabel.objects.count() == 126
+
+
+def test_the_same_votes_again_begin_no_transaction(monkeypatch):
+    import_rows(votes(6, 3))
+    with watched_transactions(monkeypatch) as written:
+        result = import_rows(votes(6, 3))
+    assert (result.created, result.unchanged, written) == (0, 378, [])
+
+
+def test_votes_are_compared_and_made_ready_outside_of_transactions(monkeypatch):
+    made, outside = Batch.__init__, []
+
+    def noting(self, *args, **options):
+        outside.append(not connection.in_atomic_block)
+        made(self, *args, **options)
+
+    import_rows(votes(1, 1))  # makes the three people
+    small_steps(monkeypatch, 100)
+    monkeypatch.setattr(Batch, "__init__", noting)
+    assert import_rows(votes(6, 3)).created == 378 - 21
+    assert outside == [True] * 6
+
+
+def test_what_came_between_comparing_and_writing_is_seen(monkeypatch):
+    """Another import gives the same cells other labels just before the transaction begins: the later time stands."""
+    head = "story_id,actor,belief,dimension,annotator,label,created_at"
+    import_lines(records(1))
+    project = Project.objects.get()
+
+    def rows(dimension: str, label: str, moment: str):
+        lines = [f"1,Ines,Belief {at},{dimension},ada,{label},{moment}" for at in range(3)]
+        handle = io.StringIO("\n".join([head, *lines]), newline="")
+        return import_votes(by=None, project=project, handle=handle, file="v.csv", now=timezone.now())
+
+    rows("order", "1", "2026-03-02T08:00:00Z")  # makes Ada
+    enter, between = ShortWrites._let_others_in, []
+
+    def overtaken(self):
+        enter(self)
+        if not between:
+            between.append("once")
+            rows("truth_status", "True", "2026-03-02T10:00:00Z")
+
+    monkeypatch.setattr(ShortWrites, "_let_others_in", overtaken)
+    result = rows("truth_status", "False", "2026-03-02T09:00:00Z")
+    assert (result.created, result.unchanged) == (0, 3)
+    assert set(Vote.objects.filter(dimension="truth_status").values_list("label", flat=True)) == {"True"}
+    assert VoteEvent.objects.count() == 6

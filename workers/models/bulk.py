@@ -19,10 +19,25 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
     Defaults of the model do not apply, so every column without a database default must be named. Constraints hold as
     ever; call it in a transaction.
     """
-    held = [model._meta.get_field(name) for name in fields]
+    _insert(model, fields, _adapted(rows, _adapters(model, fields)))
+
+
+class ReadyRows:
+    """Rows for `insert_rows` whose values are encoded already: that takes as long as the statement, and needs no transaction."""
+
+    def __init__(self, model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        self._model, self._fields = model, fields
+        self._rows = list(_adapted(rows, _adapters(model, fields)))
+
+    def insert(self) -> None:
+        if self._rows:
+            _insert(self._model, self._fields, self._rows)
+
+
+def _insert(model: type[models.Model], fields: Sequence[str], ready: Iterable[Sequence[Any]]) -> None:
     quote = connection.ops.quote_name
-    table, listed = quote(model._meta.db_table), ", ".join(quote(field.column) for field in held)
-    ready = _adapted(rows, {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))})
+    table = quote(model._meta.db_table)
+    listed = ", ".join(quote(model._meta.get_field(name).column) for name in fields)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             # Django's own errors, which callers catch, also from a call that Django does not wrap.
@@ -31,7 +46,7 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
                 for row in ready:
                     copy.write_row(row)
         else:
-            marks = ", ".join(["%s"] * len(held))
+            marks = ", ".join(["%s"] * len(fields))
             cursor.executemany(f"INSERT INTO {table} ({listed}) VALUES ({marks})", ready)
 
 
@@ -42,7 +57,7 @@ def insert_missing(
     held = [model._meta.get_field(name) for name in fields]
     quote = connection.ops.quote_name
     listed, marks = ", ".join(quote(field.column) for field in held), ", ".join(["%s"] * len(held))
-    ready = list(_adapted(rows, {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))}))
+    ready = list(_adapted(rows, _adapters(model, fields)))
     if not ready:
         return
     with connection.cursor() as cursor:
@@ -83,7 +98,7 @@ def _few(model: type[models.Model], fields: tuple, unique: tuple, update: tuple)
         keys = ", ".join(columns[name] for name in unique)
         new = ", ".join(f"{columns[name]} = EXCLUDED.{columns[name]}" for name in update)
         statement += f" ON CONFLICT ({keys}) DO UPDATE SET {new}"
-    return statement, {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))}
+    return statement, _adapters(model, fields)
 
 
 def update_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -91,13 +106,18 @@ def update_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
     held = [model._meta.get_field(name) for name in fields]
     quote = connection.ops.quote_name
     sets = ", ".join(f"{quote(field.column)} = %s" for field in held)
-    ready = list(_adapted(rows, {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))}))
+    ready = list(_adapted(rows, _adapters(model, fields)))
     if not ready:
         return
     with connection.cursor() as cursor:
         cursor.executemany(
             f"UPDATE {quote(model._meta.db_table)} SET {sets} WHERE {quote(model._meta.pk.column)} = %s", ready
         )
+
+
+def _adapters(model: type[models.Model], fields: Sequence[str]) -> dict[int, Callable[[Any], Any]]:
+    held = (model._meta.get_field(name) for name in fields)
+    return {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))}
 
 
 def _adapter(field: models.Field) -> Callable[[Any], Any] | None:
