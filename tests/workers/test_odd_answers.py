@@ -64,6 +64,35 @@ UNREADABLE = [
         '"The upstream model broke off."',
     ),
     (Odd(body=b'{"error": "out of memory"}'), "The provider answered with an error: out of memory", "out of memory"),
+    (
+        Odd(body=b'{"error": {"message": "Broke off."}, "choices": [{"message": {"content": "half"}}], "content": []}'),
+        "The provider answered with an error: Broke off.",
+        '"half"',
+    ),
+    (
+        Odd(
+            body=b'{"type": "error", "error": {"type": "api_error", "message": "Broke off."}, "stop_reason": "end_turn",'
+            b' "content": [{"type": "text", "text": "half"}], "choices": [{"message": {"content": "half"}}]}'
+        ),
+        "The provider answered with an error: Broke off.",
+        '"half"',
+    ),
+    (
+        Odd(body=b'{"type": "error", "content": [{"type": "text", "text": "half"}], "stop_reason": "end_turn"}'),
+        "The provider answered with an error: without a word which",
+        '"half"',
+    ),
+    (
+        Odd(body=b'[{"error": {"code": 503, "message": "Overloaded.", "status": "UNAVAILABLE"}}]'),
+        "The provider answered with an error: Overloaded. 503",
+        '"UNAVAILABLE"',
+    ),
+    (
+        Odd(body=b'{"error": true, "message": "No room.", "choices": []}'),
+        "The provider answered with an error: No room.",
+        "No room.",
+    ),
+    (Odd(body=b'{"choices": [{"message": {"content": 7}}], "content": 7}'), "The answer", '"content": 7'),
     (Odd(body=b"abc", headers={"content-encoding": "zstd"}), "The answer is packed as 'zstd'", ""),
     (Odd(body=b"abcdef", headers={"content-encoding": "gzip"}), "The answer could not be unpacked", ""),
 ]
@@ -95,7 +124,17 @@ STRANGE, NOTHING = (
     "The answer ended for a reason that is not known: ",
     "The provider does not say why the answer ended.",
 )
+EMPTY, ONLY_REASONING = (
+    f"The answer is empty: the model ended {told}." for told in ("without a word", "after its reasoning")
+)
+TOOL_BLOCK = {"type": "tool_use", "id": "t-1", "name": "search", "input": {}}
 OPENAI_ENDS = [
+    (openai_answer(content=""), "unusable", EMPTY),
+    (openai_answer(content=" \n"), "unusable", EMPTY),
+    (openai_answer(content=None), "unusable", EMPTY),
+    (openai_answer(content=[]), "unusable", EMPTY),
+    (openai_answer(content="", reasoning_content="Let me see."), "unusable", ONLY_REASONING),
+    (openai_answer("length", content=""), "truncated", TOKENS),
     (openai_answer("length"), "truncated", TOKENS),
     (openai_answer("content_filter"), "refused", FILTER),
     (openai_answer(content=None, refusal="I won't."), "refused", DECLINED),
@@ -106,6 +145,11 @@ OPENAI_ENDS = [
     (openai_answer(None), "unusable", NOTHING),
 ]
 ANTHROPIC_ENDS = [
+    (anthropic_answer(content=[]), "unusable", EMPTY),
+    (anthropic_answer(content=[{"type": "text", "text": ""}]), "unusable", EMPTY),
+    (anthropic_answer(content=[{"type": "thinking", "thinking": "Let me see."}]), "unusable", ONLY_REASONING),
+    (anthropic_answer(content=[TOOL_BLOCK]), "unusable", TOOL),
+    (anthropic_answer("max_tokens", []), "truncated", TOKENS),
     (anthropic_answer("max_tokens"), "truncated", TOKENS),
     (anthropic_answer("refusal", []), "refused", DECLINED),
     (anthropic_answer("tool_use", []), "unusable", TOOL),
@@ -126,6 +170,27 @@ def test_only_what_ended_by_itself_is_answered(ask, admin, provider):
         assert bool(attempt.body) == (state == "unusable")  # what else came stands nowhere else
         assert sentence in admin.get(reverse("workers:call", args=[call.uid])).content.decode()
     assert {item.state for item in Item.objects.all()} == {"unusable"}
+
+
+def test_a_choice_that_broke_off_is_no_answer(ask):
+    """A router says so within the choice, beside what came until then."""
+    choice = {"finish_reason": "error", "error": {"code": 502, "message": "Broke off."}, "message": {"content": "half"}}
+    (call,) = ask("openai", [Odd(body=json.dumps({"choices": [choice]}).encode())])
+    assert call.state == "unknown" and call.problem.startswith("The provider answered with an error: Broke off. 502")
+
+
+def test_text_in_parts_is_read_and_counts_that_are_none_are_not_told(ask):
+    parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": "yes"}, {"type": "text", "text": 7}]
+    whole = json.loads(openai_answer(content=parts).body)
+    strange = (
+        {"prompt_tokens": "five", "completion_tokens": -1},
+        ["five"],
+        {"prompt_tokens": 1e3},
+        {"prompt_tokens": 2**40},
+    )
+    calls = ask("openai", [Odd(body=json.dumps(whole | {"usage": usage}).encode()) for usage in strange])
+    for call in calls:
+        assert (call.state, call.answer, call.usage_told) == ("answered", "yes", False)
 
 
 FILTERED = [

@@ -145,6 +145,12 @@ def test_how_an_answer_ends(engine, reason, expected):
     assert one.stop == expected if isinstance(one, Completion) else type(one) is expected
 
 
+@pytest.mark.parametrize(("said", "told"), [("", "without a word."), ("I think </think> ", "after its reasoning.")])
+def test_an_end_without_a_word_is_no_answer(engine, said, told):
+    (one,) = engine.complete_many(asked(engine, said))
+    assert (one.stop, one.problem) == (Stop.OTHER, f"The answer is empty: the model ended {told}")
+
+
 def test_a_prompt_that_is_too_long_fails_alone(engine):
     # 50 tokens in all, one of them for an answer: 49 words fit, 50 do not, however long the answer may be
     answers = engine.complete_many(asked(engine, "a", "x " * 50, "x " * 49, "b"))

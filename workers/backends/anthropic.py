@@ -14,8 +14,9 @@ from workers.backends.contract import Body, Completion, Request, Spec, Usage
 from workers.backends.errors import BackendError, Rejected, Unreadable
 from workers.backends.headers import kept
 from workers.backends.openai import api_key, http_client, of_chain
+from workers.backends.reading import count_of, object_of, text_or_nothing
 from workers.backends.statuses import error_of, of_error_in_answer, of_response
-from workers.backends.stops import stop_of
+from workers.backends.stops import stop_of, unless_empty
 from workers.backends.wire import exchange, read_json
 
 MAX_TOKENS = 21_000
@@ -80,21 +81,25 @@ def body_of(spec: Spec, request: Request) -> Body:
 
 def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
     """Reads one message. Raises Unreadable where it has no content, or what its error means."""
-    if error_of(payload) and "content" not in payload:
+    if error_of(payload):  # whatever stands beside it: the provider says that it is no whole answer
         raise of_error_in_answer(payload)
     content = payload.get("content")
     if not isinstance(content, list):
         raise Unreadable("The answer has no list of content blocks.")
-    texts = [one.get("text") or "" for one in content if isinstance(one, dict) and one.get("type") == "text"]
-    thoughts = [one.get("thinking") or "" for one in content if isinstance(one, dict) and one.get("type") == "thinking"]
-    stop, problem = stop_of(payload.get("stop_reason"))
+    blocks = [one for one in content if isinstance(one, dict)]
+    text = "".join(text_or_nothing(one.get("text")) for one in blocks if one.get("type") == "text")
+    reasoning = "\n".join(text_or_nothing(one.get("thinking")) for one in blocks if one.get("type") == "thinking")
+    reason = payload.get("stop_reason")
+    if not text and any(one.get("type") == "tool_use" for one in blocks):
+        reason = "tool_use"
+    stop, problem = unless_empty(*stop_of(reason), text=text, reasoning=reasoning)
     return Completion(
-        text="".join(texts),
+        text=text,
         stop=stop,
         problem=problem,
-        usage=usage_of(payload.get("usage") or {}),
+        usage=usage_of(object_of(payload.get("usage"))),
         model=str(payload.get("model") or ""),
-        reasoning="\n".join(thoughts),
+        reasoning=reasoning,
         request_id=str(payload.get("id") or ""),
         headers=kept(headers),
     )
@@ -102,14 +107,12 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
 
 def usage_of(usage: Mapping[str, Any]) -> Usage:
     """Anthropic's input_tokens exclude the cache's; here `input` holds all."""
-    read, written = usage.get("cache_read_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
-    return Usage(
-        input=(usage.get("input_tokens") or 0) + read + written,
-        cached=read,
-        cache_write=written,
-        output=usage.get("output_tokens") or 0,
-        told=bool(usage.get("input_tokens") or read or written or usage.get("output_tokens")),
+    read, written, asked, said = (
+        count_of(usage.get(name))
+        for name in ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens", "output_tokens")
     )
+    total = asked + read + written
+    return Usage(input=total, cached=read, cache_write=written, output=said, told=bool(total or said))
 
 
 def translate(error: Exception) -> BackendError:

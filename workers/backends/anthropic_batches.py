@@ -30,7 +30,7 @@ from workers.backends.openai_batches import (
     split_lines,
 )
 from workers.backends.options import whole
-from workers.backends.statuses import of_status
+from workers.backends.statuses import error_of, of_error_in_answer, of_status
 from workers.backends.wire import BY_LINE
 
 MAX_REQUESTS = 100_000
@@ -158,6 +158,8 @@ def _result(row: dict[str, Any]) -> Completion | BackendError:
     result = row["result"]
     match result["type"]:
         case "succeeded":
+            if result.get("error"):  # beside an answer: the provider says that it is no whole one
+                raise of_error_in_answer(result["error"] if error_of(result["error"]) else result)
             return completion_of(result["message"], {})
         case "errored":
             error = result["error"]["error"]

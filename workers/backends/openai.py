@@ -18,9 +18,10 @@ from workers.backends.errors import BackendError, Forbidden, Lost, Rejected, Unr
 from workers.backends.headers import kept
 from workers.backends.keys import variable_problem
 from workers.backends.options import check_limits, whole
+from workers.backends.reading import count_of, object_of, said_in, text_or_nothing
 from workers.backends.redaction import Redactor
 from workers.backends.statuses import error_of, of_error_in_answer, of_response
-from workers.backends.stops import DECLINED, stop_of
+from workers.backends.stops import DECLINED, stop_of, unless_empty
 from workers.backends.wire import Wire, exchange, read_json
 
 
@@ -116,22 +117,25 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
     try:
         choice = payload["choices"][0]
         message = choice["message"]
-        content, refusal = message.get("content") or "", message.get("refusal") or ""
+        content, refusal = said_in(message.get("content")), text_or_nothing(message.get("refusal"))
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise Unreadable("The answer has no choices[0].message.") from error
+    if choice.get("error"):  # a router's way of saying that the model broke off
+        raise of_error_in_answer({"error": choice["error"]})
+    reasoning = text_or_nothing(message.get("reasoning")) or text_or_nothing(message.get("reasoning_content"))
     reason = choice.get("finish_reason")
     if refusal:
         reason = DECLINED
     elif not content and (message.get("tool_calls") or message.get("function_call")):
         reason = "tool_calls"
-    stop, problem = stop_of(reason)
+    stop, problem = unless_empty(*stop_of(reason), text=content, reasoning=reasoning)
     return Completion(
         text=refusal or content,
         stop=stop,
         problem=problem,
-        usage=usage_of(payload.get("usage") or {}),
+        usage=usage_of(object_of(payload.get("usage"))),
         model=str(payload.get("model") or ""),
-        reasoning=message.get("reasoning") or message.get("reasoning_content") or "",
+        reasoning=reasoning,
         request_id=str(payload.get("id") or ""),
         headers=kept(headers),
     )
@@ -139,15 +143,16 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
 
 def usage_of(usage: Mapping[str, Any]) -> Usage:
     """OpenAI's prompt_tokens include the cached ones."""
-    prompt = usage.get("prompt_tokens_details") or {}
-    completion = usage.get("completion_tokens_details") or {}
+    prompt = object_of(usage.get("prompt_tokens_details"))
+    completion = object_of(usage.get("completion_tokens_details"))
+    read, said = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
     return Usage(
-        input=usage.get("prompt_tokens") or 0,
-        cached=prompt.get("cached_tokens") or 0,
-        cache_write=prompt.get("cache_write_tokens") or 0,
-        output=usage.get("completion_tokens") or 0,
-        reasoning=completion.get("reasoning_tokens") or 0,
-        told=bool(usage.get("prompt_tokens") or usage.get("completion_tokens")),
+        input=read,
+        cached=count_of(prompt.get("cached_tokens")),
+        cache_write=count_of(prompt.get("cache_write_tokens")),
+        output=said,
+        reasoning=count_of(completion.get("reasoning_tokens")),
+        told=bool(read or said),
     )
 
 

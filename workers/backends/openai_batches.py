@@ -12,16 +12,17 @@ import re
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
 
 import openai
 
-from workers.backends.contract import BatchStatus, Body, Completion
+from workers.backends.contract import BatchStatus, Body, Completion, Stop
 from workers.backends.errors import Again, BackendError, Lost, Overloaded, Rejected, Unreachable, Unreadable
 from workers.backends.openai import completion_of, translate
 from workers.backends.options import whole
-from workers.backends.statuses import of_status
+from workers.backends.statuses import of_error_in_answer, of_status
 from workers.backends.wire import BY_LINE, text_of
 
 MAX_REQUESTS = 50_000
@@ -174,7 +175,10 @@ def read_line(line: bytes, result: Callable[[dict[str, Any]], Completion | Backe
     try:
         row = json.loads(line.decode("utf-8"))
         custom_id = str(row["custom_id"])
-        return custom_id, result(row)
+        found = result(row)
+        if isinstance(found, Completion) and found.stop is Stop.OTHER:
+            found = replace(found, body=text_of(line))
+        return custom_id, found
     except BackendError as error:
         error.body = error.body or text_of(line)
         return custom_id, error
@@ -213,4 +217,6 @@ def _result(row: dict[str, Any]) -> Completion | BackendError:
     if response["status_code"] != 200:
         body = response.get("body")
         return of_status(response["status_code"], body, json.dumps(body, ensure_ascii=False), {})
+    if row.get("error"):  # beside an answer: the provider says that it is no whole one
+        raise of_error_in_answer({"error": row["error"]})
     return completion_of(response["body"], {"x-request-id": response.get("request_id") or ""})

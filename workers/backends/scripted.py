@@ -19,6 +19,7 @@ from typing import Any
 
 from workers.backends import errors
 from workers.backends.contract import Body, Completion, Request, Spec, Stop, Usage
+from workers.backends.stops import unless_empty
 
 FAILURES: dict[str, type[errors.BackendError]] = {
     "rejected": errors.Rejected,
@@ -73,7 +74,8 @@ class ScriptedBackend:
         text = rule["text"] if "text" in rule else self._answer(body)
         asked = sum(len(str(one["content"])) for one in body["messages"]) // 4
         usage = Usage(input=asked, output=len(text) // 4)
-        return Completion(text=text, stop=Stop(rule.get("stop", "end")), usage=usage, model=self.spec.model)
+        stop, problem = unless_empty(Stop(rule.get("stop", "end")), "", text=text)
+        return Completion(text=text, stop=stop, problem=problem, usage=usage, model=self.spec.model)
 
     async def aclose(self) -> None:
         pass

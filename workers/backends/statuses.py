@@ -128,15 +128,20 @@ def _names(payload: Any) -> str:
 
 
 def error_of(payload: Any) -> dict[str, Any] | None:
-    """The error object of a body, {"message": …} for a bare text, None where there is none."""
+    """The error object of a body, {"message": …} where it is no object, None where there is none."""
+    if isinstance(payload, list) and len(payload) == 1:  # Gemini's way
+        payload = payload[0]
     if not isinstance(payload, dict):
         return None
     inner = payload.get("error")
-    if isinstance(inner, dict):
+    if isinstance(inner, dict) and inner:
         return inner
-    if isinstance(inner, str) and inner:
-        return {"message": inner}
-    return payload if "message" in payload and ("code" in payload or payload.get("object") == "error") else None
+    if inner:
+        named = inner if isinstance(inner, str) else payload.get("message") or json.dumps(inner, ensure_ascii=False)
+        return {"message": named}
+    if "error" in (payload.get("object"), payload.get("type")):
+        return {"message": "without a word which"} | payload
+    return payload if "message" in payload and "code" in payload and "choices" not in payload else None
 
 
 def said(payload: Any, text: str) -> str:

@@ -34,3 +34,14 @@ def stop_of(reason: object) -> tuple[Stop, str]:
     if not reason:
         return Stop.OTHER, "The provider does not say why the answer ended."
     return Stop.OTHER, f"The answer ended for a reason that is not known: {str(reason)[:80]}."
+
+
+EMPTY = "The answer is empty: the model ended without a word."
+ONLY_REASONING = "The answer is empty: the model ended after its reasoning."
+
+
+def unless_empty(stop: Stop, problem: str, *, text: str, reasoning: str = "") -> tuple[Stop, str]:
+    """A model that ended by itself and said nothing gave no answer, whatever reason it names for its end."""
+    if stop is not Stop.END or text.strip():
+        return stop, problem
+    return Stop.OTHER, ONLY_REASONING if reasoning.strip() else EMPTY

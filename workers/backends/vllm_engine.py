@@ -20,6 +20,7 @@ from workers.backends import gpu
 from workers.backends.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.backends.errors import BackendError, Overloaded, Rejected, Unreadable
 from workers.backends.options import check_options
+from workers.backends.stops import unless_empty
 
 log = logging.getLogger(__name__)
 
@@ -163,9 +164,11 @@ class VllmEngine:
             output=len(answer.token_ids),
             reasoning=thought,
         )
+        stop, problem = unless_empty(_STOPS[answer.finish_reason], "", text=text, reasoning=reasoning)
         return Completion(
             text=text,
-            stop=_STOPS[answer.finish_reason],
+            stop=stop,
+            problem=problem,
             usage=usage,
             model=self.spec.model,
             reasoning=reasoning,

@@ -92,6 +92,8 @@ def read_json(content: bytes) -> dict[str, Any]:
         page = "a web page, " if content.lstrip()[:1] == b"<" else ""
         told = f"The answer is {page}not JSON: {str(error)[:120]}; it has {len(content)} bytes."
         raise Unreadable(told) from error
+    if isinstance(payload, list) and len(payload) == 1 and isinstance(payload[0], dict) and payload[0].get("error"):
+        return payload[0]  # Gemini's way to say an error
     if not isinstance(payload, dict):
         raise Unreadable(f"The answer is a JSON {type(payload).__name__}, expected an object.")
     return payload
