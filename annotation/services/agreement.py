@@ -166,7 +166,7 @@ def _compute_annotators(project: Project, split: str | None, category: str | Non
 def _compute_opinions(project: Project, split: str | None, category: str | None) -> dict:
     opinions: dict[str, dict] = {}
     for key, (votes, _) in _load(project, split, category).items():
-        for name, skills in by_annotator.second_opinions(votes.complete(project.overlap), seed=SEED).items():
+        for name, skills in by_annotator.second_opinions(votes.complete(project.overlap)).items():
             opinions.setdefault(name, {})[key] = skills
     return opinions
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from annotation.domain.agreement.aggregation import dawid_skene, mace
 from annotation.domain.agreement.coefficients import cohens_kappa
 from annotation.domain.agreement.votes import Votes
 
@@ -69,34 +69,17 @@ def against_resolved(votes: Votes, resolved: NDArray[np.int64]) -> list[dict]:
     ]
 
 
-def second_opinions(votes: Votes, *, seed: int) -> dict[str, dict[str, float]]:
-    """Skill of each annotator by Dawid–Skene (mean diagonal of the confusion matrix) and MACE (1 − spamming).
+def second_opinions(votes: Votes) -> dict[str, dict[str, float]]:
+    """Skill of each annotator by Dawid–Skene (mean diagonal of the confusion matrix, each label by its share of the votes) and MACE (the chance
+    of answering in earnest).
 
-    Both from crowd-kit; a second opinion on annotators, never a gold label. Empty where fewer than two voted.
+    A second opinion on annotators, never a gold label. Empty where fewer than two voted.
     """
     if len(votes.annotators) < 2 or not len(votes.story):
         return {}
-    from crowdkit.aggregation import MACE, DawidSkene
-
-    frame = pd.DataFrame({"task": votes.cell, "worker": votes.annotator, "label": votes.code})
-    skene = DawidSkene(n_iter=20).fit(frame)
-    mace = MACE(n_restarts=1, n_iter=10, random_state=seed).fit(frame)
-    # Column 1 of spamming_ is the chance that the annotator answers in earnest; rows are in order of appearance.
-    earnest = dict(zip(pd.unique(frame["worker"]), mace.spamming_[:, 1] / mace.spamming_.sum(axis=1), strict=True))
-    used = np.bincount(votes.code, minlength=len(votes.labels))
-    out: dict[str, dict[str, float]] = {}
-    for at, name in enumerate(votes.annotators):
-        errors = skene.errors_.loc[at]
-        diagonal = [errors.loc[label, label] for label in errors.index]
-        skill = float(np.average(diagonal, weights=[used[label] for label in errors.index]))
-        out[name] = {"dawid_skene": skill, "mace": float(earnest[at])}
-    return out
-
-
-def doubtful(votes: Votes) -> NDArray[np.float64]:
-    """One minus Dawid–Skene's probability of each cell's likeliest label, shape (C,): orders a queue, no more."""
-    from crowdkit.aggregation import DawidSkene
-
-    frame = pd.DataFrame({"task": votes.cell, "worker": votes.annotator, "label": votes.code})
-    probabilities = DawidSkene(n_iter=20).fit_predict_proba(frame)
-    return 1 - probabilities.sort_index().max(axis=1).to_numpy()
+    used, code = np.unique(votes.code, return_inverse=True)
+    rows = votes.cell, votes.annotator, code, len(used)
+    _, confusion = dawid_skene(*rows)
+    skills = np.diagonal(confusion, axis1=1, axis2=2) @ (np.bincount(code) / len(code))
+    both = zip(votes.annotators, skills.tolist(), mace(*rows).tolist(), strict=True)
+    return {name: {"dawid_skene": skill, "mace": earnest} for name, skill, earnest in both}

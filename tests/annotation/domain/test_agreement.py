@@ -229,10 +229,9 @@ def test_second_opinions_rank_a_careful_annotator_above_a_guesser():
             code = right if name != "guesser" and rng.random() < 0.95 else rng.integers(0, 3)
             rows.append((cell // 10, cell, name, labels[code]))
     votes = Votes.of("knowledge_access", labels, rows)
-    skill = annotators.second_opinions(votes, seed=1)
+    skill = annotators.second_opinions(votes)
     assert min(skill[name]["dawid_skene"] for name in ("ada", "bo", "cy")) > skill["guesser"]["dawid_skene"] + 0.3
     assert min(skill[name]["mace"] for name in ("ada", "bo", "cy")) > skill["guesser"]["mace"] + 0.3
-    assert annotators.doubtful(votes).shape == (300,)
 
 
 def test_stage_one():

@@ -1,0 +1,97 @@
+"""Two models of annotators fitted to votes without gold: Dawid and Skene's confusion matrices, and MACE's competence.
+
+Votes come as three arrays of shape (V,): cell in 0…C−1, annotator in 0…A−1 and label in 0…K−1. Every annotator has a vote. Nothing is drawn
+at random: both start from the votes themselves, so that the same votes give the same figures.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+ITERATIONS = 200
+ENOUGH = 1e-7
+"""Fitting ends when the log-likelihood gains less, per vote."""
+_TINY = 1e-10
+"""Stands for a chance of nothing, whose logarithm would rule a label out for ever."""
+
+SPAM_PRIOR = 0.5
+"""Of the beta distribution of being in earnest, both sides (Hovy et al. 2013, section 3.1)."""
+STRATEGY_PRIOR = 10.0
+"""Of the Dirichlet distribution of the labels that are given without looking (ibid.)."""
+
+
+def dawid_skene(cell: Ints, annotator: Ints, code: Ints, labels: int) -> tuple[Floats, Floats]:
+    """What the label of each cell may be, shape (C, K), and each annotator's confusion matrix, shape (A, true K, given K).
+
+    Expectation–maximisation from the shares of the votes (Dawid and Skene 1979, "Maximum likelihood estimation of observer error-rates using
+    the EM algorithm", Applied Statistics 28(1)).
+    """
+    truth = _sums(cell, np.eye(labels)[code])
+    truth /= truth.sum(axis=1, keepdims=True)
+    likelihood = -np.inf
+    for _ in range(ITERATIONS):
+        prior = np.log(np.maximum(truth.mean(axis=0), _TINY))
+        confusion = _confusion(annotator, code, truth[cell])
+        joint = prior + _sums(cell, np.log(confusion)[annotator, :, code])
+        truth, gained = _normalised(joint)
+        if (gained - likelihood) / len(cell) < ENOUGH:
+            break
+        likelihood = gained
+    return truth, confusion
+
+
+def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
+    """The chance that each annotator answers in earnest and not by a habit that ignores the cell, shape (A,).
+
+    Variational expectation–maximisation with the priors of the paper (Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013, "Learning whom to trust with
+    MACE", NAACL).
+    """
+    people = annotator.max() + 1
+    earnest, spamming = np.full((2, people), 0.5)
+    habits, likelihood = np.full((people, labels), 1 / labels), -np.inf
+    for _ in range(ITERATIONS):
+        by_habit = spamming[annotator] * habits[annotator, code]
+        either = by_habit + earnest[annotator]
+        # of each label in turn: its voters may have looked, all others went by habit
+        joint = _sums(cell, np.log(by_habit)[:, None] + np.eye(labels)[code] * np.log(either / by_habit)[:, None])
+        truth, gained = _normalised(joint)
+        looked = truth[cell, code] * earnest[annotator] / either
+        known = np.exp(_log_mean(_sums(annotator, np.column_stack([looked, 1 - looked])), SPAM_PRIOR))
+        earnest, spamming = known.T
+        habits = np.exp(_log_mean(_sums(annotator, np.eye(labels)[code] * (1 - looked)[:, None]), STRATEGY_PRIOR))
+        if abs(gained - likelihood) / len(cell) < ENOUGH:
+            break
+        likelihood = gained
+    return earnest / (earnest + spamming)
+
+
+def _confusion(annotator: Ints, code: Ints, truth: Floats) -> Floats:
+    """From what the label of each vote's cell may be, shape (V, K): shape (A, true K, given K)."""
+    k = truth.shape[1]
+    given = _sums(annotator * k + code, truth, (annotator.max() + 1) * k).reshape(-1, k, k).swapaxes(1, 2)
+    given = np.maximum(given, _TINY)
+    return given / given.sum(axis=2, keepdims=True)
+
+
+def _sums(group: Ints, rows: Floats, groups: int = 0) -> Floats:
+    """Sums of rows of shape (V, m) within each group: shape (groups, m)."""
+    return np.column_stack([np.bincount(group, weights=column, minlength=groups) for column in rows.T])
+
+
+def _normalised(joint: Floats) -> tuple[Floats, float]:
+    """Chances from their unscaled logarithms, row by row, and the sum of the logarithms of what they were divided by."""
+    highest = joint.max(axis=1, keepdims=True)
+    scaled = np.exp(joint - highest)
+    total = scaled.sum(axis=1, keepdims=True)
+    return scaled / total, float((highest + np.log(total)).sum())
+
+
+def _log_mean(counts: Floats, prior: float) -> Floats:
+    """The mean logarithm of each chance under a Dirichlet posterior, shape as `counts`: one row a distribution."""
+    from scipy.special import digamma
+
+    return digamma(counts + prior) - digamma((counts + prior).sum(axis=1, keepdims=True))
