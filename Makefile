@@ -15,10 +15,7 @@ export HOST PORT WORKERS THREADS
 .PHONY: prepare serve prepared-web web worker engine-worker test setup dev-setup lock lint check clean-venv
 
 prepare: setup
-	@$(BIN)/python manage.py check --fail-level ERROR
-	@$(BIN)/python manage.py migrate --noinput -v 0
-	@$(BIN)/python manage.py collectstatic --noinput -v 0
-	@if [ "$(SAMPLE)" = 1 ]; then $(BIN)/python manage.py load_sample --once; fi
+	@$(BIN)/python manage.py prepare $(if $(filter 1,$(SAMPLE)),--sample)
 
 serve: prepare
 	@$(BIN)/python -c "import socket; socket.create_server(('$(HOST)', $(PORT))).close()" 2>/dev/null \

@@ -21,8 +21,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
-from scipy.stats import norm, t
 
 from core.statistics.bootstrap import RESAMPLES, Floats, mean_of, replicated_means
 
@@ -55,9 +53,9 @@ class Scale:
             return self._up_from(value, margin) if np.isfinite(self.low) else (value - margin, value + margin)
         width = self.high - self.low
         share = (value - self.low) / width
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             middle, reach = np.log(share / (1 - share)), margin / width / (share * (1 - share))
-        return self.low + width * expit(middle - reach), self.low + width * expit(middle + reach)
+            return self.low + width / (1 + np.exp(reach - middle)), self.low + width / (1 + np.exp(-middle - reach))
 
     def _up_from(self, value: Floats, margin: Floats) -> tuple[Floats, Floats]:
         above = value - self.low
@@ -101,7 +99,7 @@ def intervals(
     left_out, drawn = replicates[:clusters], replicates[clusters:]
     known = np.isfinite(drawn)
     error = _spread(drawn, known) * np.sqrt(n / (n - 1))
-    low, high = scale.around(values, t.ppf((1 + LEVEL) / 2, freedom(values - left_out, n)) * error)
+    low, high = scale.around(values, t_quantile((1 + LEVEL) / 2, freedom(values - left_out, n)) * error)
     size = np.abs(values) if np.isinf(scale.high) else np.full(len(values), scale.high - scale.low)
     enough = known.mean(axis=0) >= KNOWN
     alike = error <= _NO_SPREAD * size
@@ -154,7 +152,16 @@ def tails(n: NDArray[np.int64]) -> Floats:
 
     The tails of an expanded percentile interval (Hesterberg 2015).
     """
-    return norm.cdf(np.sqrt(n / (n - 1)) * t.ppf((1 - LEVEL) / 2, n - 1))
+    from scipy.special import ndtr
+
+    return ndtr(np.sqrt(n / (n - 1)) * t_quantile((1 - LEVEL) / 2, n - 1))
+
+
+def t_quantile(share: float, freedom: Floats) -> Floats:
+    """The quantile of Student's t distribution, below which lies `share` of it."""
+    from scipy.special import stdtrit  # not scipy.stats, which takes a second and fifty megabytes
+
+    return stdtrit(freedom, share)
 
 
 def few(unit: str) -> str:

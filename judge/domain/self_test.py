@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scipy.stats import binomtest
-
 from judge.domain.contrast import ALIKE, NAMES, Kind
 
 CONFIDENCE = 0.95
@@ -42,6 +40,8 @@ def rates(judged: Iterable[tuple[str, int | None]]) -> list[dict[str, Any]]:
 
 
 def _rate(kind: Kind, right: int, n: int, missing: int) -> Rate:
+    from scipy.stats import binomtest
+
     interval = binomtest(right, n).proportion_ci(CONFIDENCE, method="exact") if n else None
     ends = [float(interval.low), float(interval.high)] if interval else None
     return Rate(kind.value, NAMES[kind], kind in ALIKE, right, n, missing, right / n if n else None, ends)

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from rapidfuzz import fuzz, process
-from scipy.optimize import linear_sum_assignment
 
 from workers.backends.lexical_guards import contradict
 
@@ -35,6 +34,8 @@ def align(
     for side, rows in enumerate((predictions, gold)):
         for at, row in enumerate(rows):
             groups[row[0].strip().lower()][side].append(at)
+    from scipy.optimize import linear_sum_assignment  # where it is used: it takes most of a second
+
     found = []
     for left, right in groups.values():
         if not left or not right:

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import warnings
 
-import evalica
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from statsmodels.stats.inter_rater import cohens_kappa as _cohens_kappa
 
 Counts = NDArray[np.int64]
 
@@ -69,6 +66,9 @@ def krippendorff_alpha(counts: Counts) -> float | None:
     """
     if undefined(counts):
         return None
+    import evalica
+    import pandas as pd
+
     slots = np.full((int(counts.sum(axis=1).max()), len(counts)), np.nan)
     cells, codes = np.nonzero(counts)
     cells, codes = np.repeat(cells, counts[cells, codes]), np.repeat(codes, counts[cells, codes])
@@ -102,6 +102,8 @@ def cohens_kappa(confusion: Counts) -> float | None:
     margins = confusion.sum(axis=0) + confusion.sum(axis=1)
     if confusion.sum() == 0 or (margins > 0).sum() < 2:
         return None
+    from statsmodels.stats.inter_rater import cohens_kappa as kappa
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return float(_cohens_kappa(confusion, return_results=False))
+        return float(kappa(confusion, return_results=False))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import false_discovery_control, ttest_1samp, wilcoxon
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -34,6 +33,8 @@ def alternative_annotator_test(labels: Ints, model: Ints, *, epsilon: float = 0.
     0.2 against experts, 0.15 skilled annotators, 0.1 crowd workers. Raises ValueError where ε is not in [0, 1) or the
     shapes do not match.
     """
+    from scipy.stats import false_discovery_control
+
     if not 0 <= epsilon < 1:
         raise ValueError(f"Epsilon is {epsilon}; expected 0 or more and below 1.")
     if labels.ndim != 2 or model.shape != labels.shape[:1]:
@@ -74,6 +75,8 @@ def _against(labels: Ints, model: Ints, annotator: int, epsilon: float) -> dict:
 
 def _one_sided(difference: Floats, epsilon: float) -> tuple[str, float]:
     """Test and p-value of: the human's wins minus the model's are below ε on average."""
+    from scipy.stats import ttest_1samp, wilcoxon
+
     if len(difference) < NORMAL_FROM:
         if not (difference != epsilon).any():
             return "wilcoxon", 1.0

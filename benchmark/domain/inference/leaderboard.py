@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from benchmark.domain.inference.cases import Cases
 from benchmark.domain.inference.groups import letters
@@ -95,9 +94,10 @@ def _rows(cases: Cases, **rules: int) -> list[dict[str, Any]]:
 
 def _ranks(worst: Floats) -> list[int]:
     """1 for the highest mean; equal means share the better rank."""
-    return (
-        rankdata(-np.round(mean_of(worst), 12), method="min").astype(int).tolist() if worst.size else [1] * len(worst)
-    )
+    if not worst.size:
+        return [1] * len(worst)
+    means = np.round(mean_of(worst), 12)
+    return (1 + (means > means[:, None]).sum(axis=1)).tolist()
 
 
 def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int] | None]:
@@ -105,12 +105,12 @@ def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int
     models, stories = cases.worst.shape
     if models < RANKS_FROM or stories < FEWEST:
         return [None] * models
-    drawn = resampled_means(cases.worst.T, seed=seed, resamples=resamples)
-    best = rankdata(-np.round(drawn, 12), method="min", axis=1)
-    worst = rankdata(-np.round(drawn, 12), method="max", axis=1)
+    drawn = np.round(resampled_means(cases.worst.T, seed=seed, resamples=resamples), 12)
+    best = np.stack([1 + (drawn > one[:, None]).sum(axis=1) for one in drawn.T], axis=1)
+    worst = np.stack([(drawn >= one[:, None]).sum(axis=1) for one in drawn.T], axis=1)
     tail = float(tails(np.array([stories]))[0])
-    low = np.quantile(best, tail, axis=0, method="lower").astype(int)
-    high = np.quantile(worst, 1 - tail, axis=0, method="higher").astype(int)
+    low = np.quantile(best, tail, axis=0, method="lower")
+    high = np.quantile(worst, 1 - tail, axis=0, method="higher")
     return [list(ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
 
 

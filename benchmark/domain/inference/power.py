@@ -6,8 +6,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import nct, t
 
 from benchmark.domain.inference.aligned import Aligned
 from core.statistics import ALPHA, out_of_reach
@@ -66,5 +64,8 @@ def smallest_difference(
 
 def _standardised(n: int, power: float, alpha: float) -> float:
     """The noncentrality at which the two-sided t test of n differences finds them, on their own side, so often."""
+    from scipy.optimize import brentq
+    from scipy.stats import nct, t
+
     cut = float(t.isf(alpha / 2, n - 1))
     return float(brentq(lambda shift: float(nct.sf(cut, n - 1, shift)) - power, 0, 4 * cut + 10))

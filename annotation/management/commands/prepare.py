@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.management import BaseCommand, call_command
+
+MARK = ".collected"
+"""In STATIC_ROOT: of which files it was made."""
+
+
+class Command(BaseCommand):
+    help = "Checks the settings, brings the database and the static files up to date and loads the sample: what precedes a start."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--sample", action="store_true", help="load the sample project where there is no project")
+
+    def handle(self, **options) -> None:
+        # one process for all of it: to load the settings and the apps takes longer than the work
+        call_command("migrate", interactive=False, verbosity=0)
+        _collect_static()
+        if options["sample"]:
+            call_command("load_sample", once=True, stdout=self.stdout)
+
+
+def _collect_static() -> None:
+    """Only what has changed is worth the seconds: every file is hashed and compressed anew."""
+    mark, made_of = Path(settings.STATIC_ROOT) / MARK, _sources()
+    if mark.is_file() and mark.read_text(encoding="utf-8") == made_of:
+        return
+    mark.unlink(missing_ok=True)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    mark.write_text(made_of, encoding="utf-8")
+
+
+def _sources() -> str:
+    """A digest of the name, size and time of every static file, and of how they are stored."""
+    found = sorted(
+        (name, file.stat().st_size, file.stat().st_mtime_ns)
+        for finder in get_finders()
+        for name, storage in finder.list([])
+        for file in [Path(storage.path(name))]
+    )
+    return hashlib.sha256(json.dumps([found, settings.STORAGES["staticfiles"]]).encode()).hexdigest()

@@ -1,0 +1,64 @@
+"""What precedes a start: static files are collected when something has changed, and only then."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from annotation.management.commands import prepare
+
+
+@pytest.fixture
+def collected(settings, tmp_path) -> Path:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "one.css").write_text("a { color: red }")
+    settings.STATIC_ROOT, settings.STATICFILES_DIRS = str(tmp_path / "static"), [own]
+    settings.STORAGES = settings.STORAGES | {
+        "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"}
+    }
+    prepare._collect_static()
+    return tmp_path / "static"
+
+
+def made(folder: Path) -> dict[str, int]:
+    return {str(file): file.stat().st_mtime_ns for file in folder.rglob("*") if file.is_file()}
+
+
+def test_nothing_is_made_anew_where_nothing_changed(collected):
+    before = made(collected)
+    prepare._collect_static()
+    assert made(collected) == before and len(list(collected.glob("one.*.css"))) == 1
+
+
+def test_a_changed_file_is_collected(collected, tmp_path):
+    source = tmp_path / "own" / "one.css"
+    source.write_text("a { color: tan }")
+    os.utime(source, (1, 1))  # older than what was collected, as after a checkout of an earlier version
+    prepare._collect_static()
+    assert any("tan" in file.read_text() for file in collected.glob("one.*.css"))
+
+
+def test_what_was_not_finished_is_collected_again(collected, tmp_path, monkeypatch):
+    def broken(*_, **__):
+        raise OSError("No space left on device")
+
+    (tmp_path / "own" / "two.css").write_text("b {}")
+    with monkeypatch.context() as patch:
+        patch.setattr(prepare, "call_command", broken)
+        with pytest.raises(OSError, match="No space"):
+            prepare._collect_static()
+    prepare._collect_static()
+    assert list(collected.glob("two.*.css"))
+
+
+@pytest.mark.django_db
+def test_the_sample_comes_once_and_only_where_it_is_asked_for(collected, capsys):
+    call_command("prepare")
+    assert "Sample log-ins" not in capsys.readouterr().out
+    call_command("prepare", sample=True)
+    call_command("prepare", sample=True)
+    assert capsys.readouterr().out.count("Sample log-ins") == 2
