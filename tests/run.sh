@@ -4,7 +4,7 @@
 # it fails the run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-PYTEST=(.venv/bin/python -m pytest -n "${TEST_PROCESSES:-2}" --dist loadgroup)
+PYTEST=(.venv/bin/python -m pytest -n "${TEST_PROCESSES:-2}" --dist loadgroup --durations 25)
 scratch=$(mktemp -d)
 chmod 755 "$scratch"
 export CREDENCE_VAR="$scratch/var"

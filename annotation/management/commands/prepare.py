@@ -27,7 +27,7 @@ class Command(BaseCommand):
 
 
 def _collect_static() -> None:
-    """Only what has changed is worth the seconds: every file is hashed and compressed anew."""
+    """Collect the static files where any of them has changed: each is hashed and compressed anew, which takes seconds."""
     mark, made_of = Path(settings.STATIC_ROOT) / MARK, _sources()
     if mark.is_file() and mark.read_text(encoding="utf-8") == made_of:
         return
@@ -37,7 +37,7 @@ def _collect_static() -> None:
 
 
 def _sources() -> str:
-    """A digest of the name, size and time of every static file, and of how they are stored."""
+    """Return a digest of the name, size and time of every static file, and of how they are stored."""
     found = sorted(
         (name, file.stat().st_size, file.stat().st_mtime_ns)
         for finder in get_finders()
