@@ -1,4 +1,4 @@
-"""One sentence for what can happen to the disk and to the database beneath everything: full, damaged, away, held, not writable."""
+"""One sentence for what can happen to the disk and to the database beneath everything: full, damaged, away, held, not writable, not prepared."""
 
 from __future__ import annotations
 
@@ -13,10 +13,22 @@ AWAY = (
 HELD = "{place}: another process holds the database; nothing was saved. Try again in a moment."
 CLOSED = "{place}: it cannot be opened or written; see that the folder exists and that it may be written."
 REFUSED = "{place}: the database server refuses the user or knows no such database; see the address."
+OTHER_VERSION = "{place}: it has no tables, or those of another version of the product; bring it up to date with `make prepare`, then start again."
 
 _SQLITE = {5: HELD, 6: HELD, 8: CLOSED, 10: FULL, 11: DAMAGED, 13: FULL, 14: CLOSED, 23: CLOSED, 26: DAMAGED}
 """By primary result code (https://sqlite.org/rescode.html). An I/O error (10) is nearly always a quota or a disk that is full."""
-_SQLSTATE = {"53100": FULL, "25006": CLOSED, "55P03": HELD, "XX001": DAMAGED, "XX002": DAMAGED, "58030": FULL}
+_SQLITE_ERROR = 1
+"""What the SQL names is not there, or the SQL is wrong."""
+_SQLSTATE = {
+    "53100": FULL,
+    "42P01": OTHER_VERSION,
+    "42703": OTHER_VERSION,
+    "25006": CLOSED,
+    "55P03": HELD,
+    "XX001": DAMAGED,
+    "XX002": DAMAGED,
+    "58030": FULL,
+}
 """By code, else by class of two characters (https://www.postgresql.org/docs/current/errcodes-appendix.html)."""
 _SQLSTATE_CLASSES = {"08": AWAY, "57": AWAY, "53": AWAY, "28": REFUSED, "3D": REFUSED}
 _ERRNO = {
@@ -46,6 +58,8 @@ def sentence_of(error: BaseException, *, place: str) -> str | None:
 
 def _of_database(error: BaseException) -> str | None:
     if code := getattr(error, "sqlite_errorcode", None):
+        if code == _SQLITE_ERROR and str(error).startswith(("no such table", "no such column")):
+            return OTHER_VERSION
         return _SQLITE.get(code & 0xFF)
     if not hasattr(error, "sqlstate"):
         return None

@@ -67,6 +67,26 @@ def test_a_database_that_is_away_is_one_sentence_at_the_start_and_at_work(instal
     says_one_sentence(import_stories(installation, **away), "127.0.0.1:1/minds", "cannot be reached")
 
 
+def test_a_database_that_nobody_prepared_is_one_sentence(tmp_path):
+    (tmp_path / "stories.jsonl").write_text(RECORD)
+    says_one_sentence(import_stories(tmp_path / "var"), "credence.sqlite3", "make prepare")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_missing_table_or_column_is_told_apart_from_other_wrong_sql():
+    told = {}
+    for sql in ("SELECT 1 FROM nowhere", "SELECT colour FROM annotation_story", "SELEC 1"):
+        with pytest.raises(Exception) as caught, connection.cursor() as cursor:
+            cursor.execute(sql)
+        told[sql] = sentence_of(caught.value, place="Here")
+    missing, column, wrong = told.values()
+    assert (
+        missing == column
+        and missing.startswith("Here: it has no tables, or those of another version")
+        and wrong is None
+    )
+
+
 @pytest.mark.parametrize("content", [b"no database at all " * 400, b"SQLite format 3\0" + b"\xff" * 8000])
 def test_a_damaged_database_file_is_named(tmp_path, content):
     var = tmp_path / "var"
