@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.conf import settings as site
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connections
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -30,55 +27,16 @@ from annotation.models import (
 )
 from benchmark.models import Dataset, Run, SharedReport, StoredPromptSet
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
+from tests.pressing import KEY, PRESSES, all_at_once, press_six, presses
 from workers.models import Endpoint, Item, Making
 from workers.services import once
 
 TEMPLATES = Path(site.BASE_DIR, "templates")
-PRESSES = 6
-KEY = re.compile(r'name="once" value="([^"]+)"')
 LAUNCHED = {
     "dataset": "1", "endpoints": ["majority"], "stages": ["label"], "judge_level": "4", "shots": "3", "level": "3", "form": "text",
     "examples": "1", "prompt_set": "omnitom-1", "max_tokens": "6000", "seed": "1",
 }  # fmt: skip
 ENDPOINT = {"name": "small", "provider": "baseline", "model": "majority"}
-
-
-def all_at_once(press: Callable[[int], object]) -> list:
-    """What six presses that start together were answered."""
-    together, answers = threading.Barrier(PRESSES), [None] * PRESSES
-
-    def send(at: int) -> None:
-        try:
-            together.wait(30)
-            answers[at] = press(at)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=send, args=(at,)) for at in range(PRESSES)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(120)
-    return answers
-
-
-@pytest.fixture
-def press_six(db):
-    """`press_six(person, page, {…})`: opens the page and sends its form six times at once, with the key that stands in it."""
-
-    def press(person, page: str, said: dict, to: str = "", opened_with: dict | None = None) -> list:
-        clients = [Client() for _ in range(PRESSES)]
-        for client in clients:
-            client.force_login(person)
-        shown = clients[0].post(page, opened_with) if opened_with else clients[0].get(page)
-        key = KEY.findall(shown.content.decode())[-1]
-        return all_at_once(lambda at: clients[at].post(to or page, _fresh(said) | {"once": key}))
-
-    return press
-
-
-def _fresh(said: dict) -> dict:
-    return {name: value() if callable(value) else value for name, value in said.items()}
 
 
 @pytest.fixture
@@ -100,43 +58,50 @@ pytestmark = pytest.mark.django_db(transaction=True)
 # --- runs and reports ------------------------------------------------------------------------------------------------------------
 
 
-def test_run_again(cast, finished_run, press_six):
+@presses("benchmark:run_again")
+def test_run_again(cast, finished_run):
     _one(press_six(cast.alice, f"/p/minds/runs/{finished_run.uid}/again/", {}))
     assert Run.objects.count() == 2
 
 
-def test_launch(cast, finished_run, press_six):
+@presses("benchmark:launch")
+def test_launch(cast, finished_run):
     _one(press_six(cast.alice, "/p/minds/runs/new/", LAUNCHED))
     assert Run.objects.count() == 2
 
 
-def test_extend(cast, finished_run, press_six):
+@presses("benchmark:extend_run")
+def test_extend(cast, finished_run):
     before = Item.objects.count()
     make_endpoint("third", provider="baseline", model="majority")
     _one(press_six(cast.alice, f"/p/minds/runs/{finished_run.uid}/extend/", {"endpoints": ["third"]}))
     assert Item.objects.count() == before + 2
 
 
-def test_share_a_report(cast, finished_run, press_six):
+@presses("benchmark:share_run")
+def test_share_a_report(cast, finished_run):
     page = f"/p/minds/runs/{finished_run.uid}/report/"
     _one(press_six(cast.alice, page, {"title": "As it is"}, to=f"{page}share/"))
     assert SharedReport.objects.count() == 1
 
 
-def test_share_a_comparison(cast, finished_run, press_six):
+@presses("benchmark:share_comparison")
+def test_share_a_comparison(cast, finished_run):
     a, b = (f"{finished_run.uid}.{one.pk}" for one in finished_run.entrants.order_by("pk"))
     page = f"/p/minds/results/compare/?a={a}&b={b}"
     _one(press_six(cast.alice, page, {"a": a, "b": b}, to="/p/minds/results/compare/share/"))
     assert SharedReport.objects.count() == 1
 
 
-def test_freeze(cast, make_story, press_six):
+@presses("benchmark:freeze")
+def test_freeze(cast, make_story):
     settle(make_story())
     _one(press_six(cast.alice, "/p/minds/datasets/", {"note": "first"}, to="/p/minds/datasets/freeze/"))
     assert Dataset.objects.count() == 1
 
 
-def test_load_a_prompt_set(cast, press_six):
+@presses("benchmark:prompt_sets")
+def test_load_a_prompt_set(cast):
     def file() -> SimpleUploadedFile:
         return SimpleUploadedFile("label-level3.txt", b"Label each row.\n{belief_table}\n{story}")
 
@@ -147,7 +112,8 @@ def test_load_a_prompt_set(cast, press_six):
 # --- people ----------------------------------------------------------------------------------------------------------------------
 
 
-def test_invite(cast, press_six):
+@presses("annotation:people")
+def test_invite(cast):
     answers = press_six(cast.alice, "/p/minds/people/", {"role": "expert", "email": "new@example.org"})
     assert Invitation.objects.count() == 1
     links = {re.search(r"<pre>(.*?)</pre>", one.content.decode())[1] for one in answers}
@@ -166,7 +132,8 @@ def test_a_form_that_was_changed_is_another_one(cast, client):
     assert Invitation.objects.count() == 2
 
 
-def test_an_api_token(cast, press_six):
+@presses("make_api_token")
+def test_an_api_token(cast):
     answers = press_six(cast.bob, "/account/", {"name": "script", "scope": "read", "days": "30"}, to="/account/tokens/")
     assert ApiToken.objects.count() == 1
     secrets = {re.search(r"<pre>(.*?)</pre>", one.content.decode())[1] for one in answers}
@@ -178,7 +145,8 @@ def test_an_api_token(cast, press_six):
 # --- labelling -------------------------------------------------------------------------------------------------------------------
 
 
-def test_comment(cast, make_story, seat, press_six):
+@presses("annotation:comments")
+def test_comment(cast, make_story, seat):
     story = make_story()
     seat(story)
     row = Proposition.objects.gold_of(story).first()
@@ -187,7 +155,8 @@ def test_comment(cast, make_story, seat, press_six):
     assert CellComment.objects.count() == 1
 
 
-def test_reply(cast, make_story, seat, press_six):
+@presses("annotation:cell_history")
+def test_reply(cast, make_story, seat):
     story = make_story()
     seat(story)
     row = Proposition.objects.gold_of(story).first()
@@ -199,7 +168,8 @@ def test_reply(cast, make_story, seat, press_six):
     assert CellComment.objects.count() == 2
 
 
-def test_flag(cast, make_story, seat, press_six):
+@presses("annotation:flag")
+def test_flag(cast, make_story, seat):
     story = make_story()
     seat(story)
     page = reverse("annotation:flag", args=["minds", story.uid, Proposition.objects.gold_of(story).first().uid])
@@ -211,7 +181,8 @@ def test_flag(cast, make_story, seat, press_six):
 # --- the project -----------------------------------------------------------------------------------------------------------------
 
 
-def test_pre_filling(cast, make_story, press_six):
+@presses("annotation:prefills")
+def test_pre_filling(cast, make_story):
     make_story()
     make_endpoint("tiny")
     said = {"endpoint": "tiny", "level": "3"}
@@ -219,7 +190,8 @@ def test_pre_filling(cast, make_story, press_six):
     assert Prefill.objects.count() == 1
 
 
-def test_assign(cast, make_story, press_six):
+@presses("annotation:assignments")
+def test_assign(cast, make_story):
     make_story()
     said = {"scope": "all", "annotators": [cast.bob.pk, cast.bea.pk, cast.ben.pk], "seed": "1", "apply": "1"}
     _one(press_six(cast.alice, "/p/minds/assignments/", said))
@@ -227,7 +199,8 @@ def test_assign(cast, make_story, press_six):
     assert cast.project.audit_events.filter(action__startswith="assignment").count() <= 3
 
 
-def test_split(cast, make_story, press_six):
+@presses("annotation:stories")
+def test_split(cast, make_story):
     make_story(1)
     make_story(2)
     _one(
@@ -238,7 +211,8 @@ def test_split(cast, make_story, press_six):
     assert Split.objects.count() == 2 and cast.project.audit_events.filter(action__contains="split").count() == 1
 
 
-def test_add_rows(cast, make_story, press_six):
+@presses("annotation:table_edit")
+def test_add_rows(cast, make_story):
     story = make_story()
     page = f"/p/minds/stories/{story.uid}/table/"
     answers = press_six(cast.esi, page, {"rows": "world | The box is red."})
@@ -247,7 +221,8 @@ def test_add_rows(cast, make_story, press_six):
     assert Proposition.objects.filter(belief="The box is red.").count() == 1
 
 
-def test_a_new_project(cast, press_six):
+@presses("annotation:new_project")
+def test_a_new_project(cast):
     cast.alice.is_superuser = True
     cast.alice.save()
     answers = press_six(cast.alice, "/projects/new/", {"name": "Other", "slug": "other"})
@@ -255,7 +230,8 @@ def test_a_new_project(cast, press_six):
     assert {(one.status_code, one["Location"]) for one in answers} == {(302, "/p/other/")}
 
 
-def test_a_new_model(cast, press_six):
+@presses("workers:new_endpoint")
+def test_a_new_model(cast):
     cast.alice.is_superuser = True
     cast.alice.save()
     shown = Client()
@@ -282,6 +258,7 @@ def test_saving_a_page_again_is_never_taken_for_a_second_press(cast, client):
 # --- the API ---------------------------------------------------------------------------------------------------------------------
 
 
+@presses("api:endpoints")
 def test_an_api_post_with_a_key(cast):
     cast.alice.is_superuser = True
     cast.alice.save()

@@ -96,9 +96,10 @@ def try_it(request: HttpRequest, name: str) -> HttpResponse:
     """Asks a worker to make one short call; the page looks until it has come back."""
     held = get_object_or_404(Endpoint, name=name)
     heard = True
-    if not _tried(held)["waiting"]:
-        held.tried_at, held.tried = timezone.now(), {}
-        Endpoint.objects.filter(pk=held.pk).update(tried_at=held.tried_at, tried={})
+    # One press of several at once: the others wait for the answer to that one.
+    before, now = Endpoint.objects.filter(pk=held.pk, tried_at=held.tried_at), timezone.now()
+    if not _tried(held)["waiting"] and before.update(tried_at=now, tried={}):
+        held.tried_at, held.tried = now, {}
         heard = ask_to_try(held)
     context = {"endpoint": held, "waiting": heard, "unheard": not heard}
     return render(request, "workers/_tried.html", context)

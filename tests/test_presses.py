@@ -1,0 +1,344 @@
+"""Every address that takes a POST is pressed six times at once by some test, or says why that can make nothing twice."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+from collections.abc import Iterator
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+import tests.test_making  # noqa: F401 - its tests press, too
+from annotation.domain.tables import TableRow
+from annotation.models import (
+    Assignment,
+    BeliefTable,
+    GoldEvent,
+    GoldLabel,
+    Membership,
+    Project,
+    Proposition,
+    PropositionFlag,
+    Role,
+    Story,
+    User,
+    Vote,
+    VoteEvent,
+)
+from annotation.services.archive_export import export_archive
+from annotation.services.people import invite
+from annotation.services.reconciliation import save_draft
+from benchmark.models import JudgeTest, Run, RunItem, Stage
+from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
+from tests.benchmark.test_follow_ups import forgetful
+from tests.pressing import PRESSED, PRESSES, all_at_once, press_six, presses
+from workers.backends.scripted import FUNCTIONS
+from workers.models import Attempt, Item
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+BY_NATURE = {
+    "login": "logs in",
+    "site_admin_login": "sends on to the log-in",
+    "logout": "logs out",
+    "account": "sets what the account says",
+    "end_api_token": "takes away",
+    "password_change": "sets a password",
+    "password_reset": "sends a link that sets a password; it makes nothing here",
+    "password_reset_confirm": "sets a password",
+    "annotation:settings": "sets rules",
+    "annotation:guideline": "sets a text",
+    "annotation:change_role": "sets a role or removes a member",
+    "annotation:revoke_invitation": "withdraws",
+    "annotation:release": "releases one seat, which then is none",
+    "annotation:proposition_edit": "a row that was reworded or taken out is no longer there",
+    "annotation:draft": "one draft of a story and an expert, overwritten",
+    "annotation:save_votes": "the same service as the API's, with a key of the page's for each change",
+    "annotation:file_case": "sets or takes away a mark",
+    "annotation:discard_suggestions": "discards",
+    "annotation:prefill_action": "sets the state of a job, as the run's does",
+    "workers:job_action": "sets the state of a job, as the run's does",
+    "workers:endpoint": "sets what an endpoint says, or deletes it",
+    "benchmark:audience": "sets who sees results",
+    "benchmark:discard_prompt_set": "discards",
+    "benchmark:read_again": "reads kept answers again, to the same end",
+}
+"""Addresses that no test presses, with the reason."""
+DUMMY = {"[0-9]+": 1}
+
+
+def _patterns(resolver: URLResolver, names: tuple[str, ...] = ()) -> Iterator[tuple[str, URLPattern]]:
+    """By full name; without Django's own admin, which makes nothing but what has a unique name."""
+    for one in resolver.url_patterns:
+        if isinstance(one, URLPattern):
+            yield ":".join((*names, one.name or "")), one
+        elif one.namespace != "admin":
+            yield from _patterns(one, (*names, one.namespace) if one.namespace else names)
+
+
+def _takes_posts(name: str, pattern: URLPattern, client: Client) -> bool:
+    """What the view itself says: of its methods where it names them, else whether it reads what was posted."""
+    view = pattern.callback
+    if hasattr(view, "cls") or hasattr(view, "view_class"):
+        return hasattr(getattr(view, "cls", None) or view.view_class, "post")
+    named = client.options(_path(name, pattern))
+    if named.status_code == 405:
+        return "POST" in named["Allow"]
+    return "request.POST" in inspect.getsource(inspect.unwrap(view))
+
+
+def _path(name: str, pattern: URLPattern) -> str:
+    own = {key: DUMMY.get(one.regex, "a" * 12) for key, one in pattern.pattern.converters.items()}
+    for above in ({}, {"slug": "minds"}, {"slug": "minds", "story": "a" * 12}):
+        try:
+            return reverse(name, kwargs=own | above)
+        except NoReverseMatch:
+            continue
+    raise AssertionError(f"no address is made of {name}")
+
+
+def test_every_address_that_takes_a_post_is_pressed_or_says_why_not(cast):
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    client = Client()
+    client.force_login(cast.alice)
+    found = {name for name, one in _patterns(get_resolver()) if _takes_posts(name, one, client)}
+    assert len(found) > 40
+    assert not PRESSED & set(BY_NATURE), "a reason for an address that is pressed"
+    assert found - PRESSED - set(BY_NATURE) == set(), "press them, or say why they can make nothing twice"
+    assert (PRESSED | set(BY_NATURE)) - found == set(), "they take no POST"
+
+
+# --- runs ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(cast, make_story, monkeypatch):
+    """A run whose judge left rows out."""
+    monkeypatch.setitem(FUNCTIONS, "forgetful", forgetful)
+    judge = make_endpoint("judge", options={"function": "forgetful"})
+    gold = frozen(cast, make_story, count=2)
+    return work_off(started(cast, gold, [baselines()["omniscient"]], ("extract", "judge"), judge=judge))
+
+
+def address(run: Run, tail: str) -> str:
+    return f"/p/minds/runs/{run.uid}/{tail}/"
+
+
+def one_place(answers: list) -> None:
+    assert {(one.status_code, one.get("Location", "")) for one in answers} == {(302, answers[0]["Location"])}
+
+
+@presses("benchmark:judge_anew")
+def test_judge_anew(cast, judged):
+    said = {"judge": "lexical-judge", "judge_level": "4", "shots": "0"}
+    one_place(press_six(cast.alice, address(judged, "judge"), said))
+    assert Run.objects.filter(source=judged).count() == 1
+
+
+@presses("benchmark:judge_test")
+def test_a_self_test(cast, judged):
+    one_place(press_six(cast.alice, address(judged, "judge/test"), {}))
+    assert JudgeTest.objects.count() == 1
+
+
+@presses("benchmark:follow_up")
+def test_ask_for_the_missing_rows(cast, judged):
+    one_place(press_six(cast.alice, address(judged, "follow-up"), {}))
+    places = RunItem.objects.filter(entrant__run=judged, stage=Stage.FOLLOW_UP)
+    assert places.count() == Item.objects.filter(job=judged.job, stage=Stage.FOLLOW_UP).count() == 2
+
+
+@pytest.mark.parametrize("action", ["retry", "resume"])
+@presses("benchmark:run_action")
+def test_failed_and_held_items_are_asked_again_once(cast, make_story, action):
+    dead = make_endpoint("dead", options={"script": [{"fail": "rejected"}]})
+    run = work_off(started(cast, frozen(cast, make_story, count=2), [dead]))
+    if action == "resume":
+        Item.objects.filter(job=run.job).update(state="held", finished_at=None)
+        type(run.job).objects.filter(pk=run.job.pk).update(state="paused", outcome="")
+    dead.options = {"default": "yes"}
+    dead.save()
+    asked = Attempt.objects.count()
+    one_place(press_six(cast.alice, f"/p/minds/runs/{run.uid}/", {}, to=address(run, f"do/{action}")))
+    work_off(run)
+    assert Attempt.objects.count() == asked + 2
+    assert Item.objects.filter(job=run.job).count() == 2
+
+
+@presses("workers:try_endpoint")
+def test_try_one_call(cast, monkeypatch):
+    asked = []
+    monkeypatch.setattr("workers.views.endpoints.ask_to_try", lambda held: asked.append(held.pk) or True)
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    held = make_endpoint("tiny")
+    answers = press_six(cast.alice, "/models/endpoint/tiny/", {}, to="/models/endpoint/tiny/try/")
+    assert asked == [held.pk]
+    assert {one.status_code for one in answers} == {200} and all(one.context["waiting"] for one in answers)
+
+
+# --- imports ---------------------------------------------------------------------------------------------------------------------
+
+
+@presses("annotation:import")
+def test_import_stories(cast):
+    records = [
+        {"story_id": at, "story_category": "False Belief Task", "story": f"Story {at}.", "beliefs": []}
+        for at in (1, 2, 3)
+    ]
+    text = "".join(json.dumps(one) + "\n" for one in records).encode()
+
+    def files() -> SimpleUploadedFile:
+        return SimpleUploadedFile("stories.jsonl", text)
+
+    said = {"format": "omnitom", "files": files, "language": "en", "keep": "1"}
+    answers = press_six(cast.alice, "/p/minds/import/", said)
+    assert {one.status_code for one in answers} == {200} and not any("refusal" in one.context for one in answers)
+    assert (Story.objects.count(), BeliefTable.objects.count()) == (3, 3)
+
+
+@presses("annotation:import")
+def test_import_votes(cast, make_story):
+    story = make_story()
+    row = Proposition.objects.gold_of(story).first()
+    text = f"story_id,actor,belief,dimension,annotator,label\n{story.number},{row.actor},{row.belief},order,bob,0\n".encode()
+
+    def file() -> SimpleUploadedFile:
+        return SimpleUploadedFile("votes.csv", text)
+
+    answers = press_six(cast.alice, "/p/minds/import/", {"votes": file, "keep": "1"})
+    assert {one.status_code for one in answers} == {200}
+    assert (Vote.objects.count(), VoteEvent.objects.count(), Assignment.objects.count()) == (1, 1, 1)
+
+
+@presses("annotation:archive")
+def test_import_an_archive(cast, make_story):
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    make_story()
+    held = io.BytesIO()
+    export_archive(project=cast.project, target=held, now=timezone.now())
+
+    def file() -> SimpleUploadedFile:
+        return SimpleUploadedFile("archive.zip", held.getvalue())
+
+    press_six(cast.alice, "/p/minds/export/", {"slug": "other", "file": file}, to="/p/minds/export/archive/")
+    assert (
+        Project.objects.filter(slug="other").count() == 1 and Story.objects.filter(project__slug="other").count() == 1
+    )
+
+
+# --- people ----------------------------------------------------------------------------------------------------------------------
+
+
+@presses("invitation")
+def test_an_invitation(cast):
+    made = {"by": cast.alice, "project": cast.project, "role": Role.EXPERT, "email": "", "now": timezone.now()}
+    invite(**made, token="a" * 40)
+    said = {
+        "username": "newcomer",
+        "email": "new@example.org",
+        "password1": "quite-a-long-one-7",
+        "password2": "quite-a-long-one-7",
+    }
+    press_six(None, f"/invitation/{'a' * 40}/", said)
+    assert User.objects.filter(username="newcomer").count() == 1
+    invite(**made, token="b" * 40)
+    press_six(cast.charlie, f"/invitation/{'b' * 40}/", {})
+    assert Membership.objects.filter(user=cast.charlie).count() == 1
+    assert cast.project.audit_events.filter(action="membership.created", target="charlie").count() == 1
+
+
+# --- gold ------------------------------------------------------------------------------------------------------------------------
+
+
+@presses("annotation:reconcile")
+def test_the_gold_table_of_two_drafts(cast, make_story):
+    story = make_story()
+    story.tables.all().delete()
+    Membership.objects.filter(user=cast.ben).update(role="expert")
+    for expert, belief in ((cast.esi, "It rains."), (cast.ben, "It snows.")):
+        rows = [TableRow("world", belief)]
+        save_draft(by=expert, story=story, rows=rows, submit=True, now=timezone.now())
+    press_six(cast.esi, f"/p/minds/stories/{story.uid}/reconcile/", {"choice-0": "a", "choice-1": "none"})
+    assert BeliefTable.objects.filter(story=story, kind="gold").count() == 1
+    assert cast.project.audit_events.filter(action="table.reconciled").count() == 1
+
+
+@pytest.fixture
+def disputed(cast, make_story, seat, cast_vote) -> GoldLabel:
+    cast.project.unanimity_dimensions = ["order"]
+    cast.project.save()
+    story = make_story()
+    row = Proposition.objects.gold_of(story).first()
+    for one, label in zip(seat(story), ("0", "0", "1"), strict=True):
+        cast_vote(one, row, "order", label)
+    return GoldLabel.objects.get(proposition=row, dimension="order")
+
+
+def decided_once() -> None:
+    assert GoldEvent.objects.filter(after_method="adjudicated").count() == 1
+
+
+@presses("annotation:decide")
+def test_a_decision(cast, disputed):
+    said = {"label": "0", "revision": disputed.revision, "row": disputed.pk, "reason": "It says so."}
+    place = [cast.project.slug, disputed.proposition.uid, "order"]
+    press_six(cast.esi, "/p/minds/adjudication/", said, to=reverse("annotation:decide", args=place))
+    decided_once()
+
+
+@presses("annotation:majorities")
+def test_majorities(cast, disputed):
+    press_six(cast.esi, "/p/minds/adjudication/majorities/", {"seen_until": timezone.now().isoformat()})
+    decided_once()
+
+
+@presses("annotation:flags")
+def test_a_decided_flag(cast, make_story):
+    row = Proposition.objects.gold_of(make_story()).first()
+    flag = PropositionFlag.objects.create(proposition=row, author=cast.bob, kind="reword", remark="unclear")
+    press_six(cast.esi, "/p/minds/adjudication/flags/", {"flag": flag.uid, "outcome": "accepted", "text": ""})
+    assert cast.project.audit_events.filter(action="flag.accepted").count() == 1
+
+
+# --- the API ---------------------------------------------------------------------------------------------------------------------
+
+
+def post_six(person, path: str, body: dict) -> list:
+    def press(at: int):
+        caller = APIClient()
+        caller.force_authenticate(person)
+        return caller.post(path, body, format="json")
+
+    return all_at_once(press)
+
+
+@presses("api:votes")
+def test_votes_of_the_api(cast, make_story, seat):
+    story = make_story()
+    seat(story)
+    row = Proposition.objects.gold_of(story).first()
+    change = {"proposition": row.uid, "dimension": "order", "label": "0", "client_key": "k1"}
+    body = {"changes": [change | {"changed_at": timezone.now().isoformat()}]}
+    answers = post_six(cast.bob, reverse("api:votes", args=["minds", story.uid]), body)
+    assert [one.status_code for one in answers] == [200] * PRESSES
+    assert (Vote.objects.count(), VoteEvent.objects.count()) == (1, 1)
+
+
+@presses("api:cell")
+def test_a_decision_of_the_api(cast, disputed):
+    path = reverse("api:cell", args=["minds", disputed.proposition.uid, "order"])
+    caller = APIClient()
+    caller.force_authenticate(cast.esi)
+    body = {"label": "0", "version": caller.get(path).json()["version"], "reason": "It says so."}
+    answers = post_six(cast.esi, path, body)
+    assert sorted({one.status_code for one in answers}) == [200, 409]
+    decided_once()
