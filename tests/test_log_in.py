@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+from datetime import timedelta
+
 import pytest
 from django.core.cache import cache
+from django.db import connections
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from annotation.models import User
+from annotation.models import LogInCount, User
 from annotation.services import log_in_limits
+from tests.patience import PATIENCE
 
 PASSWORD = "correct-horse-battery"
 NEW = "a-longer-horse-battery"
@@ -16,7 +22,6 @@ NEW = "a-longer-horse-battery"
 
 @pytest.fixture(autouse=True)
 def limits(settings):
-    cache.clear()
     settings.LOGIN_ATTEMPTS = 3
 
 
@@ -96,7 +101,7 @@ def test_addresses_of_one_network_of_ipv6_are_one(attempt):
 
 def test_the_address_is_the_proxy_s_word_only_where_a_proxy_is_trusted(attempt, settings):
     def spray(**how):
-        cache.clear()
+        LogInCount.objects.all().delete()
         return [
             attempt(f"n{at}", address="10.0.0.1", x_forwarded_for=f"6.6.6.6, 192.0.2.{at}").status_code
             for at in range(12)
@@ -127,6 +132,79 @@ def test_a_finished_reset_logs_in_and_forgives(attempt, cast, mailoutbox):
 def test_an_empty_form_counts_for_nothing(attempt, cast):
     assert {attempt("", "").status_code for _ in range(5)} == {200}
     assert attempt("bob", PASSWORD).status_code == 302
+
+
+def test_an_empty_form_at_a_known_name_counts_for_nothing(attempt):
+    assert set(statuses(attempt, 5, password="")) == {200}
+    assert set(LogInCount.objects.values_list("attempts", flat=True)) == {0}
+
+
+def test_counts_outlive_every_cache(attempt):
+    statuses(attempt, 3)
+    cache.clear()
+    assert attempt("bob", PASSWORD).status_code == 429
+
+
+def test_a_count_that_is_over_begins_anew_and_old_ones_are_taken_away(attempt):
+    statuses(attempt, 3)
+    statuses(attempt, 2, "bea", address="192.0.2.2")
+    LogInCount.objects.update(until=timezone.now() - timedelta(seconds=1))
+    assert attempt("bob").status_code == 200
+    assert sorted(LogInCount.objects.values_list("attempts", flat=True)) == [1, 1]  # Bob's and his address's
+
+
+def at_once(works) -> None:
+    """Runs the functions in threads that start together."""
+    barrier = threading.Barrier(len(works))
+
+    def run(work) -> None:
+        barrier.wait(PATIENCE)
+        try:
+            work()
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def looked_at(monkeypatch) -> list[str]:
+    """Gathers the passwords that are compared with an account's."""
+    seen: list[str] = []
+    compare = User.check_password
+    monkeypatch.setattr(User, "check_password", lambda self, raw: seen.append(raw) or compare(self, raw))
+    return seen
+
+
+@pytest.mark.django_db(transaction=True)
+def test_attempts_at_one_moment_are_no_more_than_allowed(attempt, monkeypatch):
+    """One account from twelve addresses: three passwords are looked at, however they come."""
+    seen = looked_at(monkeypatch)
+    at_once([lambda at=at: attempt("bob", f"guess-{at}", address=f"192.0.2.{at}") for at in range(12)])
+    assert len(seen) == 3
+    assert LogInCount.objects.get(digest=log_in_limits.Limit("account:bob", 0, 0).digest).attempts == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_names_sprayed_at_one_moment_are_no_more_than_the_address_may(attempt, cast, monkeypatch):
+    for at in range(14):
+        User.objects.create_user(f"name-{at}", password=PASSWORD)
+    seen = looked_at(monkeypatch)
+    at_once([lambda at=at: attempt(f"name-{at}", "guess") for at in range(14)])
+    assert len(seen) == 9
+
+
+@pytest.mark.django_db(transaction=True)
+def test_right_passwords_at_one_moment_leave_no_count_behind(attempt, cast):
+    names = ("bob", "bea", "ben", "esi")
+    answers = []
+    at_once([lambda name=name: answers.append(attempt(name, PASSWORD).status_code) for name in names])
+    assert answers == [302] * 4
+    assert sum(LogInCount.objects.values_list("attempts", flat=True)) == 0
 
 
 # --- the address that a forgotten password is sent to ---------------------------------------------------------------------

@@ -13,6 +13,7 @@ from annotation.models.belief_table import (
     TableKind,
 )
 from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
+from annotation.models.log_in_count import LogInCount
 from annotation.models.prefill import Prefill, Suggestion
 from annotation.models.project import Guideline, Invitation, Membership, Project, Role
 from annotation.models.story import Category, Split, Story
@@ -33,6 +34,7 @@ __all__ = [
     "GoldLabel",
     "Guideline",
     "Invitation",
+    "LogInCount",
     "Membership",
     "Method",
     "Prefill",

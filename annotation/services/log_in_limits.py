@@ -1,6 +1,7 @@
 """How many wrong passwords there may be before somebody has to wait.
 
-They are counted by account and by address, so that neither one name is guessed at from many addresses nor many names from one. A
+An attempt is counted before its password is looked at, and taken back where it was no wrong guess, so that attempts at one moment get
+no more than their number. The counts are rows of the database: no cache that throws out what is old forgives them. They are counted by account and by address, so that neither one name is guessed at from many addresses nor many names from one. A
 browser in which the person has logged in before is counted by itself and knows nothing of the others' mistakes: a stranger who fails
 on purpose keeps nobody out who has been in (the "device cookie" of OWASP's guide to authentication).
 """
@@ -9,21 +10,26 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
-import time
-from collections.abc import Sequence
+import math
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.core import signing
-from django.core.cache import cache
+from django.db import transaction
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from rest_framework.throttling import BaseThrottle
 
-from annotation.models import User
+from annotation.models import LogInCount, User
 
 COOKIE = "known_device"
 _SALT = "annotation.log_in_limits"
 _COOKIE_SECONDS = 180 * 24 * 3600
+_CLEANED_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,10 @@ class Limit:
     key: str
     most: int
     seconds: int
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.key.encode()).hexdigest()
 
 
 def limits_of(request: HttpRequest, name: str) -> list[Limit]:
@@ -45,26 +55,46 @@ def limits_of(request: HttpRequest, name: str) -> list[Limit]:
 
 def wait_of(limits: Sequence[Limit]) -> int:
     """Return for how many more seconds no attempt is looked at, 0 where one is."""
-    now = time.time()
-    return max(
-        (round(until - now) + 1 for count, until, limit in map(_count, limits) if count >= limit.most), default=0
-    )
+    now = timezone.now()
+    return _wait(limits, _running(limits, now), now)
 
 
-def note_failure(limits: Sequence[Limit]) -> None:
-    now = time.time()
-    for limit in limits:
-        count, until, _ = _count(limit)
-        until = until if count else now + limit.seconds
-        cache.set(_key(limit), (count + 1, until), max(1, until - now))
+def begin_attempt(limits: Sequence[Limit]) -> int:
+    """Count an attempt and return 0, or return for how many more seconds none is looked at; that one is not counted."""
+    if wait := wait_of(limits):  # most that are kept waiting write nothing and wait for nobody
+        return wait
+    now = timezone.now()
+    with transaction.atomic():
+        fresh = [LogInCount(digest=one.digest, attempts=0, until=now) for one in limits]
+        LogInCount.objects.bulk_create(sorted(fresh, key=lambda row: row.digest), ignore_conflicts=True)
+        held = {row.digest: row for row in LogInCount.objects.of(one.digest for one in limits).select_for_update()}
+        running = {digest: row for digest, row in held.items() if row.until > now}
+        if wait := _wait(limits, running, now):
+            return wait
+        for limit in limits:
+            row = held[limit.digest]
+            if limit.digest not in running:
+                row.attempts, row.until = 0, now + timedelta(seconds=limit.seconds)
+            row.attempts += 1
+            row.save()
+    if len(running) < len(limits):
+        _clean(now)
+    return 0
+
+
+def take_back(limits: Sequence[Limit]) -> None:
+    """The attempt that was begun last was no wrong guess."""
+    counts = LogInCount.objects.of(one.digest for one in limits).filter(attempts__gt=0).order_by()
+    counts.update(attempts=F("attempts") - 1)
 
 
 def note_success(request: HttpRequest, response: HttpResponse, user: User) -> None:
     """Forget the account's failures, not the address's: whoever guesses at others may have an account. The browser is known from now on."""
     name = _same(user.get_username())
-    cache.delete_many([_key(one) for one in limits_of(request, name) if not one.key.startswith("address:")])
-    cache.delete(_key(Limit(f"account:{name}", 0, 0)))
-    told = signing.dumps([name, hashlib.sha256(str(time.time_ns()).encode()).hexdigest()[:16]], salt=_SALT)
+    forgiven = [one for one in limits_of(request, name) if not one.key.startswith("address:")]
+    forgiven.append(Limit(f"account:{name}", 0, 0))
+    LogInCount.objects.of(one.digest for one in forgiven).order_by().delete()
+    told = signing.dumps([name, secrets.token_hex(8)], salt=_SALT)
     secure = settings.SESSION_COOKIE_SECURE
     response.set_cookie(COOKIE, told, _COOKIE_SECONDS, httponly=True, secure=secure, samesite="Lax")
 
@@ -92,10 +122,19 @@ def _address(request: HttpRequest) -> str:
     return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else told
 
 
-def _count(limit: Limit) -> tuple[int, float, Limit]:
-    count, until = cache.get(_key(limit), (0, 0.0))
-    return (count, until, limit) if until > time.time() else (0, 0.0, limit)
+def _running(limits: Sequence[Limit], now: datetime) -> dict[str, LogInCount]:
+    rows = LogInCount.objects.of(one.digest for one in limits).running(now=now)
+    return {row.digest: row for row in rows}
 
 
-def _key(limit: Limit) -> str:
-    return f"log-in:{hashlib.sha256(limit.key.encode()).hexdigest()}"
+def _wait(limits: Sequence[Limit], running: Mapping[str, LogInCount], now: datetime) -> int:
+    full = (row for one in limits if (row := running.get(one.digest)) and row.attempts >= one.most)
+    return max((math.ceil((row.until - now).total_seconds()) for row in full), default=0)
+
+
+def _clean(now: datetime) -> None:
+    """Take away counts that are over, but for those that somebody else is at."""
+    with transaction.atomic():
+        over = LogInCount.objects.over(now=now).select_for_update(skip_locked=True)
+        digests = list(over.values_list("digest", flat=True)[:_CLEANED_AT_ONCE])
+        LogInCount.objects.filter(digest__in=digests).delete()

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse_lazy
 
-from annotation.services.log_in_limits import limits_of, note_failure, note_success, wait_of
+from annotation.services.log_in_limits import begin_attempt, limits_of, note_success, take_back, wait_of
 
 
 class LogIn(auth.LoginView):
@@ -15,17 +15,18 @@ class LogIn(auth.LoginView):
 
     def post(self, request: HttpRequest, *args, **kwargs) -> HttpResponse:
         limits = limits_of(request, request.POST.get("username", ""))
-        if wait := wait_of(limits):
+        if wait := begin_attempt(limits):
             return _too_many(request, wait)
         form = self.get_form()
         if form.is_valid():
             response = self.form_valid(form)
+            take_back(limits)
             note_success(request, response, form.get_user())
             return response
-        if form.non_field_errors():  # both fields were filled: a name and a password that do not fit
-            note_failure(limits)
-            if wait := wait_of(limits):
-                return _too_many(request, wait)
+        if not form.non_field_errors():  # a field was empty: nothing was guessed
+            take_back(limits)
+        elif wait := wait_of(limits):
+            return _too_many(request, wait)
         return self.form_invalid(form)
 
 
