@@ -1,8 +1,12 @@
 """How long a vote waits while files come in: `python bench/importing.py CORPUS [--tombench FOLDER] [--database-url postgres://…]`.
 
-CORPUS is the folder that make_corpus.py wrote. Starts the product's own server on loopback with a database of its own; a few annotators vote twice a second,
-over HTTP, at the address that the grid uses, while one import after another runs: by command, in a process of its own, and uploaded to the page, in the server
-itself. Hostile files are among them. Prints a table, and one JSON object on the last line. Everything shares the machine's cores.
+CORPUS is the folder that make_corpus.py wrote. Starts the product's own server (`python -m config.web`) on loopback with a database of its
+own; a few annotators vote twice a second, over HTTP, at the address that the grid uses, while one import after another runs: by command,
+in a process of its own, and uploaded to the page, in the server itself. Hostile files are among them. Prints a Markdown table, and one
+JSON object on the last line: how long the votes waited, how many transactions the import wrote, and the longest of them, by the clock
+and by what it took of a processor, which a busy machine does not change. Everything shares the machine's cores.
+
+`--server gunicorn` and `granian` are there to compare with; install them by hand beside the product.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import argparse
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,6 +30,7 @@ import voting
 
 ROOT = voting.ROOT
 VOTERS = 8
+LOGGED = re.compile(r"transaction of \d+ rows: ([\d.]+) s, ([\d.]+) s of a processor")
 HEAD = "story_id,actor,belief,dimension,annotator,label\n"
 
 
@@ -33,33 +39,49 @@ def main() -> None:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--tombench", type=Path)
     parser.add_argument("--database-url", default="")
-    parser.add_argument(
-        "--server", choices=sorted(voting.SERVERS), default="waitress", help="what serves the product here"
-    )
-    parser.add_argument("--workers", type=int, default=2, help="processes, of the servers that have several")
-    parser.add_argument("--threads", type=int, default=16, help="of all processes together")
+    parser.add_argument("--server", choices=sorted(voting.SERVERS), default="product", help="what serves the product")
+    voting.add_sizes(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        os.environ |= {"CREDENCE_VAR": scratch, "DJANGO_SETTINGS_MODULE": "config.settings"}
+        # at this level imports log their transactions
+        os.environ |= {"CREDENCE_VAR": scratch, "DJANGO_SETTINGS_MODULE": "config.settings", "LOG_LEVEL": "DEBUG"}
         if options.database_url:
             os.environ["DATABASE_URL"] = options.database_url
         sys.path.insert(0, str(ROOT))
-        people = voting._seed()
+        people = voting.seed()
         admin = _admin(people[0]["slug"])
-        port = voting._free_port()
-        server = voting._server(port, options)
-        try:
-            rows = asyncio.run(_measure(port, people[:VOTERS], admin, options, Path(scratch)))
-        finally:
-            server.terminate()
-            server.wait(20)
-        print(f"{'while':44} {'seconds':>8} {'votes':>6} {'p50 ms':>7} {'p99 ms':>7} {'max ms':>7}", file=sys.stderr)
-        for row in rows:
-            cells = (row[name] for name in ("while", "seconds", "votes", "p50_ms", "p99_ms", "max_ms"))
-            print("{:44} {:8} {:6} {:7} {:7} {:7}".format(*cells), file=sys.stderr)
-        print(json.dumps({"database": "postgresql" if options.database_url else "sqlite", "rows": rows}))
-        if any(row["errors"] or row["failed"] for row in rows):
-            sys.exit(1)
+        port = voting.free_port()
+        with (Path(scratch) / "log").open("a") as log:
+            server = voting.serve(options.server, port, workers=options.workers, threads=options.threads, errors=log)
+            try:
+                rows = asyncio.run(_measure(port, people[:VOTERS], admin, options, Path(scratch)))
+            finally:
+                server.terminate()
+                server.wait(20)
+    _print(rows)
+    print(json.dumps({"database": "postgresql" if options.database_url else "sqlite", "rows": rows}))
+    if any(row["errors"] or row["failed"] for row in rows):
+        sys.exit(1)
+
+
+SHOWN = {
+    "while": "while",
+    "seconds": "seconds",
+    "votes": "votes",
+    "p50_ms": "p50 ms",
+    "p99_ms": "p99 ms",
+    "max_ms": "max ms",
+    "transactions": "transactions",
+    "longest_ms": "longest ms",
+    "longest_processor_ms": "of a processor ms",
+}
+
+
+def _print(rows: list[dict]) -> None:
+    print("|", " | ".join(SHOWN.values()), "|")
+    print("|---" * len(SHOWN) + "|")
+    for row in rows:
+        print("|", " | ".join(str(row[name]) for name in SHOWN), "|")
 
 
 def _admin(slug: str) -> dict[str, str]:
@@ -99,13 +121,14 @@ async def _measure(port: int, people: list[dict], admin: dict, options, scratch:
         await one.save(1)
     corpus, votes, archive = options.corpus / "stories.jsonl", options.corpus / "votes.csv", scratch / "archive.zip"
     hostile = _hostile(scratch)
-    rows = [await _during(annotators, "nothing else", asyncio.sleep(15, 0))]
+    log = scratch / "log"
+    rows = [await _during(annotators, "nothing else", asyncio.sleep(15, 0), log)]
 
     async def command(name: str, *arguments, may_fail: bool = False) -> None:
-        rows.append(await _during(annotators, name, _command(*arguments), may_fail=may_fail))
+        rows.append(await _during(annotators, name, _command(log, *arguments), log, may_fail=may_fail))
 
     async def page(name: str, slug: str, files: dict, data: dict) -> None:
-        rows.append(await _during(annotators, f"{name}, uploaded", _upload(port, admin, slug, files, data)))
+        rows.append(await _during(annotators, f"{name}, uploaded", _upload(port, admin, slug, files, data), log))
 
     await command("import_corpus: 895 stories, 22,343 rows", "import_corpus", "omnitom", corpus, "--project=whole")
     await command("import_votes: 469,203 votes", "import_votes", votes, "--project=whole")
@@ -128,12 +151,12 @@ async def _measure(port: int, people: list[dict], admin: dict, options, scratch:
     return rows
 
 
-async def _during(annotators: list, name: str, work: Awaitable[int], *, may_fail: bool = False) -> dict:
+async def _during(annotators: list, name: str, work: Awaitable[int], log: Path, *, may_fail: bool = False) -> dict:
     """Votes twice a second each until `work` is done, and for two seconds at least."""
     for one in annotators:
         one.waits.clear()
         one.errors = 0
-    began, ended = time.perf_counter(), asyncio.Event()
+    began, ended, logged = time.perf_counter(), asyncio.Event(), log.stat().st_size
 
     async def vote(one) -> None:
         await asyncio.sleep(one.random.random() / 2)
@@ -151,21 +174,34 @@ async def _during(annotators: list, name: str, work: Awaitable[int], *, may_fail
         name: round(1000 * waits[int((len(waits) - 1) * share)])
         for name, share in (("p50_ms", 0.5), ("p99_ms", 0.99), ("max_ms", 1))
     }
-    row = {"while": name, "seconds": round(took, 1), "votes": len(waits), **shown}
+    row = {"while": name, "seconds": round(took, 1), "votes": len(waits), **shown, **_transactions(log, logged)}
     print(row, file=sys.stderr, flush=True)
     return row | {"errors": sum(one.errors for one in annotators), "failed": bool(status) and not may_fail}
 
 
-async def _command(*arguments) -> int:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        str(ROOT / "manage.py"),
-        *map(str, arguments),
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    return await process.wait()
+def _transactions(log: Path, since: int) -> dict:
+    """What imports logged of their transactions."""
+    with log.open("rb") as handle:
+        handle.seek(since)
+        found = LOGGED.findall(handle.read().decode(errors="replace"))
+    longest = {
+        name: round(1000 * max((float(one[at]) for one in found), default=0))
+        for at, name in enumerate(("longest_ms", "longest_processor_ms"))
+    }
+    return {"transactions": len(found), **longest}
+
+
+async def _command(log: Path, *arguments) -> int:
+    with log.open("a") as errors:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            str(ROOT / "manage.py"),
+            *map(str, arguments),
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+        )
+        return await process.wait()
 
 
 def _run(*arguments) -> None:

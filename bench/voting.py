@@ -1,9 +1,12 @@
-"""How fast votes are saved: `python bench/voting.py [--database-url postgres://…] [--seconds 60]`.
+"""How fast votes are saved: `python bench/voting.py [--database-url postgres://…] [--seconds 60] [--server product gunicorn granian]`.
 
-Starts the product's own server on loopback with a database of its own, seats twenty annotators, and measures over HTTP, at the
-address that the grid uses: (a) everybody votes twice a second; (b) everybody saves as fast as answers come, one request a
+Starts the product's own server (`python -m config.web`) on loopback with a database of its own, seats twenty annotators, and measures over
+HTTP, at the address that the grid uses: (a) everybody votes twice a second; (b) everybody saves as fast as answers come, one request a
 proposition of seven labels. Afterwards the database is compared with what was acknowledged: no vote lost, none doubled.
-Prints a table, and one JSON object on the last line. The load generator shares the machine's cores with the server.
+Prints a Markdown table, and one JSON object a server after it. The load generator shares the machine's cores with the server.
+
+gunicorn and granian are there to compare with. The product does not need them: install them by hand beside it (`pip install gunicorn
+granian`).
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import time
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 ANNOTATORS, STORIES, PROPOSITIONS = 20, 14, 25
@@ -30,63 +34,106 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--database-url", default="")
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--server", choices=sorted(SERVERS), default="waitress", help="what serves the product here")
-    parser.add_argument("--workers", type=int, default=2, help="processes, of the servers that have several")
-    parser.add_argument("--threads", type=int, default=16, help="of all processes together")
+    parser.add_argument(
+        "--server", nargs="+", choices=sorted(SERVERS), default=["product"], help="what serves the product"
+    )
+    add_sizes(parser)
     options = parser.parse_args()
+    if len(options.server) == 1:
+        results = [_one(options.server[0], options)]
+    else:
+        results = [_apart(name) for name in options.server]
+    print("| server | database | load | requests a second | votes a second | p50 ms | p95 ms | p99 ms | max ms |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for result in results:
+        for load in ("paced", "unpaced"):
+            figures = (
+                result[load][name]
+                for name in ("per_second", "votes_per_second", "p50_ms", "p95_ms", "p99_ms", "max_ms")
+            )
+            print("|", " | ".join(map(str, (result["server"], result["database"], load, *figures))), "|")
+    for result in results:
+        print(json.dumps(result))
+    if any(one["lost"] or one["doubled"] or one["paced"]["errors"] or one["unpaced"]["errors"] for one in results):
+        sys.exit(1)
+
+
+def add_sizes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workers", type=int, default=2, help="processes of the server")
+    parser.add_argument("--threads", type=int, default=16, help="of all processes together")
+
+
+def _apart(server: str) -> dict:
+    """The same for one of several servers, in a process and a database of its own."""
+    arguments = sys.argv[1:]
+    at = arguments.index("--server") + 1
+    kept = [one for one in arguments if one not in SERVERS]
+    command = [sys.executable, __file__, *kept[:at], server, *kept[at:]]
+    told = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    if not told:
+        raise SystemExit(f"{server} was not measured.")
+    return json.loads(told[-1])
+
+
+def _one(server: str, options) -> dict:
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["CREDENCE_VAR"] = scratch
         os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
         if options.database_url:
             os.environ["DATABASE_URL"] = options.database_url
         sys.path.insert(0, str(ROOT))
-        people = _seed()
-        port = _free_port()
-        server = _server(port, options)
+        people = seed()
+        port = free_port()
+        process = serve(server, port, workers=options.workers, threads=options.threads)
         try:
             result = asyncio.run(_measure(port, people, options.seconds))
         finally:
-            server.terminate()
-            server.wait(20)
-        result["database"] = "postgresql" if options.database_url else "sqlite"
-        for name in ("paced", "unpaced"):
-            print(f"{name:8}", {key: value for key, value in result[name].items()}, file=sys.stderr)
-        print(json.dumps(result))
-        if result["lost"] or result["doubled"] or result["paced"]["errors"] or result["unpaced"]["errors"]:
-            sys.exit(1)
+            process.terminate()
+            process.wait(20)
+    return {"server": server, "database": "PostgreSQL" if options.database_url else "SQLite", **result}
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 SERVERS = {
-    "gunicorn": "gunicorn config.wsgi --bind 127.0.0.1:{port} --workers {workers} --threads {each} --preload --log-level warning",
-    "granian": "granian --interface wsgi --host 127.0.0.1 --port {port} --workers {workers} --blocking-threads {each} "
-    "--log-level warning config.wsgi:application",
-    "waitress": "waitress-serve --listen 127.0.0.1:{port} --threads {threads} --asyncore-use-poll --connection-limit 1000 "
-    "config.wsgi:application",
+    "product": ("python", "-m config.web"),
+    "gunicorn": (
+        "gunicorn",
+        "config.wsgi --bind 127.0.0.1:{port} --workers {workers} --threads {each} --preload --log-level warning",
+    ),
+    "granian": (
+        "granian",
+        "--interface wsgi --host 127.0.0.1 --port {port} --workers {workers} --blocking-threads {each} --log-level warning "
+        "config.wsgi:application",
+    ),
 }
 
 
-def _server(port: int, options) -> subprocess.Popen:
-    each = max(1, options.threads // options.workers)
-    filled = SERVERS[options.server].format(port=port, workers=options.workers, threads=options.threads, each=each)
-    name, *arguments = filled.split()
-    process = subprocess.Popen([str(Path(sys.executable).parent / name), *arguments], cwd=ROOT)
-    for _ in range(200):
+def serve(server: str, port: int, *, workers: int, threads: int, errors: IO | None = None) -> subprocess.Popen:
+    """`threads` are those of all `workers` together; `errors` takes what the server logs."""
+    each = max(1, threads // workers)
+    program, arguments = SERVERS[server]
+    path = Path(sys.executable).with_name(program)
+    if not path.exists():
+        raise SystemExit(f"There is no {path}; install {program} beside the product.")
+    sizes = {"HOST": "127.0.0.1", "PORT": str(port), "WORKERS": str(workers), "THREADS": str(each)}
+    filled = arguments.format(port=port, workers=workers, each=each).split()
+    process = subprocess.Popen([str(path), *filled], cwd=ROOT, env=os.environ | sizes, stderr=errors)
+    for _ in range(600):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
             return process
         except OSError:
             time.sleep(0.1)
     process.terminate()
-    raise SystemExit("The server did not start within 20 s.")
+    raise SystemExit("The server did not start within 60 s.")
 
 
-def _seed() -> list[dict]:
+def seed() -> list[dict]:
     """Twenty annotators in a project; each story has nine seats at most, so groups of annotators get stories of their own."""
     import django
 
@@ -241,6 +288,7 @@ async def _phase(annotators: list[Annotator], seconds: float, *, pause: float, c
         "p50_ms": round(1000 * waits[len(waits) // 2], 1),
         "p95_ms": round(1000 * waits[int(len(waits) * 0.95)], 1),
         "p99_ms": round(1000 * waits[int(len(waits) * 0.99)], 1),
+        "max_ms": round(1000 * waits[-1], 1),
     }
 
 
