@@ -65,6 +65,7 @@ PAGES = {
     "annotation:guideline_cases": EXPERT,
     "annotation:agreement": EXPERT,
     "annotation:agreement_annotators": EXPERT,
+    "annotation:agreement_csv": EXPERT,
     "annotation:agreement_opinions": EXPERT,
     "annotation:export": ADMIN,
     "annotation:download": ADMIN,

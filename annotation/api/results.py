@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from annotation.access import ProjectAccess, check_aggregate, project_access
 from annotation.api.description import EXPORT_FORMAT, SLUG
 from annotation.api.requests import ExportOptions, StoryFilter
-from annotation.api.shapes import AgreementOut
+from annotation.api.shapes import AgreementOut, AnnotatorsOut
 from annotation.models import Role
 from annotation.services.gold_export import omnitom_lines, vote_lines
 from workers.api.description import answers
@@ -34,11 +34,37 @@ class Agreement(GenericAPIView):
         """
         from annotation.services.agreement import agreement_report  # the statistics libraries take a second to load
 
-        access = project_access(request.user, slug, role=Role.EXPERT)
-        chosen = read_query(request, StoryFilter)
-        _check_known(access, chosen)
-        check_aggregate(access, split=chosen.get("split"), category=chosen.get("category"))
+        access, chosen = _chosen(request, slug)
         return Response(agreement_report(project=access.project, **chosen))
+
+
+class Annotators(GenericAPIView):
+    @extend_schema(
+        operation_id="agreement_annotators",
+        tags=["results"],
+        parameters=[SLUG, StoryFilter],
+        responses=answers(AnnotatorsOut, 400, 403),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Pairs of annotators, and each annotator against the settled labels by dimension. Experts and admins.
+
+        `against_others` are the labels that stand without the annotator's own vote and decision; `against_resolved` contain the annotator's own
+        vote, which flatters. 404 where the project has no such split or category.
+        """
+        from annotation.services.agreement import annotator_report  # the statistics libraries take a second to load
+
+        access, chosen = _chosen(request, slug)
+        report = annotator_report(project=access.project, **chosen)
+        return Response({name: report[name] for name in ("pairs", "against_others", "against_resolved")})
+
+
+def _chosen(request: Request, slug: str) -> tuple[ProjectAccess, dict]:
+    """The project, and the stories that the query asks for, if their figures may be shown to this person."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    chosen = read_query(request, StoryFilter)
+    _check_known(access, chosen)
+    check_aggregate(access, split=chosen.get("split"), category=chosen.get("category"))
+    return access, chosen
 
 
 def _check_known(access: ProjectAccess, chosen: dict) -> None:

@@ -178,7 +178,10 @@ class _Interval(serializers.ListField):
 
 class IntervalsOut(serializers.Serializer):
     strict = _Interval()
+    pairwise = _Interval()
+    fleiss_kappa = _Interval()
     krippendorff_alpha = _Interval()
+    gwet_ac1 = _Interval()
 
 
 class MeasureOut(serializers.Serializer):
@@ -193,7 +196,8 @@ class MeasureOut(serializers.Serializer):
     gwet_ac1 = _Share()
     interval = IntervalsOut()
     method = serializers.CharField()
-    reason = serializers.CharField(required=False)
+    reasons = serializers.DictField(child=serializers.CharField(), help_text="Why a figure or its interval is null.")
+    reason = serializers.CharField(required=False, help_text="The first of them.")
 
 
 class AgreementOut(serializers.Serializer):
@@ -203,3 +207,32 @@ class AgreementOut(serializers.Serializer):
     incomplete = serializers.IntegerField(help_text="Cells that still wait for votes; they are not measured.")
     overall = MeasureOut()
     dimensions = serializers.DictField(child=MeasureOut())
+
+
+class PairOut(serializers.Serializer):
+    annotators = serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2)
+    cells = serializers.IntegerField(help_text="Cells that both labelled.")
+    agree = serializers.IntegerField()
+    cohens_kappa = _Share(help_text="The mean over dimensions.")
+    reason = serializers.CharField(allow_null=True)
+
+
+class AgainstResolvedOut(serializers.Serializer):
+    annotator = serializers.CharField()
+    cells = serializers.IntegerField(help_text="Settled cells that the annotator labelled.")
+    agree = serializers.IntegerField()
+
+
+class AgainstOthersOut(AgainstResolvedOut):
+    cells = serializers.IntegerField(help_text="Cells that the annotator labelled and that are settled without them.")
+    votes = serializers.IntegerField(help_text="Settled by the other votes.")
+    expert = serializers.IntegerField(help_text="Settled by an expert.")
+    open = serializers.IntegerField(help_text="Not settled without the annotator; they do not count.")
+
+
+class AnnotatorsOut(serializers.Serializer):
+    """By annotator, then by dimension."""
+
+    pairs = PairOut(many=True)
+    against_others = serializers.DictField(child=serializers.DictField(child=AgainstOthersOut()))
+    against_resolved = serializers.DictField(child=serializers.DictField(child=AgainstResolvedOut()))

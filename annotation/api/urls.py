@@ -34,6 +34,7 @@ urlpatterns = [
     path(f"{PROJECT}gold/", gold.Gold.as_view(), name="gold"),
     path(f"{PROJECT}gold/<uid:proposition>/<slug:dimension>/", gold.OneCell.as_view(), name="cell"),
     path(f"{PROJECT}agreement/", results.Agreement.as_view(), name="agreement"),
+    path(f"{PROJECT}agreement/annotators/", results.Annotators.as_view(), name="annotators"),
     path(f"{PROJECT}export/<slug:kind>/", results.Export.as_view(), name="export"),
     *workers.urlpatterns,
     re_path("", Nothing.as_view(), name="nothing"),

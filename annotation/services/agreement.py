@@ -5,10 +5,13 @@ The key holds the newest vote event, so that a report is computed once for each 
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from django.core.cache import cache
@@ -18,8 +21,11 @@ from annotation.domain.agreement import annotators as by_annotator
 from annotation.domain.agreement.extraction import reconciliation_overlap
 from annotation.domain.agreement.report import measure, over_all
 from annotation.domain.agreement.votes import Votes
+from annotation.domain.leave_one_out import Rule
 from annotation.domain.schema import SCHEMAS, Schema
-from annotation.models import GoldLabel, Project, Proposition, TableKind, User, Vote, VoteEvent
+from annotation.domain.spreadsheet import Echo, defused
+from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, TableKind, User, Vote, VoteEvent
+from annotation.services.decisions import Decisions, decisions_in
 from core.made_by import made_by
 
 SEED = 20260101
@@ -34,8 +40,28 @@ def agreement_report(*, project: Project, split: str | None = None, category: st
 
 
 def annotator_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
-    """Pairs of annotators, each against the settled labels, and confusion by dimension."""
+    """{pairs, confusions, against_others, against_resolved}: pairs of annotators, confusion by dimension, and by annotator and dimension how many
+    cells of theirs match the label that is settled without them, and the settled label that contains their own votes."""
     return _cached("annotators", project, split, category, _compute_annotators)
+
+
+ANNOTATOR_COLUMNS = (
+    "annotator", "dimension", "gold", "cells", "agree", "share", "settled_by_votes", "settled_by_expert", "open",
+)  # fmt: skip
+GOLDS = {"against_others": "without the annotator", "against_resolved": "with the annotator's own votes"}
+"""Against which gold annotators are compared, the one that flatters nobody first."""
+
+
+def annotator_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """Every annotator against the settled labels as CSV, a row for each gold, annotator and dimension; `report` is `annotator_report`."""
+    writer = csv.writer(Echo())
+    yield writer.writerow(ANNOTATOR_COLUMNS)
+    for which, gold in GOLDS.items():
+        for name, by_dimension in sorted(report[which].items()):
+            for dimension, row in by_dimension.items():
+                share = row["agree"] / row["cells"] if row["cells"] else ""
+                settled = [row.get(how, "") for how in ("votes", "expert", "open")]
+                yield writer.writerow([defused(name), dimension, gold, row["cells"], row["agree"], share, *settled])
 
 
 def second_opinions(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
@@ -58,7 +84,9 @@ def waiting_report(*, project: Project, split: str | None = None, category: str 
 def _cached(kind: str, project: Project, split: str | None, category: str | None, compute) -> dict:
     state = VoteEvent.objects.filter(proposition__table__story__project=project).aggregate(Max("id"))["id__max"]
     gold = GoldLabel.objects.filter(proposition__table__story__project=project).aggregate(Max("decided_at"))
-    described = json.dumps([made_by(), kind, project.pk, project.overlap, split, category, state, str(gold)])
+    described = json.dumps(
+        [made_by(), kind, project.pk, project.overlap, project.unanimity_dimensions, split, category, state, str(gold)]
+    )
     key = "agreement:" + hashlib.sha256(described.encode()).hexdigest()
     found = cache.get(key)
     if found is None:
@@ -141,26 +169,44 @@ def _compute_report(project: Project, split: str | None, category: str | None) -
 
 def _compute_annotators(project: Project, split: str | None, category: str | None) -> dict:
     loaded = _load(project, split, category)
+    gold = GoldLabel.objects.settled().filter(proposition__table__story__project=project)
     settled = {
-        (proposition, key): label
-        for proposition, key, label in GoldLabel.objects.settled()
-        .filter(proposition__table__story__project=project)
-        .values_list("proposition_id", "dimension", "label")
+        (proposition, key): (label, method == Method.ADJUDICATED)
+        for proposition, key, label, method in gold.values_list("proposition_id", "dimension", "label", "method")
     }
-    confusions, against = {}, {}
+    decisions = decisions_in(GoldEvent.objects.filter(proposition__table__story__project=project))
+    confusions, against, without = {}, {}, {}
     for key, (votes, ids) in loaded.items():
         full = votes.complete(project.overlap)
-        code = {label: at for at, label in enumerate(votes.labels)}
-        resolved = np.array([code.get(settled.get((int(one), key), ""), -1) for one in ids], dtype=np.int64)
+        held = _settled(votes, ids.tolist(), key, settled, decisions)
         confusions[key] = {"labels": list(votes.labels), "cells": by_annotator.label_confusion(full).tolist()}
-        for row in by_annotator.against_resolved(votes, resolved):
+        for row in by_annotator.against_resolved(votes, held.label):
             against.setdefault(row["annotator"], {})[key] = row
+        for row in by_annotator.against_others(votes, held, Rule(project.overlap, key in project.unanimity_dimensions)):
+            without.setdefault(row["annotator"], {})[key] = row
     complete = [votes.complete(project.overlap) for votes, _ in loaded.values()]
     return {
         "pairs": by_annotator.pairs(complete),
         "confusions": confusions,
+        "against_others": without,
         "against_resolved": against,
     }
+
+
+def _settled(votes: Votes, ids: list[int], key: str, gold: dict, decisions: Decisions) -> by_annotator.Settled:
+    """Of the cells of a dimension, whose propositions are `ids`."""
+    code = {label: at for at, label in enumerate(votes.labels)}
+    found = [gold.get((one, key), ("", False)) for one in ids]
+    said = {
+        at: {name: labels[key] for name, labels in decisions[one].items() if key in labels}
+        for at, one in enumerate(ids)
+        if one in decisions
+    }
+    return by_annotator.Settled(
+        np.array([code.get(label, -1) for label, _ in found], dtype=np.int64),
+        np.array([decided for _, decided in found], dtype=bool),
+        {at: held for at, held in said.items() if held},
+    )
 
 
 def _compute_opinions(project: Project, split: str | None, category: str | None) -> dict:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
@@ -14,7 +15,9 @@ from annotation.domain.schema import SCHEMAS, Dimension
 from annotation.forms.agreement import AgreementFilter
 from annotation.models import Role
 from annotation.services.agreement import (
+    GOLDS,
     agreement_report,
+    annotator_lines,
     annotator_report,
     extraction_report,
     second_opinions,
@@ -59,14 +62,22 @@ def agreement_annotators(request: HttpRequest, slug: str) -> HttpResponse:
     dimensions = SCHEMAS[access.project.schema_version].dimensions
     context = {
         "pairs": report["pairs"],
-        "against": [
-            {"annotator": name, "cells": [_share(by_dimension.get(dimension.key)) for dimension in dimensions]}
-            for name, by_dimension in sorted(report["against_resolved"].items())
-        ],
+        "against": [{"gold": which, "rows": _against(report[which], dimensions)} for which in GOLDS if report[which]],
         "dimensions": dimensions,
+        "query": urlencode({name: value for name, value in chosen.items() if value}),
         "confusions": [_matrix(access, dimension, report["confusions"][dimension.key]) for dimension in dimensions],
     }
     return render(request, "annotation/agreement/_annotators.html", access.context | context)
+
+
+def agreement_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """Each annotator against the labels that are settled without them, and against those that contain their votes."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    _, chosen = _chosen(request, access)
+    lines = annotator_lines(annotator_report(project=access.project, **chosen))
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-annotators.csv"'
+    return response
 
 
 def agreement_opinions(request: HttpRequest, slug: str) -> HttpResponse:
@@ -108,6 +119,21 @@ def _points(rows: list[dict], name: str) -> list[dict]:
     return [
         {"label": row["dimension"].name, "value": row[name], "interval": row["interval"][name], "n": row["cells"]}
         for row in rows
+    ]
+
+
+def _against(by_annotator: dict[str, dict], dimensions: Sequence[Dimension]) -> list[dict]:
+    """A row for each annotator: the share of each dimension, and the cells of all."""
+    return [
+        {
+            "annotator": name,
+            "cells": [_share(by_dimension.get(dimension.key)) for dimension in dimensions],
+            "all": {
+                count: sum(row.get(count, 0) for row in by_dimension.values())
+                for count in ("cells", "votes", "expert", "open")
+            },
+        }
+        for name, by_dimension in sorted(by_annotator.items())
     ]
 
 

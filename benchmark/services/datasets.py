@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 from django.core.cache import cache
 from django.db import transaction
-from django.db.models import Max, Q
+from django.db.models import Max
 
 from annotation.domain.schema import SCHEMAS
 from annotation.models import (
     AuditEvent,
     GoldEvent,
     GoldLabel,
-    Method,
     Project,
     Proposition,
     Story,
@@ -27,7 +26,7 @@ from annotation.models import (
     VoteEvent,
 )
 from annotation.services import audit
-from annotation.services.adjudication import standing_decisions
+from annotation.services.decisions import Decisions, decisions_in
 from benchmark.models import Dataset, DatasetStory
 
 IMPORTED = "imported"
@@ -120,7 +119,7 @@ class _Held(NamedTuple):
     tables: dict[int, list[Proposition]]
     gold: dict[int, dict[str, tuple[str, str]]]
     votes: dict[int, dict[str, dict[str, str]]]
-    decisions: dict[int, dict[str, dict[str, str]]]
+    decisions: Decisions
 
 
 def _rows(project: Project) -> Iterator[DatasetStory | None]:
@@ -151,21 +150,7 @@ def _held(stories: list[Story]) -> _Held:
     cast = Vote.objects.cast().filter(proposition__table__story__in=stories)
     for pk, key, name, label in cast.values_list("proposition_id", "dimension", "annotator__username", "label"):
         votes[pk][name][key] = label
-    return _Held(tables, gold, votes, _decisions(stories))
-
-
-def _decisions(stories: list[Story]) -> dict[int, dict[str, dict[str, str]]]:
-    """What each expert last decided of a cell and never took back, whether another overruled it or not."""
-    told = Q(after_method=Method.ADJUDICATED) | Q(before_method=Method.ADJUDICATED)
-    events = GoldEvent.objects.filter(told, proposition__table__story__in=stories).select_related("by").order_by("id")
-    cells: dict[tuple[int, str], list[GoldEvent]] = defaultdict(list)
-    for event in events.only("proposition_id", "dimension", "after", "after_method", "undoes", "votes", "by__username"):
-        cells[event.proposition_id, event.dimension].append(event)
-    found: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
-    for (pk, key), history in cells.items():
-        for event in standing_decisions(history):
-            found[pk][event.by.username][key] = event.after
-    return found
+    return _Held(tables, gold, votes, decisions_in(GoldEvent.objects.filter(proposition__table__story__in=stories)))
 
 
 def _row(story: Story, held: _Held, keys: tuple[str, ...]) -> DatasetStory | None:

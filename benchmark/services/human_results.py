@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
 from annotation.domain.schema import SCHEMAS
 from annotation.models import Method
-from benchmark.domain.leave_one_out import By, Cell, Rule, gold_without
 from benchmark.domain.omnitom.item_readings import stage2_of
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.omnitom.official import STRUCTURED

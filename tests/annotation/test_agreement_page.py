@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Proposition
+from annotation.services.adjudication import adjudicate
 from annotation.services.agreement import agreement_report, annotator_report, second_opinions
 
 
@@ -70,9 +75,50 @@ def test_annotator_by_annotator(voted, cast):
     assert pairs["bea", "ben"]["agree"] == 6
     # the majority is True on both disputed cells: ben has it on 2 of 4
     assert report["against_resolved"]["ben"]["truth_status"] == {"annotator": "ben", "cells": 4, "agree": 2}
+    # without ben the two others settle all 4; without bob the disputed cells have True and False, which settles nothing
+    settled = {"annotator": "ben", "cells": 4, "agree": 2, "votes": 4, "expert": 0, "open": 0}
+    assert report["against_others"]["ben"]["truth_status"] == settled
+    assert report["against_others"]["bob"]["truth_status"] == settled | {
+        "annotator": "bob", "cells": 2, "votes": 2, "open": 2,
+    }  # fmt: skip
     assert report["confusions"]["truth_status"]["cells"] == [[2, 2, 0], [2, 0, 0], [0, 0, 0]]
     skills = second_opinions(project=cast.project)
     assert skills["ben"]["truth_status"]["dawid_skene"] <= skills["bob"]["truth_status"]["dawid_skene"]
+
+
+def test_an_expert_s_decision_settles_a_cell_without_its_annotators(voted, cast):
+    row = next(one for one in Proposition.objects.order_by("pk") if one.gold.filter(method="majority").exists())
+    decided = {
+        "label": "Unknown",
+        "revision": row.gold.get(dimension="truth_status").revision,
+        "reason": "Nobody says.",
+    }
+    adjudicate(by=cast.esi, proposition=row, dimension="truth_status", now=timezone.now(), **decided)
+    report = annotator_report(project=cast.project)["against_others"]
+    counted = {
+        name: [of["truth_status"][what] for what in ("cells", "agree", "votes", "expert", "open")]
+        for name, of in report.items()
+    }
+    assert counted == {"bea": [3, 2, 2, 1, 1], "ben": [4, 2, 3, 1, 0], "bob": [3, 2, 2, 1, 1]}
+
+
+def test_page_and_csv_show_the_comparison_without_oneself_first(voted, cast, client):
+    client.force_login(cast.esi)
+    page = client.get(reverse("annotation:agreement_annotators", args=["minds"])).content.decode()
+    others, own = page.index("against the others"), page.index("with their own votes")
+    assert others < own and "Left open" in page[others:own] and "n = 2" in page[others:own]
+    [address] = re.findall(r'href="([^"]+\.csv[^"]*)"', page)
+    content = b"".join(client.get(address).streaming_content).decode()
+    rows = [row for row in csv.DictReader(io.StringIO(content, newline="")) if row["dimension"] == "truth_status"]
+    assert [row["gold"] for row in rows] == ["without the annotator"] * 3 + ["with the annotator's own votes"] * 3
+    bob = next(row for row in rows if row["annotator"] == "bob")
+    assert [bob[name] for name in ("cells", "agree", "share", "settled_by_votes", "open")] == [
+        "2",
+        "2",
+        "1.0",
+        "2",
+        "2",
+    ]
 
 
 def test_the_command_prints_one_json_object(voted, cast):

@@ -35,6 +35,17 @@ def test_agreement_of_a_split_that_is_not_there(cast, api, address, labelled):
     assert api(cast.esi).get(address("agreement"), {"category": "False Belief Task"}).status_code == 200
 
 
+def test_annotators_are_compared_without_themselves_and_with(cast, api, address, labelled):
+    assert api(cast.bob).get(address("annotators")).status_code == 403
+    body = api(cast.esi).get(address("annotators")).json()
+    assert body["against_others"]["bob"]["order"] == {
+        "annotator": "bob", "cells": 1, "agree": 1, "votes": 1, "expert": 0, "open": 0,
+    }  # fmt: skip
+    assert body["against_resolved"]["bob"]["order"] == {"annotator": "bob", "cells": 1, "agree": 1}
+    assert body["pairs"][0]["cells"] == 1
+    assert api(cast.esi).get(address("annotators"), {"split": "none"}).status_code == 404
+
+
 @pytest.mark.parametrize("kind", ["omnitom", "long-csv"])
 def test_export_is_for_admins(cast, api, address, labelled, kind):
     for person in (cast.bob, cast.esi):

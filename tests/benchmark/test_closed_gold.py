@@ -234,6 +234,7 @@ FILTERS = {
     "annotation:stories": of_project(StoryFilter),
     "annotation:agreement": of_project(AgreementFilter),
     "annotation:agreement_annotators": of_project(AgreementFilter),
+    "annotation:agreement_csv": of_project(AgreementFilter),
     "annotation:agreement_opinions": of_project(AgreementFilter),
     "api:gold": gold_queries,
     "api:stories": lambda world: [f"category={one}" for one in world.project.categories.values_list("name", flat=True)],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 from annotation.domain.agreement.aggregation import dawid_skene, mace
 from annotation.domain.agreement.coefficients import cohens_kappa
 from annotation.domain.agreement.votes import Votes
+from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
 
 
 def label_confusion(votes: Votes) -> NDArray[np.int64]:
@@ -58,8 +61,59 @@ def pairs(dimensions: list[Votes]) -> list[dict]:
     return rows
 
 
+@dataclass(frozen=True)
+class Settled:
+    """The gold labels of the cells of one dimension: `label`, shape (C,), -1 where open; `decided`, shape (C,), whether an expert settled it;
+    and of the cells that anybody decided, who said what."""
+
+    label: NDArray[np.int64]
+    decided: NDArray[np.bool_]
+    decisions: Mapping[int, Mapping[str, str]]
+
+
+def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[dict]:
+    """For each annotator, of the settled cells with a vote of theirs: {annotator, cells, agree, votes, expert, open}. `cells` are those that are
+    settled without the annotator, by the other `votes` or an `expert`, and `agree` how many match; `open` are the others."""
+    judged = settled.label[votes.cell] >= 0
+    cells, people, codes = votes.cell[judged], votes.annotator[judged], votes.code[judged]
+    own = np.array([bool(settled.decisions.get(int(cell))) for cell in cells], dtype=bool)
+    patterns = np.column_stack([np.where(own, cells + 1, 0), np.where(own, people, 0), codes, settled.label[cells]])
+    patterns = np.column_stack([patterns, settled.decided[cells], votes.counts[cells]])
+    kinds, which = np.unique(patterns, axis=0, return_inverse=True)  # few, however many votes there are
+    found = [_without(votes, settled.decisions, kind, rule) for kind in kinds.tolist()]
+    labels = np.array([votes.labels.index(label) if label else -1 for label, _ in found], dtype=np.int64)[which.ravel()]
+    settlers = np.array([by.value for _, by in found], dtype="U8")[which.ravel()]
+
+    def count(rows: NDArray[np.bool_]) -> list[int]:
+        return np.bincount(people[rows], minlength=len(votes.annotators)).tolist()
+
+    columns = {"cells": labels >= 0, "agree": labels == codes}
+    columns |= {"votes": settlers == By.VOTES, "expert": settlers == By.EXPERT, "open": labels < 0}
+    counts = {name: count(rows) for name, rows in columns.items()}
+    return [
+        {"annotator": name, **{column: held[at] for column, held in counts.items()}}
+        for at, name in enumerate(votes.annotators)
+    ]
+
+
+def _without(
+    votes: Votes, decisions: Mapping[int, Mapping[str, str]], kind: Sequence[int], rule: Rule
+) -> tuple[str, By]:
+    """Gold without the one who voted, of all votes of one kind: (a cell with decisions + 1 or 0, its annotator, the vote, gold, whether it
+    was decided, how often each label was voted)."""
+    at, person, own, gold, decided, *counts = kind
+    name = votes.annotators[person] if at else ""
+    others = [label for label, count in zip(votes.labels, counts, strict=True) for _ in range(count)]
+    others.remove(votes.labels[own])
+    held = {f"\0{number}": label for number, label in enumerate(others)} | {name: votes.labels[own]}
+    return gold_without(
+        name, Cell(votes.labels[gold], held, decisions.get(at - 1, {}) if at else {}, decided=bool(decided)), rule
+    )
+
+
 def against_resolved(votes: Votes, resolved: NDArray[np.int64]) -> list[dict]:
-    """For each annotator: cells with a settled label (`resolved`, shape (C,), -1 where open) and how many match."""
+    """For each annotator: cells with a settled label (`resolved`, shape (C,), -1 where open) and how many match. A label that the annotator's
+    own vote helped to settle flatters: see `against_others`."""
     settled = resolved[votes.cell]
     judged = settled >= 0
     n = np.bincount(votes.annotator[judged], minlength=len(votes.annotators))

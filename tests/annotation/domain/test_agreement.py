@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_kappa
 
 from annotation.domain.agreement import annotators, coefficients, intervals
+from annotation.domain.agreement.annotators import Settled, against_others
 from annotation.domain.agreement.extraction import reconciliation_overlap, table_f1
 from annotation.domain.agreement.report import MEASURES, measure, over_all
 from annotation.domain.agreement.votes import Votes
+from annotation.domain.leave_one_out import Cell, Rule, gold_without
 from annotation.domain.schema import SCHEMA
 
 COUNTS = np.array([[3, 0], [2, 1], [0, 3], [1, 2]])
@@ -241,3 +243,44 @@ def test_stage_one():
     assert table_f1(10, 14, 9) == 0.75
     with pytest.raises(ValueError, match="11 matched rows"):
         table_f1(10, 14, 11)
+
+
+def test_against_the_others_an_own_decision_does_not_count():
+    """Two cells of three votes, A A B each; the first was decided C by the second annotator, who voted A, the second by somebody else."""
+    rows = [(1, cell, name, label) for cell in (1, 2) for name, label in (("ann", "A"), ("ben", "A"), ("cyd", "B"))]
+    votes = Votes.of("order", ("A", "B", "C"), rows)
+    settled = Settled(np.array([2, 2]), np.array([True, True]), {0: {"ben": "C"}, 1: {"esi": "C"}})
+    found = {row["annotator"]: row for row in against_others(votes, settled, Rule(overlap=3))}
+    # ann and cyd: C by an expert in both. ben: in the first A and B are left, which settle nothing
+    assert found["ann"] == {"annotator": "ann", "cells": 2, "agree": 0, "votes": 0, "expert": 2, "open": 0}
+    assert found["ben"] == {"annotator": "ben", "cells": 1, "agree": 0, "votes": 0, "expert": 1, "open": 1}
+    assert found["cyd"]["cells"] == 2
+
+
+def test_against_the_others_follows_the_rule_cell_by_cell():
+    """What the patterns count is what `gold_without` says of every single vote."""
+    rng = np.random.default_rng(3)
+    labels, people = ("A", "B", "C"), ("ann", "ben", "cyd", "dan")
+    rows = [(c % 7, c, name, labels[rng.integers(3)]) for c in range(60) for name in people if rng.random() < 0.8]
+    votes = Votes.of("order", labels, rows)
+    gold = np.array([rng.integers(-1, 3) for _ in votes.story])
+    decided = np.array([rng.random() < 0.3 for _ in votes.story]) & (gold >= 0)
+    decisions = {
+        int(at): {people[rng.integers(4)]: labels[gold[at]]} for at in np.flatnonzero(decided) if rng.random() < 0.5
+    }
+    for rule in (Rule(3), Rule(3, demand_unanimity=True)):
+        found = {row["annotator"]: row for row in against_others(votes, Settled(gold, decided, decisions), rule)}
+        for person, name in enumerate(votes.annotators):
+            counts = dict.fromkeys(("cells", "agree", "votes", "expert", "open"), 0)
+            for at in np.flatnonzero((votes.by_annotator[:, person] >= 0) & (gold >= 0)):
+                said = {
+                    who: labels[code]
+                    for who, code in zip(votes.annotators, votes.by_annotator[at], strict=True)
+                    if code >= 0
+                }
+                cell = Cell(labels[gold[at]], said, decisions.get(int(at), {}), decided=bool(decided[at]))
+                label, by = gold_without(name, cell, rule)
+                counts[by.value or "open"] += 1
+                counts["cells"] += bool(label)
+                counts["agree"] += label == said[name]
+            assert found[name] == {"annotator": name} | counts

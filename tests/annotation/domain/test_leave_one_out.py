@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.domain.leave_one_out import By, Cell, Rule, gold_without
+from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
 
 THREE, STRICT = Rule(3), Rule(3, demand_unanimity=True)
 

@@ -1,0 +1,27 @@
+"""What experts decided of cells, whether another overruled it or not."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from django.db.models import Q, QuerySet
+
+from annotation.models import GoldEvent, Method
+from annotation.services.adjudication import standing_decisions
+
+Decisions = dict[int, dict[str, dict[str, str]]]
+"""By proposition id, expert's user name and dimension: the label."""
+
+
+def decisions_in(events: QuerySet[GoldEvent]) -> Decisions:
+    """What each expert last decided of a cell and never took back; `events` are those of whole cells."""
+    told = Q(after_method=Method.ADJUDICATED) | Q(before_method=Method.ADJUDICATED)
+    cells: dict[tuple[int, str], list[GoldEvent]] = defaultdict(list)
+    columns = ("proposition_id", "dimension", "after", "after_method", "undoes", "votes", "by__username")
+    for event in events.filter(told).select_related("by").order_by("id").only(*columns):
+        cells[event.proposition_id, event.dimension].append(event)
+    found: Decisions = defaultdict(lambda: defaultdict(dict))
+    for (pk, key), history in cells.items():
+        for event in standing_decisions(history):
+            found[pk][event.by.username][key] = event.after
+    return found
