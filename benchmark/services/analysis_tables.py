@@ -9,6 +9,8 @@ from typing import Any
 
 from annotation.domain.schema import SCHEMA
 from benchmark.domain.omnitom.analyses import BUCKETS
+from benchmark.domain.omnitom.cells import ILLEGAL
+from benchmark.domain.omnitom.cells import MISSING as NO_LABEL
 from benchmark.domain.omnitom.kinds import KINDS
 from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.domain.tables import (
@@ -20,7 +22,7 @@ from benchmark.domain.tables import (
     match_count_distribution,
     unusable_outputs,
 )
-from benchmark.domain.tables.omnitom import HEADERS
+from benchmark.domain.tables.omnitom import HEADERS, figure_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.result_tables import UNMARKED, by_category, complete, identity
 
@@ -59,14 +61,8 @@ def _accuracies(entry: Entry, reading: str) -> dict[str, dict[str, dict[str, Any
     for category, row in by_category(entry, reading).items():
         for name in DIMENSIONS:
             share = f"acc_{COLUMNS[name]}"
-            interval = (row.get("interval") or {}).get(share)
             worst = ((row.get("bounds") or {}).get(share) or (None,))[0]
-            found[name][category] = {
-                "value": row[share],
-                "interval": interval,
-                "n": int(row["stories"]),
-                "worst": worst,
-            }
+            found[name][category] = figure_of(row, share) | {"n": int(row["stories"]), "worst": worst}
     return found
 
 
@@ -216,10 +212,7 @@ def volume_table(entries: Sequence[Entry], reading: str) -> Table:
 def volume_of(entry: Entry, reading: str) -> dict[str, Any]:
     """Rows, stories, and {value, interval} of rows a story, precision, recall and F1."""
     overall = entry["readings"][reading]["overall"]
-    shares = {
-        name: {"value": overall[name], "interval": overall["interval"].get(name)}
-        for name in ("precision", "recall", "f1")
-    }
+    shares = {name: figure_of(overall, name) for name in ("precision", "recall", "f1")}
     return dict(_analyses(entry, reading)["volume"]) | shares
 
 
@@ -237,22 +230,27 @@ def distribution_table(entries: Sequence[Entry], dimension: str, reading: str) -
     rows = []
     for one in entries:
         found = held[one["key"]]
-        row = identity(one, "stage2") | _distributed(labels, found["predicted"], found["ends"])
+        row = identity(one, "stage2") | _distributed(labels, found["predicted"], found["ends"], found.get("reasons"))
         where = {label: {"dimension": dimension, "said": label, "reading": reading} for label in labels}
         rows.append(row | {"_where": where | {f"{label} share": cells for label, cells in where.items()}})
     most = max(held.values(), key=lambda one: sum(one["gold"]))  # people cover fewer stories than the run
-    gold = {"model": "Gold of all stories"} | _distributed(labels, most["gold"], most["gold_ends"])
+    gold = {"model": "Gold of all stories"} | _distributed(
+        labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
+    )
+    gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
     title = f"{SCHEMA[dimension].name}: labels as predicted, {reading} reading"
     return Table(title=title, columns=columns, rows=rows, totals=[gold], notes=[DISTRIBUTION_NOTE])
 
 
-def _distributed(labels: Sequence[str], counts: Sequence[int], ends: Sequence[Any]) -> dict[str, Any]:
+def _distributed(
+    labels: Sequence[str], counts: Sequence[int], ends: Sequence[Any], reasons: Sequence[str] | None
+) -> dict[str, Any]:
+    """Reports that were frozen before have no `reasons` for the ends that are None."""
     total = sum(counts)
     row: dict[str, Any] = {"total": total}
-    for label, count, interval in zip(labels, counts, ends, strict=True):
-        row |= {label: count} | estimate(
-            f"{label} share", {"value": count / total if total else None, "interval": interval}
-        )
+    for label, count, interval, why in zip(labels, counts, ends, reasons or [""] * len(labels), strict=True):
+        share = {"value": count / total if total else None, "interval": interval, "reason": why}
+        row |= {label: count} | estimate(f"{label} share", share)
     return row
 
 
@@ -267,12 +265,13 @@ def confusion_table(entry: Entry, dimension: str, reading: str) -> Table:
         ]
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
-    for gold, counts, ends in zip(held["gold"], held["rows"], held["ends"], strict=True):
+    reasons = held.get("reasons") or [None] * len(held["gold"])
+    for gold, counts, ends, why in zip(held["gold"], held["rows"], held["ends"], reasons, strict=True):
         cells = {one: {"dimension": dimension, "gold": gold, "said": one, "reading": reading} for one in held["said"]}
         where = cells | {f"{one} share": found for one, found in cells.items()}
         where["total"] = {"dimension": dimension, "gold": gold, "reading": reading}
         rows.append(
-            identity(entry, "stage2") | {"gold": gold, "_where": where} | _distributed(held["said"], counts, ends)
+            identity(entry, "stage2") | {"gold": gold, "_where": where} | _distributed(held["said"], counts, ends, why)
         )
     title = f"{SCHEMA[dimension].name}: gold labels and those of {entry['model']}, {reading} reading"
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])

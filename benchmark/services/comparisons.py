@@ -203,6 +203,7 @@ def difference_table(comparison: Comparison) -> Table:
     rows = [
         row
         | {"part": "Category" if row["category"] else "All stories", "shown": told_apart(row)}
+        | {"interval_reason": row.get("reason")}
         | answered_by_both(row)
         for row in comparison["rows"]
     ]

@@ -62,7 +62,12 @@ def pair_table(
         Column(key="n", header="Stories", kind="count"),
         *ANSWERED,
     ]
-    held = [row | {"over": row["category"] or ALL, "shown": told_apart(row)} | answered_by_both(row) for row in rows]
+    held = [
+        row
+        | {"over": row["category"] or ALL, "shown": told_apart(row), "interval_reason": row.get("reason")}
+        | answered_by_both(row)
+        for row in rows
+    ]
     title = f"{SCORES[stage]}: differences between models, {reading} reading"
     notes = [*NOTES, f"{method[:1].upper()}{method[1:]}.", *ranked_within(entries)]
     return Table(title=title, columns=columns, rows=held, notes=notes)

@@ -17,6 +17,7 @@ from django.db.models import prefetch_related_objects
 from annotation.domain.schema import SCHEMA
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.tables import Table
+from benchmark.domain.tables.omnitom import figure_of
 from benchmark.models import Run
 from benchmark.services import analysis_tables as analyses
 from benchmark.services import pictured
@@ -214,17 +215,16 @@ def comparison_picture(comparison: Mapping[str, Any]) -> Picture:
             "first": comparison["first"],
             "second": comparison["second"],
             "score": tables.SCORES[comparison["stage"]],
-            "difference": {"value": overall["value"], "interval": overall["interval"]},
+            "difference": {name: overall.get(name) for name in ("value", "interval", "reason")},
         }
 
     return Picture(f"{comparison['first']} and {comparison['second']} by story", "two_models", arguments)
 
 
 def score_of(entry: Entry, reading: str, stage: str) -> dict[str, Any] | None:
-    """{value, interval} of the figure that the stage is ranked by."""
+    """{value, interval[, reason]} of the figure that the stage is ranked by."""
     overall = (entry["readings"][reading] or {}).get("overall")
-    name = SCORE[stage]
-    return {"value": overall[name], "interval": (overall.get("interval") or {}).get(name)} if overall else None
+    return figure_of(overall, SCORE[stage]) if overall else None
 
 
 MATRIX_FROM = 3

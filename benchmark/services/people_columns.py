@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column
+from benchmark.domain.tables.omnitom import interval_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.story_scores import READINGS, SCORE
 
@@ -35,7 +36,7 @@ def own_values(entry: Entry, stage: str) -> dict[str, Any]:
     for name, figures in entry["readings"].get("own", {}).items():
         overall = figures["overall"] if figures else {}
         found[f"own_{name}"] = overall.get(SCORE[stage])
-        found[f"own_{name}_interval"] = (overall.get("interval") or {}).get(SCORE[stage])
+        found |= interval_of(f"own_{name}_interval", overall, SCORE[stage])
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from benchmark.domain.omnitom.analyses import BUCKETS
 from benchmark.domain.omnitom.kinds import KINDS
 from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.domain.tables.omnitom import HEADERS
+from benchmark.domain.tables.omnitom import HEADERS, figure_of
 from benchmark.services.analysis_tables import volume_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.result_tables import complete
@@ -20,15 +20,11 @@ def by_category(entries: Sequence[Entry], reading: str) -> Arguments:
     rows = [
         {
             "model": one["model"],
-            "values": {row["story_category"]: _figure(row, "f1") for row in one["readings"][reading]["by_category"]},
+            "values": {row["story_category"]: figure_of(row, "f1") for row in one["readings"][reading]["by_category"]},
         }
         for one in entries
     ]
     return {"positional": [rows], "reading": reading}
-
-
-def _figure(row: dict[str, Any], name: str) -> dict[str, Any]:
-    return {"value": row[name], "interval": (row.get("interval") or {}).get(name)}
 
 
 def dimensions(entries: Sequence[Entry], reading: str) -> Arguments:
@@ -81,12 +77,21 @@ def labels(entry: Entry, reading: str) -> Arguments:
     tables = {}
     for name in DIMENSIONS:
         one = held[name]
-        columns = zip(one["labels"], one["gold"], one["gold_ends"], one["predicted"], one["ends"], strict=True)
+        columns = zip(
+            one["labels"], one["gold"], one["gold_ends"], one["predicted"], one["ends"], _reasons(one), strict=True
+        )
         tables[name] = {
-            label: {"gold": gold, "gold_interval": gold_ends, "predicted": predicted, "interval": ends}
-            for label, gold, gold_ends, predicted, ends in columns
+            label: {"gold": gold, "gold_interval": gold_ends, "predicted": predicted, "interval": ends, "reason": why}
+            for label, gold, gold_ends, predicted, ends, why in columns
         }
     return {"positional": [tables], "model": entry["model"], "reading": reading}
+
+
+def _reasons(held: dict[str, Any]) -> list[str]:
+    """Why a predicted or a gold share has no interval; reports that were frozen before do not say it."""
+    none = [""] * len(held["labels"])
+    sides = held.get("reasons") or none, held.get("gold_reasons") or none
+    return [why or other for why, other in zip(*sides, strict=True)]
 
 
 def confusion(entry: Entry, dimension: str, reading: str) -> Arguments:

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.omnitom import ABBREVIATIONS, HEADERS, counted_stories, in_order
+from benchmark.domain.tables.omnitom import ABBREVIATIONS, COUNTED, HEADERS, in_order, interval_of
 from benchmark.services.judge_test_tables import COLUMN, NOTE, notes_of, tests_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
@@ -248,13 +248,14 @@ def _stage_row(entry: Entry, stage: str) -> dict[str, Any]:
         overall = (entry["readings"][reading] or {}).get("overall", {})
         for name in MEASURES[stage]:
             key = f"{reading}_{name}"
-            row |= {key: overall.get(name), f"{key}_interval": (overall.get("interval") or {}).get(name)}
+            row |= {key: overall.get(name)} | interval_of(f"{key}_interval", overall, name)
             row[f"{key}_worst"] = ((overall.get("bounds") or {}).get(name) or (None,))[0]
         ranking = (entry.get("ranking") or {}).get(reading) or {}
-        row |= {f"{reading}_{name}": ranking.get(name) for name in ("rank", "ranks")}
+        row |= {f"{reading}_{name}": ranking.get(name) for name in ("rank", "ranks", "ranks_reason")}
         row[f"{reading}_group"] = entry["group"][reading]
     missing = missing_of(entry, stage)
-    row["low_interval"] = ((entry.get("ranking") or {}).get("repaired") or {}).get("interval")
+    ranking = (entry.get("ranking") or {}).get("repaired") or {}
+    row |= {"low_interval": ranking.get("interval"), "low_interval_reason": ranking.get("interval_reason")}
     return (
         row
         | own_values(entry, stage)
@@ -323,7 +324,7 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
         for reading in READINGS:
             for category, figures in held[one["key"]][reading].items():
                 key = f"{reading} {category}"
-                row |= {key: figures[SCORE[stage]], f"{key} interval": (figures["interval"] or {}).get(SCORE[stage])}
+                row |= {key: figures[SCORE[stage]]} | interval_of(f"{key} interval", figures, SCORE[stage])
                 row[f"{key} n"] = int(figures["stories"])
                 row[f"{key} worst"] = ((figures.get("bounds") or {}).get(SCORE[stage]) or (None,))[0]
                 row["_where"][key] = {"category": category} | measured(SCORE[stage], reading)
@@ -333,7 +334,7 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
     ranked, below = _ranked(rows)
     title, notes = (
         f"{SCORES[stage]} by story category (%)",
-        [*notes, counted_stories(row for _, row in rows), *ranked_within(entries)],
+        [*notes, COUNTED, *ranked_within(entries)],
     )
     lead = unlike_missing({stage: entries})
     return with_settings(Table(title=title, columns=columns, rows=ranked, totals=below, lead=lead, notes=notes))

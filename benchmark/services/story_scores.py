@@ -111,11 +111,12 @@ def with_intervals(
     """Official figures with `interval` in each row, from the bootstrap that the repaired reading has."""
     held = repaired_figures({**columns, "unusable": {}, "unjudged": {}}, stories, stage, **rules)
     # both are in the order of the verbatim categories, of which two can read alike
-    by_category = [
-        row | {"interval": one["interval"]}
-        for row, one in zip(figures["by_category"], held["by_category"], strict=True)
-    ]
-    return {"overall": figures["overall"] | {"interval": held["overall"]["interval"]}, "by_category": by_category}
+    by_category = [row | _intervals(one) for row, one in zip(figures["by_category"], held["by_category"], strict=True)]
+    return {"overall": figures["overall"] | _intervals(held["overall"]), "by_category": by_category}
+
+
+def _intervals(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("interval", "reasons") if name in row}
 
 
 def repaired_figures(columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int) -> dict[str, Any]:

@@ -154,7 +154,11 @@ def frozen_opening(slug: str, report: str, document: Mapping[str, Any]) -> Href:
 def comparison_parts(comparison: Comparison, address: Address, href: Href = no_link) -> dict[str, Any]:
     """Picture, table and downloads, of a comparison of now or of a frozen one."""
     rows = [
-        {"label": row["what"], "first": {"value": row["value"], "interval": row["interval"]}, "aside": _verdict(row)}
+        {
+            "label": row["what"],
+            "first": {name: row.get(name) for name in ("value", "interval", "reason")},
+            "aside": _verdict(row),
+        }
         for row in comparison["rows"]
     ]
     table = shown("differences", difference_table(comparison), href=href)
@@ -193,13 +197,19 @@ def _overall(comparison: Comparison) -> dict[str, Any]:
     """The score over all stories in words."""
     row = next(row for row in comparison["rows"] if row["key"] == SCORE[comparison["stage"]] and not row["category"])
     told = "shown to differ" if differs(row) else "not shown to differ"
-    ends, tests = row["interval"], comparison.get("tests")
+    tests = comparison.get("tests")
     family = f" over the {tests} tests of the table below" if tests else ""  # a frozen one may be older
     return row | {
         "shown_value": f"{points(row['value'])} points",
-        "shown_interval": f"(95 % interval {points(ends[0])} to {points(ends[1])})" if ends else "",
+        "shown_interval": _interval(row),
         "verdict": f"{told} (Holm-adjusted {_verdict(row)}{family})" if row["p_adjusted"] is not None else "not tested",
     }
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    if ends := row["interval"]:
+        return f"(95 % interval {points(ends[0])} to {points(ends[1])})"
+    return f"(no interval: {row['reason']})" if row.get("reason") else ""
 
 
 def points(value: float | None) -> str:

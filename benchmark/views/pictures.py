@@ -17,7 +17,7 @@ NOISE = 1e-9
 
 
 def dot_chart(title: str, rows: Sequence[Mapping[str, Any]], *, unit: str, zero: bool = False) -> dict[str, Any]:
-    """Rows are {"label", "first", "second", "bounds", "out", "aside", "href"}: figures {value, interval} as fractions, `second` as a hollow
+    """Rows are {"label", "first", "second", "bounds", "out", "aside", "href"}: figures {value, interval[, reason]} as fractions, `second` as a hollow
     mark, `bounds` [low, high] as a band, `out` the share that is missing.
 
     With `zero` the scale holds nought and a line stands there: differences.
@@ -57,7 +57,15 @@ def dot_chart(title: str, rows: Sequence[Mapping[str, Any]], *, unit: str, zero:
         "outs": outs,
         "bands": any(row.get("bounds") for row in rows),
         "asides": any(row.get("aside") for row in rows),
+        "no_lines": _no_lines(rows),
     }
+
+
+def _no_lines(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Why marks have no line, where some have none."""
+    figures = [row.get(name) or {} for row in rows for name in ("first", "second")]
+    lacking = [one["reason"] for one in figures if one.get("reason") and one["value"] is not None]
+    return f"No line: {'; or '.join(dict.fromkeys(lacking))}." if lacking else ""
 
 
 def _edges(figure: Mapping[str, Any] | None) -> list[float]:
@@ -109,4 +117,5 @@ def _mark(row: Mapping[str, Any], y: float, x) -> dict[str, Any]:
 
 def _said(figure: Mapping[str, Any]) -> str:
     ends = figure.get("interval")
-    return f"{100 * float(figure['value']):.1f}" + (f" ({100 * ends[0]:.1f} to {100 * ends[1]:.1f})" if ends else "")
+    told = f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}" if ends else figure.get("reason")
+    return f"{100 * float(figure['value']):.1f}" + (f" ({told})" if told else "")

@@ -129,13 +129,14 @@ def _matrix(table: Table, href: Href) -> dict[str, Any]:
                 "shade": round(10 * (row[f"{one} share"] or 0)),
                 "same": one == row["gold"],
                 "interval": columns[f"{one} share"].interval_text(row) if row[one] else "",
+                "why": columns[f"{one} share"].no_interval(row),
                 "href": href(row, columns[one]) if row[one] else "",
             }
             for one in said
         ]
         total = {"count": row["total"], "href": href(row, columns["total"]) if row["total"] else ""}
         rows.append({"gold": row["gold"], "cells": cells, "total": total})
-    return {"labels": said, "rows": rows, "notes": table.notes}
+    return {"labels": said, "rows": rows, "notes": [*table.dashes, *table.notes]}
 
 
 def _table(name: str, table: Any, address: Address, href: Href) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def shown(
 
 def told_in_two(table: Table) -> tuple[list[str], list[str]]:
     """The few short notes that make a table readable, and the others; what its marks mean comes first."""
-    notes = [*table.legend, *table.notes]
+    notes = [*table.legend, *table.dashes, *table.notes]
     legend = [note for note in notes[:LEGEND_NOTES] if len(note) <= LEGEND_LENGTH]
     return legend, [note for note in notes if note not in legend]
 
@@ -162,6 +162,7 @@ def _row(columns: Sequence[Column], row: Mapping[str, Any], href: Href, marks: M
         cells.append({
             "text": _text(column, row.get(column.key)),
             "interval": column.interval_text(row),
+            "why": column.no_interval(row),
             "number": not column.is_text,
             "mark": marks.get(column.key, ""),
             "href": link,

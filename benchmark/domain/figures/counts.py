@@ -15,7 +15,7 @@ from benchmark.domain.figures.measuring import text_width, wrapped
 from benchmark.domain.figures.names import ROOM, labels, printable, shortened
 from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
 from benchmark.domain.figures.theme import SMALL
-from benchmark.domain.figures.values import sentences
+from benchmark.domain.figures.values import Percent, barred, sentences
 from benchmark.domain.omnitom.cells import ILLEGAL, MISSING
 
 Counts = Mapping[str, int]
@@ -35,7 +35,7 @@ def label_distribution(
 ) -> bytes:
     """How often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's figure 4.
 
-    `dimensions` is {dimension: {label: {"gold", "predicted"[, "gold_interval", "interval"]}}}. Bars are shares: of the gold rows of all
+    `dimensions` is {dimension: {label: {"gold", "predicted"[, "gold_interval", "interval", "reason"]}}}. Bars are shares: of the gold rows of all
     stories, and of those in the usable ones; lines over them the intervals of the shares.
     """
     title = f"Labels in gold and as predicted by {model}, {reading} reading"
@@ -72,7 +72,10 @@ def _distribution(held, totals: Mapping[str, Counts], said: tuple[str, str], the
         at = heights.index(min(heights))
         places.append((name, EDGE + at * (each + 3 * GAP), heights[at]))
         heights[at] += 14 + _ROW * len(table) + 8
-    sheet = Sheet(width, max(heights) + LINE, theme)
+    caption = wrapped(
+        f"Share of the dimension's rows (%): gold, predicted, {reading} reading{_lines(held)}", width - 2 * EDGE
+    )
+    sheet = Sheet(width, max(heights) + LINE * len(caption), theme)
     series = (
         Series(key="gold", label="Gold", marker="s", colour="line_strong"),
         Series(key="predicted", label=labels([model])[0], marker="s"),
@@ -82,14 +85,13 @@ def _distribution(held, totals: Mapping[str, Counts], said: tuple[str, str], the
     most = max(_reach(one, totals[name]) for name, table in held.items() for one in table.values())
     for name, left, top in places:
         _dimension(sheet, name, held[name], totals[name], left=left, top=top, names=names, each=each, most=most)
-    bars = (
-        ", lines: 95 % intervals over stories"
-        if any(one.get("interval") for t in held.values() for one in t.values())
-        else ""
-    )
-    caption = wrapped(f"Share of the dimension's rows (%): gold, predicted, {reading} reading{bars}", width - 2 * EDGE)
     sheet.caption(width / 2, sheet.height - 5 - LINE * (len(caption) - 1), caption)
     return sheet
+
+
+def _lines(held: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+    shown = [one for table in held.values() for one in table.values() if one["gold"] or one["predicted"]]
+    return barred((Percent(0.0, one.get("interval"), one.get("reason") or "") for one in shown), "line")
 
 
 _ENDS = {"gold": "gold_interval", "predicted": "interval"}

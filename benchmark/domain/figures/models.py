@@ -10,7 +10,7 @@ from benchmark.domain.figures.dots import Aside, Panel, Series, dot_plot
 from benchmark.domain.figures.heat import heat_table
 from benchmark.domain.figures.names import ROOM, labels, printable
 from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
-from benchmark.domain.figures.values import Percent, percent, sentences
+from benchmark.domain.figures.values import Percent, barred, percent, sentences
 from benchmark.domain.omnitom.kinds import KINDS
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.tables.omnitom import ABBREVIATIONS, in_order
@@ -156,9 +156,7 @@ def by_kind(
 
 
 def _barred(panels: Iterable[Sequence[Mapping[str, Percent | None]]]) -> str:
-    """What lines beside marks are, where there are any."""
-    known = any(one and one.interval for rows in panels for row in rows for one in row.values())
-    return ", bars: 95 % intervals over stories" if known else ""
+    return barred(one for rows in panels for row in rows for one in row.values())
 
 
 def accuracy_by_dimension(

@@ -15,7 +15,7 @@ from benchmark.domain.figures.names import labels
 from benchmark.domain.figures.placing import Placer
 from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
 from benchmark.domain.figures.theme import SMALL, families
-from benchmark.domain.figures.values import Figure, Percent, limits, percent, sentences
+from benchmark.domain.figures.values import Figure, Percent, barred, limits, percent, sentences
 
 NO_VOLUME = "No model has predicted a row."
 NO_COMMON = "No story has a score of both models."
@@ -40,8 +40,8 @@ def volume(
     rows = [row | {"x": x} for row in rows if (x := _rows_a_story(row["predicted_per_story"]))]
     if not rows:
         return nothing(NO_VOLUME, format, theme, title)
-    barred = any(row["x"].interval for row in rows)
-    unit = f"Predicted rows a story, {reading} reading" + (", bars: 95 % intervals over stories" if barred else "")
+    shown = [one for row in rows for one in (row["x"], *(percent(row.get(name)) for name in PANELS))]
+    unit = f"Predicted rows a story, {reading} reading{barred(shown)}"
     sheet = _volume(rows, unit, theme, WIDTHS[width])
     lines = [
         f"{at}. {row['model']}: {row['x'].said()} rows a story"
@@ -58,7 +58,8 @@ def _rows_a_story(figure: Figure) -> Percent | None:
     held = figure if isinstance(figure, Mapping) else {"value": figure}
     if not held.get("value"):
         return None
-    return Percent(float(held["value"]), tuple(held["interval"]) if held.get("interval") else None)
+    ends = tuple(held["interval"]) if held.get("interval") else None
+    return Percent(float(held["value"]), ends, held.get("reason") or "")
 
 
 def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: float) -> Sheet:
@@ -70,7 +71,8 @@ def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: flo
     each = (width - left - EDGE - 2.5 * GAP * (across - 1)) / across
     block = 14 + tall + 17
     deep = -(-len(PANELS) // across)
-    sheet = Sheet(width, EDGE + block * deep + LINE + 8 + 11 * lines, theme)
+    caption = wrapped(unit, width - 2 * EDGE)
+    sheet = Sheet(width, EDGE + block * deep + LINE * len(caption) + 8 + 11 * lines, theme)
     figures = {name: [percent(row.get(name)) for row in rows] for name in PANELS}
     span = limits(one for found in figures.values() for one in found)
     x = np.array([row["x"].value for row in rows])
@@ -82,10 +84,10 @@ def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: flo
         _logarithmic(axes, x)
         _bars(axes, [row["x"] for row in rows], figures[name], sheet.theme.chart)
         _numbered(axes, x, figures[name], marker, sheet, (each, tall))
-    sheet.caption(left + (width - left - EDGE) / 2, EDGE + block * deep + 3, [unit])
+    sheet.caption(left + (width - left - EDGE) / 2, EDGE + block * deep + 3, caption)
     for at, text in enumerate(key):
         place = EDGE + (at // lines) * (width - 2 * EDGE) / columns
-        height = EDGE + block * deep + LINE + 12 + 11 * (at % lines)
+        height = EDGE + block * deep + LINE * len(caption) + 12 + 11 * (at % lines)
         sheet.text(place + _NUMBER - 5, height, str(at + 1), size=SMALL, colour=sheet.theme.soft, ha="right")
         sheet.text(place + _NUMBER, height, text, size=SMALL)
     return sheet
@@ -196,7 +198,8 @@ def _two(known, gaps, names, said, score, mean, theme, width) -> Sheet:
     left, side = EDGE + 28.0, 165.0
     start = left + side + 5 * GAP if side_by_side else left
     wide = width - start - EDGE
-    told = wrapped("Stories by difference (points). " + "; ".join(said), wide)
+    why = f". No band around the mean: {mean.reason}" if mean and mean.reason else ""
+    told = wrapped("Stories by difference (points). " + "; ".join(said) + why, wide)
     below = 14 + side + 20
     sheet = Sheet(width, EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(told), theme)
     sheet.text(left, EDGE + 6, f"{score} (%)", weight="bold")

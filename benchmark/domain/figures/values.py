@@ -8,12 +8,15 @@ from typing import Any, NamedTuple
 Number = float | str | None
 """A fraction, or its text as official scoring writes it."""
 Figure = Number | Mapping[str, Any]
-"""A number, or {"value": number, "interval": [low, high] or None}."""
+"""A number, or {"value": number, "interval": [low, high] or None[, "reason": why there is none]}."""
 
 
 class Percent(NamedTuple):
+    """`reason` says why there is no interval, where that is known."""
+
     value: float
     interval: tuple[float, float] | None = None
+    reason: str = ""
 
     def said(self) -> str:
         ends = f" ({self.interval[0]:.1f} to {self.interval[1]:.1f})" if self.interval else ""
@@ -26,7 +29,17 @@ def percent(figure: Figure) -> Percent | None:
     value, ends = held.get("value"), held.get("interval")
     if value in (None, ""):
         return None
-    return Percent(100 * float(value), (100 * float(ends[0]), 100 * float(ends[1])) if ends else None)
+    return Percent(
+        100 * float(value), (100 * float(ends[0]), 100 * float(ends[1])) if ends else None, held.get("reason") or ""
+    )
+
+
+def barred(figures: Iterable[Percent | None], line: str = "bar") -> str:
+    """What lines beside marks are, and why some marks have none: the end of a caption."""
+    known = [one for one in figures if one]
+    told = f", {line}s: 95 % intervals over stories" if any(one.interval for one in known) else ""
+    reasons = dict.fromkeys(one.reason for one in known if one.reason and not one.interval)
+    return told + (f", no {line}: {'; or '.join(reasons)}" if reasons else "")
 
 
 _NOISE = 1e-6

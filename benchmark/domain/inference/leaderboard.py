@@ -15,8 +15,10 @@ from core.statistics import (
     FEWEST,
     RESAMPLES,
     SHARE,
+    Estimate,
     Floats,
     caution,
+    few,
     flips_for,
     mean_estimates,
     mean_of,
@@ -44,7 +46,7 @@ def leaderboard(
 ) -> dict[str, Any]:
     """{models, pairs, method, seed, resamples, flips, tests, alpha, no_letters}, ready for JSON.
 
-    `models`, best first: {model, value, n, interval, best, missing, lost, rank, ranks, group[, reason]}. `value` is the mean with missing
+    `models`, best first: {model, value, n, interval[, interval_reason], best, missing, lost, rank, ranks[, ranks_reason], group[, reason]}. `value` is the mean with missing
     answers at their worst, by which the order goes, `best` that with them at their best. `rank` is None, with a `reason`, where judges
     or providers lost too much (`cases.MOST_LOST`); those models come last and are in no pair. `ranks` is the 95 % interval of the rank from
     `RANKS_FROM` models on. Models without a common letter in `group` are shown to differ: see `differs` and `groups`.
@@ -63,8 +65,9 @@ def leaderboard(
     group = {} if no_letters else letters(ranked.models, apart)
     rules = {"seed": seed, "resamples": resamples}
     places = zip(_ranks(ranked.worst), _rank_intervals(ranked, **rules), strict=True)
+    why = {"ranks_reason": few("stories")} if _too_few_to_rank(ranked) else {}
     models = [
-        one | {"rank": rank, "ranks": ends, "group": group.get(one["model"])}
+        one | {"rank": rank, "ranks": ends, **why, "group": group.get(one["model"])}
         for one, (rank, ends) in zip(_rows(ranked, **rules), places, strict=True)
     ]
     models += [
@@ -87,9 +90,15 @@ def _rows(cases: Cases, **rules: int) -> list[dict[str, Any]]:
         strict=True,
     )
     return [
-        {"model": model, **one, "best": float(best) if one["n"] else None, "missing": int(missing), "lost": int(lost)}
+        {"model": model, **_mean(one), "best": float(best) if one["n"] else None, "missing": int(missing)}
+        | {"lost": int(lost)}
         for model, one, best, missing, lost in held
     ]
+
+
+def _mean(estimate: Estimate) -> dict[str, Any]:
+    """A `reason` of its row says why a model has no rank."""
+    return {{"reason": "interval_reason"}.get(name, name): value for name, value in estimate.items()}
 
 
 def _ranks(worst: Floats) -> list[int]:
@@ -100,10 +109,16 @@ def _ranks(worst: Floats) -> list[int]:
     return (1 + (means > means[:, None]).sum(axis=1)).tolist()
 
 
+def _too_few_to_rank(cases: Cases) -> bool:
+    """Whether ranks that would have an interval have none."""
+    models, stories = cases.worst.shape
+    return models >= RANKS_FROM and stories < FEWEST
+
+
 def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int] | None]:
     """[best, worst] of each model's rank in resamples of the stories, with the tails of the intervals of scores."""
     models, stories = cases.worst.shape
-    if models < RANKS_FROM or stories < FEWEST:
+    if models < RANKS_FROM or _too_few_to_rank(cases):
         return [None] * models
     drawn = np.round(resampled_means(cases.worst.T, seed=seed, resamples=resamples), 12)
     best = np.stack([1 + (drawn > one[:, None]).sum(axis=1) for one in drawn.T], axis=1)

@@ -140,9 +140,9 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
     """{"kinds", "confusion", "labels"}. Cells whose gold label is outside its closed set are left out of all.
 
     - `kinds`: {order bucket or role: {"overall" or dimension: estimate}} (paper, figure 5 b), over the cells of gold rows of the kind.
-    - `confusion`: {dimension: {"gold": labels, "said": labels, "rows": [[count]], "ends": [[interval]]}}; intervals are of the share of
-      the gold label's rows. `said` has every legal label, then `missing` and `illegal`, in display order.
-    - `labels`: {dimension: {"labels", "gold", "gold_ends", "predicted", "ends"}}: how often each label of `said` stands in the gold rows of all
+    - `confusion`: {dimension: {"gold": labels, "said": labels, "rows": [[count]], "ends": [[interval]], "reasons": [[why there is none]]}};
+      intervals are of the share of the gold label's rows. `said` has every legal label, then `missing` and `illegal`, in display order.
+    - `labels`: {dimension: {"labels", "gold", "gold_ends", "gold_reasons", "predicted", "ends", "reasons"}}: how often each label of `said` stands in the gold rows of all
       stories, usable or not, and was predicted in the usable ones, with intervals of the shares (figure 4).
     """
     rules = {"seed": seed, "resamples": resamples}
@@ -172,14 +172,17 @@ def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], 
     confusion, predicted = {}, {}
     for name, (flat, of_gold, of_said, total) in places.items():
         rows, said = tables[name].sum(axis=0), said_labels(name)
-        ends = pooled.ratios(flat, of_gold, each=len(said)).ends()
+        ends, reasons = pooled.ratios(flat, of_gold, each=len(said)).ends()
+        starts = range(0, len(ends), len(said))
         confusion[name] = {
             "gold": list(SCHEMA[name].values),
             "said": list(said),
             "rows": rows.tolist(),
-            "ends": [ends[at : at + len(said)] for at in range(0, len(ends), len(said))],
+            "ends": [ends[at : at + len(said)] for at in starts],
+            "reasons": [reasons[at : at + len(said)] for at in starts],
         }
-        predicted[name] = {"predicted": rows.sum(axis=0).tolist(), "ends": pooled.ratios(of_said, total).ends()}
+        ends, reasons = pooled.ratios(of_said, total).ends()
+        predicted[name] = {"predicted": rows.sum(axis=0).tolist(), "ends": ends, "reasons": reasons}
     return _accuracies(pooled.ratios(*parts).estimates()), confusion, predicted
 
 
@@ -201,8 +204,9 @@ def _gold_labels(cells: Cells, rules: Mapping[str, int]) -> dict[str, Any]:
     found = {}
     for name, place in places.items():
         none = len(said_labels(name)) - tables[name].shape[1]
-        counts, ends = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
-        found[name] = {"gold": counts + [0] * none, "gold_ends": ends + [None] * none}
+        counts, (ends, reasons) = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
+        gold_ends = {"gold_ends": ends + [None] * none, "gold_reasons": reasons + [""] * none}
+        found[name] = {"gold": counts + [0] * none, **gold_ends}
     return found
 
 

@@ -48,7 +48,8 @@ def report(
 ) -> dict[str, Any]:
     """{overall, by_category, method, seed, resamples}, ready for JSON.
 
-    A row has `stories` (those with an estimate), the figures of `shares`, `interval` and `bounds` with [low, high] of each, the
+    A row has `stories` (those with an estimate), the figures of `shares`, `interval` and `bounds` with [low, high] of each (an interval
+    may be None: `reasons` then says why by figure, and `reason` has the first), the
     number of `unusable` stories and, where there are some, `unusable_reasons`, the number of `undefined` stories and what is
     `unjudged`: {"stories", "predicted", "gold"}, the rows of either side that the judge left out and their stories.
     `overall` also has the mean over categories of the share `mean_of_categories`, as `<share>_category_mean`.
@@ -83,8 +84,13 @@ def _row(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str = "",
         "interval": {name: interval for name, (interval, _) in found.items()},
         "bounds": bounds,
         **_left_out(scores),
-        **next(({"reason": reason} for _, reason in found.values() if reason), {}),
+        **_told({name: reason for name, (_, reason) in found.items() if reason}),
     }
+
+
+def _told(reasons: Mapping[str, str]) -> dict[str, Any]:
+    """Of figures without an interval."""
+    return {"reasons": dict(reasons), "reason": next(iter(reasons.values()))} if reasons else {}
 
 
 def _intervals(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str, **rules: int) -> dict[str, Interval]:

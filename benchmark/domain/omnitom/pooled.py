@@ -43,9 +43,10 @@ class Ratios:
             for value, of, (ends, why) in found
         ]
 
-    def ends(self) -> list[list[float] | None]:
-        """[low, high] of each, None where there is no interval."""
-        return [ends for ends, _ in self.intervals()]
+    def ends(self) -> tuple[list[list[float] | None], list[str]]:
+        """([low, high] of each, None where there is no interval; why, empty where there is one)."""
+        ends, reasons = zip(*found, strict=True) if (found := self.intervals()) else ((), ())
+        return list(ends), list(reasons)
 
     def intervals(self) -> list[Interval]:
         """[low, high] of each, or the reason why there is none."""
@@ -79,9 +80,11 @@ class Bounded:
             return found
         ends = map(spanning, self.worst.intervals(), self.best.intervals())
         bounds = zip(self.worst.values.tolist(), self.best.values.tolist(), strict=True)
-        for one, (interval, _), (low, high) in zip(found, ends, bounds, strict=True):
+        for one, (interval, why), (low, high) in zip(found, ends, bounds, strict=True):
             if low < high:
-                one |= {"bounds": [low, high]} | ({"interval": interval} if one["interval"] else {})
+                one["bounds"] = [low, high]
+                if one["interval"]:
+                    one |= {"interval": interval} | ({"reason": why} if why else {})
         return found
 
     def harmonic(self, other: Bounded) -> Bounded:

@@ -32,6 +32,7 @@ HEADERS: Mapping[str, str] = dict(
 """Dimensions as the paper's table 3 heads them."""
 
 _MODEL = Column(key="model", header="Model")
+COUNTED = "n: stories."
 _MEANS = (
     "F1 overall is the unweighted mean of the categories' means, as the paper prints it; F1 by story is the mean over "
     "stories, as its section 5 defines it.",
@@ -50,7 +51,7 @@ def _with_what_is_known(columns: Iterable[Column], rows: Sequence[Row]) -> list[
     """Columns lose an interval and a worst case that no row has."""
 
     def known(key: str) -> str:
-        return key if any(row.get(key) is not None for row in rows) else ""
+        return key if any(row.get(name) is not None for row in rows for name in (key, f"{key}_reason")) else ""
 
     return [replace(column, interval=known(column.interval), worst=known(column.worst)) for column in columns]
 
@@ -110,9 +111,28 @@ def _figure(key: str, figures: Mapping[str, Any], name: str = "") -> dict[str, A
     name = name or key
     return {
         key: _number(figures.get(name)),
-        f"{key}_interval": (figures.get("interval") or {}).get(name),
+        **interval_of(f"{key}_interval", figures, name),
         f"{key}_worst": ((figures.get("bounds") or {}).get(name) or (None,))[0],
     }
+
+
+def figure_of(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """{value, interval[, reason]} of the figure `name` of a report's row."""
+    held = interval_of("interval", figures, name)
+    why = held.get("interval_reason")
+    return {"value": figures.get(name), "interval": held["interval"]} | ({"reason": why} if why else {})
+
+
+def interval_of(key: str, figures: Mapping[str, Any], name: str) -> Row:
+    """What a row holds under `key`: the interval of the figure `name` of a report's row, or why there is none."""
+    ends = (figures.get("interval") or {}).get(name)
+    return {key: ends} if ends else {key: None, f"{key}_reason": _no_interval(figures, name)}
+
+
+def _no_interval(figures: Mapping[str, Any], name: str) -> str | None:
+    """Reports that were frozen before figures kept their reasons have one for the whole row, or none."""
+    reasons, stories = figures.get("reasons") or {}, int(figures.get("stories") or 0)
+    return reasons.get(name) or figures.get("reason") or (few("stories") if 0 < stories < FEWEST else None)
 
 
 def _reasons(runs: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -140,6 +160,7 @@ def estimate(key: str, found: Mapping[str, Any] | float | None) -> dict[str, Any
     return {
         key: held["value"],
         f"{key} interval": held.get("interval"),
+        **({} if held.get("interval") else {f"{key} interval_reason": held.get("reason")}),
         f"{key} n": held.get("n"),
         f"{key} worst": held.get("worst"),
     }
@@ -176,12 +197,7 @@ def by_dimension_and_category(
 
 def _counted(rows: Sequence[Row]) -> list[str]:
     """What n is, where any row has one."""
-    return [counted_stories(rows)] if any(_counts(rows)) else []
-
-
-def counted_stories(rows: Iterable[Row]) -> str:
-    """What n is, and why cells of few stories have no interval, where there are such."""
-    return "n: stories." + (f" No brackets: {few('stories')}." if any(0 < n < FEWEST for n in _counts(rows)) else "")
+    return [COUNTED] if any(_counts(rows)) else []
 
 
 def _counts(rows: Iterable[Row]) -> list[int]:

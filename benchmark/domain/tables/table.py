@@ -19,7 +19,8 @@ MARKED_BY_WORST = "Bold: best of the column with missing answers at their worst;
 class Column:
     """`kind` says what rows hold under `key`: text, a count, a number, or a share (a fraction, shown in per cent).
 
-    `interval` is the key under which a row has [low, high] of the same kind, `n` that of how many the value rests on, `group` a heading
+    `interval` is the key under which a row has [low, high] of the same kind, and with `_reason` behind it why it has none; `n` that of how
+    many the value rests on, `group` a heading
     over several columns, `best` which end of the scale is marked, `worst` the key of what the marks compare instead of the value: that
     with missing answers at their worst. None is what is missing.
     """
@@ -65,12 +66,20 @@ class Column:
         return MISSING if number is None else f"{number:,}"
 
     def interval_text(self, row: Row) -> str:
-        """`[low, high] n = 9`, the ends with one digit less than the value; without what the row has none of."""
+        """`[low, high] n = 9`, the ends with one digit less than the value, `[–]` where there is a reason for none; without what the row has
+        none of."""
         ends = row.get(self.interval) if self.interval else None
         step = Decimal(1).scaleb(-max(0, self.places - 1))
         told = [f"{self.exact(end).quantize(step, ROUND_HALF_UP):,}" for end in ends or ()]
+        told = told or ([MISSING] if self.no_interval(row) else [])
         n = row.get(self.n) if self.n else None
         return " ".join([*(["[" + ", ".join(told) + "]"] if told else []), *([f"n = {n:,}"] if n is not None else [])])
+
+    def no_interval(self, row: Row) -> str:
+        """Why the value of a row has no interval; empty where it has one, or where there is no value or no reason."""
+        if not self.interval or row.get(self.interval) or row.get(self.key) in (None, ""):
+            return ""
+        return row.get(f"{self.interval}_reason") or ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +120,19 @@ class Table:
             column.worst and row.get(column.worst) is not None for column in self.columns for row in self.rows
         )
         return (MARKED_BY_WORST if by_worst else MARKED,) if self.marks() else ()
+
+    @property
+    def no_intervals(self) -> dict[str, tuple[str, ...]]:
+        """The reasons for which cells of a column have no interval, by its key; columns without such cells are not among them."""
+        rows = (*self.rows, *self.totals)
+        told = {column.key: dict.fromkeys(filter(None, map(column.no_interval, rows))) for column in self.columns}
+        return {key: tuple(reasons) for key, reasons in told.items() if reasons}
+
+    @property
+    def dashes(self) -> tuple[str, ...]:
+        """What `[–]` stands for, where it stands."""
+        reasons = dict.fromkeys(reason for held in self.no_intervals.values() for reason in held)
+        return (f"No interval [{MISSING}]: {'; or '.join(reasons)}.",) if reasons else ()
 
     def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
         key = column.worst or column.key

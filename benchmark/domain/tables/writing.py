@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from annotation.domain.spreadsheet import defused
@@ -13,17 +13,18 @@ from benchmark.domain.tables.table import Column, Row, Table
 
 
 def to_csv(table: Table) -> bytes:
-    """RFC 4180: UTF-8, CRLF, one header row; numbers unrounded in the header's unit, ends of intervals and n in
-    columns of their own, empty where nothing is known, totals last.
+    """RFC 4180: UTF-8, CRLF, one header row; numbers unrounded in the header's unit, ends of intervals, why there is none where a row lacks
+    it, and n in columns of their own, empty where nothing is known, totals last.
 
     A text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
     out = io.StringIO()
     writer = csv.writer(out)
     columns = [*_section_column(table), *table.columns]
-    writer.writerow([name for column in columns for name in _headers(column)])
+    lacking = table.no_intervals
+    writer.writerow([name for column in columns for name in _headers(column, lacking)])
     for row in (*table.rows, *table.totals):
-        writer.writerow([cell for column in columns for cell in _cells(column, row)])
+        writer.writerow([cell for column in columns for cell in _cells(column, row, lacking)])
     return out.getvalue().encode("utf-8", "replace")
 
 
@@ -32,14 +33,15 @@ def _section_column(table: Table) -> list[Column]:
     return [Column(key=table.section, header=table.section)] if table.section and table.section not in known else []
 
 
-def _headers(column: Column) -> list[str]:
+def _headers(column: Column, lacking: Collection[str]) -> list[str]:
     unit = f" ({column.unit})" if column.unit else ""
     name = f"{column.group}: {column.header}" if column.group else column.header
     parts = ("", " low", " high") if column.interval else ("",)
-    return [f"{name}{part}{unit}" for part in parts] + ([f"{name} n"] if column.n else [])
+    why = [f"{name} no interval because"] if column.key in lacking else []
+    return [f"{name}{part}{unit}" for part in parts] + why + ([f"{name} n"] if column.n else [])
 
 
-def _cells(column: Column, row: Row) -> Iterator[str]:
+def _cells(column: Column, row: Row, lacking: Collection[str]) -> Iterator[str]:
     value = row.get(column.key)
     if column.is_text:
         yield "" if value is None else defused(str(value))
@@ -48,6 +50,8 @@ def _cells(column: Column, row: Row) -> Iterator[str]:
     for one in (value, *ends):
         number = column.exact(one)
         yield "" if number is None else _plain(format(number, "f"))
+    if column.key in lacking:
+        yield defused(column.no_interval(row))
     if column.n:
         yield "" if row.get(column.n) is None else str(row[column.n])
 
@@ -57,14 +61,15 @@ def _plain(number: str) -> str:
 
 
 def to_json(table: Table) -> bytes:
-    """{title, columns, rows, totals, lead, notes[, section]}, UTF-8. Values as they are held: a share is a fraction."""
+    """{title, columns, rows, totals, lead, notes[, section]}, UTF-8. Values as they are held: a share is a fraction. A row without an
+    interval has the reason under the interval's key with `_reason` behind it."""
     held: dict[str, Any] = {
         "title": table.title,
         "columns": [_described(column) for column in table.columns],
         "rows": [_held(table, row) for row in table.rows],
         "totals": [_held(table, row) for row in table.totals],
         "lead": list(table.lead),
-        "notes": list(table.notes),
+        "notes": [*table.dashes, *table.notes],
     }
     if table.section:
         held["section"] = table.section
@@ -78,4 +83,5 @@ def _described(column: Column) -> dict[str, str]:
 
 def _held(table: Table, row: Row) -> dict[str, Any]:
     keys = [key for column in table.columns for key in (column.key, column.interval, column.n, column.worst) if key]
-    return {key: row.get(key) for key in ([table.section] if table.section else []) + keys}
+    why = {f"{column.interval}_reason": reason for column in table.columns if (reason := column.no_interval(row))}
+    return {key: row.get(key) for key in ([table.section] if table.section else []) + keys} | why

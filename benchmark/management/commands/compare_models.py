@@ -44,6 +44,8 @@ class Command(JsonCommand):
         self.stdout.write(f"{result['first']} minus {result['second']}, {result['reading']} reading, {over}")
         for row in result["rows"]:
             self.stdout.write(f"{row['what']:28}{_points(row)}  {told_apart(row)}")
+        if reasons := dict.fromkeys(row["reason"] for row in result["rows"] if row.get("reason")):
+            self.stdout.write(f"No interval [–]: {'; or '.join(reasons)}.")
         if "path" in result:
             self.stdout.write(f"path: {result['path']}")
 
@@ -52,5 +54,5 @@ def _points(row: Mapping[str, Any]) -> str:
     """The difference in points with its interval."""
     if row["value"] is None:
         return f"{'–':>8}{'':18}"
-    ends = "[{:+.1f}, {:+.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else ""
+    ends = "[{:+.1f}, {:+.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else "[–]"
     return f"{100 * row['value']:+8.1f}{ends:>18}"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -101,7 +101,9 @@ class Command(JsonCommand):
                 self.stdout.write(
                     f"{row['model']:{wide}}{row['rank'] or '–':>6}{figures}{missing}  {row['group'] or '–'}"
                 )
-            for note in (*result["notes"][stage], *_apart(result["rankings"][stage])) if rows else ():
+            for note in (
+                (*result["notes"][stage], *_no_intervals(rows), *_apart(result["rankings"][stage])) if rows else ()
+            ):
                 self.stdout.write(note)
         if not any(result["stages"].values()):
             self.note("No finished run has figures of these stories; --dataset and --split choose others.")
@@ -175,6 +177,16 @@ def _apart(ranking: Mapping[str, Any]) -> list[str]:
     return [f"Ranked apart: {'; '.join(told)}."] if told else []
 
 
+NO_INTERVAL = "[–]"
+
+
+def _no_intervals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Why figures that are printed have no interval."""
+    figures = [row[reading] for row in rows for reading in READINGS if row[reading]]
+    reasons = dict.fromkeys(one["reason"] for one in figures if one.get("reason") and not one["interval"])
+    return [f"No interval {NO_INTERVAL}: {'; or '.join(reasons)}."] if reasons else []
+
+
 def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
 
@@ -187,5 +199,5 @@ def _ends(row: Mapping[str, Any]) -> str:
 def _told(figure: Mapping[str, Any] | None) -> str:
     if figure is None:
         return "–"
-    ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in figure["interval"])) if figure["interval"] else ""
+    ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in figure["interval"])) if figure["interval"] else NO_INTERVAL
     return f"{100 * figure['value']:.2f} {ends}".strip()

@@ -22,7 +22,7 @@ from benchmark.domain.tables import (
     unusable_outputs,
 )
 from benchmark.domain.tables.latex import escaped
-from benchmark.domain.tables.omnitom import ABBREVIATIONS, HEADERS, counted_stories
+from benchmark.domain.tables.omnitom import ABBREVIATIONS, HEADERS
 from benchmark.domain.tables.table import MARKED
 
 HOSTILE = [
@@ -312,7 +312,21 @@ def test_an_estimate_is_printed_with_its_interval_and_n():
     assert b'"a n": 1200' in to_json(table)
 
 
-def test_cells_of_few_stories_say_why_they_have_no_interval():
-    """A dash with its reason: five stories are the fewest."""
-    assert counted_stories([{"A n": 9, "B n": 5, "A": 0.3}]) == "n: stories."
-    assert counted_stories([{"A n": 9}, {"A n": 4}]) == "n: stories. No brackets: an interval needs at least 5 stories."
+def test_a_dash_stands_for_an_interval_with_its_reason_in_every_form():
+    rows = [
+        {"model": "m", "score": 0.5, "ci": [0.4, 0.6]},
+        {"model": "n", "score": 0.4, "ci": None, "ci_reason": "an interval needs at least 5 stories"},
+        {"model": "o", "score": None, "ci": None, "ci_reason": "no usable story"},
+    ]
+    held = Table(title="T", columns=[Column(key="model", header="Model"), SCORE], rows=rows)
+    assert [SCORE.interval_text(row) for row in rows] == ["[40.0, 60.0]", "[–]", ""]
+    assert held.dashes == ("No interval [–]: an interval needs at least 5 stories.",)
+    head, *lines = records(to_csv(held))
+    assert head == ["Model", "F1 (%)", "F1 low (%)", "F1 high (%)", "F1 no interval because"]
+    assert [line[-1] for line in lines] == ["", "an interval needs at least 5 stories", ""]
+    told = json.loads(to_json(held))
+    assert [row.get("ci_reason") for row in told["rows"]] == [None, "an interval needs at least 5 stories", None]
+    assert held.dashes[0] in told["notes"]
+    text = to_latex(held).decode()
+    assert r"n & \underline{40.00} {\scriptsize {[}--{]}} \\" in text and escaped(held.dashes[0]) in text
+    assert "No interval" not in to_latex(held, intervals=False).decode()
