@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -21,9 +22,11 @@ from benchmark.services.provenance import spec_of
 from judge.domain.contrast import Pair, Row, contrast_calls
 from judge.domain.self_test import rates, told
 from workers.backends.contract import Request
-from workers.models import Item, JobState
+from workers.models import Item, ItemState, JobState
 from workers.models.bulk import insert_rows, update_rows
-from workers.services.jobs import JobRefused, start_job
+from workers.services.holding import holds_back
+from workers.services.jobs import JobRefused, retry_failed, start_job
+from workers.services.steering import resume_with
 
 PURPOSE = "judge-test"
 SELF_TEST = "self-test"
@@ -92,12 +95,38 @@ def draft_run(test: JudgeTest) -> Run:
 
 @transaction.atomic
 def start_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest:
-    """Has the judge of a run tested as it was when the run was launched. Raises RunRefused."""
+    """Has the judge of a run tested as it was when the run was launched; a test that stopped on its way goes on. Raises RunRefused."""
     if why := why_untestable(run):
         raise RunRefused(why, "judge")
-    if (test := ensure_test(by=by, run=run, now=now)) is None:
-        raise RunRefused(f"{run.judge.name} has its self-test already.", "judge")
-    return test
+    if test := ensure_test(by=by, run=run, now=now):
+        return test
+    test = standing_test(run)
+    try:
+        if test is not None and _go_on(test, run.job.budget, now):
+            return test
+    except JobRefused as error:
+        raise RunRefused(str(error), "judge") from error
+    raise RunRefused(f"{run.judge.name} has its self-test already.", "judge")
+
+
+def way_on(test: JudgeTest) -> str:
+    """What lets a test go on that stopped, as the button says it; empty where there is nothing to do."""
+    if test.job.state == JobState.PAUSED or (test.job.state == JobState.RUNNING and holds_back(test.job)):
+        return "Resume"
+    failed = test.job.state == JobState.FINISHED and Item.objects.filter(job=test.job, state=ItemState.FAILED).exists()
+    return "Ask what failed again" if failed else ""
+
+
+def _go_on(test: JudgeTest, budget: Decimal | None, now: datetime) -> bool:
+    """A paused test takes the budget that its run has by now. Raises JobRefused where that is too small."""
+    match way_on(test):
+        case "":
+            return False
+        case "Resume":
+            resume_with(test.job, budget)
+        case _:
+            retry_failed(job=test.job, now=now)
+    return True
 
 
 def why_untestable(run: Run) -> str:

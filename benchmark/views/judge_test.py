@@ -12,8 +12,9 @@ from annotation.models import Role
 from benchmark.access import run_access
 from benchmark.models import Run, Stage
 from benchmark.services.estimates import estimate_of_test
-from benchmark.services.judge_tests import NOT_TESTED, start_test, summaries_of, why_untestable
+from benchmark.services.judge_tests import standing_test, start_test, summaries_of, way_on, why_untestable
 from benchmark.services.plans import RunRefused
+from workers.services.failures import reasons_of
 from workers.views.once import made_once
 
 
@@ -29,9 +30,15 @@ def judge_test(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             messages.success(request, f"{int(made):,} calls will test the judge.")
         return redirect("benchmark:judge_test", slug, uid)
     summary = summaries_of([access.run]).get(access.run.pk) if Stage.JUDGE in access.run.stages else None
-    offered = summary is not None and summary["state"] == NOT_TESTED and not summary["kinds"]
+    test = standing_test(access.run) if summary is not None else None
+    offered = summary is not None and test is None
     why = why_untestable(access.run) if offered else ""
-    context = {"summary": summary, "why": why, "line": estimate_of_test(access.run) if offered and not why else None}
+    context = {
+        "job": test.job if test else None,
+        "reason": reasons_of([test.job]).get(test.job_id, "") if test else "",
+        "way_on": way_on(test) if test else "",
+        "summary": summary, "why": why, "line": estimate_of_test(access.run) if offered and not why else None,
+    }  # fmt: skip
     return render(request, "benchmark/launch/judge_test.html", access.context | context)
 
 

@@ -20,7 +20,7 @@ from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.runs import start_run
 from judge.domain.contrast import ALIKE, Kind
 from tests.benchmark.evaluation import endpoint, frozen, write_records
-from workers.models import Call, Endpoint
+from workers.models import Call, Endpoint, Item, Job
 from workers.services.jobs import cancel_job
 from workers.services.waiting import see_through
 
@@ -159,6 +159,50 @@ def test_a_cancelled_test_is_made_anew(dataset, omniscient):
     assert JudgeTest.objects.count() == 1 and Call.objects.filter(purpose=PURPOSE).count() == 8
     with pytest.raises(RunRefused, match="has its self-test already"):
         start_test(by=None, run=run, now=timezone.now())
+
+
+@pytest.mark.parametrize("by", ["page", "command"])
+@pytest.mark.parametrize("trouble", ["paused", "held", "failed"])
+def test_a_test_that_stopped_on_its_way_goes_on(dataset, omniscient, cast, client, by, trouble):
+    run = launched(dataset, [omniscient], endpoint("lexical", "baseline", model="lexical-judge"))
+    see_through(job=run.job)
+    test = JudgeTest.objects.get()
+    items = Item.objects.filter(job=test.job)
+    if trouble == "failed":
+        items.update(state="failed", problem="The key is refused.", finished_at=timezone.now())
+        Job.objects.filter(pk=test.job_id).update(state="finished", outcome="failed")
+    elif trouble == "held":
+        items.update(state="held")
+        Job.objects.filter(pk=test.job_id).update(note="The key is refused.")
+    else:
+        Job.objects.filter(pk=test.job_id).update(state="paused", note="The key is refused.")
+    Job.objects.filter(pk=run.job_id).update(budget=7)
+    if by == "page":
+        cast.alice.is_superuser = True
+        cast.alice.save()
+        client.force_login(cast.alice)
+        address = f"/p/om/runs/{run.uid}/judge/test/"
+        page = client.get(address).content.decode()
+        assert "The key is refused." in page and (">Resume<" in page or ">Ask what failed again<" in page)
+        assert client.post(address).status_code == 302
+        assert ">Resume<" not in client.get(address).content.decode()
+    else:
+        call_command("benchmark_run", "test-judge", run.uid, stdout=StringIO(), stderr=StringIO())
+    test.job.refresh_from_db()
+    assert (test.job.state, set(items.values_list("state", flat=True))) == ("running", {"waiting"})
+    assert test.job.budget == (7 if trouble == "paused" else None)
+    see_through(job=test.job)
+    with pytest.raises(RunRefused, match="has its self-test already"):
+        start_test(by=None, run=run, now=timezone.now())
+
+
+def test_a_cancelled_test_is_offered_anew(dataset, omniscient, cast, client):
+    run = launched(dataset, [omniscient], endpoint("lexical", "baseline", model="lexical-judge"))
+    cancel_job(job=JudgeTest.objects.get().job, now=timezone.now())
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    client.force_login(cast.alice)
+    assert "Test the judge</button>" in client.get(f"/p/om/runs/{run.uid}/judge/test/").content.decode()
 
 
 def test_a_judge_that_changed_since_is_not_tested_for_old_rows(dataset, omniscient):

@@ -73,6 +73,16 @@ def test_pause_resume_and_cancel(dataset, models):
     assert "failed items are not asked again" in refused("benchmark_run", "retry", run.uid)
 
 
+def test_what_a_running_run_holds_back_is_resumed(dataset, models):
+    run = started(dataset=dataset, endpoints=[models["majority"], models["random"]], stages=["label"])
+    assert "expected paused to resume it" in refused("benchmark_run", "resume", run.uid)
+    mine = Item.objects.filter(job=run.job, endpoint=models["random"])
+    mine.update(state=ItemState.HELD)
+    assert "a budget is for one that is paused" in refused("benchmark_run", "resume", run.uid, "--budget", "5")
+    assert told("benchmark_run", "resume", run.uid)["state"] == "running"
+    assert set(mine.values_list("state", flat=True)) == {ItemState.WAITING}
+
+
 def test_failed_items_are_asked_again_and_seen_through(dataset):
     model = endpoint("flaky", options={"script": [{"fail": "rejected", "times": 1}]})
     run = worked_off(started(dataset=dataset, endpoints=[model], stages=["label"], limit=2, form="structured"))

@@ -80,6 +80,10 @@ def pause_held(jobs: Iterable[int]) -> None:
     Job.objects.filter(held, ~others, pk__in=list(jobs), state=JobState.RUNNING).update(state=JobState.PAUSED)
 
 
+def holds_back(job: Job) -> bool:
+    return Item.objects.filter(job=job, state=ItemState.HELD).exists()
+
+
 def release(job: int, *, start: datetime) -> int:
     """What was held back waits again; returns how many items."""
     held = Item.objects.filter(job=job, state=ItemState.HELD)

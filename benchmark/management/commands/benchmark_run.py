@@ -36,6 +36,7 @@ from benchmark.services.runs import again_of, extend_run, extension_of, run_agai
 from workers.domain.pricing import dollars as dollars_of
 from workers.management.ending import failure_of
 from workers.models import JobState
+from workers.services.holding import holds_back
 from workers.services.steering import steer
 
 SCORES, OFFICIAL, TABLE, FIGURE = "scores", "official", "table", "figure"
@@ -135,7 +136,10 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
         total = estimate_of_follow_ups(run).total
         tell(before_asking(total))
         return run, {"asked": ask_missing(by=None, run=run, now=timezone.now())}
-    if action in _STEERED and run.job.state not in _STEERED[action]:
+    holds = action == "resume" and run.job.state == JobState.RUNNING and holds_back(run.job)
+    if holds and options["budget"]:
+        raise ValueError("The run holds items back and goes on beside; a budget is for one that is paused.")
+    if action in _STEERED and run.job.state not in _STEERED[action] and not holds:
         raise ValueError(f"The run is {run.job.standing}; expected {' or '.join(_STEERED[action])} to {action} it.")
     dollars(options["budget"])
     if refusal := steer(run.job, action, budget=options["budget"] or ""):
