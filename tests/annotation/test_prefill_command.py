@@ -48,6 +48,13 @@ def test_it_estimates_and_takes_a_budget_and_a_batch(endpoint, make_story):
     assert (job.budget, job.batch) == (Decimal("2.5"), True)
 
 
+def test_an_unknown_price_is_said_in_words(endpoint, make_story):
+    make_story(category="Hinting Task Test")
+    Endpoint.objects.update(provider="openai", price_input=None, price_output=None)
+    _, told = prefill()
+    assert "580 out, at a price that is unknown. Answers" in told
+
+
 @pytest.mark.parametrize("budget", ["much", "-1", "NaN", "Infinity", "0.00001", "1e9"])
 def test_a_budget_that_is_none_is_refused(endpoint, make_story, budget):
     make_story()

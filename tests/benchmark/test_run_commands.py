@@ -168,7 +168,7 @@ def test_what_may_cost_something_is_estimated_first(dataset, models, extracted):
     paid = endpoint("paid", options={"default": "x"}, price_input=1, price_output=2)
     call_command("benchmark_run", "judge", extracted.uid, "--judge", "paid", stdout=StringIO(), stderr=told_first)
     assert re.match(
-        r"Up to 11 calls: about [\d,]+ tokens in and [\d,]+ out, \$0\.\d+, at most \$", told_first.getvalue()
+        r"Up to 11 calls: about [\d,]+ tokens in and [\d,]+ out, about \$0\.\d+, at most \$", told_first.getvalue()
     )
     run = Run.objects.get(judge=paid)
     for action, calls in (

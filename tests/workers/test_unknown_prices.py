@@ -14,7 +14,7 @@ from workers.backends.anthropic import usage_of as anthropic_usage
 from workers.backends.contract import Completion, Stop, Usage
 from workers.backends.openai import usage_of
 from workers.backends.scripted import ScriptedBackend
-from workers.domain.pricing import Money, Prices, dollars, estimated_tokens
+from workers.domain.pricing import Money, Prices, about, dollars, estimated_tokens
 from workers.models import Call, Endpoint, JobState
 from workers.services import claims, jobs, ledger
 from workers.services.steering import steer
@@ -55,6 +55,9 @@ def test_sums_say_what_they_do_not_hold():
     assert str(Money(unpriced=1)) == "unknown (1 call)"
     assert str(Money(Decimal("1.2")) + Money(unpriced=2)) == "$1.2000 and 2 calls of unknown price"
     assert (str(Money()), dollars(None)) == ("$0.0000", "unknown")
+    assert about(None, None) == about(Money(unpriced=3), Money(unpriced=3)) == "at a price that is unknown"
+    assert about(Decimal(1), Decimal(2)) == "about $1.0000, at most $2.0000"
+    assert "about $1.0000 and 2 calls of unknown price" in about(Money(Decimal(1), 2), Money(Decimal(2), 2))
     assert Money(Decimal("1.2"), 1).as_json == {"cost": None, "unpriced_calls": 1}
     assert Money(Decimal("1.5")).as_json == {"cost": 1.5, "unpriced_calls": 0}
 
@@ -119,12 +122,29 @@ def test_a_price_that_rises_is_reserved_as_it_is_now(make_endpoint, start, drain
     [
         (usage_of({}), False),
         (usage_of({"prompt_tokens": 3, "completion_tokens": 1}), True),
+        (usage_of({"prompt_tokens": 3, "completion_tokens": 1}, text="yes"), True),
+        (usage_of({"prompt_tokens": 3}, text="yes"), False),
+        (usage_of({"completion_tokens": 3}, text="yes"), False),
+        (anthropic_usage({"input_tokens": 3}, text="yes"), False),
+        (anthropic_usage({"input_tokens": 3}), True),
         (anthropic_usage({}), False),
         (anthropic_usage({"input_tokens": 3, "output_tokens": 0}), True),
     ],
 )
 def test_whether_a_provider_told_the_usage(read, told):
     assert read.told is told
+
+
+def test_of_half_a_usage_the_other_half_is_estimated(make_endpoint, start, drain, monkeypatch):
+    async def complete(self, body, *, timeout, call):
+        return Completion("她知道钥匙在哪里。", Stop.END, Usage(input=7, told=False), "tiny")
+
+    monkeypatch.setattr(ScriptedBackend, "complete", complete)
+    start(make_endpoint(price_input=Decimal(1000), price_output=Decimal(1000)), ["a"])
+    drain()
+    call = Call.objects.get()
+    assert (call.input_tokens, call.output_tokens, call.usage_told) == (7, 27, False)
+    assert call.cost == Decimal(7 + 27) / 1000
 
 
 def test_an_answer_without_usage_is_marked_and_estimated(make_endpoint, start, drain, page, monkeypatch):

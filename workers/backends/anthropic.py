@@ -14,7 +14,7 @@ from workers.backends.contract import Body, Completion, Request, Spec, Usage
 from workers.backends.errors import BackendError, Rejected, Unreadable
 from workers.backends.headers import kept
 from workers.backends.openai import api_key, http_client, of_chain
-from workers.backends.reading import count_of, object_of, text_or_nothing
+from workers.backends.reading import count_of, is_told, object_of, text_or_nothing
 from workers.backends.statuses import error_of, of_error_in_answer, of_response
 from workers.backends.stops import stop_of, unless_empty
 from workers.backends.wire import exchange, read_json
@@ -97,7 +97,7 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
         text=text,
         stop=stop,
         problem=problem,
-        usage=usage_of(object_of(payload.get("usage"))),
+        usage=usage_of(object_of(payload.get("usage")), text=text + reasoning),
         model=str(payload.get("model") or ""),
         reasoning=reasoning,
         request_id=str(payload.get("id") or ""),
@@ -105,14 +105,14 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
     )
 
 
-def usage_of(usage: Mapping[str, Any]) -> Usage:
-    """Anthropic's input_tokens exclude the cache's; here `input` holds all."""
+def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
+    """Anthropic's input_tokens exclude the cache's; here `input` holds all. Of an answer with a text, half a usage is none."""
     read, written, asked, said = (
         count_of(usage.get(name))
         for name in ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens", "output_tokens")
     )
     total = asked + read + written
-    return Usage(input=total, cached=read, cache_write=written, output=said, told=bool(total or said))
+    return Usage(input=total, cached=read, cache_write=written, output=said, told=is_told(total, said, text))
 
 
 def translate(error: Exception) -> BackendError:

@@ -18,7 +18,7 @@ from workers.backends.errors import BackendError, Forbidden, Lost, Rejected, Unr
 from workers.backends.headers import kept
 from workers.backends.keys import variable_problem
 from workers.backends.options import check_limits, whole
-from workers.backends.reading import count_of, object_of, said_in, text_or_nothing
+from workers.backends.reading import count_of, is_told, object_of, said_in, text_or_nothing
 from workers.backends.redaction import Redactor
 from workers.backends.statuses import error_of, of_error_in_answer, of_response
 from workers.backends.stops import DECLINED, stop_of, unless_empty
@@ -133,7 +133,7 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
         text=refusal or content,
         stop=stop,
         problem=problem,
-        usage=usage_of(object_of(payload.get("usage"))),
+        usage=usage_of(object_of(payload.get("usage")), text=refusal + content + reasoning),
         model=str(payload.get("model") or ""),
         reasoning=reasoning,
         request_id=str(payload.get("id") or ""),
@@ -141,8 +141,8 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
     )
 
 
-def usage_of(usage: Mapping[str, Any]) -> Usage:
-    """OpenAI's prompt_tokens include the cached ones."""
+def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
+    """OpenAI's prompt_tokens include the cached ones. Of an answer with a text, half a usage is none."""
     prompt = object_of(usage.get("prompt_tokens_details"))
     completion = object_of(usage.get("completion_tokens_details"))
     read, said = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
@@ -152,7 +152,7 @@ def usage_of(usage: Mapping[str, Any]) -> Usage:
         cache_write=count_of(prompt.get("cache_write_tokens")),
         output=said,
         reasoning=count_of(completion.get("reasoning_tokens")),
-        told=bool(read or said),
+        told=is_told(read, said, text),
     )
 
 

@@ -31,3 +31,8 @@ def said_in(content: Any) -> str:
         raise Unreadable(f"The answer's content is a JSON {type(content).__name__}, expected a text.")
     parts = [one for one in content if isinstance(one, Mapping) and one.get("type", "text") in ("text", "output_text")]
     return "".join(text_or_nothing(one.get("text")) for one in parts)
+
+
+def is_told(read: int, said: int, text: str) -> bool:
+    """Whether these numbers of tokens are a usage: of an answer with a text both are there, else one."""
+    return bool(read and said) if text else bool(read or said)

@@ -136,6 +136,13 @@ def dollars(amount: Decimal | Money | None) -> str:
     return f"${whole}.{decimals[:4]}{decimals[4:].rstrip('0')}"
 
 
+def about(cost: Decimal | Money | None, most: Decimal | Money | None) -> str:
+    """What something is expected to cost and what it cannot exceed, as estimates say it."""
+    if cost is None or (isinstance(cost, Money) and cost.unpriced and not cost.known):
+        return "at a price that is unknown"
+    return f"about {dollars(cost)}, at most {dollars(most)}"
+
+
 def exact_dollars(amount: Decimal | None) -> str:
     """A price or a budget as somebody set it: at least two decimals, and as many as it has."""
     if amount is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -219,9 +219,10 @@ def _book(item: Item, cost: Decimal | None) -> None:
 
 
 def _estimated(call: Call, completion: Completion) -> Usage:
-    """What an answer took whose usage the provider did not tell, on the high side."""
+    """What an answer took whose usage the provider did not tell, or by half, on the high side."""
     said = estimated_tokens(completion.reasoning) + estimated_tokens(completion.text)
-    return Usage(input=estimated_tokens(call.body), output=said, told=False)
+    told = completion.usage
+    return replace(told, input=told.input or estimated_tokens(call.body), output=told.output or said)
 
 
 def refusal_of(error: Filtered) -> Completion:

@@ -17,6 +17,11 @@ def dollars(amount: Decimal | pricing.Money | None) -> str:
     return pricing.dollars(amount)
 
 
+@register.simple_tag
+def about(cost: Decimal | pricing.Money | None, most: Decimal | pricing.Money | None) -> str:
+    return pricing.about(cost, most)
+
+
 @register.filter
 def exact_dollars(amount: Decimal | None) -> str:
     return pricing.exact_dollars(amount)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from decimal import Decimal
 
 from django.utils import timezone
 
@@ -84,7 +85,7 @@ class Command(JsonCommand):
         if planned.stories:
             self.note(
                 f"{planned.stories:,} call{'' if planned.stories == 1 else 's'}, one a story, for {planned.cells:,} cells: at most "
-                f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, {dollars_of(planned.cost)}. Answers that the "
+                f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, {_priced(planned.cost)}. Answers that the "
                 "ledger has already cost nothing."
             )
 
@@ -97,6 +98,10 @@ class Command(JsonCommand):
             bar.close()
         if stop.is_set() and made.job.state == JobState.RUNNING:
             self.note(f"The round is not done. A worker goes on with it, or: manage.py work --job {made.job.uid}")
+
+
+def _priced(cost: Decimal | None) -> str:
+    return "at a price that is unknown" if cost is None else dollars_of(cost)
 
 
 def _endpoint(name: str) -> Endpoint:

@@ -14,6 +14,7 @@ from benchmark.services.plans import Plan
 from benchmark.services.preparing import prepare
 from benchmark.services.reports import scores_of
 from benchmark.services.watching import shortfall_of_run
+from workers.domain.pricing import about
 from workers.management.bar import JobBar
 from workers.management.commands.work import draining
 from workers.management.ending import note_end, told_of
@@ -68,7 +69,7 @@ def before_asking(total: Mapping[str, Any]) -> str:
     """What may be asked and cost, as a sentence."""
     return (
         f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} out, "
-        f"{total['cost']}, at most {total['most']}. Answers that the ledger has already cost nothing."
+        f"{about(total['cost'], total['most'])}. Answers that the ledger has already cost nothing."
     )
 
 

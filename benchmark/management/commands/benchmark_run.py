@@ -33,7 +33,7 @@ from benchmark.services.judge_tests import start_test
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import check
 from benchmark.services.runs import again_of, extend_run, extension_of, run_again, start_run
-from workers.domain.pricing import dollars as dollars_of
+from workers.domain.pricing import about
 from workers.management.ending import failure_of
 from workers.models import JobState
 from workers.services.holding import holds_back
@@ -126,9 +126,7 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
     if action == "test-judge":
         line = estimate_of_test(run) if run.judge else None
         test = start_test(by=None, run=run, now=timezone.now())
-        tell(
-            f"{line.calls:,} calls of {run.judge.name}: about {dollars_of(line.cost)}, at most {dollars_of(line.most)}."
-        )
+        tell(f"{line.calls:,} calls of {run.judge.name}, {about(line.cost, line.most)}.")
         return run, {"test": test.uid, "calls_of_test": line.calls}
     if action == "extend":
         return run, {"added": _extended(run, options, tell)}
