@@ -291,13 +291,13 @@ def test_a_name_that_is_taken_is_refused(full_project):
 
 def test_a_name_that_is_taken_while_the_archive_is_read_is_refused(full_project, monkeypatch):
     """The other project appears after the first look, as if someone else had been quicker."""
-    looked = archive_import._checked
+    looked = archive_import.checked
 
     def slow(archive):
         Project.objects.create(slug="copy", name="Someone else's")
         return looked(archive)
 
-    monkeypatch.setattr(archive_import, "_checked", slow)
+    monkeypatch.setattr(archive_import, "checked", slow)
     with pytest.raises(BadArchive, match=r"^There is a project 'copy' already; choose another name\.$"):
         import_archive(by=None, source=packed(full_project), slug="copy", now=timezone.now())
     assert Project.objects.get(slug="copy").name == "Someone else's"
@@ -334,14 +334,14 @@ def many_votes(full_project, make_story, seat, cast_vote) -> Project:
 
 @pytest.mark.django_db(transaction=True)
 def test_an_archive_is_written_in_short_transactions_and_read_outside_of_them(many_votes, monkeypatch):
-    source, lines = packed(many_votes), archive_import._Import._lines
+    source, lines = packed(many_votes), archive_import.lines_of
 
-    def checked(self, name):
-        for line in lines(self, name):
+    def checked(archive, section):
+        for line in lines(archive, section):
             assert not connection.in_atomic_block
             yield line
 
-    monkeypatch.setattr(archive_import._Import, "_lines", checked)
+    monkeypatch.setattr(archive_import, "lines_of", checked)
     small_steps(monkeypatch, 10)
     with watched_transactions(monkeypatch) as written:
         rows = import_archive(by=None, source=source, slug="copy", now=timezone.now())
@@ -358,7 +358,6 @@ def test_until_all_is_in_the_project_has_another_name_and_no_members_and_what_br
     source = packed(many_votes)
     small_steps(monkeypatch, 10)
     monkeypatch.setattr(short_writes, "_PAUSE_SECONDS", 0)
-    monkeypatch.setattr(short_writes, "_LONG_PAUSE_SECONDS", 0)
     held = {model: model.objects.count() for model in (Story, Vote, VoteEvent, GoldLabel, AuditEvent, User, Project)}
     with monkeypatch.context() as broken:
         broken.setattr(archive_import, "discard_project", lambda project: None)  # as if the machine was switched off

@@ -1,0 +1,100 @@
+"""From a row of an archive to the values of its columns: checked, and in terms of this installation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.db import models
+
+from annotation.domain.archive_format import BadArchive
+from annotation.services.archive_columns import BadValue, checker
+from annotation.services.archive_rows import Section, kind_of
+from annotation.services.votes import MAX_CLOCK_LEAD
+
+
+class Here:
+    """What the archive's names and numbers mean here: `users` by name, `ids` by model and number or name, as far as they are in.
+
+    Keys of votes begin with `key_start`, so that those of two copies differ.
+    """
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+        self.key_start = ""
+        self.users: dict[str, int] = {}
+        self.ids: dict[type[models.Model], dict[Any, int]] = {}
+        self._readers: dict[str, dict[str, tuple[models.Field, Callable]]] = {}
+
+    def _readers_of(self, section: Section) -> dict[str, tuple[models.Field, Callable]]:
+        if section.name not in self._readers:
+            self._readers[section.name] = {field.name: (field, self._reader(field)) for field in section.fields}
+        return self._readers[section.name]
+
+    def values(self, section: Section, number: int, row: dict) -> list:
+        """In the order of the section's fields. Raises BadArchive."""
+        readers = self._readers_of(section)
+        if foreign := row.keys() - readers.keys() - {"ref"}:
+            raise BadArchive(f"{section.name}.jsonl, line {number}: the field {min(foreign)[:60]!r} is not known.")
+        values = []
+        for name, (field, reader) in readers.items():
+            try:
+                values.append(reader(row[name] if name in row else field.get_default(), row))
+            except BadValue as error:
+                raise BadArchive(f"{section.name}.jsonl, line {number}, field {name}: {error}") from error
+        return values
+
+    @staticmethod
+    def ref(section: Section, number: int, row: dict) -> int:
+        ref = row.get("ref")
+        if not isinstance(ref, int):
+            raise BadArchive(f"{section.name}.jsonl, line {number}, field ref: expected a whole number.")
+        return ref
+
+    def _reader(self, field: models.Field):
+        """A function of a value and its row to what the column takes. It raises BadValue."""
+        match kind_of(field):
+            case "user":
+                return lambda value, row: self._look_up(self.users, value, field)
+            case "row" | "name":
+                return lambda value, row: self._look_up(self.ids[field.related_model], value, field)
+            case "key":
+                return lambda value, row: self._key(value)
+            case "votes":
+                return lambda value, row: self._votes(value)
+        check = checker(field)
+        if isinstance(field, models.DateTimeField):
+            return lambda value, row: self._past(check(value))
+        return lambda value, row: check(value)
+
+    def _past(self, moment: datetime | None) -> datetime | None:
+        """The time, or now where it is as little ahead as a saved vote may be. Raises BadValue beyond that."""
+        if moment is not None and moment > self.now + MAX_CLOCK_LEAD:
+            raise BadValue("it lies in the future.")
+        return moment if moment is None else min(moment, self.now)
+
+    @staticmethod
+    def _look_up(known: dict, value: Any, field: models.Field) -> int | None:
+        if value is None and field.null:
+            return None
+        found = known.get(value) if isinstance(value, str | int) else None
+        if found is None:
+            raise BadValue(f"it names {str(value)[:60]!r}, which the archive does not hold.")
+        return found
+
+    def _key(self, value: Any) -> str:
+        if not isinstance(value, str) or len(value) > 20 or not value.isascii():
+            raise BadValue("expected a key such as k1.")
+        return f"{self.key_start}-{value}" if value else ""
+
+    def _votes(self, value: Any) -> list[dict]:
+        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value) or len(value) > 100:
+            raise BadValue("expected a list of votes.")
+        found = []
+        for one in value:
+            annotator, label = self.users.get(one.get("annotator")), one.get("label")
+            if annotator is None or not isinstance(label, str):
+                raise BadValue("a vote has no annotator or no label.")
+            found.append({"annotator": annotator, "label": label, "key": self._key(one.get("key"))})
+        return sorted(found, key=lambda vote: vote["annotator"])
