@@ -15,10 +15,8 @@ MOST_ROWS = 2_000
 _FIRST_ROWS, _LEAST_ROWS = 500, 50
 _AIM_SECONDS = 0.08
 _GROWTH = 1.5
-# SQLite's waiting writers look again after 1 to 25 ms for the first eighth of a second, then after 50 and 100 ms. A short pause lets
-# those in that wait since the last transaction; the long one, after a slow transaction and every few quick ones, all others.
-_PAUSE_SECONDS, _LONG_PAUSE_SECONDS = 0.03, 0.12
-_LONG_EVERY = 5
+# Writers that wait for SQLite's lock ask for it every few milliseconds (config/sqlite).
+_PAUSE_SECONDS = 0.02
 
 
 class ShortWrites:
@@ -32,31 +30,44 @@ class ShortWrites:
         self.rows = _FIRST_ROWS
         self._clock = clock
         self._last: float | None = None
-        self._pause = 0.0
-        self._count = 0
 
     @contextmanager
     def transaction(self, rows: int) -> Iterator[None]:
         """A transaction that writes about so many `rows`."""
         self._let_others_in()
-        with transaction.atomic():
-            began, worked = self._clock(), time.thread_time()  # the wait for the lock is over
-            yield
-        self._last = self._clock()
+        with _checkpoint_afterwards():
+            with transaction.atomic():
+                began, worked = self._clock(), time.thread_time()  # the wait for the lock is over
+                yield
+            self._last = self._clock()
         took = self._last - began
         logger.debug("transaction of %d rows: %.4f s, %.4f s of a processor", rows, took, time.thread_time() - worked)
-        self._count += 1
-        is_long = took > 2 * _AIM_SECONDS or self._count % _LONG_EVERY == 0
-        self._pause = _LONG_PAUSE_SECONDS if is_long else _PAUSE_SECONDS
         fitting = rows * _AIM_SECONDS / took if took > _AIM_SECONDS else self.rows * _GROWTH
         self.rows = int(max(_LEAST_ROWS, min(MOST_ROWS, fitting)))
 
     def _let_others_in(self) -> None:
         if self._last is None or connection.vendor != "sqlite" or connection.in_atomic_block:
             return
-        pause = self._last + self._pause - self._clock()
+        pause = self._last + _PAUSE_SECONDS - self._clock()
         if pause > 0:
             time.sleep(pause)
+
+
+@contextmanager
+def _checkpoint_afterwards() -> Iterator[None]:
+    """What SQLite's log gathers is moved to its place within some commit, which takes that much longer. An import sees to it itself,
+    while the lock is free: else votes would do its work, and its transactions would seem long."""
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
+        yield
+        return
+    with connection.cursor() as cursor:
+        (pages,) = cursor.execute("PRAGMA wal_autocheckpoint").fetchone()
+        cursor.execute("PRAGMA wal_autocheckpoint = 0")
+        try:
+            yield
+        finally:
+            cursor.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+        cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def with_last(items: Iterable) -> Iterator[tuple]:

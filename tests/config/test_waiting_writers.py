@@ -1,0 +1,70 @@
+"""Who waits for SQLite's write lock asks for it often, and not for ever."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+import pytest
+from django.db import OperationalError, connection, transaction
+
+from annotation.models import Project
+from config.sqlite import base
+
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif("connection.vendor != 'sqlite'", reason="the lock is SQLite's"),
+]
+
+
+@pytest.fixture
+def writer() -> Iterator[sqlite3.Connection]:
+    """Another process's connection, which holds the lock."""
+    connection.ensure_connection()
+    other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    yield other
+    other.close()
+
+
+def busy_timeout() -> int:
+    return connection.connection.execute("PRAGMA busy_timeout").fetchone()[0]
+
+
+def test_a_writer_asks_again_within_milliseconds_however_long_it_waited(writer, monkeypatch):
+    pauses = []
+
+    def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 300:  # SQLite's own waiting would ask ten times a second by now
+            writer.execute("COMMIT")
+
+    monkeypatch.setattr(base.time, "sleep", sleep)
+    before = busy_timeout()
+    with transaction.atomic():
+        Project.objects.create(slug="hearts")
+    assert len(pauses) == 300 and max(pauses) <= 0.01
+    assert busy_timeout() == before == 1000 * connection.settings_dict["OPTIONS"]["timeout"]
+
+
+def test_a_writer_gives_up_when_its_time_is_over(writer, monkeypatch):
+    monkeypatch.setitem(connection.settings_dict["OPTIONS"], "timeout", 0)
+    with pytest.raises(OperationalError, match="locked"), transaction.atomic():
+        pass
+    writer.execute("COMMIT")
+    with transaction.atomic():
+        Project.objects.create(slug="minds")
+    assert Project.objects.count() == 1
+
+
+def test_what_is_no_waiting_is_told_at_once(writer, monkeypatch):
+    writer.execute("COMMIT")
+
+    def broken(self) -> None:
+        raise OperationalError("no such table") from sqlite3.OperationalError("no such table")
+
+    monkeypatch.setattr(base.time, "sleep", lambda seconds: pytest.fail("waited for nothing"))
+    monkeypatch.setattr(base.base.DatabaseWrapper, "_start_transaction_under_autocommit", broken)
+    with pytest.raises(OperationalError, match="no such table"), transaction.atomic():
+        pass
