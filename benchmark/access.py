@@ -146,8 +146,10 @@ def board_for(
     closed = closed_to(access) & stories
     _check_enough(stories, closed)
     if closed:
-        entries = withheld.whole_stages({stage: held[0] for stage, held in found["stages"].items()})
+        whole = {stage: held[0] for stage, held in found["stages"].items()}
+        entries = withheld.whole_stages(whole)
         found["stages"] = {stage: (entries[stage], held[1]) for stage, held in found["stages"].items()}
+        found["absent"] = found["absent"] + withheld.people_of(whole, len(closed))
     return found | {"withheld": len(closed)}
 
 

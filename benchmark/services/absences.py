@@ -1,4 +1,8 @@
-"""Models without a single answer: they have no figures, so no row among figures; they are named beside them, with the reason."""
+"""Models that a ranking does not have: they are named beside it with the reason, on pages, in tables, files, pictures and frozen reports.
+
+A model without a single answer has no figures; one that was asked or judged otherwise has a ranking of its own; rows of people wait for who
+still labels. Silence would read as if there were no such model.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,9 @@ from typing import Any
 
 from django.db.models import Count
 
+from benchmark.domain.tables import Absent
 from benchmark.models import RunItem, Stage
+from benchmark.services.conditions import Ranking
 from benchmark.services.leaderboards import Entry
 from benchmark.services.results import WITHOUT_CALL
 from workers.domain.outcomes import commonest
@@ -18,28 +24,76 @@ from workers.models import ItemState
 _FAILED = WITHOUT_CALL[ItemState.FAILED]
 NO_ANSWER = {_FAILED, f"judgement: {_FAILED}"}
 """Reasons of stories without an estimate that are failures of calls, and say nothing of the model."""
+WITHIN = {"prompts": "asked with", "judge": "judged by"}
 ASKED = {"stage1": (Stage.EXTRACT, Stage.JUDGE), "stage2": (Stage.LABEL,)}
 """The items that a stage's figures rest on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """`failed` items of a model in a run failed, all that its figures of the stage needed; `problem` is the commonest reason."""
+    """Of a model from the ranking of a stage. Where all its calls failed, `failed` is how many and `problem` the commonest reason."""
 
     stage: str
     model: str
-    run: str
-    run_title: str
-    failed: int
-    problem: str
+    run: str = ""
+    run_title: str = ""
+    failed: int = 0
+    problem: str = ""
+    why: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        told = {"stage": self.stage, "model": self.model, "run": self.run, "failed": self.failed}
-        return told | {"problem": self.problem}
+        told = {"stage": self.stage, "model": self.model, "run": self.run, "why": self.why}
+        return told | ({"failed": self.failed, "problem": self.problem} if self.failed else {})
+
+    @property
+    def told(self) -> Absent:
+        return {"model": self.model, "why": self.why}
 
     def __str__(self) -> str:
+        if not self.failed:
+            return f"{self.model} is not in the ranking of {NOUNS[self.stage]}: {self.why}."
         why = f" The commonest reason: {self.problem}" if self.problem else ""
         return f"{self.model} has no figures ({self.run_title}): all {self.failed:,} calls failed.{why}"
+
+
+NOUNS = {"stage1": "extraction", "stage2": "labelling"}
+_LONGEST = 160
+"""Characters of a problem in a sentence; it is whole beside it."""
+
+
+def apart(stage: str, ranking: Ranking) -> list[Absence]:
+    """Those that were asked or judged otherwise than the ranking's models."""
+    found = []
+    for other in ranking.others:
+        unlike = [field for field in WITHIN if other[field] not in ("", ranking.chosen[field])]
+        how = [f"{WITHIN[field]} {other[field]}" for field in unlike]
+        why = f"ranked apart: {', '.join(how)}" if how else "ranked apart"
+        found += [Absence(stage, name, why=why) for name in other["models"]]
+    return found
+
+
+def people_withheld(stories: int) -> Absence:
+    """Of rows of people, for who has open work on so many of the stories."""
+    some = "one of these stories" if stories == 1 else f"{stories:,} of these stories"
+    return Absence("stage2", "People", why=f"withheld: you still have work to do on {some}")
+
+
+def unread(entries: Sequence[Entry], reading: str) -> list[Absent]:
+    """Those without figures of a reading, and of the repaired one those of whom no story can be used."""
+    found = []
+    for one in entries:
+        figures = one["readings"][reading]
+        if not figures:
+            found.append({"model": one["model"], "why": _sentence(one["readings"].get("reason") or "no figures")})
+        elif not int(figures["overall"]["stories"]):
+            reasons = figures["overall"].get("unusable_reasons", {})
+            told = ", ".join(f"{why} {count:,}" for why, count in reasons.items())
+            found.append({"model": one["model"], "why": f"no usable story{f': {told}' if told else ''}"})
+    return found
+
+
+def _sentence(text: str) -> str:
+    return text.strip().removesuffix(".")
 
 
 def is_absent(entry: Entry) -> bool:
@@ -56,7 +110,9 @@ def absences(stage: str, entries: Sequence[Entry]) -> list[Absence]:
     for one in entries:
         held = problems.get(one["entrant"], [])
         told = {"model": one["name"], "run": one["run"], "run_title": one["run_title"]}
-        found.append(Absence(stage, failed=sum(count for _, count in held), problem=commonest(held)[0], **told))
+        failed, problem = sum(count for _, count in held), commonest(held)[0]
+        why = f"all {failed:,} calls failed" + (f", most often: {_sentence(problem[:_LONGEST])}" if problem else "")
+        found.append(Absence(stage, why=why, failed=failed, problem=problem, **told))
     return found
 
 

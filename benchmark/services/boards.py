@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.absences import absences, is_absent
+from benchmark.services.absences import absences, apart, is_absent
 from benchmark.services.conditions import FIELDS, named, ranked_together
 from benchmark.services.leaderboards import Entry, entries_of, label, newest, standing
 from benchmark.services.reports import reports_of
@@ -28,7 +28,8 @@ def board(
     """{selections, chosen, stages: {stage: (entries, shared settings)}, rankings: {stage: Ranking}, conditions, runs, fitting, failed, absent}.
 
     `key` names a selection; an unknown one is the largest. `asked` names conditions of the rankings, `conditions` has all that there are, by
-    field. `fitting` runs have figures of its stories, `failed` ones would have; `absent` are models without an answer.
+    field. `fitting` runs have figures of its stories, `failed` ones would have; `absent` are models that the
+    rankings do not have, with the reason.
     """
     runs = finished_runs(dataset, form)
     reports = reports_of(runs)
@@ -50,6 +51,7 @@ def board(
         together, rankings[stage] = ranked_together(entries, asked or {}, known)
         common = label(together)
         stages[stage] = (standing(together, stage, chosen), common)
+        absent += apart(stage, rankings[stage])
     return {
         "selections": selections,
         "chosen": chosen,

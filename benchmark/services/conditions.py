@@ -58,7 +58,7 @@ def _digest(held: Any) -> str:
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """What one stage's ranking is of. `options` are the names of each field, the commonest among models first, `chosen` the one that was
-    taken, empty where the stage has none. `others` are [{judge, prompts, rows}] of what is left out, none of it lost."""
+    taken, empty where the stage has none. `others` are [{judge, prompts, rows, models}] of what is left out, none of it lost."""
 
     options: Mapping[str, list[str]]
     chosen: Mapping[str, str]
@@ -98,10 +98,19 @@ def ranked_together(
 
 
 def _others(entries: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is left out, by conditions; baselines are counted to the largest ranking of their judge."""
+    """What is left out, by conditions, with the names of its models; baselines are counted to the largest ranking of their judge."""
     inside = {one["key"] for one in kept}
-    left = [one["within"] for one in entries if one["key"] not in inside]
-    counts = Counter((within["judge"] or "", within["prompts"]) for within in left if within["prompts"])
-    for judge in (within["judge"] or "" for within in left if not within["prompts"]):
-        counts[next((found for found, _ in counts.most_common() if found[0] == judge), (judge, ""))] += 1
-    return [{"judge": judge, "prompts": prompts, "rows": rows} for (judge, prompts), rows in counts.most_common()]
+    left = [one for one in entries if one["key"] not in inside]
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in left:
+        if prompts := one["within"]["prompts"]:
+            found.setdefault((one["within"]["judge"] or "", prompts), []).append(one["name"])
+    largest = sorted(found, key=lambda conditions: -len(found[conditions]))
+    for one in left:
+        if not one["within"]["prompts"]:
+            judge = one["within"]["judge"] or ""
+            found.setdefault(next((of for of in largest if of[0] == judge), (judge, "")), []).append(one["name"])
+    return [
+        {"judge": judge, "prompts": prompts, "rows": len(names), "models": names}
+        for (judge, prompts), names in sorted(found.items(), key=lambda held: -len(held[1]))
+    ]

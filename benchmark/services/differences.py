@@ -9,7 +9,7 @@ from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.omnitom import in_order
 from benchmark.services.comparisons import ANSWERED, answered_by_both, told_apart
 from benchmark.services.leaderboards import Entry, differences
-from benchmark.services.result_tables import SCORES, ranked_within
+from benchmark.services.result_tables import SCORES, ranked_by, ranked_within, unlike_missing
 from benchmark.services.selections import Selection
 
 ALL = "All stories"
@@ -70,4 +70,5 @@ def pair_table(
     ]
     title = f"{SCORES[stage]}: differences between models, {reading} reading"
     notes = [*NOTES, f"{method[:1].upper()}{method[1:]}.", *ranked_within(entries)]
-    return Table(title=title, columns=columns, rows=held, notes=notes)
+    lead = unlike_missing({stage: entries}) if entries else []
+    return Table(title=title, columns=columns, rows=held, lead=lead, notes=notes, ranking=ranked_by(entries))

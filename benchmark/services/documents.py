@@ -1,6 +1,7 @@
 """A report as data: what is on its page, made once from a run and drawn the same way when it was frozen.
 
-A document is {"title", "kind", "stages": {stage: entries}, "facts", "methods"}, of a run with "form" and "stories" too, ready for JSON; its
+A document is {"title", "kind", "stages": {stage: entries}, "absent": {stage: models that are not among them}, "facts", "methods"}, of a run
+with "form" and "stories" too, ready for JSON; its
 tables and figures are made from the entries by name. Names of what has one reading end in it. One with "withheld", the number of stories that
 its reader still has work on, has the tables and figures over all stories alone.
 """
@@ -16,12 +17,13 @@ from django.db.models import prefetch_related_objects
 
 from annotation.domain.schema import SCHEMA
 from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.tables import Table
+from benchmark.domain.tables import Absent, Table, absent_told
 from benchmark.domain.tables.omnitom import figure_of
 from benchmark.models import Run
 from benchmark.services import analysis_tables as analyses
 from benchmark.services import pictured
 from benchmark.services import result_tables as tables
+from benchmark.services.absences import Absence, unread
 from benchmark.services.judge_test_tables import judge_test_table, tests_of
 from benchmark.services.leaderboards import Entry, run_standing
 from benchmark.services.main_table import main_table
@@ -38,18 +40,36 @@ WHOLE_FIGURES = frozenset({*(f"leaderboard-{stage}" for stage in STAGES), *(f"di
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """`arguments` makes what the function `name` of benchmark.domain.figures takes."""
+    """`arguments` makes what the function `name` of benchmark.domain.figures takes; `absent` are models that it does not have."""
 
     title: str
     name: str
     arguments: Callable[[], Mapping[str, Any]]
+    absent: tuple[Absent, ...] = ()
+
+    def shown(self) -> dict[str, Any]:
+        """The arguments with what the caption has to say."""
+        held = dict(self.arguments())
+        note = "; ".join(filter(None, [held.get("note", ""), _not_shown(self.absent)]))
+        return held | ({"note": note} if note else {})
 
     def draw(self, **how: str) -> bytes:
         """`how` is format, theme and width."""
         from benchmark.domain import figures  # matplotlib takes a second to load
 
-        held = dict(self.arguments())
+        held = self.shown()
         return getattr(figures, self.name)(*held.pop("positional"), **held, **how)
+
+
+NAMED = 6
+"""So many absent models stand in a caption; the tables name all."""
+
+
+def _not_shown(absent: Sequence[Absent]) -> str:
+    if not absent:
+        return ""
+    more = f"; {len(absent) - NAMED} more" if len(absent) > NAMED else ""
+    return f"without figures here: {absent_told(absent[:NAMED])}{more}"
 
 
 def document_of(run: Run) -> Document:
@@ -61,6 +81,7 @@ def document_of(run: Run) -> Document:
         "kind": "run",
         "form": run.form,
         "stages": stages,
+        "absent": {},
         "facts": facts_of(run, report),
         "methods": methods_of(run, report, stages),
         "stories": report["stories"],
@@ -68,8 +89,33 @@ def document_of(run: Run) -> Document:
     }
 
 
-def board_document(title: str, stages: Mapping[str, Sequence[Entry]]) -> Document:
-    return {"title": title, "kind": "leaderboard", "stages": stages, "facts": [], "methods": []}
+def board_document(title: str, stages: Mapping[str, Sequence[Entry]], absent: Sequence[Absence] = ()) -> Document:
+    told = {stage: [one.told for one in absent if one.stage == stage] for stage in STAGES}
+    return {"title": title, "kind": "leaderboard", "stages": stages, "absent": told, "facts": [], "methods": []}
+
+
+def absent_from(document: Document, *stages: str) -> list[Absent]:
+    """Models that the document's rankings of these stages do not have, each reason once; reports that were frozen before name none."""
+    held = [one for stage in stages for one in document.get("absent", {}).get(stage, ())]
+    return [one for at, one in enumerate(held) if one not in held[:at]]
+
+
+def _unpaired(document: Document, stage: str, reading: str) -> list[Absent]:
+    """With those that have no rank in the reading, people apart, who are not compared."""
+    models = [one for one in document["stages"].get(stage) or [] if one["kind"] != "person"]
+    ranked = {one["key"] for one in _in_order(models, reading)}
+    found = absent_from(document, stage)
+    for one in models:
+        if one["key"] not in ranked:
+            ranking = (one.get("ranking") or {}).get(reading) or {}
+            why = ranking.get("reason") or one["readings"].get("reason") or "not ranked"
+            found.append({"model": one["model"], "why": why.removesuffix(".")})
+    return found
+
+
+def _lacking(document: Document, stage: str, reading: str) -> list[Absent]:
+    """With those that have no figures of the reading."""
+    return [*absent_from(document, stage), *unread(document["stages"].get(stage) or [], reading)]
 
 
 def _plain(entry: Entry) -> Entry:
@@ -79,12 +125,14 @@ def _plain(entry: Entry) -> Entry:
 
 
 def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
-    """The tables by name, made when they are asked for."""
+    """The tables by name, made when they are asked for, each with the models that it does not have."""
     found: dict[str, Callable[[], Table]] = {}
+    absent: dict[str, list[Absent]] = {}
     for stage, entries in _stages(document).items():
         if entries:
             found[stage] = partial(tables.stage_table, entries, stage)
             found[f"categories-{stage}"] = partial(tables.category_table, entries, stage)
+            absent |= dict.fromkeys((stage, f"categories-{stage}"), absent_from(document, stage))
     if tests_of(document["stages"].get("stage1") or []):
         found["judge-tests"] = partial(judge_test_table, document["stages"]["stage1"])
     for reading in READINGS:
@@ -93,11 +141,39 @@ def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
         }
         if any(held.values()):
             found[f"main-{reading}"] = partial(main_table, _stages(document), reading)
+            absent[f"main-{reading}"] = absent_from(document, *STAGES)
         if held["stage2"]:
             found[f"dimensions-{reading}"] = partial(analyses.dimension_table, held["stage2"], reading)
+            absent[f"dimensions-{reading}"] = _without_figures(document, "stage2", reading)
         made = _analysis_tables(readings_of(document, reading), reading)
         found |= {f"{name}-{reading}": make for name, make in made.items()}
-    return _open(found, document, WHOLE_TABLES)
+        absent |= {
+            f"{name}-{reading}": _without_figures(document, STAGE_TOLD[name], reading)
+            for name in made
+            if name in STAGE_TOLD
+        }
+    named = {
+        name: partial(_with_absent, make, absent[name]) if absent.get(name) else make for name, make in found.items()
+    }
+    return _open(named, document, WHOLE_TABLES)
+
+
+def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
+    return replace(make(), absent=absent)
+
+
+def _without_figures(document: Document, stage: str, reading: str) -> list[Absent]:
+    """Who has no row in a table of one reading."""
+    held = document["stages"].get(stage) or []
+    without = unread([one for one in held if not one["readings"][reading]], reading)
+    return [*absent_from(document, stage), *without]
+
+
+STAGE_TOLD = {
+    **dict.fromkeys(("orders", "roles", "volume", "match-counts"), "stage1"),
+    **dict.fromkeys(("orders-dimensions", "roles-dimensions"), "stage2"),
+}
+"""Of which stage the analyses are that have a row for each model."""
 
 
 def _open(found: dict[str, Any], document: Document, whole: frozenset[str]) -> dict[str, Any]:
@@ -156,13 +232,21 @@ def figures_of(document: Document) -> dict[str, Picture]:
     for stage, entries in _stages(document).items():
         if entries:
             title = f"{tables.SCORES[stage]}, both readings"
-            found[f"leaderboard-{stage}"] = Picture(title, "leaderboard", partial(_board, entries, stage))
+            absent = tuple(absent_from(document, stage))
+            found[f"leaderboard-{stage}"] = Picture(title, "leaderboard", partial(_board, entries, stage), absent)
     for reading in READINGS:
-        made = _reading_figures(document, reading)
-        found |= {
-            f"{name}-{reading}": replace(one, title=f"{one.title}, {reading} reading") for name, one in made.items()
-        }
+        for name, one in _reading_figures(document, reading).items():
+            stage = STAGE_SHOWN.get(name)
+            lacking = _unpaired if one.name == "pair_matrix" else _lacking
+            absent = tuple(lacking(document, stage, reading)) if stage else ()
+            found[f"{name}-{reading}"] = replace(one, title=f"{one.title}, {reading} reading", absent=absent)
     return _open(found, document, WHOLE_FIGURES)
+
+
+STAGE_SHOWN = STAGE_TOLD | {
+    "f1-by-category": "stage1", "dimensions": "stage2", "pairs-stage1": "stage1", "pairs-stage2": "stage2",
+}  # fmt: skip
+"""Of which stage the pictures are that show models beside each other."""
 
 
 def _reading_figures(document: Document, reading: str) -> dict[str, Picture]:

@@ -9,7 +9,7 @@ from typing import Any
 from benchmark.domain.tables import Table, main_results
 from benchmark.services.judge_test_tables import notes_of
 from benchmark.services.leaderboards import Entry, label
-from benchmark.services.result_tables import identity, measured, ranked_within, unlike_missing, with_settings
+from benchmark.services.result_tables import identity, measured, ranked_by, ranked_within, unlike_missing, with_settings
 
 
 def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
@@ -28,7 +28,8 @@ def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
         for row, head, one in zip(table.rows, heads, rows, strict=True)
     ]
     notes = [*table.notes, *_stories(runs), *_of_judges([one.first for one in rows if one.first])]
-    return with_settings(replace(table, rows=made, lead=unlike_missing(stages), notes=notes))
+    ranking = ranked_by(entry for entries in stages.values() for entry in entries)
+    return with_settings(replace(table, rows=made, lead=unlike_missing(stages), notes=notes, ranking=ranking))
 
 
 def _of_judges(entries: Sequence[Entry]) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.omnitom import ABBREVIATIONS, COUNTED, HEADERS, in_order, interval_of
+from benchmark.services.absences import WITHIN
 from benchmark.services.judge_test_tables import COLUMN, NOTE, notes_of, tests_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
@@ -90,6 +91,7 @@ def stage_table(entries: Sequence[Entry], stage: str) -> Table:
         totals=below,
         lead=leads(entries, stage),
         notes=_notes(entries, stage),
+        ranking=ranked_by(entries),
     )
     return with_settings(made)
 
@@ -122,10 +124,11 @@ def leads(entries: Sequence[Entry], stage: str) -> list[str]:
     return [*_missing_differ(models, stage), *_lost(models, stage), *_without_letters(models), *_few_stories(models)]
 
 
-def unlike_missing(stages: Mapping[str, Sequence[Entry]]) -> list[str]:
+def unlike_missing(stages: Mapping[str, Sequence[Entry]], *, titled: bool = True) -> list[str]:
     """Of tables without a ranking: at which stages missing answers differ between models, and by how much."""
     models = {stage: [one for one in held if one["kind"] != "person"] for stage, held in stages.items()}
-    return [f"{TITLES[stage]}. {told}" for stage, held in models.items() for told in _missing_differ(held, stage)]
+    head = {stage: f"{TITLES[stage]}. " if titled else "" for stage in models}
+    return [f"{head[stage]}{told}" for stage, held in models.items() for told in _missing_differ(held, stage)]
 
 
 def _few_stories(models: Sequence[Entry]) -> list[str]:
@@ -136,15 +139,19 @@ def _few_stories(models: Sequence[Entry]) -> list[str]:
     return [f"{why[:1].upper()}{why[1:]}."] if why else []
 
 
-def _missing_differ(models: Sequence[Entry], stage: str) -> list[str]:
+def missing_told(entries: Sequence[Entry], stage: str) -> str:
+    """Between which shares the missing answers of models lie; empty where all left out equally much."""
+    models = [one for one in entries if one["kind"] != "person"]
     shares = {one["model"]: left_out(missing_of(one, stage)) or 0.0 for one in models}
     if len(set(shares.values())) < 2:
-        return []
+        return ""
     most = max(shares, key=shares.__getitem__)
-    ends = f"{100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} %"
-    return [
-        f"Missing answers differ: {ends} of the stories, most of {most}. Order, bold and letters count them at their worst."
-    ]
+    return f"missing answers differ: {100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} % of the stories, most of {most}"
+
+
+def _missing_differ(models: Sequence[Entry], stage: str) -> list[str]:
+    told = missing_told(models, stage)
+    return [f"{told[:1].upper()}{told[1:]}. Order, bold and letters count them at their worst."] if told else []
 
 
 def _lost(models: Sequence[Entry], stage: str) -> list[str]:
@@ -184,18 +191,25 @@ def with_settings(table: Table) -> Table:
     return replace(table, columns=columns, rows=rows, totals=totals)
 
 
-WITHIN = {"prompts": "asked with", "judge": "judged by"}
-
-
 def ranked_within(entries: Sequence[Entry]) -> list[str]:
     """Which prompts and which judge all models of a ranking have in common; frozen reports may be older than that."""
-    found = {field: {name for one in entries if (name := one.get("within", {}).get(field))} for field in WITHIN}
-    told = [f"{said} {'; '.join(sorted(found[field]))}" for field, said in WITHIN.items() if found[field]]
+    told = _within(entries)
     return (
         [f"One ranking: {', '.join(told)}. What was asked or judged otherwise has a ranking of its own."]
         if told
         else []
     )
+
+
+def _within(entries: Iterable[Entry]) -> list[str]:
+    held = list(entries)
+    found = {field: {name for one in held if (name := one.get("within", {}).get(field))} for field in WITHIN}
+    return [f"{said} {'; '.join(sorted(found[field]))}" for field, said in WITHIN.items() if found[field]]
+
+
+def ranked_by(entries: Iterable[Entry]) -> str:
+    """The name of the ranking, as files have it."""
+    return "; ".join(["worst case (missing answers at their worst)", *_within(entries)])
 
 
 def _ranked(rows: Sequence[tuple[Entry, dict[str, Any]]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -337,7 +351,10 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
         [*notes, COUNTED, *ranked_within(entries)],
     )
     lead = unlike_missing({stage: entries})
-    return with_settings(Table(title=title, columns=columns, rows=ranked, totals=below, lead=lead, notes=notes))
+    made = Table(
+        title=title, columns=columns, rows=ranked, totals=below, lead=lead, notes=notes, ranking=ranked_by(entries)
+    )
+    return with_settings(made)
 
 
 def by_category(entry: Entry, reading: str) -> dict[str, Mapping[str, Any]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Any
 
+from benchmark.services.absences import Absence, people_withheld
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document
 
@@ -39,7 +40,16 @@ def whole_document(document: Document, closed: Numbers) -> Document:
         return document
     if document["kind"] == "comparison":
         return document | {"comparison": whole_comparison(document["comparison"], closed), "withheld": count}
-    return document | {"stages": whole_stages(document["stages"]), "withheld": count}
+    absent = dict(document.get("absent", {}))
+    for one in people_of(document["stages"], count):
+        absent[one.stage] = [*absent.get(one.stage, ()), one.told]
+    return document | {"stages": whole_stages(document["stages"]), "absent": absent, "withheld": count}
+
+
+def people_of(stages: Mapping[str, Any], stories: int) -> list[Absence]:
+    """That rows of people are left out, where there are any; `stories` is how many wait."""
+    held = any(one["kind"] == "person" for one in stages.get("stage2", ()))
+    return [people_withheld(stories)] if held else []
 
 
 def whole_stages(stages: Mapping[str, Any]) -> dict[str, Any]:

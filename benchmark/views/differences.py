@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -94,7 +95,7 @@ def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, reading: str) -> d
     """The picture of all pairs; None of fewer models than it is drawn for."""
     name = f"pairs-{stage}-{reading}"
     stages = {one: held[0] for one, held in chosen["board"]["stages"].items()}
-    picture = figures_of(board_document("Leaderboard", stages)).get(name)
+    picture = figures_of(board_document("Leaderboard", stages, chosen["board"]["absent"])).get(name)
     if picture is None:
         return None
 
@@ -136,7 +137,8 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     reading = request.GET.get("reading") if request.GET.get("reading") in READINGS else "repaired"
     entries = chosen["board"]["stages"][table][0]
     rows, method = _open_pairs(chosen, table, reading)
-    content = table_file(pair_table(rows, table, reading, method, entries), data)
+    absent = [one.told for one in chosen["board"]["absent"] if one.stage == table]
+    content = table_file(replace(pair_table(rows, table, reading, method, entries), absent=absent), data)
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{table}-{reading}.{data}"'
     return response

@@ -78,7 +78,8 @@ def board_of(request: HttpRequest, slug: str):
         raise Http404("There is no dataset yet.")
     filters = filters_of(request)
     stages = {stage: kept(entries, filters) for stage, (entries, _) in chosen["board"]["stages"].items()}
-    return board_document("Leaderboard", stages) | {"withheld": chosen["board"]["withheld"]}
+    found = chosen["board"]
+    return board_document("Leaderboard", stages, found["absent"]) | {"withheld": found["withheld"]}
 
 
 def _table(tables: Tables, name: str, suffix: str, file: str, *, withheld: int = 0) -> HttpResponse:

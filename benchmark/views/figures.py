@@ -59,7 +59,7 @@ def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, su
     if name not in pictures or suffix not in TYPES or theme not in THEMES or width not in WIDTHS:
         raise Http404("There is no such figure, or not in this format.")
     picture = pictures[name]
-    held = json.dumps([made_by(), name, suffix, theme, width, picture.arguments()], sort_keys=True, default=str)
+    held = json.dumps([made_by(), name, suffix, theme, width, picture.shown()], sort_keys=True, default=str)
     key = "figure:" + hashlib.sha256(held.encode()).hexdigest()
     if request.headers.get("If-None-Match") == f'"{key}"':
         return HttpResponseNotModified()

@@ -16,12 +16,12 @@ from annotation.models import Membership, Role
 from benchmark.access import board_for, sees_results, visibility_of
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.absences import Absence
+from benchmark.services.absences import NOUNS, Absence
 from benchmark.services.boards import form_to_show, version_to_show
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import board_rows
 from benchmark.services.leaderboards import STAGE_OF, Entry
-from benchmark.services.result_tables import SCORES, stage_table
+from benchmark.services.result_tables import SCORES, stage_table, unlike_missing
 from benchmark.services.story_scores import READINGS, STAGES
 from benchmark.views.pictures import dot_chart
 from benchmark.views.shown import evidence, items_url, shown
@@ -46,7 +46,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         **filters,
         "kinds": KINDS,
         "stages": stages,
-        "absent": named_together(found["absent"]),
+        "absent": named_together(one for one in found["absent"] if one.failed),
         "withheld": found["withheld"],
         "entrants": _comparable(found),
         "files_query": "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})])),
@@ -120,7 +120,6 @@ def _conditions(found: dict[str, Any], asked: dict[str, str]) -> list[dict[str, 
     ]
 
 
-NOUNS = {"stage1": "extraction", "stage2": "labelling"}
 KINDS = {"model": "Models", "baseline": "Baselines", "person": "People"}
 
 
@@ -173,7 +172,12 @@ def _other(request: HttpRequest, other: Mapping[str, Any]) -> dict[str, Any]:
     """Rows that are in another ranking, and its address."""
     names = {field: other[field] for field in CONDITIONS if other[field]}
     asked = {name: value for name, value in request.GET.items() if name not in (*CONDITIONS, "sort")}
-    return {"rows": other["rows"], "told": " · ".join(names.values()), "query": urlencode(asked | names)}
+    return {
+        "rows": other["rows"],
+        "models": ", ".join(dict.fromkeys(other["models"])),
+        "told": " · ".join(names.values()),
+        "query": urlencode(asked | names),
+    }
 
 
 def _kept(request: HttpRequest) -> str:
@@ -202,7 +206,8 @@ def board_chart(slug: str, entries: list[Entry], stage: str, split: str = "", li
         }
         for one, row in zip(entries[:limit], board_rows(entries[:limit], stage), strict=True)
     ]
-    return dot_chart(SCORES[stage], rows, unit=f"{SCORES[stage]} (%), lines are 95 % intervals over stories")
+    made = dot_chart(SCORES[stage], rows, unit=f"{SCORES[stage]} (%), lines are 95 % intervals over stories")
+    return made | {"lead": unlike_missing({stage: entries}, titled=False)}
 
 
 def _behind(entry: Entry, stage: str) -> dict[str, Any]:

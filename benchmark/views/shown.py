@@ -100,7 +100,7 @@ def shown(
         "width": len(table.columns),
         "rows": rows,
         "totals": [_row(table.columns, row, href, {}) for row in table.totals],
-        "lead": table.lead,
+        "lead": [*table.lead, *table.missing_rows],
         "notes": legend,
         "more_notes": more,
         "sort": sort,

@@ -117,7 +117,7 @@ def test_page_command_and_files_have_the_same_ranking(judged_twice, client, caps
     assert [row["model"] for row in held["rows"]] == ["both"]
     assert any(f"judged by {strict}" in note for note in held["notes"])
     drawn = client.get(f"{world.base}/results/figures/leaderboard-stage1.svg?{files}&theme=light").content.decode()
-    assert "both" in drawn and "omniscient" not in drawn
+    assert "both: repaired" in drawn and "omniscient: repaired" not in drawn and "omniscient (ranked apart" in drawn
     pairs = client.get(f"{world.base}/results/differences/?{query}&stage=stage1").content.decode()
     assert "Nothing to compare" in pairs
     call_command("leaderboard", project=world.dataset.project.slug, judge=strict, json=True)

@@ -15,7 +15,7 @@ from benchmark.domain.figures.measuring import text_width, wrapped
 from benchmark.domain.figures.names import ROOM, labels, printable, shortened
 from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
 from benchmark.domain.figures.theme import SMALL
-from benchmark.domain.figures.values import Percent, barred, sentences
+from benchmark.domain.figures.values import Percent, barred, ended, sentences
 from benchmark.domain.omnitom.cells import ILLEGAL, MISSING
 
 Counts = Mapping[str, int]
@@ -133,14 +133,20 @@ def _dimension(sheet: Sheet, name: str, table, total: Counts, *, left, top, name
 
 
 def match_counts(
-    rows: Mapping[str, Counts], *, reading: str, format: Format = "svg", theme: str = "light", width: Width = "page"
+    rows: Mapping[str, Counts],
+    *,
+    reading: str,
+    note: str = "",
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
 ) -> bytes:
     """Predicted rows by how many gold rows they match, as shares; `rows` is {model: `match_counts`}."""
     title = f"MatchCount distribution, {reading} reading"
     held = {model: {name: n for name, n in one.items() if name != "total"} for model, one in rows.items()}
     if not any(sum(one.values()) for one in held.values()):
         return nothing(NO_ROW, format, theme, title)
-    sheet = _stacked(held, f"Predicted rows (%), {reading} reading", theme, width)
+    sheet = _stacked(held, f"Predicted rows (%), {reading} reading{ended(note)}", theme, width)
     lines = [f"{model}: " + ", ".join(f"{name} match {n}" for name, n in one.items()) for model, one in held.items()]
     return sheet.bytes(format, title, sentences(lines))
 

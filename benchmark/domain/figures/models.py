@@ -10,7 +10,7 @@ from benchmark.domain.figures.dots import Aside, Panel, Series, dot_plot
 from benchmark.domain.figures.heat import heat_table
 from benchmark.domain.figures.names import ROOM, labels, printable
 from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
-from benchmark.domain.figures.values import Percent, barred, percent, sentences
+from benchmark.domain.figures.values import BANDS, Percent, barred, bounds_of, ended, percent, percents, sentences
 from benchmark.domain.omnitom.kinds import KINDS
 from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.tables.omnitom import ABBREVIATIONS, in_order
@@ -20,12 +20,18 @@ NO_MODEL = "No model has a score."
 
 
 def leaderboard(
-    rows: Sequence[Row], *, score: str, format: Format = "svg", theme: str = "light", width: Width = "page"
+    rows: Sequence[Row],
+    *,
+    score: str,
+    note: str = "",
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
 ) -> bytes:
     """Both readings of `score` with intervals, in the order of the ranking, and what is missing.
 
     A row is {"model", "official": figure, "repaired": figure, "group": letters or None, "ranks": [low, high] or None, "left_out": share,
-    "bounds": [low, high] or None}.
+    "bounds": [low, high] or None}. `note` is the end of the caption, as in all figures: whom it lacks, what has no bounds.
     """
     title = f"{score}: official and repaired reading"
     if not rows:
@@ -35,13 +41,12 @@ def leaderboard(
         Series(key="repaired", label="Repaired reading"),
         Series(key="official", label="Official reading", marker="D", colour="second", filled=False),
     )
-    bounds = [_bounds(row) for row in rows]
-    banded = ", bands: worst to best case of missing answers" if any(bounds) else ""
+    bounds = [percents(row.get("bounds")) for row in rows]
     sheet = dot_plot(
         labels((row["model"] for row in rows), ROOM[width]),
         [Panel("", held, bounds)],
         series,
-        unit=f"{score} (%){_barred([held])}{banded}",
+        unit=f"{score} (%){_barred([held])}{_banded(bounds)}{ended(note)}",
         theme=theme,
         width=WIDTHS[width],
         asides=_ranking_asides(rows, held, narrow=width == "column"),
@@ -50,9 +55,8 @@ def leaderboard(
     return sheet.bytes(format, title, sentences(lines))
 
 
-def _bounds(row: Row) -> tuple[float, float] | None:
-    ends = row.get("bounds")
-    return (100 * ends[0], 100 * ends[1]) if ends and None not in ends else None
+def _banded(bounds: Sequence[tuple[float, float] | None]) -> str:
+    return BANDS if any(bounds) else ""
 
 
 def _ranking_asides(rows: Sequence[Row], held: Sequence[Mapping[str, Percent | None]], *, narrow: bool) -> list[Aside]:
@@ -80,26 +84,39 @@ def _ranked_line(row: Row, held: Mapping[str, Percent | None], bounds: tuple[flo
 
 
 def f1_by_category(
-    rows: Sequence[Row], *, reading: str, format: Format = "svg", theme: str = "light", width: Width = "page"
+    rows: Sequence[Row],
+    *,
+    reading: str,
+    note: str = "",
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
 ) -> bytes:
-    """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}."""
+    """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}. A figure's "bounds" are drawn as a band
+    where they differ."""
     title = f"Extraction F1 by story category, {reading} reading"
     categories = in_order(name for row in rows for name in row["values"])
     if not categories:
         return nothing(NO_MODEL, format, theme, title)
     held = {name: [{"f1": percent(row["values"].get(name))} for row in rows] for name in categories}
+    bounds = {name: [bounds_of(row["values"].get(name)) for row in rows] for name in categories}
     sheet = dot_plot(
         labels((row["model"] for row in rows), ROOM[width]),
-        [Panel(printable(ABBREVIATIONS.get(name, name)), held[name]) for name in categories],
+        [Panel(printable(ABBREVIATIONS.get(name, name)), held[name], bounds[name]) for name in categories],
         [Series(key="f1", label="F1")],
-        unit=f"Extraction F1 (%), {reading} reading{_barred(held.values())}",
+        unit=f"Extraction F1 (%), {reading} reading{_barred(held.values())}"
+        + _banded([one for column in bounds.values() for one in column])
+        + ended(note),
         theme=theme,
         width=WIDTHS[width],
     )
     lines = [
         f"{name}: "
         + ", ".join(
-            f"{row['model']} {one['f1'].said()}" for row, one in zip(rows, held[name], strict=True) if one["f1"]
+            f"{row['model']} {one['f1'].said()}"
+            + (f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else "")
+            for row, one, ends in zip(rows, held[name], bounds[name], strict=True)
+            if one["f1"]
         )
         for name in categories
     ]
@@ -116,6 +133,7 @@ def by_kind(
     by: str,
     of: str,
     reading: str,
+    note: str = "",
     format: Format = "svg",
     theme: str = "light",
     width: Width = "page",
@@ -143,7 +161,7 @@ def by_kind(
         labels(models, ROOM[width]),
         [Panel(name, rows) for name, rows in figures.items()],
         series,
-        unit=f"{of} (%), rows pooled over stories, {reading} reading{_barred(figures.values())}",
+        unit=f"{of} (%), rows pooled over stories, {reading} reading{_barred(figures.values())}{ended(note)}",
         theme=theme,
         width=WIDTHS[width],
     )
@@ -164,6 +182,7 @@ def accuracy_by_dimension(
     *,
     reading: str,
     bold_best: bool = True,
+    note: str = "",
     format: Format = "svg",
     theme: str = "light",
     width: Width = "page",
@@ -186,7 +205,7 @@ def accuracy_by_dimension(
         columns,
         shown,
         [["–" if one is None else f"{one:.1f}" for one in line] for line in shown],
-        legend=f"Accuracy (%), {reading} reading",
+        legend=f"Accuracy (%), {reading} reading{ended(note)}",
         theme=theme,
         width=WIDTHS[width],
         bold_best=bold_best and len(rows) > 1,

@@ -24,6 +24,7 @@ def pair_matrix(
     *,
     score: str,
     reading: str,
+    note: str = "",
     format: Format = "svg",
     theme: str = "light",
     width: Width = "page",
@@ -36,7 +37,7 @@ def pair_matrix(
     title = f"{score}: differences between all pairs, {reading} reading"
     if not models:
         return nothing(NO_MODEL, format, theme, title)
-    sheet = _drawn(models, cells, f"{score}, {reading} reading", theme, width)
+    sheet = _drawn(models, cells, f"{score}, {reading} reading", note, theme, width)
     lines = [
         f"{first} minus {models[at]}: {100 * cell['value']:.1f} points, {'shown' if cell['shown'] else 'not shown'} to differ"
         for first, row in zip(models, cells, strict=True)
@@ -46,13 +47,15 @@ def pair_matrix(
     return sheet.bytes(format, title, sentences(lines, most=400))
 
 
-def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, theme: str, width: Width) -> Sheet:
+def _drawn(
+    models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, note: str, theme: str, width: Width
+) -> Sheet:
     names, numbers = labels(models, ROOM[width]), [str(at) for at in range(1, len(models) + 1)]
     beside = text_width(numbers, SMALL) + GAP
     left = EDGE + text_width(names) + beside + GAP
     each = min(_WIDEST, (WIDTHS[width] - left - EDGE) / len(models))
     text = f"{of}: row minus column in points; coloured and bold: shown to differ. Columns have the rows' numbers."
-    caption = wrapped(text, WIDTHS[width] - 2 * EDGE)
+    caption = wrapped(f"{text} {note[:1].upper()}{note[1:]}." if note else text, WIDTHS[width] - 2 * EDGE)
     bottom = EDGE + _HEAD + _ROW * len(models)
     sheet = Sheet(WIDTHS[width], bottom + 8 + LINE * len(caption), theme)
     told = _texts(cells, each)

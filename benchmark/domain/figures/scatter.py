@@ -15,11 +15,12 @@ from benchmark.domain.figures.names import labels
 from benchmark.domain.figures.placing import Placer
 from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
 from benchmark.domain.figures.theme import SMALL, families
-from benchmark.domain.figures.values import Figure, Percent, barred, limits, percent, sentences
+from benchmark.domain.figures.values import BANDS, Figure, Percent, barred, bounds_of, ended, limits, percent, sentences
 
 NO_VOLUME = "No model has predicted a row."
+UNBOUNDED = " (rows a story have none: an answer that nobody can read may hold any number)"
 NO_COMMON = "No story has a score of both models."
-_NUMBER = 16.0
+_NUMBER, _BAND = 16.0, 7.0
 PANELS = {"precision": ("Precision", "^"), "recall": ("Recall", "s"), "f1": ("F1", "o")}
 
 
@@ -27,6 +28,7 @@ def volume(
     rows: Sequence[Mapping[str, Any]],
     *,
     reading: str,
+    note: str = "",
     format: Format = "svg",
     theme: str = "light",
     width: Width = "page",
@@ -34,23 +36,34 @@ def volume(
     """Predicted rows a story (logarithmic) against precision, recall and F1: the paper's figure 8.
 
     A row is {"model", "predicted_per_story", "precision", "recall", "f1"}, figures; models are numbered, with a key below. One
-    without a predicted row is left out.
+    without a predicted row is left out. A share's "bounds" are drawn as a band where they differ; rows a story have none: an answer that nobody
+    can read may hold any number of them.
     """
     title = f"Predicted rows a story against precision, recall and F1, {reading} reading"
+    none = [row["model"] for row in rows if not _rows_a_story(row["predicted_per_story"])]
     rows = [row | {"x": x} for row in rows if (x := _rows_a_story(row["predicted_per_story"]))]
     if not rows:
         return nothing(NO_VOLUME, format, theme, title)
     shown = [one for row in rows for one in (row["x"], *(percent(row.get(name)) for name in PANELS))]
-    unit = f"Predicted rows a story, {reading} reading{barred(shown)}"
+    banded = any(bounds_of(row.get(name)) for row in rows for name in PANELS)
+    unit = f"Predicted rows a story, {reading} reading{barred(shown)}{(BANDS + UNBOUNDED) if banded else ''}"
+    unit += ended(f"without a predicted row: {', '.join(none)}" if none else "") + ended(note)
     sheet = _volume(rows, unit, theme, WIDTHS[width])
     lines = [
         f"{at}. {row['model']}: {row['x'].said()} rows a story"
         + "".join(
-            f", {name.lower()} {one.said()}" for key, (name, _) in PANELS.items() if (one := percent(row.get(key)))
+            f", {name.lower()} {one.said()}{_worst_to_best(row.get(key))}"
+            for key, (name, _) in PANELS.items()
+            if (one := percent(row.get(key)))
         )
         for at, row in enumerate(rows, 1)
     ]
     return sheet.bytes(format, title, sentences(lines))
+
+
+def _worst_to_best(figure: Figure) -> str:
+    ends = bounds_of(figure)
+    return f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else ""
 
 
 def _rows_a_story(figure: Figure) -> Percent | None:
@@ -74,7 +87,9 @@ def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: flo
     caption = wrapped(unit, width - 2 * EDGE)
     sheet = Sheet(width, EDGE + block * deep + LINE * len(caption) + 8 + 11 * lines, theme)
     figures = {name: [percent(row.get(name)) for row in rows] for name in PANELS}
-    span = limits(one for found in figures.values() for one in found)
+    bounds = {name: [bounds_of(row.get(name)) for row in rows] for name in PANELS}
+    ends = [Percent(end) for held in bounds.values() for one in held if one for end in one]
+    span = limits([*ends, *(one for found in figures.values() for one in found)])
     x = np.array([row["x"].value for row in rows])
     for at, (name, (heading, marker)) in enumerate(PANELS.items()):
         start, top = left + (at % across) * (each + 2.5 * GAP), EDGE + (at // across) * block
@@ -82,6 +97,7 @@ def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: flo
         axes = sheet.axes(start, top + 14, each, tall)
         _upright(axes, span, labelled=at % across == 0)
         _logarithmic(axes, x)
+        _bands(axes, x, bounds[name], sheet.theme.line)
         _bars(axes, [row["x"] for row in rows], figures[name], sheet.theme.chart)
         _numbered(axes, x, figures[name], marker, sheet, (each, tall))
     sheet.caption(left + (width - left - EDGE) / 2, EDGE + block * deep + 3, caption)
@@ -91,6 +107,12 @@ def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: flo
         sheet.text(place + _NUMBER - 5, height, str(at + 1), size=SMALL, colour=sheet.theme.soft, ha="right")
         sheet.text(place + _NUMBER, height, text, size=SMALL)
     return sheet
+
+
+def _bands(axes: Axes, x: np.ndarray, bounds: Sequence[tuple[float, float] | None], colour: str) -> None:
+    for across, ends in zip(x, bounds, strict=True):
+        if ends:
+            axes.vlines(across, *ends, color=colour, linewidth=_BAND, zorder=0.5)
 
 
 def _bars(axes: Axes, x: Sequence[Percent], y: Sequence[Percent | None], colour: str) -> None:

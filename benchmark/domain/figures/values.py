@@ -34,6 +34,25 @@ def percent(figure: Figure) -> Percent | None:
     )
 
 
+BANDS = ", bands: worst to best case of missing answers"
+
+
+def bounds_of(figure: Figure) -> tuple[float, float] | None:
+    """The "bounds" of a figure in per cent; None where nothing is missing."""
+    return percents(figure.get("bounds")) if isinstance(figure, Mapping) else None
+
+
+def percents(ends: Sequence[float] | None) -> tuple[float, float] | None:
+    if not ends or None in ends or ends[0] == ends[1]:
+        return None
+    return 100 * float(ends[0]), 100 * float(ends[1])
+
+
+def ended(note: str) -> str:
+    """A note at the end of a caption."""
+    return f"; {note}" if note else ""
+
+
 def barred(figures: Iterable[Percent | None], line: str = "bar") -> str:
     """What lines beside marks are, and why some marks have none: the end of a caption."""
     known = [one for one in figures if one]

@@ -9,12 +9,14 @@ from benchmark.domain.tables.omnitom import (
     match_count_distribution,
     unusable_outputs,
 )
-from benchmark.domain.tables.table import Column, Table
+from benchmark.domain.tables.table import Absent, Column, Table, absent_told
 from benchmark.domain.tables.writing import to_csv, to_json
 
 __all__ = [
+    "Absent",
     "Column",
     "Table",
+    "absent_told",
     "by_dimension_and_category",
     "estimate",
     "estimated",

@@ -71,7 +71,13 @@ def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: boo
     if not all(one.isalnum() or one in ":-" for one in label):
         raise ValueError(f"{label!r} is no label.")
     wide = len(table.columns) > WIDE
-    notes = (*table.lead, *(table.dashes if intervals else ()), *table.notes, *(table.legend if mark else ()))
+    notes = (
+        *table.lead,
+        *table.missing_rows,
+        *(table.dashes if intervals else ()),
+        *table.notes,
+        *(table.legend if mark else ()),
+    )
     name = "table*" if wide else "table"
     lines = [
         r"% Needs \usepackage{booktabs}.",

@@ -117,10 +117,11 @@ def _figure(key: str, figures: Mapping[str, Any], name: str = "") -> dict[str, A
 
 
 def figure_of(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """{value, interval[, reason]} of the figure `name` of a report's row."""
+    """{value, interval[, reason, bounds]} of the figure `name` of a report's row; `bounds` where anything is missing."""
     held = interval_of("interval", figures, name)
-    why = held.get("interval_reason")
-    return {"value": figures.get(name), "interval": held["interval"]} | ({"reason": why} if why else {})
+    why, bounds = held.get("interval_reason"), (figures.get("bounds") or {}).get(name)
+    found = {"value": figures.get(name), "interval": held["interval"]} | ({"reason": why} if why else {})
+    return found | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
 
 
 def interval_of(key: str, figures: Mapping[str, Any], name: str) -> Row:

@@ -9,6 +9,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Literal
 
 Row = Mapping[str, Any]
+Absent = Mapping[str, str]
+"""{"model", "why"} of a model that a table or a picture does not have."""
 Mark = Literal["best", "second"]
 MISSING = "–"
 MARKED = "Bold: best of the column; underlined: second."
@@ -82,12 +84,17 @@ class Column:
         return row.get(f"{self.interval}_reason") or ""
 
 
+def absent_told(absent: Sequence[Absent]) -> str:
+    return "; ".join(f"{one['model']} ({one['why']})" for one in absent)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """`section` is the key that splits rows into blocks, each under its value; rows of a section stand together.
 
     `totals` stand below a rule and are never marked, nor are rows with a true `_unranked`. `mark_within` is the key within
     whose equal values cells are compared, empty to compare all rows. `lead` are sentences to read before the table, `notes` those below.
+    `ranking` names what the order of the rows and the marks go by, `absent` the models that have no row, with the reason.
     """
 
     title: str
@@ -98,6 +105,8 @@ class Table:
     notes: Sequence[str] = ()
     section: str = ""
     mark_within: str = ""
+    ranking: str = ""
+    absent: Sequence[Absent] = ()
 
     def marks(self) -> dict[tuple[int, str], Mark]:
         """(row, column key) → best or second; ties share a mark, judged by the digits that are printed."""
@@ -112,6 +121,11 @@ class Table:
                 for rows in groups.values():
                     found |= self._marked(column, rows)
         return found if any(len(rows) > 1 for rows in groups.values()) else {}
+
+    @property
+    def missing_rows(self) -> tuple[str, ...]:
+        """Which models are not here, and why."""
+        return (f"Not in this table: {absent_told(self.absent)}.",) if self.absent else ()
 
     @property
     def legend(self) -> tuple[str, ...]:

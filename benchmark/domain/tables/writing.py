@@ -14,7 +14,8 @@ from benchmark.domain.tables.table import Column, Row, Table
 
 def to_csv(table: Table) -> bytes:
     """RFC 4180: UTF-8, CRLF, one header row; numbers unrounded in the header's unit, ends of intervals, why there is none where a row lacks
-    it, and n in columns of their own, empty where nothing is known, totals last.
+    it, and n in columns of their own, empty where nothing is known, totals last. What the rows are ranked by and what is to be read before them
+    stand in a column each, alike in all rows; models that are absent have a row without figures, with the reason in a column.
 
     A text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
@@ -22,10 +23,26 @@ def to_csv(table: Table) -> bytes:
     writer = csv.writer(out)
     columns = [*_section_column(table), *table.columns]
     lacking = table.no_intervals
-    writer.writerow([name for column in columns for name in _headers(column, lacking)])
-    for row in (*table.rows, *table.totals):
-        writer.writerow([cell for column in columns for cell in _cells(column, row, lacking)])
+    said = _said(table)
+    writer.writerow([*(name for column in columns for name in _headers(column, lacking)), *said])
+    for row in (*table.rows, *table.totals, *_absent(table)):
+        cells = [cell for column in columns for cell in _cells(column, row, lacking)]
+        writer.writerow([*cells, *(text or defused(row.get(ABSENT, "")) for text in said.values())])
     return out.getvalue().encode("utf-8", "replace")
+
+
+ABSENT = "Absent because"
+
+
+def _said(table: Table) -> dict[str, str]:
+    """What stands in every row by the header of its column; the reason of who is absent is the row's own."""
+    told = {"Ranked by": table.ranking, "Read first": " ".join(table.lead)}
+    found = {header: defused(text) for header, text in told.items() if text}
+    return found | ({ABSENT: ""} if table.absent else {})
+
+
+def _absent(table: Table) -> list[Row]:
+    return [{table.columns[0].key: one["model"], ABSENT: one["why"]} for one in table.absent]
 
 
 def _section_column(table: Table) -> list[Column]:
@@ -61,7 +78,7 @@ def _plain(number: str) -> str:
 
 
 def to_json(table: Table) -> bytes:
-    """{title, columns, rows, totals, lead, notes[, section]}, UTF-8. Values as they are held: a share is a fraction. A row without an
+    """{title, columns, rows, totals, lead, notes[, ranking, absent, section]}, UTF-8. Values as they are held: a share is a fraction. A row without an
     interval has the reason under the interval's key with `_reason` behind it."""
     held: dict[str, Any] = {
         "title": table.title,
@@ -71,8 +88,8 @@ def to_json(table: Table) -> bytes:
         "lead": list(table.lead),
         "notes": [*table.dashes, *table.notes],
     }
-    if table.section:
-        held["section"] = table.section
+    told = {"ranking": table.ranking, "absent": list(table.absent), "section": table.section}
+    held |= {name: value for name, value in told.items() if value}
     return json.dumps(held, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
 
 

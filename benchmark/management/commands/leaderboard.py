@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -75,10 +76,11 @@ class Command(JsonCommand):
             "absent": [one.as_json() for one in found["absent"]],
         }
         for one in found["absent"]:
-            self.note(str(one))
+            if one.failed:  # the others are told with the ranking
+                self.note(str(one))
         if not options["output"]:
             return told
-        document = board_document("Leaderboard", stages)
+        document = board_document("Leaderboard", stages, found["absent"])
         tables = tables_of(document) | _differences(found)
         return told | written(
             options["output"], content_of(options["output"], options["name"], tables, figures_of(document))
@@ -158,7 +160,8 @@ def _differences(found: Mapping[str, Any]) -> dict[str, Any]:
     def made(stage: str, reading: str):
         entries = found["stages"][stage][0]
         rows, method = pairs_of(entries, stage, found["chosen"], reading)
-        return pair_table(rows, stage, reading, method, entries)
+        absent = [one.told for one in found["absent"] if one.stage == stage]
+        return replace(pair_table(rows, stage, reading, method, entries), absent=absent)
 
     return {
         f"differences-{stage}-{reading}": partial(made, stage, reading)
@@ -173,7 +176,7 @@ def _apart(ranking: Mapping[str, Any]) -> list[str]:
     told = []
     for one in ranking["others"]:
         options = " ".join(f"--{field} {shlex.quote(one[field])}" for field in FIELDS if one[field])
-        told.append(f"{one['rows']} more with {options}")
+        told.append(f"{', '.join(dict.fromkeys(one['models']))} ({one['rows']} with {options})")
     return [f"Ranked apart: {'; '.join(told)}."] if told else []
 
 

@@ -1,0 +1,159 @@
+"""A model that a ranking does not have is named with the reason wherever the ranking goes: page, files, pictures, commands, frozen reports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html import unescape
+
+import pytest
+from django.core.management import call_command
+
+from benchmark.domain.tables import to_csv, to_json, to_latex
+from benchmark.models import Form, RunItem
+from benchmark.services.boards import board
+from benchmark.services.documents import board_document, document_of, figures_of, tables_of
+from benchmark.services.reports import forget_report
+from benchmark.services.shared_reports import freeze_run
+from benchmark.services.withheld import whole_document
+from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LEXICAL = "ranked apart: judged by strict, rules"
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    """`apart` was judged by another judge than the others."""
+    held = results_world(tmp_path)
+    strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
+    for name in ("apart", "other"):
+        held.models[name] = endpoint(name, options={"default": "no table"})
+    held.another("other", stages=("extract", "judge"))
+    held.another("apart", stages=("extract", "judge"), judge=strict)
+    return held
+
+
+def lines_of(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode(), newline="")))
+
+
+def words(drawn: bytes) -> str:
+    """What a picture shows as text, its lines together."""
+    return unescape(" ".join(" ".join(re.findall(r"<text[^>]*>([^<]*)</text>", drawn.decode())).split()))
+
+
+def test_files_and_pictures_of_a_leaderboard_name_who_is_ranked_apart(world, client):
+    client.force_login(world.alice)
+    tables = f"{world.base}/results/tables/stage1"
+    line = next(one for one in lines_of(client.get(f"{tables}.csv").content) if one["Model"] == "apart")
+    assert line["Absent because"].startswith(LEXICAL) and not line["Repaired reading (%): F1"]
+    held = json.loads(client.get(f"{tables}.json").content)
+    assert [one["model"] for one in held["absent"]] == ["apart"] and "apart" not in [
+        one["model"] for one in held["rows"]
+    ]
+    assert "Not in this table: apart (ranked apart" in client.get(f"{tables}.tex").content.decode()
+    figure = client.get(f"{world.base}/results/figures/leaderboard-stage1.svg?theme=light").content
+    assert f"without figures here: apart ({LEXICAL}" in words(figure)
+    page = " ".join(client.get(f"{world.base}/results/").content.decode().split())
+    assert "Ranked apart, as they were asked or judged otherwise: <bdi>apart</bdi>" in page
+    differences = lines_of(client.get(f"{world.base}/results/differences/stage1.csv").content)
+    assert [one["First"] for one in differences if one["Absent because"]] == ["apart"]
+
+
+def test_every_table_and_picture_of_models_names_them(world):
+    found = board(world.dataset, Form.TEXT, None)
+    stages = {stage: entries for stage, (entries, _) in found["stages"].items()}
+    document = board_document("Leaderboard", stages, found["absent"])
+    for name, make in tables_of(document).items():
+        if name not in ("stage2", "categories-stage2", "judge-tests") and not name.startswith("dimensions"):
+            table = make()
+            assert [one["model"] for one in table.absent] == ["apart"], name
+            assert b"apart" in to_csv(table) and b"apart" in to_json(table) and b"apart" in to_latex(table)
+    for name in ("leaderboard-stage1", "f1-by-category-repaired"):
+        assert "apart (ranked apart" in words(figures_of(document)[name].draw(format="svg"))
+
+
+def test_the_command_names_them(world, capsys):
+    call_command("leaderboard", project=world.dataset.project.slug)
+    assert "Ranked apart: apart (1 with --judge" in capsys.readouterr().out
+    call_command("leaderboard", project=world.dataset.project.slug, json=True)
+    told = json.loads(capsys.readouterr().out)
+    [absent] = told["absent"]
+    assert (absent["stage"], absent["model"]) == ("stage1", "apart") and absent["why"].startswith(LEXICAL)
+    assert told["rankings"]["stage1"]["others"][0]["models"] == ["apart"]
+
+
+def test_who_has_no_usable_story_is_named_in_pictures_without_a_mark(world):
+    document = document_of(world.run)
+    for name in ("dimensions-repaired", "orders-dimensions-repaired"):
+        assert "(no usable story: no usable row 9)" in words(figures_of(document)[name].draw(format="svg")), name
+    # in the matrix it stands with its worst case
+    assert "no usable story" not in words(figures_of(document)["pairs-stage2-repaired"].draw(format="svg"))
+
+
+def test_who_has_no_official_reading_is_named_in_what_is_official(world):
+    lost = RunItem.objects.filter(entrant__run=world.run, stage="label", entrant__name="random").first()
+    RunItem.objects.filter(pk=lost.pk).update(official=None, repaired=None, score=None, repaired_score=None, call=None)
+    forget_report(world.run)
+    frozen = freeze_run(by=world.alice, run=world.run).figures
+    for document in (document_of(world.run), frozen):
+        table = tables_of(document)["orders-dimensions-official"]()
+        [absent] = table.absent
+        assert absent["model"] == "random" and "Story" in absent["why"]
+        assert "Not in this table: random (" in to_latex(table).decode()
+        assert "random (" in words(figures_of(document)["dimensions-official"].draw(format="svg"))
+
+
+def test_rows_of_people_that_wait_are_named():
+    stages = {"stage1": [], "stage2": [{"kind": "person"}, {"kind": "model"}]}
+    document = {"kind": "run", "stages": stages, "absent": {}, "numbers": [1, 2, 3, 4, 5, 6]}
+    held = whole_document(document, {1, 2, 9})
+    assert [one["kind"] for one in held["stages"]["stage2"]] == ["model"]
+    assert held["absent"]["stage2"] == [
+        {"model": "People", "why": "withheld: you still have work to do on 2 of these stories"}
+    ]
+    without = whole_document(document | {"stages": {"stage1": [], "stage2": [{"kind": "model"}]}}, {1})
+    assert without["absent"] == {}
+
+
+def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):
+    found = board(world.dataset, Form.TEXT, None)
+    stages = {stage: entries for stage, (entries, _) in found["stages"].items()}
+    lines = lines_of(to_csv(tables_of(board_document("Leaderboard", stages))["stage2"]()))
+    assert len(lines) == 3 and {one["Ranked by"].split(";")[0] for one in lines} == {
+        "worst case (missing answers at their worst)"
+    }
+    assert {"asked with omnitom-1, level 3" in one["Ranked by"] for one in lines} == {True}
+    assert {one["Read first"].split(" of the")[0] for one in lines} == {"Missing answers differ: 0.0 to 100.0 %"}
+    assert HOSTILE in lines[0]["Read first"]
+
+
+def test_nothing_is_said_of_missing_answers_where_they_do_not_differ(world, client):
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/")
+    leads = {stage["key"]: stage["chart"]["lead"] for stage in page.context["stages"]}
+    assert all("Missing answers differ" in told[0] for told in leads.values())
+    text = page.content.decode()
+    assert text.index("Missing answers differ") < text.index('<svg class="chart dots"') < text.index("<table")
+    even = world.another("majority", "random", "omniscient", seed=5)
+    page = client.get(f"{world.base}/runs/{even.uid}/report/")
+    assert all(not chart["lead"] for chart in page.context["charts"].values())
+    assert "Missing answers differ" not in page.content.decode()
+    assert "Missing answers differ" not in to_csv(tables_of(document_of(even))["stage2"]()).decode()
+
+
+def test_pictures_by_category_and_volume_have_bounds(world):
+    """A refusal in a category leaves its score open; rows a story have no bound, and the caption says why."""
+    item = RunItem.objects.filter(entrant__run=world.run, stage="judge", entrant__name="omniscient").first()
+    RunItem.objects.filter(entrant=item.entrant, story=item.story).update(unusable="the model refused")
+    forget_report(world.run)
+    found = figures_of(document_of(world.run))
+    drawn = found["f1-by-category-repaired"].draw(format="svg")
+    assert "bands: worst to best case of missing answers" in words(drawn) and b"worst to best case" in drawn
+    said = words(found["volume-repaired"].draw(format="svg"))
+    assert "bands: worst to best case of missing answers (rows a story have none" in said
+    assert "left out here, without bounds" in words(found["orders-repaired"].draw(format="svg"))
+    assert "bands" not in words(found["f1-by-category-official"].draw(format="svg"))
