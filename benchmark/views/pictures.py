@@ -8,7 +8,7 @@ from typing import Any
 
 ROW = 26
 WIDTH, LEFT, RIGHT = 620, 170, 140
-OUT = 44
+OUT = 54
 """The column of what is missing."""
 TOP, BOTTOM = 26, 34
 LONGEST = 22

@@ -290,7 +290,7 @@ def test_the_leaderboard_is_printed_and_written(dataset, models, labelled, tmp_p
     assert rows[0]["repaired"]["value"] > rows[1]["repaired"]["value"] and rows[0]["run"] == labelled.uid
     out = StringIO()
     call_command(*ask, stdout=out)
-    assert re.search(r"^majority +1 +\d+\.\d\d +\d+\.\d\d +0\.0 %", out.getvalue(), re.MULTILINE)
+    assert re.search(r"^majority +1 +\d+\.\d\d \[–\] +\d+\.\d\d \[–\] +0\.0 %", out.getvalue(), re.MULTILINE)
     path = tmp_path / "board.csv"
     assert told(*ask, "--name", "stage2", "--output", str(path))["bytes"] == path.stat().st_size
     assert [row["Model"] for row in csv.DictReader(path.open(newline=""))] == ["majority", "random"]

@@ -28,12 +28,16 @@ def _width(text: str, size: float, weight: str) -> float:
     return _measuring.renderer.get_text_width_height_descent(text, font, ismath=False)[0]
 
 
+HINTING = 1.02
+"""Letters are fitted to the dots of a picture, so that a line is up to so much wider at another resolution."""
+
+
 def wrapped(text: str, room: float, size: float = SMALL) -> list[str]:
-    """The text in lines that are no wider than `room` points, broken at spaces."""
+    """The text in lines that are no wider than `room` points at any resolution, broken at spaces."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and text_width([longer], size) > room:
+        if lines[-1] and HINTING * text_width([longer], size) > room:
             lines.append(word)
         else:
             lines[-1] = longer

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from benchmark.domain.figures.measuring import text_width
+from benchmark.domain.figures.measuring import HINTING, text_width
 from benchmark.domain.figures.names import is_eastern, printable
 from benchmark.domain.figures.svg import for_the_web
 from benchmark.domain.figures.theme import SMALL, TEXT, THEMES, families
@@ -70,7 +70,7 @@ class Sheet:
 
     def caption(self, middle: float, top: float, lines: Sequence[str]) -> None:
         """Small lines around `middle`, moved sideways where they would leave the sheet."""
-        half = text_width(lines, SMALL) / 2 + 3
+        half = HINTING * text_width(lines, SMALL) / 2 + 3
         middle = min(max(middle, half), self.width - half)
         for at, line in enumerate(lines):
             self.text(middle, top + LINE * at, line, size=SMALL, colour=self.theme.soft, ha="center")

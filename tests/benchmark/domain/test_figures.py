@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -9,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from PIL import Image
 
 from annotation.domain.schema import SCHEMA
 from benchmark.domain import figures
@@ -302,6 +304,20 @@ def test_pdf_fonts_are_those_that_publishers_take_unless_the_glyphs_would_be_los
     eastern = figures.leaderboard(rows("通义"), score="F1", format="pdf")
     assert b"/Type3" in eastern and b"/Type0" not in eastern
     assert is_eastern("a通") and not is_eastern("naïve…")
+
+
+@pytest.mark.parametrize("wide", ["page", "column"])
+def test_captions_keep_off_the_edges_of_a_png(wide):
+    """Its letters are wider than those that the lines were broken by."""
+    names = [f"a-model-of-some-length-{at}" for at in range(3)]
+    note = "; ".join(
+        f"without figures here: {one} (no usable story: the model refused {at})" for at, one in enumerate(names)
+    )
+    rows = [{"model": one, "values": {"False Belief Task": {"value": 0.5, "interval": None}}} for one in names]
+    data = figures.f1_by_category(rows, reading="repaired", note=note, format="png", width=wide)
+    pixels = np.asarray(Image.open(io.BytesIO(data)).convert("L"), dtype=int)
+    edge = 4  # of 200 dots an inch
+    assert len(set(pixels[:, :edge].ravel()) | set(pixels[:, -edge:].ravel())) == 1
 
 
 def test_labels_are_short_printable_and_distinct():
