@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from tests.workers.process import MANAGE, start_process
 from tests.workers.test_chaos import claimed_by, working
-from workers.models import Attempt, Item, JobState, Worker, WorkerState
+from workers.models import Attempt, Item, ItemState, JobState, Worker, WorkerState
 from workers.services import clock, heartbeat, jobs, sweeping
 from workers.services.clock import database_time
 from workers.services.recording import mark_sent
@@ -83,6 +83,18 @@ def test_work_that_was_added_or_retried_by_a_wrong_clock_waits_for_nothing(
     assert jobs.retry_failed(job=job, now=timezone.now()) == 2
     drain()
     assert set(Item.objects.values_list("state", flat=True)) == {"done"}
+
+
+def test_a_worker_that_showed_signs_of_life_and_then_fell_silent_is_lost(make_endpoint, start, settings):
+    settings.WORKER_LEASE_SECONDS = 0
+    start(make_endpoint(), ["a"])
+    worker = heartbeat.enter()
+    heartbeat.beat(worker)  # the database writes the time, and SQLite with fewer decimals than Django does
+    assert len(claimed_by(worker, Item.objects.get().endpoint)) == 1
+    time.sleep(0.01)  # a lease of nothing is over by then
+    assert sweep(now=database_time(), patience=0) == 1
+    worker.refresh_from_db()
+    assert (worker.state, Item.objects.get().state) == (WorkerState.LOST, ItemState.WAITING)
 
 
 def test_a_clock_that_was_set_forward_makes_nobody_lost_who_shows_a_sign_of_life(make_endpoint, start, monkeypatch):

@@ -42,7 +42,8 @@ def sweep(*, now: datetime, patience: float | None = None) -> int:
     for worker in _silent(settings.WORKER_LEASE_SECONDS / 2 if patience is None else patience):
         heartbeat.cut_off(worker)
         with transaction.atomic():
-            still = Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE, heartbeat_at=worker.heartbeat_at)
+            # not "=": SQLite keeps what its own clock wrote with three decimals, and compares it as text with the six of a parameter
+            still = Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE, heartbeat_at__lte=worker.heartbeat_at)
             if still.update(state=WorkerState.LOST):
                 _free(worker, now)
                 freed += 1
