@@ -12,6 +12,8 @@ from django.db import connections
 from django.test import Client
 from django.urls import resolve
 
+from tests.patience import PATIENCE
+
 PRESSES = 6
 KEY = re.compile(r'name="once" value="([^"]+)"')
 PRESSED: set[str] = set()
@@ -42,7 +44,7 @@ def all_at_once(press: Callable[[int], Any]) -> list:
 
     def send(at: int) -> None:
         try:
-            together.wait(30)
+            together.wait(PATIENCE)
             answers[at] = press(at)
         finally:
             connections.close_all()

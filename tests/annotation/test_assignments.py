@@ -22,6 +22,7 @@ from annotation.models import (
     VoteEvent,
 )
 from annotation.services.assignments import assign, plan_seats, release
+from tests.patience import PATIENCE
 
 
 def test_the_database_refuses_a_fourth_annotator(cast, make_story, seat):
@@ -136,7 +137,7 @@ def test_six_assigners_at_once_never_overfill(cast, make_story):
 
     def work(person) -> None:
         try:
-            barrier.wait(10)
+            barrier.wait(PATIENCE)
             made.append(assign(by=cast.alice, project=cast.project, seats=[(story.pk, person.pk)]).created)
         except Exception as error:  # any error fails the test below
             errors.append(error)

@@ -57,7 +57,7 @@ class Server:
 
     def manage(self, *arguments: str) -> str:
         command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -77,7 +77,7 @@ class Server:
     def kill(self) -> None:
         if self.process and self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait(20)
+            self.process.wait(PATIENCE)
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def visit(browser, server):
 
     def enter(name: str):
         context = browser.new_context(base_url=server.url, viewport={"width": 1280, "height": 800})
-        context.set_default_timeout(15000)
+        context.set_default_timeout(1000 * PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.goto("/login/")
@@ -160,7 +160,7 @@ def test_three_people_a_killed_server_an_expert_and_the_export(server, visit, tm
                 page.wait_for_selector("#save-state >> text=not saved")
                 server.start()
         page.wait_for_selector("#finished:not([hidden])")
-        wait_until(page, "document.getElementById('save-state').textContent === 'all saved'", seconds=30)
+        wait_until(page, "document.getElementById('save-state').textContent === 'all saved'")
         assert page.inner_text("#progress-text") == "175 / 175"
 
     page = visit("eve")

@@ -26,12 +26,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def broker() -> str:
-    """A database of the test's own in the Redis of TEST_REDIS_URL, empty."""
+    """A database of this test process's own in the Redis of TEST_REDIS_URL, empty."""
     url = os.environ.get("TEST_REDIS_URL", "")
     if not url:
         told = "TEST_REDIS_URL is not set: the broker of teams is not tested."
         pytest.fail(told) if os.environ.get("CI") == "true" else pytest.skip(told)
-    own = urlsplit(url)._replace(path="/7").geturl()
+    own = urlsplit(url)._replace(path=f"/{int(os.environ.get('PYTEST_XDIST_WORKER', 'gw0')[2:]) % 15 + 1}").geturl()
     redis.Redis.from_url(own).flushdb()
     return own
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.servers.odd import Odd, OddServer
 from workers.backends import anthropic_batches, openai_batches
 from workers.backends.contract import Completion, Message, Request, Spec
@@ -41,6 +42,7 @@ import asyncio, json, resource, sys
 from workers.backends import make
 from workers.backends.contract import Message, Request, Spec
 from workers.backends.errors import BackendError
+from tests.patience import PATIENCE
 
 async def ask(backend, text):
     try:
@@ -71,7 +73,7 @@ def test_a_bomb_takes_no_memory_and_its_neighbours_go_on():
 
     with OddServer(reply) as server:
         command = [sys.executable, "-c", ASKING, server.url + "/v1"]
-        said = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, timeout=120)
+        said = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, timeout=PATIENCE)
     assert said.returncode == 0, said.stderr
     told = json.loads(said.stdout)
     assert told["first"] == "yes" and told["answers"][1:-1] == ["yes"] * 20
@@ -114,7 +116,9 @@ def one_answer(odd: Odd) -> Completion:
     async def ask(url: str) -> Completion:
         backend = OpenAIBackend(Spec("openai", "tiny", base_url=url))
         try:
-            return await backend.complete(backend.body(Request((Message("user", "a"),), 10)), timeout=10, call="c")
+            return await backend.complete(
+                backend.body(Request((Message("user", "a"),), 10)), timeout=PATIENCE, call="c"
+            )
         finally:
             await backend.aclose()
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.patience import PATIENCE
 from tests.servers import ModelServer
 from workers.backends import anthropic, anthropic_batches, openai, openai_batches
 from workers.backends.contract import BatchStatus, Completion, Message, Request, Spec, Stop, Usage
@@ -58,7 +59,7 @@ def server(tmp_path):
 
 
 async def until_ended(batches, batch_id: str) -> BatchStatus:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not (status := await batches.status(batch_id)).ended:
             await asyncio.sleep(0.02)
     return status
@@ -237,7 +238,7 @@ def test_a_provider_that_says_nothing_is_not_waited_for(server, provider):
     async def work(batches):
         batch_id = await batches.submit(UID, provider.bodies(["a"]))
         os.kill(server.pid, signal.SIGSTOP)
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE):
             with pytest.raises(Unreachable):
                 await batches.status(batch_id)
 

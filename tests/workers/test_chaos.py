@@ -123,14 +123,14 @@ def test_a_worker_that_hangs_in_a_transaction_keeps_no_lock(make_endpoint, start
             with pytest.raises(OperationalError), transaction.atomic():
                 EndpointPace.objects.select_for_update().get()
                 entered.set()
-                go_on.wait(20)
+                go_on.wait(PATIENCE)
                 EndpointPace.objects.update(state={"written": "too late"})
         finally:
             connections.close_all()
 
     with ThreadPoolExecutor(1) as pool:
         hung = pool.submit(hang)
-        assert entered.wait(20)
+        assert entered.wait(PATIENCE)
         lose(Worker.objects.get())
         assert len(claimed_by(working(), endpoint)) == 1
         go_on.set()
@@ -144,7 +144,7 @@ def test_a_dead_worker_that_fills_an_endpoint_stops_nobody(make_endpoint, start,
     endpoint = make_endpoint(max_concurrency=2)
     job = start(endpoint, ["a", "b", "c"])
     assert len(claimed_by(working(), endpoint)) == 2
-    drain_within(20)
+    drain_within(PATIENCE)
     assert set(Item.objects.filter(job=job).values_list("state", flat=True)) == {"done"}
 
 
@@ -207,7 +207,7 @@ def test_a_commit_whose_confirmation_was_lost_counts_once(make_endpoint, start, 
 
     monkeypatch.setattr(f"workers.services.drain.{work}", cut_off)
     job = start(make_endpoint(max_concurrency=2), ["a", "b", "c"])
-    drain_within(20)
+    drain_within(PATIENCE)
     assert lost == [work]
     assert set(Item.objects.filter(job=job).values_list("state", flat=True)) == {"done"}
     assert trial.received == {"a": 1, "b": 1, "c": 1}
