@@ -29,6 +29,7 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.runs import PURPOSE, READ_AGAIN, add_work, note_later
 from workers.backends.contract import Request
+from workers.backends.stops import NO_WORD
 from workers.models import Call, Item, ItemState, Job
 from workers.models.bulk import insert_rows, update_rows
 from workers.services.purposes import Purpose, Received, register
@@ -132,7 +133,7 @@ def readings_of(place: RunItem, answer: str, texts: Texts) -> ItemReadings:
 
 def _why(call: Call, held: ItemReadings) -> str:
     """Why an answer is unusable. A table without rows is none only where the model meant to end there."""
-    if call.state == "unusable":
+    if call.state == "unusable" and call.problem not in NO_WORD:  # an empty answer is whole, and asked about once more
         return NOT_WHOLE
     ended = {"refused": REFUSED, "truncated": TRUNCATED}.get(call.state, "")
     if not held.unusable:

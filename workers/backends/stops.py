@@ -38,6 +38,7 @@ def stop_of(reason: object) -> tuple[Stop, str]:
 
 EMPTY = "The answer is empty: the model ended without a word."
 ONLY_REASONING = "The answer is empty: the model ended after its reasoning."
+NO_WORD = {EMPTY, ONLY_REASONING}
 
 
 def unless_empty(stop: Stop, problem: str, *, text: str, reasoning: str = "") -> tuple[Stop, str]:
