@@ -23,7 +23,7 @@ from annotation.services.agreement import (
     second_opinions,
     waiting_report,
 )
-from annotation.views.charts import interval_chart
+from annotation.views.charts import interval_chart, no_intervals
 from core.statistics import FEWEST
 
 SHARES = ("strict", "pairwise")
@@ -49,6 +49,9 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
             interval_chart("Krippendorff's alpha", _points(rows, "krippendorff_alpha"), percent=False),
         ],
         "fewest": FEWEST,
+        "lacking": no_intervals(
+            one for row in (report["overall"], *report["dimensions"].values()) for one in _with_figures(row)["figures"]
+        ),
         "extraction": extraction_report(project=access.project),
         "query": urlencode({name: value for name, value in chosen.items() if value}),
     }
@@ -117,7 +120,13 @@ def _with_figures(row: dict) -> dict:
 
 def _points(rows: list[dict], name: str) -> list[dict]:
     return [
-        {"label": row["dimension"].name, "value": row[name], "interval": row["interval"][name], "n": row["cells"]}
+        {
+            "label": row["dimension"].name,
+            "value": row[name],
+            "interval": row["interval"][name],
+            "n": row["cells"],
+            "reason": row["reasons"].get(name, ""),
+        }
         for row in rows
     ]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from math import ceil, floor
+from typing import Any
 
 ROW = 30
 LEFT, RIGHT, WIDTH = 150, 60, 620
@@ -10,7 +12,8 @@ TOP, BOTTOM = 14, 34
 
 
 def interval_chart(title: str, points: list[dict], *, percent: bool, difference: bool = False) -> dict:
-    """A dot with its interval for each of `points` ({"label", "value", "interval", "n"}), on a shared scale.
+    """A dot with its interval for each of `points` ({"label", "value", "interval", "n"[, "reason": why one of the two is lacking]}), on a shared
+    scale.
 
     The scale ends at 1 and starts at the largest tenth below every value and interval, at most 0.9; that of a `difference` runs from tenth to
     tenth around 0, which has a line of its own.
@@ -53,7 +56,16 @@ def interval_chart(title: str, points: list[dict], *, percent: bool, difference:
         "zero": x(0) if difference else None,
         "ticks": [{"x": x(tick), "label": f"{tick:.0%}" if percent else f"{tick:.2g}"} for tick in ticks][::-1],
         "marks": marks,
+        "lacking": no_intervals(points),
     }
+
+
+def no_intervals(estimates: Iterable[Mapping[str, Any]]) -> str:
+    """Why figures of these have no interval, in a sentence; empty where all have one."""
+    reasons = dict.fromkeys(
+        one["reason"] for one in estimates if one["value"] is not None and not one["interval"] and one.get("reason")
+    )
+    return f"No interval: {'; or '.join(reasons)}." if reasons else ""
 
 
 def _tenth_below(known: list[float]) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.contrib import messages
 from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +17,7 @@ from annotation.forms.prefill import PrefillForm
 from annotation.models import Prefill, Role, Story, Suggestion
 from annotation.services import prefill as service
 from annotation.services.anchoring import report_of
-from annotation.views.charts import interval_chart
+from annotation.views.charts import interval_chart, no_intervals
 from core.statistics import ALPHA
 from workers.services.failures import reasons_of
 from workers.services.jobs import progress_of_all
@@ -150,7 +152,8 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
         "charts": charts,
         "alpha": ALPHA,
         "drawn_for": _drawn_for(report),
-        **(_tables(report, rows) if rows else {}),
+        **(held := _tables(report, rows) if rows else {}),
+        "lacking": no_intervals(_estimates(held)) if held else "",
     }
     return render(request, "annotation/prefill/anchoring.html", access.context | context)
 
@@ -179,6 +182,14 @@ def _tables(report: dict, rows: list[dict]) -> dict:
             ("Moved away from it", _shown(reveal["away"])),
         ],
     }
+
+
+def _estimates(tables: dict) -> Iterator[dict]:
+    """Every estimate of the page that has an interval or a reason for none."""
+    for row in (*tables["table"], *tables["people"]):
+        yield from (*row["shares"], *row["times"], row["seen"])
+    yield from (one for model in tables["models"] for _, one, _ in model["estimates"])
+    yield from (one for _, one in tables["reveal"])
 
 
 def _model(model: dict, acceptance: dict) -> dict:
@@ -224,8 +235,11 @@ def _shown(one: dict, *, signed: bool = False, milliseconds: bool = False) -> di
     return one | {"shown": text(one["value"]) + unit, "interval_shown": interval}
 
 
+POINT = ("value", "interval", "n", "reason")
+
+
 def _points(rows: list[dict], name: str) -> list[dict]:
     return [
-        {"label": row["name"], "value": row[name]["value"], "interval": row[name]["interval"], "n": row[name]["n"]}
+        {"label": row["name"], "reason": "", **{key: one for key, one in row[name].items() if key in POINT}}
         for row in rows
     ]

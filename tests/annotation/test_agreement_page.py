@@ -160,6 +160,29 @@ def test_the_page_shows_pictures_and_its_parts(voted, cast, client):
     assert client.get(reverse("annotation:agreement_opinions", args=["minds"])).status_code == 200
 
 
+def test_the_page_and_the_command_say_why_there_are_no_intervals(voted, cast, client, make_story, seat, cast_vote):
+    client.force_login(cast.esi)
+    few = "No interval: an interval needs at least 5 stories."
+    page = client.get(reverse("annotation:agreement", args=["minds"])).content.decode()
+    assert page.count(few) == 2 and "No intervals yet" in page and "(an interval needs at least 5 stories)" in page
+    out = StringIO()
+    call_command("agreement", project="minds", stdout=out)
+    assert few in out.getvalue()
+    # enough stories, but one dimension has votes in two of them
+    for number in range(3, 7):
+        story = make_story(number)
+        for one in seat(story):
+            cast_vote(one, Proposition.objects.gold_of(story).first(), "order", "1")
+    page = client.get(reverse("annotation:agreement", args=["minds"])).content.decode()
+    assert "No intervals yet" not in page and page.count("No interval: ") == 3
+    assert (
+        "No interval: too few stories have what is counted" in page and f"; or {few.partition(': ')[2]}" in page
+    )  # the mean over dimensions of a coefficient
+    out = StringIO()
+    call_command("agreement", project="minds", stdout=out)
+    assert few in out.getvalue()
+
+
 def test_the_page_says_where_votes_are_missing(voted, cast, client, make_story, seat, cast_vote):
     client.force_login(cast.esi)
     page = client.get(reverse("annotation:agreement", args=["minds"]))

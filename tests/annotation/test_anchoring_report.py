@@ -131,6 +131,9 @@ def test_below_five_stories_page_and_command_show_values_without_intervals(cast,
     assert overall["effect"] and overall["p"] < 0.001 and "Suggestions shift votes." in page
     assert f"–, n = {overall['difference']['n']}" in page and "an interval needs at least 5 stories" in page
     assert "chart-ci" not in page and " points</span>" not in page and "95 % interval " not in page
+    assert page.count("No interval: an interval needs at least 5 stories.") == 3  # under both pictures and the tables
+    assert "points, no interval: an interval needs at least 5 stories;" in " ".join(page.split())
+    assert "No interval: an interval needs at least 5 stories." in told
     assert "Suggestions shift votes: +" in told
     assert f"{overall['difference']['value']:.1%}" in told and " to " not in told.split("Overall")[1].splitlines()[0]
 

@@ -42,5 +42,6 @@ class Command(JsonCommand):
             chance = [row["fleiss_kappa"], row["krippendorff_alpha"], row["gwet_ac1"]]
             figures = "".join(f"{value:8.3f}" if value is not None else f"{'–':>8}" for value in chance)
             self.stdout.write(f"{name:18}{row['cells']:>8}{row['agree']:>8}{strict:>9}{interval:>18}{figures}")
-        if why := report["overall"]["reasons"].get("strict"):
-            self.stdout.write(f"No interval: {why}.")
+        lacking = (row["reasons"] for _, row in rows if row["strict"] is not None and row["interval"]["strict"] is None)
+        if reasons := dict.fromkeys(one["strict"] for one in lacking):
+            self.stdout.write(f"No interval: {'; or '.join(reasons)}.")

@@ -54,6 +54,9 @@ class Command(JsonCommand):
             self.stdout.write(
                 f"{row[title.lower()]:{wide}}{counts}{shown[0]:>10}{shown[1]:>9}{shown[2]:>9}{edges:>22}{shown[3]:>9}{_p(row):>8}"
             )
+        lacking = [row["difference"] for row in rows if row["difference"]["value"] is not None]
+        if reasons := dict.fromkeys(one["reason"] for one in lacking if not one["interval"]):
+            self.stdout.write(f"No interval: {'; or '.join(reasons)}.")
 
     def _list(self, title: str, names: dict[str, str], found: dict) -> None:
         self.stdout.write(f"\n{title}")
