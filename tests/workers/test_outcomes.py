@@ -59,11 +59,13 @@ def test_a_job_with_unusable_answers_did_not_simply_finish(worked, failing, refu
 def test_answers_read_anew_change_the_outcome_of_a_finished_job_only(worked):
     job = worked("a", "b", refused="ab")
     Item.objects.filter(job=job, key="a").update(state="done")
-    tell_outcome_anew(job.pk)
+    with transaction.atomic():
+        tell_outcome_anew(job.pk)
     job.refresh_from_db()
     assert (job.state, job.outcome) == ("finished", "unusable")
     Job.objects.filter(pk=job.pk).update(state="cancelled", outcome="")
-    tell_outcome_anew(job.pk)
+    with transaction.atomic():
+        tell_outcome_anew(job.pk)
     job.refresh_from_db()
     assert (job.state, job.outcome) == ("cancelled", "")
 
