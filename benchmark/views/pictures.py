@@ -48,7 +48,7 @@ def dot_chart(title: str, rows: Sequence[Mapping[str, Any]], *, unit: str, zero:
         "unit_y": bottom + 30,
         "first_x": WIDTH - right + 50,
         "second_x": WIDTH - right + 96,
-        "out_x": WIDTH - right + (142 if seconds else 96),
+        "out_x": WIDTH - right + (150 if seconds else 106),
         "aside_x": WIDTH - right + (104 if seconds else 62) + (OUT if outs else 0),
         "ticks": [{"x": x(tick), "label": f"{100 * tick:.0f}".replace("-", "−")} for tick in _ticks(low, high)],
         "zero": x(0) if zero else None,
