@@ -22,6 +22,7 @@ from annotation.models import Project, Proposition, User
 from annotation.services import audit
 from annotation.services.imported_annotators import Annotators, Person
 from annotation.services.short_writes import MOST_ROWS, ShortWrites, with_last
+from annotation.services.very_many import without_full_collections
 from annotation.services.vote_batches import Batch, Placed, Refused, Rehearsal, held_of
 
 CLOCK_LEAD = timedelta(minutes=1)
@@ -65,6 +66,7 @@ class ImportedVotes:
         }
 
 
+@without_full_collections()
 def import_votes(
     *,
     by: User | None,

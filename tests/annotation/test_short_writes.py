@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 
@@ -250,3 +251,17 @@ def test_what_came_between_comparing_and_writing_is_seen(monkeypatch):
     assert (result.created, result.unchanged) == (0, 3)
     assert set(Vote.objects.filter(dimension="truth_status").values_list("label", flat=True)) == {"True"}
     assert VoteEvent.objects.count() == 6
+
+
+def test_while_votes_come_in_no_collection_goes_through_all_of_them(monkeypatch):
+    read, during = vote_import.read_votes, []
+
+    def watched(*args):
+        during.append(gc.get_threshold())
+        yield from read(*args)
+
+    monkeypatch.setattr(vote_import, "read_votes", watched)
+    usual = gc.get_threshold()
+    import_rows(votes(1, 1))
+    assert during[0][:2] == usual[:2] and during[0][2] > 1_000_000
+    assert gc.get_threshold() == usual
