@@ -2,38 +2,47 @@ from __future__ import annotations
 
 import hashlib
 import json
+from io import StringIO
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
-from django.core.management import BaseCommand, call_command
+from django.core.management import call_command
+
+from annotation.management.json_command import JsonCommand
 
 MARK = ".collected"
 """In STATIC_ROOT: of which files it was made."""
 
 
-class Command(BaseCommand):
+class Command(JsonCommand):
     help = "Checks the settings, brings the database and the static files up to date and loads the sample: what precedes a start."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--sample", action="store_true", help="load the sample project where there is no project")
 
-    def handle(self, **options) -> None:
+    def work(self, **options) -> dict:
         # one process for all of it: to load the settings and the apps takes longer than the work
         call_command("migrate", interactive=False, verbosity=0)
-        _collect_static()
+        told, collected = StringIO(), collect_static()
         if options["sample"]:
-            call_command("load_sample", once=True, stdout=self.stdout)
+            call_command("load_sample", once=True, stdout=told)
+        return {"static_files_collected": collected, "sample": told.getvalue().strip()}
+
+    def say(self, result: dict) -> None:
+        if result["sample"]:
+            self.stdout.write(result["sample"])
 
 
-def _collect_static() -> None:
+def collect_static() -> bool:
     """Collect the static files where any of them has changed: each is hashed and compressed anew, which takes seconds."""
     mark, made_of = Path(settings.STATIC_ROOT) / MARK, _sources()
     if mark.is_file() and mark.read_text(encoding="utf-8") == made_of:
-        return
+        return False
     mark.unlink(missing_ok=True)
     call_command("collectstatic", interactive=False, verbosity=0)
     mark.write_text(made_of, encoding="utf-8")
+    return True
 
 
 def _sources() -> str:
