@@ -58,7 +58,7 @@ def everywhere(run: Run, stage: str) -> dict:
 
 
 def _without_interval(overall: dict) -> dict:
-    return {name: value for name, value in overall.items() if name != "interval"}
+    return {name: value for name, value in overall.items() if name not in ("interval", "reasons")}
 
 
 def metrics_in(run: Run) -> set[str]:
