@@ -50,6 +50,7 @@ def main() -> None:
         sys.path.insert(0, str(ROOT))
         people = voting.seed()
         admin = _admin(people[0]["slug"])
+        _run("collectstatic", "--noinput")  # without them no page is drawn
         port = voting.free_port()
         with (Path(scratch) / "log").open("a") as log:
             server = voting.serve(options.server, port, workers=options.workers, threads=options.threads, errors=log)
@@ -60,8 +61,8 @@ def main() -> None:
                 server.wait(20)
     _print(rows)
     print(json.dumps({"database": "postgresql" if options.database_url else "sqlite", "rows": rows}))
-    if any(row["errors"] or row["failed"] for row in rows):
-        sys.exit(1)
+    if failed := [row["while"] for row in rows if row["errors"] or row["failed"]]:
+        sys.exit(f"Not all was answered: {', '.join(failed)}.")
 
 
 SHOWN = {

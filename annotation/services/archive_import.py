@@ -26,6 +26,7 @@ from annotation.services.archive_values import Here
 from annotation.services.corpus_import import SLUG
 from annotation.services.imported_annotators import make_imported
 from annotation.services.short_writes import ShortWrites
+from annotation.services.very_many import without_full_collections
 from workers.models.bulk import ReadyRows, insert_rows
 from workers.models.opaque import new_uid
 from workers.services.storage import trouble_of
@@ -36,6 +37,7 @@ _MOST_BYTES = 1_000_000
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError)
 
 
+@without_full_collections()
 def import_archive(
     *,
     by: User | None,

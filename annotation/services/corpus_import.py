@@ -16,12 +16,13 @@ from annotation.domain.problems import Problem, Problems
 from annotation.models import BeliefTable, Category, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
 from annotation.services.short_writes import ShortWrites, with_last
+from annotation.services.very_many import without_full_collections
 from workers.models.bulk import insert_rows
 from workers.models.opaque import new_uid
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 FORMATS = {"omnitom": ".jsonl", "tombench": ".jsonl"}
-_MOST_CHARACTERS = 1_000_000
+_MOST_CHARACTERS = 300_000
 """Of the texts in one transaction."""
 
 _PROPOSITION = (
@@ -79,6 +80,7 @@ def files_of(paths: Iterable[Path], *, format: str) -> list[Path]:
     return found
 
 
+@without_full_collections()
 def import_corpus(
     *,
     by: User | None,
@@ -165,7 +167,7 @@ class _Import:
                 self.result.problems.add(item)
                 continue
             batch.append(item)
-            rows, characters = rows + _weight(item), characters + len(item.text) + len(item.layout)
+            rows, characters = rows + _weight(item), characters + _characters(item)
             if rows >= self.writes.rows or characters >= _MOST_CHARACTERS:
                 yield batch
                 batch, rows, characters = [], 0, 0
@@ -269,6 +271,10 @@ class _Import:
 
 def _weight(row: StoryRow) -> int:
     return 1 + len(row.propositions or ())
+
+
+def _characters(row: StoryRow) -> int:
+    return len(row.text) + len(row.layout) + sum(map(len, row.translations.values()))
 
 
 def _proposition(table: BeliefTable, position: int, row: PropositionRow) -> tuple:

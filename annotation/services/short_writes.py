@@ -39,9 +39,9 @@ class ShortWrites:
             with transaction.atomic():
                 began, worked = self._clock(), time.thread_time()  # the wait for the lock is over
                 yield
-            self._last = self._clock()
+            self._last, worked = self._clock(), time.thread_time() - worked
         took = self._last - began
-        logger.debug("transaction of %d rows: %.4f s, %.4f s of a processor", rows, took, time.thread_time() - worked)
+        logger.debug("transaction of %d rows: %.4f s, %.4f s of a processor", rows, took, worked)
         fitting = rows * _AIM_SECONDS / took if took > _AIM_SECONDS else self.rows * _GROWTH
         self.rows = int(max(_LEAST_ROWS, min(MOST_ROWS, fitting)))
 

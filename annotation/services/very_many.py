@@ -13,7 +13,8 @@ _NEVER = 1_000_000_000
 @contextmanager
 def without_full_collections() -> Iterator[None]:
     """Lets Python look for garbage among young objects only. A pass over half a million rows takes up to half a second, in which no other
-    thread of the process answers anybody, and finds nothing: what is left over is looked at afterwards."""
+    thread of the process answers anybody, and one within a transaction keeps the lock for as long. It finds nothing; what is left over is
+    looked at afterwards."""
     gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
     try:
         yield
