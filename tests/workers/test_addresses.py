@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from workers import backends
 from workers.backends import addresses
 from workers.backends.errors import Rejected, Unreachable
+from workers.backends.openai import http_client
 from workers.models import Call, Endpoint, Item
 from workers.services.endpoints import save_endpoint
 
@@ -34,6 +35,11 @@ FORBIDDEN_SPELLINGS = [
     "2002:a9fe:a9fe::1",
     "64:ff9b::169.254.169.254",
     "64:ff9b:1::a9fe:a9fe",
+    "64:ff9b:1:a9fe:a9:fe00::",
+    "64:ff9b:1:1a9:fe:a9fe::",
+    "64:ff9b:1:1:a9:fea9:fe00:0",
+    "::ffff:0:a9fe:a9fe",
+    "::ffff:0:169.254.169.254",
     "2001:0:a9fe:a9fe::",
     "2001:0:808:808:0:0:5601:5601",
     "2001:db8::5efe:169.254.169.254",
@@ -172,7 +178,8 @@ def test_every_spelling_of_a_forbidden_address_is_forbidden(spelling):
 
 @pytest.mark.parametrize(
     "spelling",
-    ["127.0.0.1", "::1", "0x7f000001", "10.0.0.7", "::ffff:10.0.0.7", "fd12:3456::1", "2002:a00:7::1", "64:ff9b::a00:7", "8.8.8.8",
+    ["127.0.0.1", "::1", "0x7f000001", "10.0.0.7", "::ffff:10.0.0.7", "fd12:3456::1", "2002:a00:7::1", "64:ff9b::a00:7", "::ffff:0:a00:7",
+     "64:ff9b:1:a00:0:700::", "8.8.8.8",
      "2001:db8::1", "models.example", "", "localhost"],
 )  # fmt: skip
 def test_what_is_no_metadata_address_is_allowed_in_the_same_spellings(spelling):
@@ -239,6 +246,37 @@ def test_the_list_of_hosts_binds_the_workers_too(provider, settings, redirecting
     assert (Call.objects.get().state, asked) == ("failed", [])
 
 
+@pytest.mark.parametrize("hosts", [[], ["models.example"]])
+@pytest.mark.parametrize(
+    ("provider", "variable", "own"),
+    [("openai", "OPENAI_BASE_URL", "api.openai.com"), ("anthropic", "ANTHROPIC_BASE_URL", "api.anthropic.com")],
+)
+def test_the_environment_of_a_worker_redirects_no_endpoint(
+    provider, variable, own, hosts, monkeypatch, settings, make_endpoint
+):
+    settings.ENDPOINT_HOSTS = hosts
+    monkeypatch.setenv(variable, "http://elsewhere.example/v1")
+    looked_up = _resolves_to(monkeypatch)
+    with pytest.raises(Unreachable):
+        _ask(make_endpoint(provider, base_url="").spec)
+    assert looked_up == [own]
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_of_an_endpoint_without_an_address_only_the_providers_own_is_asked(provider, make_endpoint):
+    spec = make_endpoint(provider, base_url="").spec
+
+    async def ask() -> None:
+        client = http_client(spec)
+        try:
+            with pytest.raises(Rejected, match="ENDPOINT_HOSTS"):
+                await client.get("http://elsewhere.example/v1")
+        finally:
+            await client.aclose()
+
+    asyncio.run(ask())
+
+
 @pytest.mark.parametrize(
     ("hosts", "url"),
     [
@@ -271,7 +309,7 @@ def _ask(spec) -> None:
     async def ask() -> None:
         backend = backends.make(spec)
         try:
-            await backend.complete({"model": "m", "messages": []}, timeout=5, call="c")
+            await backend.complete({"model": "m", "messages": [], "max_tokens": 1}, timeout=5, call="c")
         finally:
             await backend.aclose()
 
@@ -286,7 +324,7 @@ def test_a_name_that_does_not_resolve_is_unreachable_and_tried_again(monkeypatch
         backend = backends.make(spec)
         try:
             with pytest.raises(Unreachable):
-                await backend.complete({"model": "m", "messages": []}, timeout=5, call="c")
+                await backend.complete({"model": "m", "messages": [], "max_tokens": 1}, timeout=5, call="c")
         finally:
             await backend.aclose()
 

@@ -27,8 +27,18 @@ _METADATA = {
         "fd00:42::42",  # Scaleway
     )
 }
-_NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
-_COMPATIBLE = ipaddress.ip_network("::/96")
+_LOCAL_NAT64 = ipaddress.ip_network("64:ff9b:1::/48")
+_LAST = tuple(
+    ipaddress.ip_network(one)
+    for one in (
+        "::/96",  # compatible
+        "::ffff:0:0/96",  # mapped
+        "::ffff:0:0:0/96",  # translated
+        "64:ff9b::/96",  # NAT64
+        "64:ff9b:1::/48",  # NAT64 of a site, in its longest layout
+    )
+)
+"""Networks whose last 32 bits are an IPv4 address."""
 _ISATAP = {0x5EFE, 0x2005EFE}
 _PORTS = {"http": 80, "https": 443}
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -96,11 +106,21 @@ def _carried(address: Address) -> Iterator[Address]:
     if address.version == 4:
         return
     last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    if address.ipv4_mapped or address in _COMPATIBLE or any(address in network for network in _NAT64):
+    if any(address in network for network in _LAST):
         yield last
+    if address in _LOCAL_NAT64:
+        yield from _embedded(address)
     if int(address) >> 32 & 0xFFFFFFFF in _ISATAP:
         yield last
     if address.sixtofour:
         yield address.sixtofour
     if address.teredo:
         yield from address.teredo
+
+
+def _embedded(address: ipaddress.IPv6Address) -> Iterator[Address]:
+    """The IPv4 addresses behind a prefix of 48, 56 or 64 bits, which pass over the bits 64 to 71 (RFC 6052, 2.2)."""
+    bits = int(address)
+    without = bits >> 64 << 56 | bits & (1 << 56) - 1
+    for prefix in (48, 56, 64):
+        yield ipaddress.IPv4Address(without >> 120 - 32 - prefix & 0xFFFFFFFF)

@@ -13,7 +13,7 @@ import anthropic
 from workers.backends.contract import Body, Completion, Request, Spec, Usage
 from workers.backends.errors import BackendError, Rejected, Unreadable
 from workers.backends.headers import kept
-from workers.backends.openai import api_key, http_client, of_chain
+from workers.backends.openai import address_of, api_key, http_client, of_chain
 from workers.backends.reading import count_of, is_told, object_of, text_or_nothing
 from workers.backends.statuses import error_of, of_error_in_answer, of_response
 from workers.backends.stops import stop_of, unless_empty
@@ -49,7 +49,7 @@ def client_of(spec: Spec) -> anthropic.AsyncAnthropic:
     """A client without retries: the package would obey any Retry-After, for hours."""
     return anthropic.AsyncAnthropic(
         api_key=api_key(spec),
-        base_url=spec.base_url or None,
+        base_url=address_of(spec),
         max_retries=0,
         timeout=None,
         http_client=http_client(spec),

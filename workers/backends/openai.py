@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 import openai
 
+from workers.backends.addresses import host_of
 from workers.backends.contract import Body, Completion, Request, Spec, Usage
 from workers.backends.errors import BackendError, Forbidden, Lost, Rejected, Unreadable
 from workers.backends.headers import kept
@@ -23,6 +24,8 @@ from workers.backends.redaction import Redactor
 from workers.backends.statuses import error_of, of_error_in_answer, of_response
 from workers.backends.stops import DECLINED, stop_of, unless_empty
 from workers.backends.wire import Wire, exchange, read_json
+
+OPENAI, ANTHROPIC = "https://api.openai.com/v1", "https://api.anthropic.com"
 
 
 class OpenAIBackend:
@@ -59,7 +62,7 @@ def client_of(spec: Spec) -> openai.AsyncOpenAI:
     """A client without retries: whether to send again is the ledger's decision."""
     return openai.AsyncOpenAI(
         api_key=api_key(spec),
-        base_url=spec.base_url or None,
+        base_url=address_of(spec),
         max_retries=0,
         timeout=None,
         http_client=http_client(spec),
@@ -69,8 +72,14 @@ def client_of(spec: Spec) -> openai.AsyncOpenAI:
 def http_client(spec: Spec) -> httpx2.AsyncClient:
     """What is under both packages: no redirect is followed, no forbidden address is asked, answers come in through the wire."""
     redact = Redactor([api_key(spec)] if spec.api_key_env else [])
-    wire = Wire(limit=spec.answer_bytes, redact=redact, hosts=spec.hosts if spec.base_url else ())
+    hosts = spec.hosts if spec.base_url else (host_of(address_of(spec)),)
+    wire = Wire(limit=spec.answer_bytes, redact=redact, hosts=hosts)
     return httpx2.AsyncClient(transport=wire, timeout=None, follow_redirects=False)
+
+
+def address_of(spec: Spec) -> str:
+    """The endpoint's address, or its provider's own: without one the packages would take what the worker's environment names."""
+    return spec.base_url or (ANTHROPIC if spec.provider == "anthropic" else OPENAI)
 
 
 def api_key(spec: Spec) -> str:
