@@ -246,13 +246,10 @@ REST_FRAMEWORK = {
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "annotation.api.openapi.Described",
     "EXCEPTION_HANDLER": "annotation.api.errors.one_shape",
-    "DEFAULT_THROTTLE_CLASSES": [
-        "rest_framework.throttling.UserRateThrottle",
-        "rest_framework.throttling.AnonRateThrottle",
-    ],
+    "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
     "DEFAULT_THROTTLE_RATES": {
         "user": f"{environment.integer('API_REQUESTS_PER_MINUTE', 600, low=1, high=1_000_000)}/min",
-        "anon": "60/min",
+        "anon": "60/min",  # annotation.api.throttling
     },
     "NUM_PROXIES": 1 if TRUST_PROXY else 0,
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import JsonResponse
-from rest_framework.exceptions import ErrorDetail
+from rest_framework.exceptions import AuthenticationFailed, ErrorDetail, NotAuthenticated, Throttled
 
 from workers.api.refusals import TooLarge
 from workers.services.storage import trouble_of
@@ -29,6 +29,8 @@ def one_shape(exc: Exception, context: dict) -> JsonResponse:
 
     if isinstance(exc, RequestDataTooBig):
         exc = TooLarge("The request is too large.")
+    if isinstance(exc, NotAuthenticated | AuthenticationFailed):
+        exc = _limited(exc, context)
     response = exception_handler(exc, context)
     if response is None and trouble_of(exc):
         answer = error(503, UNAVAILABLE)
@@ -47,6 +49,14 @@ def one_shape(exc: Exception, context: dict) -> JsonResponse:
         if name in response:
             answer[name] = response[name]
     return answer
+
+
+def _limited(exc: Exception, context: dict) -> Exception:
+    """Strangers are counted here: a view looks at its throttles after its permissions, and so never at those of a refused request."""
+    from annotation.api.throttling import Strangers  # as above
+
+    strangers = Strangers()
+    return exc if strangers.allow_request(context["request"], context["view"]) else Throttled(strangers.wait())
 
 
 def error(status_code: int, message: str, fields: dict[str, list[str]] | None = None) -> JsonResponse:

@@ -50,7 +50,17 @@ def limits_of(request: HttpRequest, name: str) -> list[Limit]:
     most, name = settings.LOGIN_ATTEMPTS, _same(name)
     if device := _device(request, name):
         return [Limit(f"device:{device}", most, 900)]
-    return [Limit(f"account:{name}", most, 300), Limit(f"address:{_address(request)}", 3 * most, 900)]
+    return [Limit(f"account:{name}", most, 300), Limit(f"address:{address_of(request)}", 3 * most, 900)]
+
+
+def address_of(request: HttpRequest) -> str:
+    """The client's address as a trusted proxy tells it; of IPv6 the network, which is one household's."""
+    told = BaseThrottle().get_ident(request)
+    try:
+        address = ipaddress.ip_address(told)
+    except ValueError:
+        return told
+    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else told
 
 
 def wait_of(limits: Sequence[Limit]) -> int:
@@ -110,16 +120,6 @@ def _device(request: HttpRequest, name: str) -> str:
     except (signing.BadSignature, ValueError, TypeError):
         return ""
     return number if whose == name else ""
-
-
-def _address(request: HttpRequest) -> str:
-    """The client's address as a trusted proxy tells it; of IPv6 the network, which is one household's."""
-    told = BaseThrottle().get_ident(request)
-    try:
-        address = ipaddress.ip_address(told)
-    except ValueError:
-        return told
-    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else told
 
 
 def _running(limits: Sequence[Limit], now: datetime) -> dict[str, LogInCount]:

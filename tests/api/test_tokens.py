@@ -103,8 +103,8 @@ def test_last_use_is_written_once_in_a_while(cast):
     assert ApiToken.objects.get().used_at == used
 
 
-def test_requests_are_limited_by_account_and_for_strangers_by_address(cast, monkeypatch):
-    rates = {"user": "3/min", "anon": "2/min"}
+def test_requests_are_limited_by_account(cast, monkeypatch):
+    rates = {"user": "3/min", "anon": None}
     monkeypatch.setattr("rest_framework.throttling.SimpleRateThrottle.THROTTLE_RATES", rates)
     cache.clear()
     bob, bea = token_of(cast.bob), token_of(cast.bea)
@@ -112,5 +112,16 @@ def test_requests_are_limited_by_account_and_for_strangers_by_address(cast, monk
     refused = ask(bob)
     assert refused.json()["error"]["status"] == 429 and int(refused["Retry-After"]) > 0
     assert ask(bea).status_code == 200
+
+
+def test_strangers_are_limited_by_address_and_hold_nobody_else_up(cast, monkeypatch):
+    rates = {"user": None, "anon": "2/min"}
+    monkeypatch.setattr("rest_framework.throttling.SimpleRateThrottle.THROTTLE_RATES", rates)
     cache.clear()
-    assert [APIClient().get(PROJECTS).status_code for _ in range(3)] == [401, 401, 401]  # refused before it is counted
+    assert [APIClient().get(PROJECTS).status_code, ask("wrong").status_code] == [401, 401]
+    for refused in (APIClient().get(PROJECTS), ask("wrong")):
+        assert refused.json()["error"]["status"] == refused.status_code == 429 and int(refused["Retry-After"]) > 0
+    assert ask(token_of(cast.bob)).status_code == 200
+    assert ask("wrong", REMOTE_ADDR="10.1.1.1", HTTP_X_FORWARDED_FOR="10.2.2.2").status_code == 401
+    near = [ask("wrong", REMOTE_ADDR=f"2001:db8::{at}").status_code for at in range(1, 4)]
+    assert near == [401, 401, 429], "of IPv6 a network is counted"
