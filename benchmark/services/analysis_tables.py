@@ -24,7 +24,7 @@ from benchmark.domain.tables import (
 )
 from benchmark.domain.tables.omnitom import HEADERS, figure_of
 from benchmark.services.leaderboards import Entry
-from benchmark.services.result_tables import UNMARKED, by_category, complete, identity
+from benchmark.services.result_tables import LEFT_OUT, by_category, complete, identity, unlike_missing, unmarked
 
 POOLED = "Rows are pooled over stories; brackets: 95 % intervals over stories; n: rows."
 KIND_NAMES = {**{one: f"Order {one}" for one in KINDS["order"]}, "world": "World", "actors": "Actors"}
@@ -34,6 +34,13 @@ KIND_NOTES = {
     "role": "World holds what the narrator states as fact; actors are all characters and groups. Precision is over predicted rows, recall over "
     "gold rows, F1 is of the two.",
 }
+BOUNDS_NOTE = (
+    "Rows not judged are in no figure; brackets, and the worst and best case in CSV and JSON, take them as unmatched and as matched, or as of another "
+    "match count and as of this one."
+)
+CASES_NOTE = (
+    "Worst and best case, in CSV and JSON: with missing answers and rows not judged at their worst and at their best."
+)
 CELLS_NOTE = "By the {head} of the gold row; overall is over the cells of all dimensions."
 DISTRIBUTION_NOTE = "Brackets: 95 % intervals over stories of the share of the row's total (%). Gold's are those of all stories, models' of usable ones."
 CONFUSION_NOTE = "Brackets: 95 % intervals over stories of the share of the gold label's rows (%)."
@@ -52,7 +59,7 @@ def dimension_table(entries: Sequence[Entry], reading: str) -> Table:
     rows = [
         dict(row) | identity(by_model[row["model"]], "stage2") | {"_where": _where(row, reading)} for row in table.rows
     ]
-    return replace(table, rows=rows)
+    return replace(table, rows=rows, lead=unlike_missing({"stage2": entries}))
 
 
 def _accuracies(entry: Entry, reading: str) -> dict[str, dict[str, dict[str, Any]]]:
@@ -90,7 +97,18 @@ def kind_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
                 row["_where"][f"{kind} {name}"] = {by: kind, "reading": reading}
         rows.append(row)
     title = f"Extraction by {KIND_HEADS[by]}, {reading} reading (%)"
-    return Table(title=title, columns=columns, rows=rows, notes=[POOLED, KIND_NOTES[by], *([] if best else [UNMARKED])])
+    notes = [POOLED, KIND_NOTES[by], *_of_bounds(rows), *unmarked(entries, reading)]
+    return Table(title=title, columns=columns, rows=rows, lead=_pooled_lead("stage1", entries), notes=notes)
+
+
+def _pooled_lead(stage: str, entries: Sequence[Entry]) -> list[str]:
+    return unlike_missing({stage: entries}, counted=LEFT_OUT)
+
+
+def _of_bounds(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What brackets and bounds make of rows that judges left out, where there are any."""
+    bounds = (value for row in rows for key, value in row.items() if key.endswith(" bounds"))
+    return [BOUNDS_NOTE] if any(bounds) else []
 
 
 def kind_dimension_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
@@ -110,8 +128,9 @@ def kind_dimension_table(entries: Sequence[Entry], by: str, reading: str) -> Tab
             rows.append(row)
     title = f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {reading} reading (%)"
     notes = [POOLED.replace("n: rows", "n: cells"), CELLS_NOTE.format(head=KIND_HEADS[by])]
-    notes += [] if best else [UNMARKED]
-    return Table(title=title, columns=columns, rows=rows, notes=notes, section="kind", mark_within="kind")
+    notes += unmarked(entries, reading)
+    lead = _pooled_lead("stage2", entries)
+    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes, section="kind", mark_within="kind")
 
 
 def _analyses(entry: Entry, reading: str) -> Mapping[str, Any]:
@@ -132,9 +151,9 @@ def match_count_table(entries: Sequence[Entry], reading: str) -> Table:
     ]
     left = "; ".join(f"{model} {one['unjudged']:,}" for model, one in held.items() if one.get("unjudged"))
     notes = [*table.notes, "Shares of the model's predicted rows; brackets: 95 % intervals over stories."]
-    return replace(
-        table, rows=rows, notes=[*notes, *([f"Not among them, as the judge left them out: {left}."] if left else [])]
-    )
+    notes += [f"Not among them, as the judge left them out: {left}."] if left else []
+    notes += _of_bounds(rows)
+    return replace(table, rows=rows, lead=_pooled_lead("stage1", entries), notes=notes)
 
 
 def unusable_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
@@ -204,9 +223,9 @@ def volume_table(entries: Sequence[Entry], reading: str) -> Table:
             row |= estimate(name, held[name])
         rows.append(identity(one, "stage1") | row)
     notes = ["Brackets: 95 % intervals over stories."]
-    return Table(
-        title=f"Volume against precision and recall, {reading} reading", columns=columns, rows=rows, notes=notes
-    )
+    notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
+    title, lead = f"Volume against precision and recall, {reading} reading", _pooled_lead("stage1", entries)
+    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes)
 
 
 def volume_of(entry: Entry, reading: str) -> dict[str, Any]:
@@ -239,7 +258,8 @@ def distribution_table(entries: Sequence[Entry], dimension: str, reading: str) -
     )
     gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
     title = f"{SCHEMA[dimension].name}: labels as predicted, {reading} reading"
-    return Table(title=title, columns=columns, rows=rows, totals=[gold], notes=[DISTRIBUTION_NOTE])
+    lead = _pooled_lead("stage2", entries)
+    return Table(title=title, columns=columns, rows=rows, totals=[gold], lead=lead, notes=[DISTRIBUTION_NOTE])
 
 
 def _distributed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
 from django.core.cache import cache
@@ -15,7 +15,7 @@ from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.judge_test_tables import notes_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, STAGE_OF, Entry, entries_of, label
 from benchmark.services.reports import reports_of
-from benchmark.services.result_tables import MEASURES, SCORES
+from benchmark.services.result_tables import MEASURES, SCORES, differ_told, rows_told, shares_told
 from benchmark.services.selections import Selection
 from benchmark.services.story_scores import SCORE, STAGES, cases_by_story, categories_of, lacking, scores_by_story
 from core.made_by import made_by
@@ -71,8 +71,8 @@ def _unread(entry: Entry, stage: str, reading: str, selection: Selection | None)
 
 
 def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None = None) -> Comparison:
-    """{first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method}, first minus second, missing answers at their worst, over all
-    stories or those of the selection, which `split` is the key and `selection` the label of; `differ` says in which settings the two do,
+    """{first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method, lead}, first minus second, missing answers at their worst, over all
+    stories or those of the selection, which `split` is the key and `selection` the label of; `differ` says in which settings the two do, `lead` in what is missing,
     `judge_tests` what the self-tests of their judges came to. Kept
     by both entrants' scores.
 
@@ -117,6 +117,9 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
         "differ": "; ".join(f"{one['model']}: {one['own']}" for one in entries if one["own"]),
         "split": selection.key if selection else "",
         "selection": selection.label if selection else "",
+        "lead": _unlike_missing(
+            entries, [held[one["scores"]][stage]["repaired"] for one in entries], stage, set(categories)
+        ),
         "rows": rows,
         "stories": _stories(sides, categories, stage),
         "n": rows[0]["n"],
@@ -131,6 +134,20 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
             )
         ),
     }
+
+
+def _unlike_missing(entries: Sequence[Entry], sides: Sequence[Mapping], stage: str, stories: Set[int]) -> list[str]:
+    """What `unlike_missing` says, of the stories that are compared."""
+    if any(one["kind"] == "person" for one in entries):
+        return []
+    shares, rows = {}, {}
+    for entry, columns in zip(entries, sides, strict=True):
+        held = cases_by_story(columns, SCORE[stage])
+        asked = [case for number, case in held.items() if case and number in stories]
+        shares[entry["model"]] = sum(case.answered is None for case in asked) / len(asked) if asked else 0.0
+        unjudged = columns.get("unjudged", {}).items()
+        rows[entry["model"]] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
+    return differ_told((shares_told(shares), rows_told(rows)), "The differences count them at their worst.")
 
 
 def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
@@ -212,7 +229,8 @@ def difference_table(comparison: Comparison) -> Table:
     notes = [f"{what}: {said}." for what, said in told.items() if said]
     notes += comparison.get("judge_tests", [])
     how = comparison["method"]
-    return Table(title=title, columns=columns, rows=rows, notes=[*notes, f"{how[:1].upper()}{how[1:]}."])
+    notes.append(f"{how[:1].upper()}{how[1:]}.")
+    return Table(title=title, columns=columns, rows=rows, lead=comparison.get("lead", ()), notes=notes)
 
 
 def story_table(comparison: Comparison) -> Table:
@@ -224,7 +242,7 @@ def story_table(comparison: Comparison) -> Table:
         Column(key="difference", header="Difference", unit="points", kind="share"),
     ]
     title = f"{SCORES[comparison['stage']]} by story, {comparison['reading']} reading"
-    return Table(title=title, columns=columns, rows=comparison["stories"])
+    return Table(title=title, columns=columns, rows=comparison["stories"], lead=comparison.get("lead", ()))
 
 
 def tables_of(comparison: Comparison) -> dict[str, Callable[[], Table]]:

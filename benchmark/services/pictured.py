@@ -11,7 +11,7 @@ from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.domain.tables.omnitom import HEADERS, figure_of
 from benchmark.services.analysis_tables import volume_of
 from benchmark.services.leaderboards import Entry
-from benchmark.services.result_tables import complete, missing_told
+from benchmark.services.result_tables import complete, missing_told, unjudged_told
 
 Arguments = dict[str, Any]
 
@@ -20,6 +20,15 @@ def without_bounds(entries: Sequence[Entry], stage: str, reading: str) -> str:
     """What a picture of the rows that were read leaves out, where models left out unlike much; official figures count it as 0."""
     told = missing_told(entries, stage) if reading == "repaired" else ""
     return f"{told}; left out here, without bounds, as nobody knows what these answers hold" if told else ""
+
+
+LINES_TAKE_THEM = "marks leave them out, lines take them as unmatched and as matched"
+
+
+def _without_rows(entries: Sequence[Entry], stage: str, reading: str, becomes: str) -> str:
+    """What `without_bounds` says, and what becomes of rows that judges left out where they are unlike many."""
+    told = unjudged_told(entries) if reading == "repaired" and stage == "stage1" else ""
+    return "; ".join(filter(None, (without_bounds(entries, stage, reading), told and f"{told}; {becomes}")))
 
 
 def by_category(entries: Sequence[Entry], reading: str) -> Arguments:
@@ -73,7 +82,7 @@ def _by_kind(entries: Sequence[Entry], by: str, reading: str, panels: dict[str, 
         "by": by,
         "of": of,
         "reading": reading,
-        "note": without_bounds(entries, stage, reading),
+        "note": _without_rows(entries, stage, reading, LINES_TAKE_THEM),
     }
 
 
@@ -87,7 +96,11 @@ def match_counts(entries: Sequence[Entry], reading: str) -> Arguments:
     for one in entries:
         held = one["figures"]["analyses"][reading]["match_counts"]["rows"]
         rows[one["model"]] = {name: held[name] for name in BUCKETS}
-    return {"positional": [rows], "reading": reading, "note": without_bounds(entries, "stage1", reading)}
+    return {
+        "positional": [rows],
+        "reading": reading,
+        "note": _without_rows(entries, "stage1", reading, "left out here"),
+    }
 
 
 def labels(entry: Entry, reading: str) -> Arguments:

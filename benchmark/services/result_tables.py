@@ -46,7 +46,9 @@ UNJUDGED_NOTE = (
     "Rows not judged: predicted and gold rows that the judge gave no count. They are in no estimate; bounds and interval take them as "
     "unmatched, and as matched."
 )
-UNMARKED = "Nothing is marked as best: the models answered different stories."
+UNMARKED = "Nothing is marked as best: {why}."
+AT_THEIR_WORST = "Order, bold and letters count them at their worst."
+LEFT_OUT = "Rows pooled over stories leave them out."
 
 
 def stage_table(entries: Sequence[Entry], stage: str) -> Table:
@@ -124,11 +126,13 @@ def leads(entries: Sequence[Entry], stage: str) -> list[str]:
     return [*_missing_differ(models, stage), *_lost(models, stage), *_without_letters(models), *_few_stories(models)]
 
 
-def unlike_missing(stages: Mapping[str, Sequence[Entry]], *, titled: bool = True) -> list[str]:
-    """Of tables without a ranking: at which stages missing answers differ between models, and by how much."""
+def unlike_missing(
+    stages: Mapping[str, Sequence[Entry]], *, titled: bool = True, counted: str = AT_THEIR_WORST
+) -> list[str]:
+    """Of tables without a ranking: at which stages missing answers differ between models, and by how much; `counted` says what becomes of them."""
     models = {stage: [one for one in held if one["kind"] != "person"] for stage, held in stages.items()}
     head = {stage: f"{TITLES[stage]}. " if titled else "" for stage in models}
-    return [f"{head[stage]}{told}" for stage, held in models.items() for told in _missing_differ(held, stage)]
+    return [f"{head[stage]}{told}" for stage, held in models.items() for told in _missing_differ(held, stage, counted)]
 
 
 def _few_stories(models: Sequence[Entry]) -> list[str]:
@@ -141,17 +145,42 @@ def _few_stories(models: Sequence[Entry]) -> list[str]:
 
 def missing_told(entries: Sequence[Entry], stage: str) -> str:
     """Between which shares the missing answers of models lie; empty where all left out equally much."""
-    models = [one for one in entries if one["kind"] != "person"]
-    shares = {one["model"]: left_out(missing_of(one, stage)) or 0.0 for one in models}
+    return shares_told({one["model"]: left_out(missing_of(one, stage)) or 0.0 for one in _models(entries)})
+
+
+def shares_told(shares: Mapping[str, float]) -> str:
+    """What `missing_told` says, from the share of each model's stories."""
     if len(set(shares.values())) < 2:
         return ""
     most = max(shares, key=shares.__getitem__)
     return f"missing answers differ: {100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} % of the stories, most of {most}"
 
 
-def _missing_differ(models: Sequence[Entry], stage: str) -> list[str]:
-    told = missing_told(models, stage)
-    return [f"{told[:1].upper()}{told[1:]}. Order, bold and letters count them at their worst."] if told else []
+def unjudged_told(entries: Sequence[Entry]) -> str:
+    """Between which numbers the rows lie that judges left out; empty where they left out equally many of all models."""
+    return rows_told({one["model"]: _unjudged(one) for one in _models(entries)})
+
+
+def rows_told(counts: Mapping[str, int]) -> str:
+    """What `unjudged_told` says, from the number of each model's rows."""
+    if len(set(counts.values())) < 2:
+        return ""
+    most = max(counts, key=counts.__getitem__)
+    return f"rows not judged differ: {min(counts.values()):,} to {counts[most]:,}, most of {most}"
+
+
+def _missing_differ(models: Sequence[Entry], stage: str, counted: str = AT_THEIR_WORST) -> list[str]:
+    return differ_told((missing_told(models, stage), unjudged_told(models)), counted)
+
+
+def differ_told(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str]:
+    """What differs, as a sentence, and after it what becomes of it; nothing where nothing differs."""
+    told = "; ".join(filter(None, parts))
+    return [f"{told[:1].upper()}{told[1:]}. {counted}"] if told else []
+
+
+def _models(entries: Iterable[Entry]) -> list[Entry]:
+    return [one for one in entries if one["kind"] != "person"]
 
 
 def _lost(models: Sequence[Entry], stage: str) -> list[str]:
@@ -175,9 +204,26 @@ def _without_letters(models: Sequence[Entry]) -> list[str]:
 
 
 def complete(entries: Sequence[Entry], reading: str) -> bool:
-    """Whether the models' figures are of the same stories, so that the highest can be marked as best."""
-    models = [one for one in entries if one["kind"] != "person"]
-    return reading == "official" or not any(one["readings"]["repaired"]["overall"]["unusable"] for one in models)
+    """Whether the models' figures are of the same stories and of all rows, so that the highest can be marked as best."""
+    return not incomplete(entries, reading)
+
+
+def incomplete(entries: Sequence[Entry], reading: str) -> str:
+    """Why the highest figure cannot be marked as best; official figures count as 0 what is missing."""
+    models = _models(entries) if reading == "repaired" else []
+    whys = {
+        "the models answered different stories": any(
+            one["readings"]["repaired"]["overall"]["unusable"] for one in models
+        ),
+        "judges left out rows": any(map(_unjudged, models)),
+    }
+    return " and ".join(why for why, holds in whys.items() if holds)
+
+
+def unmarked(entries: Sequence[Entry], reading: str) -> list[str]:
+    """The note of a table without marks; none where the best can be marked."""
+    why = incomplete(entries, reading)
+    return [UNMARKED.format(why=why)] if why else []
 
 
 def with_settings(table: Table) -> Table:

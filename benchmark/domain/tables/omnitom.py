@@ -152,11 +152,13 @@ def _abbreviated(categories: Iterable[str]) -> list[str]:
 
 def estimated(key: str, header: str, **more: Any) -> Column:
     """A share with its interval and n, in a row that holds `estimate(key, …)`."""
-    return _share(key, header, **{"unit": "", "interval": f"{key} interval", "n": f"{key} n"} | more)
+    return _share(
+        key, header, **{"unit": "", "interval": f"{key} interval", "n": f"{key} n", "bounds": f"{key} bounds"} | more
+    )
 
 
 def estimate(key: str, found: Mapping[str, Any] | float | None) -> dict[str, Any]:
-    """What a row holds of {"value", "interval", "n"}, or of a bare number."""
+    """What a row holds of {"value", "interval", "n"[, "bounds"]}, or of a bare number."""
     held = found if isinstance(found, Mapping) else {"value": found}
     return {
         key: held["value"],
@@ -164,6 +166,7 @@ def estimate(key: str, found: Mapping[str, Any] | float | None) -> dict[str, Any
         **({} if held.get("interval") else {f"{key} interval_reason": held.get("reason")}),
         f"{key} n": held.get("n"),
         f"{key} worst": held.get("worst"),
+        f"{key} bounds": held.get("bounds"),
     }
 
 

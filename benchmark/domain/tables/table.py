@@ -24,7 +24,7 @@ class Column:
     `interval` is the key under which a row has [low, high] of the same kind, and with `_reason` behind it why it has none; `n` that of how
     many the value rests on, `group` a heading
     over several columns, `best` which end of the scale is marked, `worst` the key of what the marks compare instead of the value: that
-    with missing answers at their worst. None is what is missing.
+    with missing answers at their worst, `bounds` the key of [worst, best] case, which files have where any row does. None is what is missing.
     """
 
     key: str
@@ -36,6 +36,7 @@ class Column:
     n: str = ""
     best: Literal["", "high", "low"] = ""
     worst: str = ""
+    bounds: str = ""
     digits: int = 2
 
     @property
@@ -147,6 +148,12 @@ class Table:
         """What `[–]` stands for, where it stands."""
         reasons = dict.fromkeys(reason for held in self.no_intervals.values() for reason in held)
         return (f"No interval [{MISSING}]: {'; or '.join(reasons)}.",) if reasons else ()
+
+    @property
+    def bounded(self) -> frozenset[str]:
+        """The keys of the columns in which any row has bounds."""
+        rows = (*self.rows, *self.totals)
+        return frozenset(one.key for one in self.columns if one.bounds and any(row.get(one.bounds) for row in rows))
 
     def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
         key = column.worst or column.key

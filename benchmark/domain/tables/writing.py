@@ -14,7 +14,7 @@ from benchmark.domain.tables.table import Column, Row, Table
 
 def to_csv(table: Table) -> bytes:
     """RFC 4180: UTF-8, CRLF, one header row; numbers unrounded in the header's unit, ends of intervals, why there is none where a row lacks
-    it, and n in columns of their own, empty where nothing is known, totals last. What the rows are ranked by and what is to be read before them
+    it, worst and best case where a column has them, and n in columns of their own, empty where nothing is known, totals last. What the rows are ranked by and what is to be read before them
     stand in a column each, alike in all rows; models that are absent have a row without figures, with the reason in a column.
 
     A text that a spreadsheet would run as a formula gets an apostrophe before it.
@@ -22,16 +22,17 @@ def to_csv(table: Table) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out)
     columns = [*_section_column(table), *table.columns]
-    lacking = table.no_intervals
+    lacking, bounded = table.no_intervals, table.bounded
     said = _said(table)
-    writer.writerow([*(name for column in columns for name in _headers(column, lacking)), *said])
+    writer.writerow([*(name for column in columns for name in _headers(column, lacking, bounded)), *said])
     for row in (*table.rows, *table.totals, *_absent(table)):
-        cells = [cell for column in columns for cell in _cells(column, row, lacking)]
+        cells = [cell for column in columns for cell in _cells(column, row, lacking, bounded)]
         writer.writerow([*cells, *(text or defused(row.get(ABSENT, "")) for text in said.values())])
     return out.getvalue().encode("utf-8", "replace")
 
 
 ABSENT = "Absent because"
+CASES = (" worst case", " best case")
 
 
 def _said(table: Table) -> dict[str, str]:
@@ -50,21 +51,22 @@ def _section_column(table: Table) -> list[Column]:
     return [Column(key=table.section, header=table.section)] if table.section and table.section not in known else []
 
 
-def _headers(column: Column, lacking: Collection[str]) -> list[str]:
+def _headers(column: Column, lacking: Collection[str], bounded: Collection[str]) -> list[str]:
     unit = f" ({column.unit})" if column.unit else ""
     name = f"{column.group}: {column.header}" if column.group else column.header
-    parts = ("", " low", " high") if column.interval else ("",)
+    parts = ("", *((" low", " high") if column.interval else ()), *(CASES if column.key in bounded else ()))
     why = [f"{name} no interval because"] if column.key in lacking else []
     return [f"{name}{part}{unit}" for part in parts] + why + ([f"{name} n"] if column.n else [])
 
 
-def _cells(column: Column, row: Row, lacking: Collection[str]) -> Iterator[str]:
+def _cells(column: Column, row: Row, lacking: Collection[str], bounded: Collection[str]) -> Iterator[str]:
     value = row.get(column.key)
     if column.is_text:
         yield "" if value is None else defused(str(value))
         return
     ends = (row.get(column.interval) or (None, None)) if column.interval else ()
-    for one in (value, *ends):
+    cases = (row.get(column.bounds) or (None, None)) if column.key in bounded else ()
+    for one in (value, *ends, *cases):
         number = column.exact(one)
         yield "" if number is None else _plain(format(number, "f"))
     if column.key in lacking:
@@ -79,10 +81,10 @@ def _plain(number: str) -> str:
 
 def to_json(table: Table) -> bytes:
     """{title, columns, rows, totals, lead, notes[, ranking, absent, section]}, UTF-8. Values as they are held: a share is a fraction. A row without an
-    interval has the reason under the interval's key with `_reason` behind it."""
+    interval has the reason under the interval's key with `_reason` behind it; columns without bounds in any row have no key of them."""
     held: dict[str, Any] = {
         "title": table.title,
-        "columns": [_described(column) for column in table.columns],
+        "columns": [_described(table, column) for column in table.columns],
         "rows": [_held(table, row) for row in table.rows],
         "totals": [_held(table, row) for row in table.totals],
         "lead": list(table.lead),
@@ -93,12 +95,14 @@ def to_json(table: Table) -> bytes:
     return json.dumps(held, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
 
 
-def _described(column: Column) -> dict[str, str]:
+def _described(table: Table, column: Column) -> dict[str, str]:
     names = ("key", "header", "unit", "kind", "group", "interval", "n", "best", "worst")
-    return {name: value for name in names if (value := getattr(column, name))}
+    found = {name: value for name in names if (value := getattr(column, name))}
+    return found | ({"bounds": column.bounds} if column.key in table.bounded else {})
 
 
 def _held(table: Table, row: Row) -> dict[str, Any]:
     keys = [key for column in table.columns for key in (column.key, column.interval, column.n, column.worst) if key]
     why = {f"{column.interval}_reason": reason for column in table.columns if (reason := column.no_interval(row))}
+    keys += [column.bounds for column in table.columns if column.key in table.bounded]
     return {key: row.get(key) for key in ([table.section] if table.section else []) + keys} | why
