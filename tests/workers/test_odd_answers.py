@@ -11,6 +11,8 @@ import pytest
 from django.urls import reverse
 
 from tests.servers.odd import Odd, OddServer
+from workers.backends.errors import OutOfQuota, Rejected, UnknownModel
+from workers.backends.statuses import of_status
 from workers.models import Call, Item
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -137,10 +139,24 @@ OPENAI_ENDS = [
     (openai_answer("length", content=""), "truncated", TOKENS),
     (openai_answer("length"), "truncated", TOKENS),
     (openai_answer("content_filter"), "refused", FILTER),
+    *(
+        (openai_answer(reason), "refused", FILTER)
+        for reason in (
+            "RECITATION",
+            "PROHIBITED_CONTENT",
+            "BLOCKLIST",
+            "SPII",
+            "content-filter",
+            "content_filter: hate",
+        )
+    ),
+    (openai_answer("guardrail_intervened"), "refused", FILTER),
     (openai_answer(content=None, refusal="I won't."), "refused", DECLINED),
     (openai_answer("tool_calls", content=None), "unusable", TOOL),
     (openai_answer(content=None, tool_calls=[{"id": "t-1"}]), "unusable", TOOL),
     (openai_answer("function_call", content=None), "unusable", TOOL),
+    (openai_answer(tool_calls=[{"id": "t-1"}]), "unusable", TOOL),
+    (openai_answer("length", tool_calls=[{"id": "t-1"}]), "truncated", TOKENS),
     (openai_answer("overheated"), "unusable", STRANGE + "overheated."),
     (openai_answer(None), "unusable", NOTHING),
 ]
@@ -149,6 +165,7 @@ ANTHROPIC_ENDS = [
     (anthropic_answer(content=[{"type": "text", "text": ""}]), "unusable", EMPTY),
     (anthropic_answer(content=[{"type": "thinking", "thinking": "Let me see."}]), "unusable", ONLY_REASONING),
     (anthropic_answer(content=[TOOL_BLOCK]), "unusable", TOOL),
+    (anthropic_answer(content=[{"type": "text", "text": "yes"}, TOOL_BLOCK]), "unusable", TOOL),
     (anthropic_answer("max_tokens", []), "truncated", TOKENS),
     (anthropic_answer("max_tokens"), "truncated", TOKENS),
     (anthropic_answer("refusal", []), "refused", DECLINED),
@@ -191,6 +208,31 @@ def test_text_in_parts_is_read_and_counts_that_are_none_are_not_told(ask):
     calls = ask("openai", [Odd(body=json.dumps(whole | {"usage": usage}).encode()) for usage in strange])
     for call in calls:
         assert (call.state, call.answer, call.usage_told) == ("answered", "yes", False)
+
+
+def test_an_empty_list_of_tools_is_ordinary(ask):
+    (call,) = ask("openai", [openai_answer(tool_calls=[], function_call=None)])
+    assert (call.state, call.answer) == ("answered", "yes")
+
+
+LIMIT = "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."
+NAMED = [
+    (400, {"type": "error", "error": {"type": "invalid_request_error", "message": LIMIT}}, OutOfQuota),
+    (429, {"type": "error", "error": {"type": "rate_limit_error", "message": LIMIT}}, OutOfQuota),
+    (
+        400,
+        {"error": {"message": "Invalid model name passed in model=tiny. Call `/v1/models`.", "code": "400"}},
+        UnknownModel,
+    ),
+    (422, {"error": "model 'tiny-3.1' not found"}, UnknownModel),
+    (422, {"detail": "model 'tiny' not found"}, UnknownModel),
+    (422, {"error": {"message": "The model is fine. The field seed was not found.", "code": 422}}, Rejected),
+]
+
+
+@pytest.mark.parametrize(("status", "body", "kind"), NAMED)
+def test_quota_and_model_are_known_by_what_is_said(status, body, kind):
+    assert type(of_status(status, body, json.dumps(body), {})) is kind
 
 
 FILTERED = [

@@ -16,7 +16,7 @@ from workers.backends.headers import kept
 from workers.backends.openai import address_of, api_key, http_client, of_chain
 from workers.backends.reading import count_of, is_told, object_of, text_or_nothing
 from workers.backends.statuses import error_of, of_error_in_answer, of_response
-from workers.backends.stops import stop_of, unless_empty
+from workers.backends.stops import stop_of, unless_empty, unless_tools
 from workers.backends.wire import exchange, read_json
 
 MAX_TOKENS = 21_000
@@ -89,9 +89,8 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
     blocks = [one for one in content if isinstance(one, dict)]
     text = "".join(text_or_nothing(one.get("text")) for one in blocks if one.get("type") == "text")
     reasoning = "\n".join(text_or_nothing(one.get("thinking")) for one in blocks if one.get("type") == "thinking")
-    reason = payload.get("stop_reason")
-    if not text and any(one.get("type") == "tool_use" for one in blocks):
-        reason = "tool_use"
+    tools = any(one.get("type") == "tool_use" for one in blocks)
+    reason = unless_tools(payload.get("stop_reason"), text=text, tools=tools)
     stop, problem = unless_empty(*stop_of(reason), text=text, reasoning=reasoning)
     return Completion(
         text=text,

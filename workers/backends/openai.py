@@ -22,7 +22,7 @@ from workers.backends.options import check_limits, whole
 from workers.backends.reading import count_of, is_told, object_of, said_in, text_or_nothing
 from workers.backends.redaction import Redactor
 from workers.backends.statuses import error_of, of_error_in_answer, of_response
-from workers.backends.stops import DECLINED, stop_of, unless_empty
+from workers.backends.stops import DECLINED, stop_of, unless_empty, unless_tools
 from workers.backends.wire import Wire, exchange, read_json
 
 OPENAI, ANTHROPIC = "https://api.openai.com/v1", "https://api.anthropic.com"
@@ -135,8 +135,9 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
     reason = choice.get("finish_reason")
     if refusal:
         reason = DECLINED
-    elif not content and (message.get("tool_calls") or message.get("function_call")):
-        reason = "tool_calls"
+    else:
+        tools = bool(message.get("tool_calls") or message.get("function_call"))
+        reason = unless_tools(reason, text=content, tools=tools)
     stop, problem = unless_empty(*stop_of(reason), text=content, reasoning=reasoning)
     return Completion(
         text=refusal or content,

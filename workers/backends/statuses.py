@@ -28,12 +28,12 @@ from workers.backends.wire import text_of
 _FILTER = re.compile(r"content_?filter|content_?policy|responsibleai|moderation_blocked|data_inspection_failed", re.I)
 _QUOTA = re.compile(
     r"insufficient_quota|billing_(hard_limit|error|not_active)|insufficient_(balance|credits?)|"
-    r"credit balance is too low|exceeded your current quota, please check your plan and billing",
+    r"credit balance is too low|reached your specified api usage limits|exceeded your current quota, please check your plan and billing",
     re.I,
 )
 _MODEL = re.compile(
-    r"model_not_(found|available|exist)|invalid_model|deploymentnotfound|not a valid model|"
-    r"\bmodel\b[^.]{0,200}?\b(not found|(does )?not exist)|unknown model|^model: ",
+    r"model_not_(found|available|exist)|invalid[_ ]model|deploymentnotfound|not a valid model|"
+    r"\bmodel\b(?:[^.]|\.(?=\S)){0,200}?\b(not found|(does )?not exist)|unknown model|^model: ",
     re.I,
 )
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.I | re.S)
@@ -108,7 +108,7 @@ def _by_name(status: int, payload: Any, names: str) -> type[BackendError] | None
     if status == 402 or _QUOTA.search(names):
         return OutOfQuota
     model = _MODEL.search(names) or (status == 404 and re.search(r"\b(model|deployment)\b", names, re.I))
-    return UnknownModel if model and status in (200, 400, 404) else None
+    return UnknownModel if model and status in (200, 400, 404, 422) else None
 
 
 def _is_flagged(payload: Any) -> bool:
@@ -118,10 +118,11 @@ def _is_flagged(payload: Any) -> bool:
 
 
 def _names(payload: Any) -> str:
-    """What an error is called and says, wherever the provider puts it; the whole body where it has no such place."""
+    """What an error is called and says, wherever the provider puts it."""
     error = error_of(payload)
     if not error:
-        return ""
+        detail = payload.get("detail") if isinstance(payload, dict) else None
+        return detail if isinstance(detail, str) else ""
     inner = error.get("innererror")
     parts = [error, inner if isinstance(inner, dict) else {}]
     return "\n".join(str(one[name]) for one in parts for name in ("message", "code", "type") if one.get(name))

@@ -9,10 +9,21 @@ _STOPS = {
     Stop.END: ("stop", "end_turn", "stop_sequence", "eos", "eos_token"),
     Stop.LENGTH: ("length", "max_tokens", "model_length", "max_length", "model_context_window_exceeded"),
     Stop.REFUSAL: (DECLINED,),
-    Stop.FILTER: ("content_filter", "content_filtered", "safety", "sensitive"),
+    Stop.FILTER: (
+        "content_filter",
+        "content_filtered",
+        "safety",
+        "sensitive",
+        "recitation",
+        "prohibited_content",
+        "blocklist",
+        "spii",
+        "guardrail_intervened",
+    ),
 }
 _KNOWN = {reason: stop for stop, reasons in _STOPS.items() for reason in reasons}
-_TOOLS = ("tool_calls", "function_call", "tool_use")
+TOOLS = "tool_calls"
+_TOOLS = (TOOLS, "function_call", "tool_use")
 TOLD = {
     Stop.END: "",
     Stop.LENGTH: "The answer ended at the token limit.",
@@ -27,13 +38,21 @@ def stop_of(reason: object) -> tuple[Stop, str]:
 
     What is not known is not an answer: it may be half of one.
     """
-    if (stop := _KNOWN.get(str(reason).lower())) is not None:
+    name = str(reason).lower().replace("-", "_")
+    if name.startswith("content_filter:"):  # with what it found
+        name = "content_filter"
+    if (stop := _KNOWN.get(name)) is not None:
         return stop, TOLD[stop]
     if reason in _TOOLS:
         return Stop.OTHER, "The model asked for a tool to be called instead of answering."
     if not reason:
         return Stop.OTHER, "The provider does not say why the answer ended."
     return Stop.OTHER, f"The answer ended for a reason that is not known: {str(reason)[:80]}."
+
+
+def unless_tools(reason: object, *, text: str, tools: bool) -> object:
+    """The reason, or that tools were asked for: beside a text they make a clean end none, without one they are all that came."""
+    return TOOLS if tools and (not text or stop_of(reason)[0] is Stop.END) else reason
 
 
 EMPTY = "The answer is empty: the model ended without a word."
