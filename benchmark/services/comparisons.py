@@ -118,7 +118,7 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
         "split": selection.key if selection else "",
         "selection": selection.label if selection else "",
         "lead": _unlike_missing(
-            entries, [held[one["scores"]][stage]["repaired"] for one in entries], stage, set(categories)
+            entries, [held[one["scores"]][stage]["repaired"] for one in entries], stage, set(asked_both)
         ),
         "rows": rows,
         "stories": _stories(sides, categories, stage),

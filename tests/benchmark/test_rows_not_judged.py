@@ -14,6 +14,7 @@ from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.comparisons import tables_of as compared
 from benchmark.services.documents import document_of, figures_of, tables_of
 from benchmark.services.reports import forget_report
+from benchmark.services.selections import Selection
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 from tests.benchmark.test_missing_answers import words
@@ -112,3 +113,13 @@ def test_missing_answers_that_differ_are_said_where_two_are_compared(world):
         assert any("issing answers differ: 0.0 to 100.0 %" in one for one in table().lead)
     even = pair_of(world.dataset.project, world.entrant("majority"), world.entrant("random"))[1]["stage2"]
     assert not any(table().lead for table in compared(compare(even, "stage2", "repaired")).values())
+
+
+def test_a_comparison_counts_what_is_missing_of_the_stories_that_are_compared(skipped):
+    one, other = (f"{skipped.uid}.{skipped.entrants.get(name=name).pk}" for name in NAMES)
+    entries = pair_of(skipped.project, one, other)[1]["stage1"]
+    numbers = list(RunItem.objects.filter(entrant__run=skipped).values_list("story__number", flat=True).distinct())
+    part = Selection(key="part", label="two stories", stories=frozenset(numbers[:2]))
+    for selection, rows in ((None, 2 * STORIES), (part, 4)):
+        [told] = compare(entries, "stage1", "repaired", selection)["lead"]
+        assert told == f"{DIFFER}{rows}, most of omniscient. The differences count them at their worst."
