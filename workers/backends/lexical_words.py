@@ -12,7 +12,7 @@ def _words(text: str) -> list[str]:
 
 NEGATING = frozenset(
     _words(
-        "not never no cannot nobody nothing none nowhere neither without unaware unable unwilling unknown ignorant "
+        "not never no hardly barely scarcely rarely seldom cannot nobody nothing none nowhere neither without unaware unable unwilling unknown ignorant "
         "lacks lack lacked fails failed fail refuses refused refuse denies denied deny dont doesnt didnt isnt arent "
         "wasnt werent wont cant couldnt wouldnt shouldnt hasnt havent hadnt"
     )
@@ -48,7 +48,7 @@ ANTONYMS = (
     "safe|dangerous unsafe", "alive|dead", "enter enters entered arrive arrives arrived|leave leaves left exit exits exited",
     "buy buys bought|sell sells sold", "win wins won|lose loses lost", "accept accepts accepted|reject rejects rejected",
     "agree agrees agreed|disagree disagrees disagreed", "honest|dishonest", "friend friends|enemy enemies stranger strangers", "brother|sister",
-    "mother|father", "son|daughter", "awake|asleep", "rich|poor", "strong|weak", "loud noisy|quiet silent", "first|last", "always|sometimes rarely",
+    "mother|father", "son|daughter", "awake|asleep", "rich|poor", "strong|weak", "loud noisy|quiet silent", "first|last", "always|sometimes",
     "more|less fewer", "all every everybody everyone|some few", "big large|small little", "clean|dirty", "wet|dry", "easy|hard difficult", "present|absent",
     "public|private", "deliberately intentionally|accidentally unintentionally", "kind|unkind cruel mean", "polite|rude", "brave|afraid", "proud|ashamed",
     "possible|impossible", "certain sure|uncertain unsure", "visible|hidden", "up|down", "left|right", "success|failure", "lend lends lent|borrow borrows borrowed",

@@ -29,6 +29,9 @@ def matched(one: str, other: str) -> bool:
         ("Ruben knows where the mug is", "Ruben doesn’t know where the mug is"),
         ("The mug is in the sink", "The mug is no longer in the sink"),
         ("Ruben drinks coffee", "Ruben never drinks coffee"),
+        ("Ruben knows where the mug is", "Ruben hardly knows where the mug is"),
+        ("Ruben always drinks coffee", "Ruben rarely drinks coffee"),
+        ("Ruben drinks coffee", "Ruben seldom drinks coffee"),
         ("The key is in the box", "The key is in the basket"),
         ("The red key is in the old box", "The red key is in the old basket"),
         ("Leyla cracked the mug", "Ruben cracked the mug"),
@@ -58,6 +61,8 @@ def test_what_contradicts_is_no_match(one, other):
         ("Two of the six life jackets are dry", "Two of the jackets are dry"),
         ("The glass is not full", "The glass is empty"),
         ("Anna doesn't like the soup", "Anna dislikes the soup"),
+        ("Ruben barely knows Leyla", "Ruben hardly knows Leyla"),
+        ("Ruben scarcely sees the mug", "Ruben does not see the mug"),
         ("Ruben believes that Leyla cracked the mug", "Ruben thinks Leyla cracked the mug"),
         ("Mateo and Inga are friends", "Inga and Mateo are friends"),
         ("No one sees the key", "Nobody sees the key"),
@@ -99,7 +104,7 @@ def test_answers_of_another_version_are_not_this_ones(monkeypatch):
     request = Request((), max_tokens=1, task={"kind": "judge", "predictions": [], "gold": []})
     before = backend.body(request)
     monkeypatch.setattr("workers.backends.baseline.RULES", lexical.RULES + 1)
-    assert before != backend.body(request) and before["rules"] == lexical.RULES == 2
+    assert before != backend.body(request) and before["rules"] == lexical.RULES == 3
 
 
 @pytest.mark.parametrize(
