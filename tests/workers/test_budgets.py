@@ -104,6 +104,8 @@ def test_two_batches_at_once_do_not_break_the_budget(two_endpoints, monkeypatch)
 COSTLY = [
     "n", "best_of", "max_tokens", "max_completion_tokens", "max_output_tokens", "tools", "functions", "service_tier", "model",
     "models", "messages", "stream", "use_beam_search", "web_search_options", "modalities", " N ", "Max_Tokens",
+    "max_new_tokens", "num_predict", "candidate_count", "candidateCount", "generationConfig", "search_parameters", "enable_search",
+    "plugins",
 ]  # fmt: skip
 
 
@@ -118,6 +120,26 @@ def test_options_cannot_raise_what_a_call_costs(name):
         body_of(Spec("openai", "small", options=options), asked)
     with pytest.raises(Rejected, match="extra_body cannot set"):
         whole({"model": "small", "max_tokens": 50} | options)
+
+
+def test_nor_can_an_object_within_them():
+    with pytest.raises(Rejected, match=r"extra_body cannot set 'options.num_predict': a call could cost more"):
+        check_options({"extra_body": {"options": {"num_predict": 9}}}, OPTIONS["openai"])
+    check_options({"extra_body": {"options": {"num_ctx": 9}}}, OPTIONS["openai"])
+
+
+@pytest.mark.parametrize(
+    ("name", "extra"),
+    [
+        ("thinking_budget", lambda most: {"thinking_budget": most}),
+        ("thinking.budget_tokens", lambda most: {"thinking": {"type": "enabled", "budget_tokens": most}}),
+        ("reasoning.max_tokens", lambda most: {"reasoning": {"max_tokens": most}}),
+    ],
+)
+def test_no_model_thinks_for_longer_than_is_reserved(name, extra):
+    assert whole({"max_tokens": 50, "extra_body": extra(50)}) == {"max_tokens": 50} | extra(50)
+    with pytest.raises(Rejected, match=f"extra_body cannot set '{name}': a call could cost more"):
+        whole({"max_tokens": 50, "extra_body": extra(51)})
 
 
 def test_other_fields_of_a_request_can_be_set():

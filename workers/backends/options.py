@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workers.backends.errors import Rejected
@@ -23,9 +23,15 @@ LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 OUR_OWN = frozenset({"model", "messages", "stream", "stream_options"})
 COSTLY = frozenset({
     *LIMITS, "n", "best_of", "use_beam_search", "tools", "tool_choice", "functions", "function_call", "parallel_tool_calls",
-    "web_search_options", "plugins", "service_tier", "modalities", "audio", "models", "route", "extra_body",
+    "web_search_options", "plugins", "service_tier", "modalities", "audio", "models", "route", "extra_body", "max_new_tokens",
+    "max_tokens_to_sample", "maxoutputtokens", "num_predict", "candidate_count", "candidatecount", "generation_config",
+    "generationconfig", "search_parameters", "enable_search", "search_options", "prediction",
 })  # fmt: skip
 """Fields that make a call cost more than was reserved for it: more answers, longer ones, tools, another tariff, another model."""
+_NESTS = ("options", "parameters")
+"""Objects in which servers take the same fields again."""
+_THINKING = {"thinking_budget", "thinkingbudget", "budget_tokens", "max_thinking_tokens", "reasoning_budget"}
+"""How many tokens a model may think for, wherever that is said; `reasoning` says it as max_tokens."""
 
 
 def check_options(options: Mapping[str, Any], known: Known) -> None:
@@ -50,11 +56,11 @@ def check_limits(options: Mapping[str, Any]) -> None:
 def check_extra_body(fields: Mapping[str, Any]) -> None:
     """Raises Rejected for a field that a call's reserved money does not cover, or that is said elsewhere."""
     for name in fields:
-        plain = name.strip().lower()
-        if plain in COSTLY:
-            raise Rejected(
-                f"extra_body cannot set {name!r}: a call could cost more than is reserved for it. Leave the field out."
-            )
+        plain = _plain(name)
+        inner = fields[name] if plain in _NESTS and isinstance(fields[name], Mapping) else {}
+        costly = name if plain in COSTLY else next((f"{name}.{one}" for one in inner if _plain(one) in COSTLY), "")
+        if costly:
+            raise _too_costly(costly)
         if plain in OUR_OWN:
             raise Rejected(f"extra_body cannot set {name!r}: each call says that itself. Leave the field out.")
 
@@ -63,4 +69,26 @@ def whole(body: Mapping[str, Any]) -> dict[str, Any]:
     """What is sent: `extra_body` is no field of a request but holds some. Raises Rejected."""
     extra = body.get("extra_body", {})
     check_extra_body(extra)
+    reserved = max((body[name] for name in LIMITS if name in body), default=0)
+    if over := next((name for name, most in _budgets(extra) if reserved and most > reserved), ""):
+        raise _too_costly(over)
     return {name: value for name, value in body.items() if name != "extra_body"} | extra
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower()
+
+
+def _too_costly(name: str) -> Rejected:
+    return Rejected(
+        f"extra_body cannot set {name!r}: a call could cost more than is reserved for it. Leave the field out."
+    )
+
+
+def _budgets(fields: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float]]:
+    for name, value in fields.items():
+        here = f"{path}.{name}" if path else name
+        if isinstance(value, Mapping):
+            yield from _budgets(value, here)
+        elif isinstance(value, int | float) and (_plain(name) in _THINKING or here == "reasoning.max_tokens"):
+            yield here, value
