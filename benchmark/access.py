@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
@@ -11,7 +11,17 @@ from django.shortcuts import get_object_or_404
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, Story, User
 from annotation.models.workload import too_few
-from benchmark.models import Audience, Dataset, DatasetStory, ResultsVisibility, Run, RunItem, SharedItem, SharedReport
+from benchmark.models import (
+    Audience,
+    Dataset,
+    DatasetStory,
+    Entrant,
+    ResultsVisibility,
+    Run,
+    RunItem,
+    SharedItem,
+    SharedReport,
+)
 from benchmark.services import withheld
 from benchmark.services.boards import board
 from benchmark.services.comparisons import Comparison, NotComparable
@@ -127,9 +137,16 @@ def _opened(access: ProjectAccess, document: Document) -> Document:
     closed, stories = closed_to(access), withheld.stories_of(document)
     if stories is not None:
         _check_enough(stories, closed)
-    if document["kind"] == "comparison" and closed & stories and any(".p" in key for key in document.get("keys", ())):
+    if document["kind"] == "comparison" and closed & stories and _tells(document.get("keys", ())):
         raise PermissionDenied(withheld.sentence(len(closed & stories), len(stories)))
     return withheld.whole_document(document, closed)
+
+
+def _tells(keys: Sequence[str]) -> bool:
+    """Whether one of the two of a frozen comparison is a person or a baseline."""
+    entrants = [int(at) for key in keys if (at := key.partition(".")[2]).isdecimal()]
+    known = Entrant.objects.filter(pk__in=entrants).exclude(endpoint__provider="baseline").count()
+    return known < len(keys)
 
 
 def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers) -> None:
@@ -149,14 +166,14 @@ def board_for(
         whole = {stage: held[0] for stage, held in found["stages"].items()}
         entries = withheld.whole_stages(whole)
         found["stages"] = {stage: (entries[stage], held[1]) for stage, held in found["stages"].items()}
-        found["absent"] = found["absent"] + withheld.people_of(whole, len(closed))
+        found["absent"] = found["absent"] + withheld.rows_of(whole, len(closed))
     return found | {"withheld": len(closed)}
 
 
 def comparison_for(access: ProjectAccess, pair: list[dict], comparison: Comparison) -> Comparison:
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
     closed, stories = closed_to(access), {row["number"] for row in comparison["stories"]}
-    people = any(one["kind"] == "person" for one in pair)
-    if too_few(stories, closed) or (people and closed & stories):
+    telling = any(one["kind"] in withheld.TELLING for one in pair)
+    if too_few(stories, closed) or (telling and closed & stories):
         raise NotComparable(withheld.sentence(len(closed & stories), len(stories)))
     return withheld.whole_comparison(comparison, closed)

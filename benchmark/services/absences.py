@@ -72,10 +72,10 @@ def apart(stage: str, ranking: Ranking) -> list[Absence]:
     return found
 
 
-def people_withheld(stories: int) -> Absence:
-    """Of rows of people, for who has open work on so many of the stories."""
+def rows_withheld(stage: str, rows: str, stories: int) -> Absence:
+    """Of `rows` such as "People", for who has open work on so many of the stories."""
     some = "one of these stories" if stories == 1 else f"{stories:,} of these stories"
-    return Absence("stage2", "People", why=f"withheld: you still have work to do on {some}")
+    return Absence(stage, rows, why=f"withheld: you still have work to do on {some}")
 
 
 def unread(entries: Sequence[Entry], reading: str) -> list[Absent]:

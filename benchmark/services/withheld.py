@@ -2,7 +2,8 @@
 
 Gold is told cell by cell on items, in downloads and in what is given story by story: none of that is shown of a story that somebody has open
 work on. Figures over whole selections are, from `workload.FEWEST` stories on; what counts gold labels or parts the stories is not, as the finished
-stories could be taken away from it.
+stories could be taken away from it. Nor are figures of those whose answers can be known: people, who may be the reader, and baselines, whose share of right
+answers counts the gold labels of the stories that are left.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from typing import Any
 
-from benchmark.services.absences import Absence, people_withheld
+from benchmark.services.absences import Absence, rows_withheld
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document
 
 Numbers = Set[int]
+
+TELLING = {"person": "People", "baseline": "Baselines"}
+"""Kinds of entrants whose answers can be known, with what their rows are called."""
 
 
 def sentence(open_stories: int, stories: int) -> str:
@@ -32,7 +36,7 @@ def stories_of(document: Document) -> Numbers | None:
 
 
 def whole_document(document: Document, closed: Numbers) -> Document:
-    """The document with the number of stories that it is `withheld` for, and without what tells of them: rows of people, who may be the reader,
+    """The document with the number of stories that it is `withheld` for, and without what tells of them: `TELLING` rows
     and every table and figure but those over all stories (`documents`)."""
     stories = stories_of(document)
     count = len(closed if stories is None else closed & stories)
@@ -41,19 +45,24 @@ def whole_document(document: Document, closed: Numbers) -> Document:
     if document["kind"] == "comparison":
         return document | {"comparison": whole_comparison(document["comparison"], closed), "withheld": count}
     absent = dict(document.get("absent", {}))
-    for one in people_of(document["stages"], count):
+    for one in rows_of(document["stages"], count):
         absent[one.stage] = [*absent.get(one.stage, ()), one.told]
     return document | {"stages": whole_stages(document["stages"]), "absent": absent, "withheld": count}
 
 
-def people_of(stages: Mapping[str, Any], stories: int) -> list[Absence]:
-    """That rows of people are left out, where there are any; `stories` is how many wait."""
-    held = any(one["kind"] == "person" for one in stages.get("stage2", ()))
-    return [people_withheld(stories)] if held else []
+def rows_of(stages: Mapping[str, Any], stories: int) -> list[Absence]:
+    """That `TELLING` rows are left out, where there are any; `stories` is how many wait."""
+    there = {(stage, one["kind"]) for stage, entries in stages.items() for one in entries}
+    return [
+        rows_withheld(stage, rows, stories)
+        for stage in stages
+        for kind, rows in TELLING.items()
+        if (stage, kind) in there
+    ]
 
 
 def whole_stages(stages: Mapping[str, Any]) -> dict[str, Any]:
-    return {stage: [one for one in entries if one["kind"] != "person"] for stage, entries in stages.items()}
+    return {stage: [one for one in entries if one["kind"] not in TELLING] for stage, entries in stages.items()}
 
 
 def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:
