@@ -92,7 +92,7 @@ def described(token, one_connection, place):
 def test_no_answer_breaks_the_description(described, token, cast, mode):
     """Valid and invalid requests; all checks of schemathesis."""
     operations = [result.ok() for result in described.get_all_operations()]
-    assert len(operations) == 16
+    assert len(operations) == 17
     met: set[int] = set()
     for operation in operations:
 
