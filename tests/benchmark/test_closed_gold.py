@@ -414,16 +414,25 @@ def test_figures_over_few_stories_wait(world, client):
     assert client.get(f"{base}/results/").status_code == 200
 
 
+def test_baselines_wait_since_what_they_answered_is_known(world, client):
+    """A majority baseline's share of right answers, less that of the finished stories, counts the gold labels of the open one."""
+    show(world, Audience.EVERYONE, False)
+    address = f"{world.base}/runs/{world.run.uid}/tables/stage2.json"
+    keys = f"a={world.entrant('majority')}&b={world.entrant('random')}"
+    told = {}
+    for user in (world.alice, world.bob):
+        client.force_login(user)
+        told[user] = [row["model"] for row in client.get(address).json()["rows"]], client.get(address).content.decode()
+    assert "majority" in told[world.alice][0] and "majority" not in told[world.bob][0]
+    assert "withheld: you still have work to do on one of these stories" in told[world.bob][1]
+    page = client.get(f"{world.base}/results/compare/?{keys}").content.decode()
+    assert "you still have work to do on 1 of them. Finish that first." in page and "Holm" not in page
+
+
 def test_pages_say_what_waits(world, client):
     show(world, Audience.EVERYONE, False)
     client.force_login(world.bob)
-    keys = f"a={world.entrant('majority')}&b={world.entrant('random')}"
-    for path in (
-        f"runs/{world.run.uid}/results/",
-        f"runs/{world.run.uid}/items/",
-        "results/",
-        f"results/compare/?{keys}",
-    ):
+    for path in (f"runs/{world.run.uid}/results/", f"runs/{world.run.uid}/items/", "results/"):
         page = " ".join(client.get(f"{world.base}/{path}").content.decode().split())
         assert "You still have work to do on 1 of these stories." in page, path
     lines = client.get(f"{world.base}/runs/{world.run.uid}/scores.csv").getvalue().decode().splitlines()

@@ -215,7 +215,7 @@ def test_a_run_is_paused_given_a_budget_and_resumed(admin, cast, gold):
     with working(run.job):
         wait_until(admin, "/[123] \\/ 4/.test(document.querySelector('#run-progress tfoot').innerText)")
         assert admin.evaluate(FOCUSED) == "Pause", "the focus stays while the page follows"
-        admin.wait_for_selector("#run-progress .badge:has-text('none usable')")  # it answers in prose
+        admin.wait_for_selector("#run-progress .badge-done")
     assert Call.objects.filter(state="answered").count() == 4
 
 
