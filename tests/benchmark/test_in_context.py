@@ -18,6 +18,7 @@ from benchmark.services.leaderboards import settings_of
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.runs import draft_of, extend_run, run_again, start_run
 from tests.benchmark.settled import baselines, make_endpoint, settle, started, work_off
+from workers.backends.lexical import RULES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KNOWN, OWN = "False Belief Task", "Riddle Task"
@@ -143,7 +144,7 @@ def test_the_lexical_judge_is_not_said_to_have_seen_anything_but_tables(cast, go
     lexical = baselines()["lexical-judge"]
     run = judged(cast, gold, lexical)
     assert (run.params["shots"], run.params["with_story"]) == (3, True), "as the form leaves them"
-    assert settings_of(run, "stage1", reads=False) == {"seed": "1", "judge": "lexical-judge, rules 2"}
+    assert settings_of(run, "stage1", reads=False) == {"seed": "1", "judge": f"lexical-judge, rules {RULES}"}
     assert "judge" not in run.spec["prompts"], "it was sent no wording"
     document = document_of(run)
     said = methods(document)["Judge"]
