@@ -55,9 +55,10 @@ def test_a_slow_transaction_makes_the_next_one_smaller_and_quick_ones_larger():
 
 def test_between_two_transactions_others_find_the_lock_free(monkeypatch):
     """What the import does meanwhile counts as the pause."""
+    if connection.vendor != "sqlite":
+        pytest.skip("Only SQLite has one lock for all writers.")
     pauses, clock = [], [0.0]
     monkeypatch.setattr(short_writes.time, "sleep", lambda seconds: pauses.append(round(seconds, 3)))
-    monkeypatch.setattr(short_writes.connection, "vendor", "sqlite", raising=False)
     writes = ShortWrites(clock=lambda: clock[0])
     for worked in [0.5, 0.0, 0.005, 0.5]:
         clock[0] += worked
