@@ -65,7 +65,7 @@ def decided(votes: Votes, seed: int, draws: int) -> tuple[bool, bool]:
 
 
 def found(seed: int, *, stories: int, unit: str, shift: float, draws: int) -> tuple[bool, bool, bool | None]:
-    """Of one data set: `decided`, and whether the interval holds the shift (None without an interval)."""
+    """Return `decided` of one data set, and whether the interval holds the shift (None without an interval)."""
     votes = simulated(np.random.default_rng((seed, stories)), stories=stories, unit=unit, shift=shift)
     whole = replace(votes, dimensions=(), annotators=(), sources=())
     ends = anchoring_report(whole, seed=seed, resamples=500)["overall"]["difference"]["interval"]

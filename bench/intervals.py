@@ -77,7 +77,7 @@ def agreement(pool: ProcessPoolExecutor, world: str, stories: int, samples: int)
 
 
 def _holds(seed: int, *, world: str, stories: int, truth: dict[str, float]) -> list[tuple[bool, bool] | None]:
-    """Of one sample, whether each coefficient's interval and its expanded percentiles hold the truth; None without an interval."""
+    """Return of one sample whether each coefficient's interval and its expanded percentiles hold the truth; None without an interval."""
     counts, story = counts_of(np.random.default_rng((seed, stories)), stories, WORLDS[world])
     found = []
     for name, coefficient in COEFFICIENTS.items():

@@ -194,7 +194,7 @@ def _compute_annotators(project: Project, split: str | None, category: str | Non
 
 
 def _settled(votes: Votes, ids: list[int], key: str, gold: dict, decisions: Decisions) -> by_annotator.Settled:
-    """Of the cells of a dimension, whose propositions are `ids`."""
+    """Return what settled the cells of a dimension; `ids` are their propositions."""
     code = {label: at for at, label in enumerate(votes.labels)}
     found = [gold.get((one, key), ("", False)) for one in ids]
     said = {

@@ -70,7 +70,7 @@ def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
 
 
 def _confusion(annotator: Ints, code: Ints, truth: Floats) -> Floats:
-    """From what the label of each vote's cell may be, shape (V, K): shape (A, true K, given K)."""
+    """Return each annotator's confusion matrix, shape (A, true K, given K); `truth` is what the label of each vote's cell may be, shape (V, K)."""
     k = truth.shape[1]
     given = _sums(annotator * k + code, truth, (annotator.max() + 1) * k).reshape(-1, k, k).swapaxes(1, 2)
     given = np.maximum(given, _TINY)

@@ -85,7 +85,7 @@ def _cell(sheet: Sheet, cell: Mapping[str, Any], text: str, place: tuple[float, 
 
 
 def _texts(cells: Sequence[Sequence[Cell]], each: float) -> list[list[str]]:
-    """With a decimal, without one, or nothing: what the cells have room for."""
+    """Return the text of each cell: with a decimal, without one, or empty, as the cells have room."""
     for places in (1, 0):
         told = [
             [f"{100 * cell['value']:.{places}f}".replace("-", "−") if cell else "" for cell in row] for row in cells
