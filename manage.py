@@ -23,7 +23,7 @@ def main() -> None:
 def _database() -> str:
     """What the sentence calls the database: settings may be what failed."""
     try:
-        from workers.services.storage import place
+        from core.storage import place
 
         return place()
     except Exception:

@@ -182,8 +182,8 @@ def _wide_run(dataset, models: int):
     from benchmark.models import Run, RunItem
     from benchmark.services.plans import Plan
     from benchmark.services.runs import start_run
+    from core.bulk import insert_rows, update_rows
     from workers.models import Call, Item, ItemState, Job, JobOutcome, JobState
-    from workers.models.bulk import insert_rows, update_rows
     from workers.services.endpoints import save_endpoint
 
     ends = [

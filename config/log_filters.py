@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
+from core.storage import trouble_of
 from workers.backends.redaction import redact
-from workers.services.storage import trouble_of
 
 
 class RefusalFilter(logging.Filter):

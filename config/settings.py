@@ -38,6 +38,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_htmx",
     "csp",
+    "core",
     "config.apps.ConfigConfig",
     "workers.apps.WorkersConfig",
     "annotation.apps.AnnotationConfig",
@@ -234,6 +235,8 @@ WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 MEDIA_ROOT = VAR_DIR / "media"
 
 # --- API -------------------------------------------------------------------------------------------------------------
+IDEMPOTENCY_MODEL = "workers.Making"
+
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "annotation.api.authentication.AccountToken",
@@ -241,15 +244,15 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["annotation.api.parsing.BoundedJSON"],
-    "DEFAULT_PAGINATION_CLASS": "annotation.api.pagination.Pages",
+    "DEFAULT_PARSER_CLASSES": ["core.api.parsing.BoundedJSON"],
+    "DEFAULT_PAGINATION_CLASS": "core.api.pagination.Pages",
     "PAGE_SIZE": 50,
-    "DEFAULT_SCHEMA_CLASS": "annotation.api.openapi.Described",
-    "EXCEPTION_HANDLER": "annotation.api.errors.one_shape",
+    "DEFAULT_SCHEMA_CLASS": "core.api.openapi.Described",
+    "EXCEPTION_HANDLER": "core.api.errors.one_shape",
     "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
     "DEFAULT_THROTTLE_RATES": {
         "user": f"{environment.integer('API_REQUESTS_PER_MINUTE', 600, low=1, high=1_000_000)}/min",
-        "anon": "60/min",  # annotation.api.throttling
+        "anon": "60/min",  # core.api.throttling
     },
     "NUM_PROXIES": 1 if TRUST_PROXY else 0,
 }

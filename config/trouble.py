@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template import loader
 from django.views.defaults import server_error
 
-from workers.services.storage import trouble_of
+from core.storage import trouble_of
 
 
 def failed(request: HttpRequest) -> HttpResponse:

@@ -13,7 +13,7 @@ urlpatterns = [
         name="site_admin_login",
     ),
     path("site-admin/", admin.site.urls),
-    path("api/", include("annotation.api.urls")),
+    path("api/", include("config.api")),
     path("", include("annotation.urls.accounts")),
     path("", include("annotation.urls")),
     path("", include("workers.urls")),

@@ -26,10 +26,10 @@ from annotation.models import (
     Split,
 )
 from benchmark.models import Dataset, Run, SharedReport, StoredPromptSet
+from core import idempotency as once
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
 from tests.pressing import KEY, PRESSES, all_at_once, press_six, presses
 from workers.models import Endpoint, Item, Making
-from workers.services import once
 
 TEMPLATES = Path(site.BASE_DIR, "templates")
 LAUNCHED = {

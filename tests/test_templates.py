@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from workers.templatetags.isolation import isolate
+from core.templatetags.isolation import isolate
 
 TEMPLATES = Path(settings.BASE_DIR, "templates")
 CRUMBS = re.compile(r'<nav class="breadcrumb".*?</nav>', re.S)

@@ -7,10 +7,10 @@ import threading
 from celery import current_app, shared_task
 from django.db import connections
 
+from core.database_clock import database_time
 from workers import backends
 from workers.models import Endpoint
 from workers.services import doorbell, processes
-from workers.services.clock import database_time
 from workers.services.drain import Drain
 from workers.services.sweeping import claimable, sweep
 

@@ -12,8 +12,8 @@ from annotation.api.description import SLUG, STORY
 from annotation.api.requests import StoryFilter
 from annotation.api.shapes import ProjectDetailOut, ProjectOut, PropositionOut, StoryOut
 from annotation.models import Membership, Project, Proposition
-from workers.api.description import answers
-from workers.api.fields import Strict, read_query
+from core.api.description import answers
+from core.api.fields import Strict, read_query
 
 
 class Listing(GenericAPIView):

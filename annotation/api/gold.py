@@ -20,9 +20,9 @@ from annotation.api.shapes import GoldOut, version_of
 from annotation.domain.schema import SCHEMAS
 from annotation.models import GoldLabel, Proposition, Role, TableKind, User, adjudication_queue
 from annotation.services import adjudication
-from workers.api.description import BODY, answers
-from workers.api.fields import read_query
-from workers.api.refusals import CannotBeDone, Conflict
+from core.api.description import BODY, answers
+from core.api.fields import read_query
+from core.api.refusals import CannotBeDone, Conflict
 
 _EXAMPLE = {"label": "False", "version": "5d41402abc4b2a76b971", "reason": "Ines saw it moved.", "error_tag": "slip"}
 

@@ -8,7 +8,7 @@ from annotation.api.description import UID
 from annotation.domain.schema import SCHEMA, Schema
 from annotation.models import ErrorTag, Method
 from annotation.services.votes import MAX_CHANGES
-from workers.api.fields import Choice, Matching, Moment, Pattern, Strict, Text, Truth, Whole
+from core.api.fields import Choice, Matching, Moment, Pattern, Strict, Text, Truth, Whole
 
 DIMENSIONS = [(one.key, one.name) for one in SCHEMA.dimensions]
 KEY = r"^[A-Za-z0-9._:-]{1,64}$"

@@ -16,8 +16,8 @@ from annotation.api.requests import ExportOptions, StoryFilter
 from annotation.api.shapes import AgreementOut, AnnotatorsOut
 from annotation.models import Role
 from annotation.services.gold_export import omnitom_lines, vote_lines
-from workers.api.description import answers
-from workers.api.fields import read_query
+from core.api.description import answers
+from core.api.fields import read_query
 
 
 class Agreement(GenericAPIView):

@@ -1,8 +1,8 @@
-from django.urls import path, re_path, register_converter
+"""Mounted by the one root of the API (`config.api`)."""
 
-from annotation.api import corpus, docs, gold, results, voting
-from annotation.api.nowhere import Nothing
-from workers.api import urls as workers
+from django.urls import path, register_converter
+
+from annotation.api import corpus, gold, results, voting
 
 
 class Uid:
@@ -20,10 +20,7 @@ register_converter(Uid, "uid")
 PROJECT = "v1/projects/<slug:slug>/"
 STORY = f"{PROJECT}stories/<uid:story>/"
 
-app_name = "api"
 urlpatterns = [
-    path("docs/", docs.docs, name="docs"),
-    path("v1/schema/", docs.Schema.as_view(), name="schema"),
     path("v1/projects/", corpus.Projects.as_view(), name="projects"),
     path(PROJECT, corpus.OneProject.as_view(), name="project"),
     path(f"{PROJECT}stories/", corpus.Stories.as_view(), name="stories"),
@@ -36,6 +33,4 @@ urlpatterns = [
     path(f"{PROJECT}agreement/", results.Agreement.as_view(), name="agreement"),
     path(f"{PROJECT}agreement/annotators/", results.Annotators.as_view(), name="annotators"),
     path(f"{PROJECT}export/<slug:kind>/", results.Export.as_view(), name="export"),
-    *workers.urlpatterns,
-    re_path("", Nothing.as_view(), name="nothing"),
 ]

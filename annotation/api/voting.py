@@ -15,9 +15,9 @@ from annotation.api.shapes import AssignmentOut, ChangesOut, VoteOut
 from annotation.domain.schema import SCHEMAS, cross_check
 from annotation.models import Vote, workload
 from annotation.services.votes import Change, Refused, Saved, save_votes
-from workers.api.description import BODY, answers
-from workers.api.fields import Strict, read_query
-from workers.api.refusals import CannotBeDone
+from core.api.description import BODY, answers
+from core.api.fields import Strict, read_query
+from core.api.refusals import CannotBeDone
 
 EARLIEST = 2000
 _EXAMPLE = {

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.core.management.base import CommandError
 
 from annotation.models import Project
-from workers.management import json_command
+from core.management import json_command
 
 
 class JsonCommand(json_command.JsonCommand):

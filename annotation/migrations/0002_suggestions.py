@@ -3,7 +3,7 @@
 import django.core.validators
 import django.db.models.deletion
 import django.db.models.expressions
-import workers.models.opaque
+import core.ids
 from django.conf import settings
 from django.db import migrations, models
 
@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
             name='Prefill',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.CharField(default=workers.models.opaque.new_uid, editable=False, max_length=12, unique=True)),
+                ('uid', models.CharField(default=core.ids.new_uid, editable=False, max_length=12, unique=True)),
                 ('level', models.PositiveSmallIntegerField()),
                 ('prompt', models.CharField(max_length=40)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

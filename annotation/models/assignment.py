@@ -6,7 +6,7 @@ from django.db.models import F, Q
 
 from annotation.models.project import ArmsUnit
 from annotation.models.story import Story
-from workers.models.opaque import OpaqueModel
+from core.ids import OpaqueModel
 
 
 class AssignmentQuerySet(models.QuerySet):

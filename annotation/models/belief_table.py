@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models.story import Story
-from workers.models.opaque import OpaqueModel
+from core.ids import OpaqueModel
 
 
 class TableKind(models.TextChoices):

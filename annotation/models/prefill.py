@@ -5,8 +5,8 @@ from django.db import models
 
 from annotation.models.belief_table import Proposition
 from annotation.models.project import Project
+from core.ids import OpaqueModel
 from workers.models import Call, Endpoint, Job
-from workers.models.opaque import OpaqueModel
 
 
 class Prefill(OpaqueModel):

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.db import models
 
 from annotation.models.project import Project
-from workers.models.opaque import OpaqueModel
+from core.ids import OpaqueModel
 
 
 class Category(models.Model):

@@ -27,9 +27,9 @@ from annotation.services.corpus_import import SLUG
 from annotation.services.imported_annotators import make_imported
 from annotation.services.short_writes import ShortWrites
 from annotation.services.very_many import without_full_collections
-from workers.models.bulk import ReadyRows, insert_rows
-from workers.models.opaque import new_uid
-from workers.services.storage import trouble_of
+from core.bulk import ReadyRows, insert_rows
+from core.ids import new_uid
+from core.storage import trouble_of
 
 _MEMBER = ("project", "user", "role", "since")
 _MOST_BYTES = 1_000_000

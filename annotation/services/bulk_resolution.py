@@ -9,7 +9,7 @@ from datetime import datetime
 from annotation.domain.resolution import RULE_VERSION, Outcome, Resolution, resolve
 from annotation.models import GoldEvent, GoldLabel, Project, User
 from annotation.services.resolution import Cell
-from workers.models.bulk import ReadyRows
+from core.bulk import ReadyRows
 
 _GOLD = (
     "proposition", "dimension", "label", "method", "agreement", "votes", "rule_version", "schema_version", "decided_at",

@@ -17,8 +17,8 @@ from annotation.models import BeliefTable, Category, Membership, Project, Propos
 from annotation.services import audit
 from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
-from workers.models.bulk import insert_rows
-from workers.models.opaque import new_uid
+from core.bulk import insert_rows
+from core.ids import new_uid
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 FORMATS = {"omnitom": ".jsonl", "tombench": ".jsonl"}

@@ -9,7 +9,6 @@ on purpose keeps nobody out who has been in (the "device cookie" of OWASP's guid
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import math
 import secrets
 from collections.abc import Mapping, Sequence
@@ -22,9 +21,9 @@ from django.db import transaction
 from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from rest_framework.throttling import BaseThrottle
 
 from annotation.models import LogInCount, User
+from core.client_address import address_of
 
 COOKIE = "known_device"
 _SALT = "annotation.log_in_limits"
@@ -51,16 +50,6 @@ def limits_of(request: HttpRequest, name: str) -> list[Limit]:
     if device := _device(request, name):
         return [Limit(f"device:{device}", most, 900)]
     return [Limit(f"account:{name}", most, 300), Limit(f"address:{address_of(request)}", 3 * most, 900)]
-
-
-def address_of(request: HttpRequest) -> str:
-    """The client's address as a trusted proxy tells it; of IPv6 the network, which is one household's."""
-    told = BaseThrottle().get_ident(request)
-    try:
-        address = ipaddress.ip_address(told)
-    except ValueError:
-        return told
-    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else told
 
 
 def wait_of(limits: Sequence[Limit]) -> int:

@@ -11,7 +11,7 @@ from django.db.models import F
 
 from annotation.domain.resolution import RULE_VERSION, Outcome, Resolution, resolve
 from annotation.models import GoldEvent, GoldLabel, Method, Project, User, Vote
-from workers.models.bulk import write_few
+from core.bulk import write_few
 
 Cell = tuple[int, str]
 """(proposition id, dimension key)"""

@@ -18,7 +18,7 @@ from annotation.models import Assignment, GoldLabel, Project, Proposition, User,
 from annotation.services.bulk_resolution import fresh_gold
 from annotation.services.imported_annotators import Kind, Person
 from annotation.services.resolution import Cell, resolve_cells
-from workers.models.bulk import ReadyRows
+from core.bulk import ReadyRows
 
 _VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "client_key", "duration_ms")
 _EVENT = (*_VOTE, "previous", "undoes", "received_at", "applied", "origin")

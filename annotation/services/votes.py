@@ -16,7 +16,7 @@ from annotation.domain.schema import SCHEMAS
 from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
 from annotation.services.arms import Suggested, suggestions_on
 from annotation.services.resolution import Cell, resolve_cells
-from workers.models.bulk import write_few
+from core.bulk import write_few
 
 MAX_CHANGES = 200
 MAX_CLOCK_LEAD = timedelta(hours=24)

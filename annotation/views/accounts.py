@@ -19,7 +19,7 @@ from annotation.services.people import (
     open_invitation,
     sign_up,
 )
-from workers.views.once import made_once, secret_for
+from core.idempotency.forms import made_once, secret_for
 
 
 def account(request: HttpRequest) -> HttpResponse:

@@ -25,7 +25,7 @@ from annotation.models import (
 )
 from annotation.services import remarks
 from annotation.views.adjudication_cells import CellReader, names_of, proposition_in_gold
-from workers.views.once import made_once
+from core.idempotency.forms import made_once
 
 A_PAGE = 40
 

@@ -15,7 +15,7 @@ from annotation.domain.assignment import PlanError
 from annotation.forms.assignments import AssignForm, FilterForm
 from annotation.models import Assignment, Role
 from annotation.services import assignments as service
-from workers.views.once import made_before, made_once
+from core.idempotency.forms import made_before, made_once
 
 
 def assignments(request: HttpRequest, slug: str) -> HttpResponse:

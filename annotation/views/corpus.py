@@ -15,7 +15,7 @@ from annotation.domain.schema import SCHEMAS
 from annotation.forms.corpus import ChosenForm, SplitForm, StoryFilter
 from annotation.models import GoldLabel, Proposition, Role
 from annotation.services.splits import make_split, put_in_split
-from workers.views.once import made_once
+from core.idempotency.forms import made_once
 
 _LIVE = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
 _SORTS = {"number": "number", "category": "category__name", "split": "split__name", "rows": "rows"}

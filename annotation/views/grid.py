@@ -17,7 +17,7 @@ from annotation.services import remarks
 from annotation.services.arms import draw_for, shown_to
 from annotation.services.votes import Refused, Saved, last_undoable, save_votes
 from annotation.views.vote_json import read_votes
-from workers.views.once import made_once
+from core.idempotency.forms import made_once
 
 
 @require_GET

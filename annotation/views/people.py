@@ -13,7 +13,7 @@ from annotation.forms.people import InviteForm, RoleForm
 from annotation.models import Membership, Role
 from annotation.services import people as service
 from annotation.services.imported_annotators import imported_annotators_of
-from workers.views.once import made_once, secret_for
+from core.idempotency.forms import made_once, secret_for
 
 
 def people(request: HttpRequest, slug: str) -> HttpResponse:

@@ -18,12 +18,12 @@ from annotation.models import Prefill, Role, Story, Suggestion
 from annotation.services import prefill as service
 from annotation.services.anchoring import report_of
 from annotation.views.charts import interval_chart, no_intervals
+from core.idempotency.forms import made_once
 from core.statistics import ALPHA
 from workers.services.failures import reasons_of
 from workers.services.jobs import progress_of_all
 from workers.services.steering import steer
 from workers.views import live
-from workers.views.once import made_once
 
 
 @require_http_methods(["GET", "POST"])

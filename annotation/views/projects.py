@@ -18,7 +18,7 @@ from annotation.domain.spreadsheet import Echo, defused
 from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
 from annotation.models import Guideline, Membership, Project, Role, progress
 from annotation.services import projects as service
-from workers.views.once import made_before, made_once
+from core.idempotency.forms import made_before, made_once
 
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 

@@ -11,7 +11,7 @@ from annotation.domain.tables import TableRow, likely_actors
 from annotation.forms.corpus import RewordForm, RowForm, RowsForm
 from annotation.models import Proposition, Role, Story, TableKind
 from annotation.services import belief_tables
-from workers.views.once import made_once
+from core.idempotency.forms import made_once
 
 
 def table_edit(request: HttpRequest, slug: str, story: str) -> HttpResponse:

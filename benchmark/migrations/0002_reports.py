@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-import workers.models.opaque
+import core.ids
 
 
 class Migration(migrations.Migration):
@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "uid",
-                    models.CharField(default=workers.models.opaque.new_uid, editable=False, max_length=12, unique=True),
+                    models.CharField(default=core.ids.new_uid, editable=False, max_length=12, unique=True),
                 ),
                 ("title", models.CharField(max_length=200)),
                 ("figures", models.JSONField()),

@@ -6,8 +6,8 @@ from django.db import models
 from annotation.models import Project
 from benchmark.models.dataset import Dataset, DatasetStory
 from benchmark.models.run import Form
+from core.ids import OpaqueModel
 from workers.models import Call, Endpoint, Item, Job
-from workers.models.opaque import OpaqueModel
 
 
 class JudgeTest(OpaqueModel):

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 
 from annotation.models import Project
-from workers.models.opaque import OpaqueModel
+from core.ids import OpaqueModel
 
 
 class StoredPromptSet(OpaqueModel):

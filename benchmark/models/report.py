@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from annotation.models import Project
 from benchmark.models.run import Entrant, Reading, Run, RunItemQuerySet
-from workers.models.opaque import OpaqueModel
+from core.ids import OpaqueModel
 
 
 class StoryScores(models.Model):

@@ -8,8 +8,8 @@ from django.db.models import Q
 
 from annotation.models import Project
 from benchmark.models.dataset import Dataset, DatasetStory
+from core.ids import OpaqueModel
 from workers.models import Call, Endpoint, Item, Job
-from workers.models.opaque import OpaqueModel
 
 
 class Stage(models.TextChoices):

@@ -28,10 +28,10 @@ from benchmark.services.items import LOST
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.runs import PURPOSE, READ_AGAIN, add_work, note_later
+from core.bulk import insert_rows, update_rows
 from workers.backends.contract import Request
 from workers.backends.stops import NO_WORD
 from workers.models import Call, Item, ItemState, Job
-from workers.models.bulk import insert_rows, update_rows
 from workers.services.purposes import Purpose, Received, register
 from workers.services.settling import tell_outcome_anew
 

@@ -17,7 +17,7 @@ from benchmark.domain.omnitom.records import GoldRow, Record, record_of
 from benchmark.domain.omnitom.repaired import judged_counts
 from benchmark.models import JUDGED_AT, Form, RunItem, Stage
 from benchmark.services.evaluating import Texts, answers_of
-from workers.domain.ledger_key import storable
+from core.texts import storable
 from workers.models import Call
 
 MOST_ROWS = 300

@@ -22,9 +22,9 @@ from benchmark.services.estimates import Estimate, Line, Size, extent_of, line_o
 from benchmark.services.evaluating import answers_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import FOLLOWED_UP, add_work, note_later, plan_of
+from core.bulk import insert_rows
 from workers.domain.pricing import Extent
 from workers.models import Job, JobState
-from workers.models.bulk import insert_rows
 from workers.services.settling import reopen_job
 
 CHARACTERS_A_ROW = 90

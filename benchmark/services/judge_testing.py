@@ -10,9 +10,9 @@ from benchmark.domain.omnitom.records import record_of
 from benchmark.domain.omnitom.repaired import UNREADABLE
 from benchmark.models import Form, JudgeTestItem
 from benchmark.services.judge_tests import PURPOSE, draft_run, request_of
+from core.bulk import update_rows
 from workers.backends.contract import Request
 from workers.models import Call, Item, ItemState
-from workers.models.bulk import update_rows
 from workers.services.purposes import Purpose, Received, register
 
 GONE = "The self-test or its story is gone."

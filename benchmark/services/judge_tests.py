@@ -19,11 +19,11 @@ from benchmark.services.in_context import CALIBRATION_SPLIT
 from benchmark.services.judge_versions import version_of
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.provenance import spec_of
+from core.bulk import insert_rows, update_rows
 from judge.domain.contrast import Pair, Row, contrast_calls
 from judge.domain.self_test import rates, told
 from workers.backends.contract import Request
 from workers.models import Item, ItemState, JobState
-from workers.models.bulk import insert_rows, update_rows
 from workers.services.holding import holds_back
 from workers.services.jobs import JobRefused, retry_failed, start_job
 from workers.services.steering import resume_with

@@ -28,8 +28,8 @@ from benchmark.services.plans import (
 )
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.results import WITHOUT_CALL
+from core.bulk import insert_rows, update_rows
 from workers.models import Endpoint, Item, Job, JobState
-from workers.models.bulk import insert_rows, update_rows
 from workers.services.jobs import JobRefused, add_items, open_job, reopen_job
 
 SUITE = "omnitom"

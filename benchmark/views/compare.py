@@ -28,7 +28,7 @@ from benchmark.services.story_scores import SCORE
 from benchmark.views.pictures import dot_chart
 from benchmark.views.sections import Address, files_of
 from benchmark.views.shown import Href, frozen_items_url, items_url, no_link, shown
-from workers.views.once import made_once
+from core.idempotency.forms import made_once
 
 STORIES_A_PAGE = 25
 CARRIED = (*FIELDS, "runs")

@@ -18,7 +18,7 @@ from benchmark.services import dataset_differences
 from benchmark.services import datasets as service
 from benchmark.services.dataset_differences import Cells, Difference
 from benchmark.services.visibility import set_audience
-from workers.views.once import made_once
+from core.idempotency.forms import made_once
 
 METHODS = {
     "unanimous": "unanimous", "majority": "majority", "adjudicated": "adjudicated", "imported": "imported",

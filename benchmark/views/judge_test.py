@@ -14,8 +14,8 @@ from benchmark.models import Run, Stage
 from benchmark.services.estimates import estimate_of_test
 from benchmark.services.judge_tests import standing_test, start_test, summaries_of, way_on, why_untestable
 from benchmark.services.plans import RunRefused
+from core.idempotency.forms import made_once
 from workers.services.failures import reasons_of
-from workers.views.once import made_once
 
 
 @require_http_methods(["GET", "POST"])

@@ -27,7 +27,7 @@ from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import Plan, RunRefused, check, stages_of
 from benchmark.services.runs import again_of, draft_of, extend_run, extension_of, run_again, start_run
-from workers.views.once import made_once
+from core.idempotency.forms import made_once
 
 MOST_READ_AT_ONCE = 20_000
 """Answers that a request may read again; more are a command's work."""

@@ -14,7 +14,7 @@ from benchmark.forms.prompts import PromptChoice, PromptSetForm
 from benchmark.models import Run
 from benchmark.services import prompt_sets as service
 from benchmark.services.asking import prompt_set_named
-from workers.views.once import made_once
+from core.idempotency.forms import made_once
 
 
 @require_http_methods(["GET", "POST"])

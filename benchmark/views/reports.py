@@ -18,7 +18,7 @@ from benchmark.views.leaderboard import board_chart
 from benchmark.views.run_results import pieces
 from benchmark.views.sections import Address, labels_of, sections_of
 from benchmark.views.shown import frozen_evidence, no_link
-from workers.views.once import made_once
+from core.idempotency.forms import made_once
 
 
 def run_report(request: HttpRequest, slug: str, uid: str) -> HttpResponse:

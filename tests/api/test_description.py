@@ -40,7 +40,7 @@ def test_every_operation_has_an_id_a_tag_a_text_and_described_errors(described):
 
 
 def test_every_route_is_described(described):
-    from annotation.api.urls import urlpatterns
+    from config.api import urlpatterns
 
     routes = {str(one.pattern) for one in urlpatterns if one.name not in {"docs", "schema", "nothing"}}
     assert len(routes) == len(described["paths"])

@@ -12,10 +12,10 @@ from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import RunItem, Stage
 from benchmark.services.evaluating import read_again
 from benchmark.services.reports import report_of, scores_of
+from core.texts import storable
 from tests.benchmark.evaluation import OracleWorld
 from tests.servers import ModelServer
 from tests.servers.oracle import HEADER, LABELS, SAID
-from workers.domain.ledger_key import storable
 from workers.models import Call, ItemState
 
 pytestmark = pytest.mark.django_db(transaction=True)

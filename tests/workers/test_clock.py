@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from core import database_clock
+from core.database_clock import database_time
 from tests.patience import PATIENCE
 from tests.workers.process import MANAGE, start_process
 from tests.workers.test_chaos import claimed_by, working
 from workers.models import Attempt, Item, ItemState, JobState, Worker, WorkerState
-from workers.services import clock, heartbeat, jobs, sweeping
-from workers.services.clock import database_time
+from workers.services import heartbeat, jobs, sweeping
 from workers.services.recording import mark_sent
 from workers.services.sweeping import sweep
 
@@ -120,12 +121,12 @@ def test_a_clock_that_was_set_forward_makes_nobody_lost_who_shows_a_sign_of_life
 
 def test_the_databases_time_goes_on_between_two_readings(monkeypatch):
     at = time.monotonic()
-    monkeypatch.setattr(clock, "_read", None)
-    monkeypatch.setattr(clock.time, "monotonic", lambda: at)
+    monkeypatch.setattr(database_clock, "_read", None)
+    monkeypatch.setattr(database_clock.time, "monotonic", lambda: at)
     first = database_time()
     assert abs(first - timezone.now()) < timedelta(seconds=20)
     at += 1.5
-    monkeypatch.setattr(clock, "_ask", None)  # nobody asks within two seconds
+    monkeypatch.setattr(database_clock, "_ask", None)  # nobody asks within two seconds
     assert database_time() - first == timedelta(seconds=1.5)
 
 

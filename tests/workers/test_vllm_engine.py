@@ -11,12 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from core.texts import canonical
 from workers.backends import gpu, vllm_engine
 from workers.backends.contract import Completion, Message, Request, Spec, Stop
 from workers.backends.errors import Overloaded, Rejected, Unreadable
 from workers.backends.gpu import GIB, Gpu, Memory, memory_needed, verdict
 from workers.backends.vllm_engine import VllmEngine
-from workers.domain.ledger_key import canonical
 
 ROOT = Path(__file__).parents[2]
 VLLM_PYTHON = os.environ.get("VLLM_PYTHON", "")

@@ -10,11 +10,11 @@ from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api.description import BODY, answers
+from core.api.fields import Strict, read_query
+from core.api.refusals import CannotBeDone
+from core.idempotency.requests import PARAMETER, made_once
 from workers.access import ONLY_SITE_ADMIN
-from workers.api.description import BODY, answers
-from workers.api.fields import Strict, read_query
-from workers.api.once import PARAMETER, made_once
-from workers.api.refusals import CannotBeDone
 from workers.api.requests import NAME, EndpointIn
 from workers.api.shapes import EndpointOut
 from workers.models import Endpoint

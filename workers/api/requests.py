@@ -7,7 +7,7 @@ from decimal import Decimal
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from workers.api.fields import Choice, Matching, Pattern, Strict, Truth, Whole
+from core.api.fields import Choice, Matching, Pattern, Strict, Truth, Whole
 from workers.backends import PROVIDERS
 from workers.services.endpoint_rules import BOUNDS
 

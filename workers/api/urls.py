@@ -1,4 +1,4 @@
-"""Mounted by the one root of the API."""
+"""Mounted by the one root of the API (`config.api`)."""
 
 from django.urls import path
 

@@ -2,7 +2,7 @@
 
 import django.core.validators
 import django.db.models.deletion
-import workers.models.opaque
+import core.ids
 from decimal import Decimal
 from django.db import migrations, models
 
@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             name='Batch',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.CharField(default=workers.models.opaque.new_uid, editable=False, max_length=12, unique=True)),
+                ('uid', models.CharField(default=core.ids.new_uid, editable=False, max_length=12, unique=True)),
                 ('state', models.CharField(choices=[('submitting', 'Being handed over'), ('running', 'With the provider'), ('ended', 'Ended'), ('failed', 'Failed')], default='submitting', max_length=10)),
                 ('provider_id', models.CharField(blank=True, max_length=200)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
             name='Call',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.CharField(default=workers.models.opaque.new_uid, editable=False, max_length=12, unique=True)),
+                ('uid', models.CharField(default=core.ids.new_uid, editable=False, max_length=12, unique=True)),
                 ('key', models.CharField(max_length=64, unique=True)),
                 ('provider', models.CharField(max_length=20)),
                 ('model', models.CharField(max_length=200)),
@@ -121,7 +121,7 @@ class Migration(migrations.Migration):
             name='Job',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.CharField(default=workers.models.opaque.new_uid, editable=False, max_length=12, unique=True)),
+                ('uid', models.CharField(default=core.ids.new_uid, editable=False, max_length=12, unique=True)),
                 ('purpose', models.CharField(max_length=30)),
                 ('title', models.CharField(max_length=200)),
                 ('state', models.CharField(choices=[('running', 'Running'), ('paused', 'Paused'), ('finished', 'Finished'), ('cancelled', 'Cancelled')], default='running', max_length=10)),
@@ -139,7 +139,7 @@ class Migration(migrations.Migration):
             name='Worker',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.CharField(default=workers.models.opaque.new_uid, editable=False, max_length=12, unique=True)),
+                ('uid', models.CharField(default=core.ids.new_uid, editable=False, max_length=12, unique=True)),
                 ('host', models.CharField(max_length=200)),
                 ('pid', models.PositiveIntegerField()),
                 ('kind', models.CharField(default='calls', max_length=60)),

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from django.db import models
 
+from core.ids import OpaqueModel
 from workers.models.call import Call
 from workers.models.endpoint import Endpoint
 from workers.models.job import Job
-from workers.models.opaque import OpaqueModel
 from workers.models.worker import Worker
 
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 from django.db import models
 from django.db.models import Q
 
+from core.ids import OpaqueModel
 from workers.models.endpoint import Endpoint
-from workers.models.opaque import OpaqueModel
 from workers.models.worker import Worker
 
 

@@ -5,11 +5,11 @@ from decimal import Decimal
 from django.db import models
 from django.db.models import Count, Q, Sum
 
+from core.ids import OpaqueModel
 from workers.domain.outcomes import OUTCOME_NAMES, Outcome
 from workers.domain.pricing import Money
 from workers.models.call import Call
 from workers.models.endpoint import Endpoint
-from workers.models.opaque import OpaqueModel
 from workers.models.worker import Worker
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from workers.models.opaque import OpaqueModel
+from core.ids import OpaqueModel
 
 
 class WorkerState(models.TextChoices):

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.db.models import F, Q
 
+from core.bulk import insert_rows
+from core.database_clock import database_time
 from workers import backends
 from workers.backends.contract import BatchBackend
 from workers.backends.errors import Again, BackendError, Overloaded, Rejected, TooLong
@@ -32,9 +34,7 @@ from workers.models import (
     Job,
     JobState,
 )
-from workers.models.bulk import insert_rows
 from workers.services.claims import Claimed, affordable, hold_budgets
-from workers.services.clock import database_time
 from workers.services.planning import plan
 from workers.services.recording import Outcome, record
 from workers.services.settling import settle

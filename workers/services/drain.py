@@ -19,6 +19,7 @@ from typing import Any
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections
 
+from core.database_clock import database_time, last_database_time
 from workers.backends.errors import Throttled
 from workers.domain.pacing import HORIZON
 from workers.domain.starting import Starts
@@ -26,7 +27,6 @@ from workers.models import Worker
 from workers.services import heartbeat, processes
 from workers.services.batching import BatchRunner
 from workers.services.claims import Claimed, claim, next_time, plan_ahead
-from workers.services.clock import database_time, last_database_time
 from workers.services.heartbeat import WorkerLost
 from workers.services.lines import Line, open_lines
 from workers.services.recording import Outcome, mark_sent, record, release, release_unheld

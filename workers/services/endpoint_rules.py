@@ -11,13 +11,13 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
+from core.texts import storable
 from workers import backends
 from workers.backends.addresses import check_allowed, check_host
 from workers.backends.errors import BackendError
 from workers.backends.keys import LOOKS_LIKE_A_KEY, looks_like_key, variable_problem
 from workers.backends.options import OPTIONS, check_options
 from workers.backends.vllm_engine import OPTIONS as ENGINE_OPTIONS
-from workers.domain.ledger_key import storable
 from workers.models import Endpoint
 
 DAY = 86_400

@@ -8,13 +8,13 @@ import threading
 
 from django.db import InterfaceError, OperationalError, connection, connections
 
+from core.database_clock import database_time
 from workers import backends
 from workers.backends.contract import EngineBackend
 from workers.backends.errors import BackendError, Overloaded
 from workers.models import Endpoint
 from workers.services import heartbeat
 from workers.services.claims import Claimed, claim
-from workers.services.clock import database_time
 from workers.services.heartbeat import HEARTBEAT, WorkerLost
 from workers.services.holding import hold_back_everywhere
 from workers.services.recording import Outcome, mark_sent, record, release

@@ -11,8 +11,8 @@ from django.db import connection
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from core.database_clock import database_time
 from workers.models import Batch, BatchState, Worker, WorkerState
-from workers.services.clock import database_time
 
 HEARTBEAT = 2.0
 """Seconds between heartbeats at most."""

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef
 
+from core.texts import storable
 from workers.backends.errors import BackendError, Forbidden
-from workers.domain.ledger_key import storable
 from workers.models import COMPLETED, OPEN, Attempt, Endpoint, Item, ItemState, Job, JobState
 
 FEW = 3

@@ -12,10 +12,10 @@ from django.db import transaction
 from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
 
+from core.bulk import insert_rows
+from core.database_clock import at_once
 from workers.domain.pricing import Money, dollars, exact_dollars, unknown_price_told
 from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
-from workers.models.bulk import insert_rows
-from workers.services.clock import at_once
 from workers.services.doorbell import WORK
 from workers.services.holding import release
 from workers.services.settling import end_jobs, reopen_job

@@ -11,9 +11,9 @@ from django.conf import settings
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from core.database_clock import database_time
 from workers import backends
 from workers.models import Endpoint, Process
-from workers.services.clock import database_time
 
 CALLS, ENGINE = "calls", "engine-"
 """The queue of all calls to models elsewhere, and the beginning of the queue of a model that a process holds itself."""

@@ -10,9 +10,9 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from core.bulk import update_rows
 from workers.domain.outcomes import Outcome, outcome_of
 from workers.models import Call, Item, ItemState, Job, JobState
-from workers.models.bulk import update_rows
 from workers.services.holding import pause_held
 from workers.services.purposes import Received, purpose_of
 

@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Callable
 
+from core.database_clock import database_time
 from workers import backends
 from workers.models import Item, Job, JobState, Worker, WorkerState
 from workers.services import processes
-from workers.services.clock import database_time
 from workers.services.drain import Drain
 from workers.services.heartbeat import lease_is_over
 from workers.services.sweeping import sweep

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
+from core.idempotency.forms import made_before, made_once
 from workers.access import site_admin
 from workers.backends import PROVIDERS
 from workers.domain.pricing import Money
@@ -18,7 +19,6 @@ from workers.forms.endpoints import EndpointForm, providers
 from workers.models import COMPLETED, Endpoint
 from workers.services.endpoints import DEFAULTS, EndpointInUse, delete_endpoint, is_used, save_endpoint
 from workers.tasks import ask_to_try
-from workers.views.once import made_before, made_once
 
 TRY_SECONDS = 90
 """So long a try is waited for; the message to the workers expires then, too."""

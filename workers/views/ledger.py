@@ -13,8 +13,8 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from core.texts import storable
 from workers.access import site_admin
-from workers.domain.ledger_key import storable
 from workers.forms.endpoints import LedgerFilter
 from workers.models import Attempt, Call, CallState, Endpoint, Job
 from workers.services import ledger as service

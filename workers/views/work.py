@@ -10,10 +10,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
+from core.database_clock import database_time
 from workers.access import site_admin
 from workers.models import EndpointPace, Item, ItemState, Job, JobState, Process, Worker, WorkerState
 from workers.services import jobs as service
-from workers.services.clock import database_time
 from workers.services.failures import reasons_of
 from workers.services.heartbeat import lease_is_over
 from workers.services.processes import ENGINE, is_silent, living, takers_of

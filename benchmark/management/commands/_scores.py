@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core.management.json_command import JsonCommand
 from workers.management.ending import said_of
-from workers.management.json_command import JsonCommand
 
 
 def say_run(command: JsonCommand, told: Mapping[str, Any]) -> None:

@@ -9,9 +9,9 @@ from annotation.domain.corpus_files import MAX_LINE_BYTES, lines_of
 from benchmark.domain.omnitom.pipe_tables import extraction_rows, label_rows
 from benchmark.domain.omnitom.records import BadRecord, json_of
 from benchmark.domain.suites import BadAnswers
+from core.management.json_command import JsonCommand
 from judge.domain.alignment import align
 from judge.domain.tables import JudgedRow, read_judgement
-from workers.management.json_command import JsonCommand
 
 Rows = list[tuple[str, str]]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from benchmark.domain.suites import SUITES, Option
 from benchmark.management.commands._scores import say_scores
-from workers.management.json_command import JsonCommand
+from core.management.json_command import JsonCommand
 
 
 class Command(JsonCommand):

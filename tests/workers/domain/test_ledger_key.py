@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.domain.ledger_key import call_key, canonical, storable
+from core.texts import canonical, storable
+from workers.domain.ledger_key import call_key
 
 WHERE = {"provider": "openai", "base_url": "http://a.example/v1", "model": "tiny", "revision": "", "sample": 0}
 BODY = {"model": "tiny", "messages": [{"role": "user", "content": "Wo ist der Schlüssel? 🔑"}], "seed": None}

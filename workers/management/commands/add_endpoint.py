@@ -3,9 +3,9 @@ from __future__ import annotations
 import json
 from argparse import ArgumentTypeError
 
+from core.management.json_command import JsonCommand
 from workers.backends import PROVIDERS
 from workers.domain.pricing import UNKNOWN
-from workers.management.json_command import JsonCommand
 from workers.models import Endpoint
 from workers.services.endpoints import DEFAULTS, save_endpoint, try_endpoint
 

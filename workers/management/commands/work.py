@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from core.management.json_command import JsonCommand
 from workers.management.bar import JobBar
 from workers.management.ending import failure_of, note_end, said_of, told_of
-from workers.management.json_command import JsonCommand
 from workers.models import Job, JobState
 from workers.services import processes
 from workers.services.drain import Drain

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workers.domain.ledger_key import storable
+from core.texts import storable
 
 _FENCE = re.compile(r"```[a-zA-Z]*\n(.*?)```", re.DOTALL)
 _PLAIN_NAME = re.compile(r"[^a-z]")

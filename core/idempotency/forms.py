@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from workers.services import once
+from core import idempotency as once
 
 FIELD = "once"
 _LONGEST = 64

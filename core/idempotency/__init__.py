@@ -8,9 +8,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
-
-from workers.models import Making
+from django.apps import apps
+from django.conf import settings
+from django.db import models, transaction
 
 KEPT = timedelta(days=1)
 """How long a key is known. After that the same key makes anew."""
@@ -27,11 +27,11 @@ def made_once(*, key: str, content: str = "", make: Callable[[], str], now: date
     The key is taken by an insert in the transaction of the making, so a second one waits until it is known whether the first
     succeeded. Whatever `make` raises leaves the key free. Raises OtherContent.
     """
-    held, first = Making.objects.get_or_create(key=key, defaults={"content": content, "made_at": now})
+    held, first = _records().get_or_create(key=key, defaults={"content": content, "made_at": now})
     if first:
         outcome = make()
-        Making.objects.filter(pk=held.pk).update(outcome=outcome)
-        Making.objects.filter(made_at__lt=now - KEPT).delete()
+        _records().filter(pk=held.pk).update(outcome=outcome)
+        _records().filter(made_at__lt=now - KEPT).delete()
         return outcome
     if held.content != content:
         raise OtherContent("This key was used already for a request that said something else; expected a new key.")
@@ -40,9 +40,14 @@ def made_once(*, key: str, content: str = "", make: Callable[[], str], now: date
 
 def made_before(*, key: str) -> str:
     """What came of the key so far; empty where it is free."""
-    return Making.objects.filter(key=key).values_list("outcome", flat=True).first() or ""
+    return _records().filter(key=key).values_list("outcome", flat=True).first() or ""
 
 
 def digest_of(*parts: Any) -> str:
     """One digest of values that JSON knows."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _records() -> models.Manager:
+    """The rows of the site's table, which `IDEMPOTENCY_MODEL` names: a subclass of `IdempotencyRecord`."""
+    return apps.get_model(settings.IDEMPOTENCY_MODEL)._default_manager

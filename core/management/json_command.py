@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from workers.services.storage import trouble_of
+from core.storage import trouble_of
 
 
 class JsonCommand(BaseCommand):

@@ -5,7 +5,7 @@ import json
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
 
-from workers.api.refusals import TooLarge
+from core.api.refusals import TooLarge
 
 MAX_BYTES = 256 * 1024
 

@@ -11,4 +11,4 @@ class Schema(SpectacularAPIView):
 
 def docs(request: HttpRequest) -> HttpResponse:
     """The description as a page to read and try out. For people: a log-in is asked for, as on every page."""
-    return render(request, "annotation/api/docs.html")
+    return render(request, "core/api_docs.html")

@@ -4,7 +4,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import AnonRateThrottle
 from rest_framework.views import APIView
 
-from annotation.services.log_in_limits import address_of
+from core.client_address import address_of
 
 
 class Strangers(AnonRateThrottle):

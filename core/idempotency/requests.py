@@ -9,8 +9,8 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from workers.api.refusals import CannotBeDone
-from workers.services import once
+from core import idempotency as once
+from core.api.refusals import CannotBeDone
 
 HEADER = "Idempotency-Key"
 LONGEST = 200

@@ -9,8 +9,8 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import JsonResponse
 from rest_framework.exceptions import AuthenticationFailed, ErrorDetail, NotAuthenticated, Throttled
 
-from workers.api.refusals import TooLarge
-from workers.services.storage import trouble_of
+from core.api.refusals import TooLarge
+from core.storage import trouble_of
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def one_shape(exc: Exception, context: dict) -> JsonResponse:
 
 def _limited(exc: Exception, context: dict) -> Exception:
     """Strangers are counted here: a view looks at its throttles after its permissions, and so never at those of a refused request."""
-    from annotation.api.throttling import Strangers  # as above
+    from core.api.throttling import Strangers  # as above
 
     strangers = Strangers()
     return exc if strangers.allow_request(context["request"], context["view"]) else Throttled(strangers.wait())

@@ -3,7 +3,7 @@ from __future__ import annotations
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 
-from workers.api.fields import Strict
+from core.api.fields import Strict
 
 
 class StrictBody(OpenApiSerializerExtension):

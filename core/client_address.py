@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+import ipaddress
+
+from django.http import HttpRequest
+from rest_framework.throttling import BaseThrottle
+
+
+def address_of(request: HttpRequest) -> str:
+    """The client's address as a trusted proxy tells it; of IPv6 the network, which is one household's."""
+    told = BaseThrottle().get_ident(request)
+    try:
+        address = ipaddress.ip_address(told)
+    except ValueError:
+        return told
+    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else told
