@@ -17,11 +17,11 @@ from random import Random
 from statistics import mean
 from typing import Any
 
-from benchmark.domain.omnitom.analyses import stage1_analyses
-from benchmark.domain.omnitom.estimating import COMPLETE, StoryScore, report
-from benchmark.domain.omnitom.metrics import STAGE1_SHARES
-from benchmark.domain.omnitom.repaired import NO_JUDGEMENT, stage1_report, stage1_score
-from benchmark.domain.omnitom.results import Stage1Result
+from benchmark.suites.omnitom.analyses import stage1_analyses
+from benchmark.suites.omnitom.estimating import COMPLETE, StoryScore, report
+from benchmark.suites.omnitom.metrics import STAGE1_SHARES
+from benchmark.suites.omnitom.repaired import NO_JUDGEMENT, stage1_report, stage1_score
+from benchmark.suites.omnitom.results import Stage1Result
 
 SIZES = (4, 8, 16, 24, 40)
 CATEGORIES = ("A", "B", "C")

@@ -1,1 +1,1 @@
-"""Pure rules of the benchmarks: what is asked, how an answer is read and what it is worth."""
+"""Pure rules of results: tables, plots and inference, of whatever suite."""

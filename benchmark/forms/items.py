@@ -5,14 +5,14 @@ from collections.abc import Collection
 from django import forms
 
 from annotation.domain.schema import SCHEMA
-from benchmark.domain.omnitom.analyses import BUCKETS
-from benchmark.domain.omnitom.cells import said_labels
-from benchmark.domain.omnitom.kinds import KINDS
-from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import Run, Stage
 from benchmark.services.item_rows import asks_for_rows
 from benchmark.services.items import PROBLEM_NAMES, STATE_NAMES, categories_of, parts_of
 from benchmark.services.story_scores import READINGS
+from benchmark.suites.omnitom.analyses import BUCKETS
+from benchmark.suites.omnitom.cells import said_labels
+from benchmark.suites.omnitom.kinds import KINDS
+from benchmark.suites.omnitom.labels import DIMENSIONS
 
 ALL = ("", "All")
 

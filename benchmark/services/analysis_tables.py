@@ -8,23 +8,23 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.domain.schema import SCHEMA
-from benchmark.domain.omnitom.analyses import BUCKETS
-from benchmark.domain.omnitom.cells import ILLEGAL
-from benchmark.domain.omnitom.cells import MISSING as NO_LABEL
-from benchmark.domain.omnitom.kinds import KINDS
-from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.domain.tables import (
-    Column,
-    Table,
+from benchmark.domain.tables import Column, Table
+from benchmark.services.leaderboards import Entry
+from benchmark.services.result_tables import LEFT_OUT, by_category, complete, identity, unlike_missing, unmarked
+from benchmark.suites.omnitom.analyses import BUCKETS
+from benchmark.suites.omnitom.cells import ILLEGAL
+from benchmark.suites.omnitom.cells import MISSING as NO_LABEL
+from benchmark.suites.omnitom.kinds import KINDS
+from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.tables import (
+    HEADERS,
     by_dimension_and_category,
     estimate,
     estimated,
+    figure_of,
     match_count_distribution,
     unusable_outputs,
 )
-from benchmark.domain.tables.omnitom import HEADERS, figure_of
-from benchmark.services.leaderboards import Entry
-from benchmark.services.result_tables import LEFT_OUT, by_category, complete, identity, unlike_missing, unmarked
 
 POOLED = "Rows are pooled over stories; brackets: 95 % intervals over stories; n: rows."
 KIND_NAMES = {**{one: f"Order {one}" for one in KINDS["order"]}, "world": "World", "actors": "Actors"}

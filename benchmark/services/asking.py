@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.domain.schema import SCHEMAS
 from annotation.models import Project
-from benchmark.domain.omnitom.pipe_tables import extraction_rows
-from benchmark.domain.omnitom.prompting import (
+from benchmark.models import DatasetStory, Form, Run, RunItem, Stage, StoredPromptSet
+from benchmark.services.in_context import examples_of, level_of, reads_prompts, wanted
+from benchmark.suites.omnitom.pipe_tables import extraction_rows
+from benchmark.suites.omnitom.prompting import (
     BadPromptSet,
     PromptSet,
     built_in,
@@ -19,14 +21,12 @@ from benchmark.domain.omnitom.prompting import (
     labelling_request,
     load_prompt_set,
 )
-from benchmark.domain.omnitom.prompting.follow_up import Gaps, follow_up_request
-from benchmark.domain.omnitom.prompting.rendering import plain
-from benchmark.domain.omnitom.prompting.sets import NAMES
-from benchmark.domain.omnitom.readings.extraction import read_extraction
-from benchmark.domain.omnitom.records import GoldRow, record_of
-from benchmark.domain.omnitom.repaired import judged_counts
-from benchmark.models import DatasetStory, Form, Run, RunItem, Stage, StoredPromptSet
-from benchmark.services.in_context import examples_of, level_of, reads_prompts, wanted
+from benchmark.suites.omnitom.prompting.follow_up import Gaps, follow_up_request
+from benchmark.suites.omnitom.prompting.rendering import plain
+from benchmark.suites.omnitom.prompting.sets import NAMES
+from benchmark.suites.omnitom.readings.extraction import read_extraction
+from benchmark.suites.omnitom.records import GoldRow, record_of
+from benchmark.suites.omnitom.repaired import judged_counts
 from workers.backends.contract import Request
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.omnitom import in_order
 from benchmark.services.comparisons import ANSWERED, answered_by_both, told_apart
 from benchmark.services.leaderboards import Entry, differences
 from benchmark.services.result_tables import SCORES, ranked_by, ranked_within, unlike_missing
 from benchmark.services.selections import Selection
+from benchmark.suites.omnitom.tables import in_order
 
 ALL = "All stories"
 NOTES = (

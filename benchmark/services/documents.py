@@ -16,9 +16,7 @@ from typing import Any
 from django.db.models import prefetch_related_objects
 
 from annotation.domain.schema import SCHEMA
-from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.tables import Absent, Table, absent_told
-from benchmark.domain.tables.omnitom import figure_of
 from benchmark.models import Run
 from benchmark.services import analysis_tables as analyses
 from benchmark.services import pictured
@@ -30,6 +28,8 @@ from benchmark.services.main_table import main_table
 from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.services.story_scores import READINGS, SCORE, STAGES
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.tables import figure_of
 
 Document = dict[str, Any]
 
@@ -40,7 +40,7 @@ WHOLE_FIGURES = frozenset({*(f"leaderboard-{stage}" for stage in STAGES), *(f"di
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """`arguments` makes what the function `name` of benchmark.domain.figures takes; `absent` are models that it does not have."""
+    """`arguments` makes what the plot `name` takes; `absent` are models that it does not have."""
 
     title: str
     name: str
@@ -55,10 +55,15 @@ class Picture:
 
     def draw(self, **how: str) -> bytes:
         """`how` is format, theme and width."""
-        from benchmark.domain import figures  # matplotlib takes a second to load
-
         held = self.shown()
-        return getattr(figures, self.name)(*held.pop("positional"), **held, **how)
+        return _plot(self.name)(*held.pop("positional"), **held, **how)
+
+
+def _plot(name: str) -> Callable[..., bytes]:
+    from benchmark.domain import figures  # matplotlib takes a second to load
+    from benchmark.suites.omnitom import plots
+
+    return getattr(figures if name in figures.__all__ else plots, name)
 
 
 NAMED = 6

@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterator, Mapping, Set
 from typing import Any
 
 from annotation.domain.spreadsheet import Echo, defused
-from benchmark.domain.omnitom.layout import Exchange, File, Settings, files
-from benchmark.domain.omnitom.official import score_official
-from benchmark.domain.omnitom.records import Record, record_of
 from benchmark.domain.tables import Table, to_csv, to_json, to_latex
 from benchmark.models import LAUNCHED, Dataset, Entrant, Form, Run, RunItem, Stage
 from benchmark.services.in_context import reads_prompts
+from benchmark.suites.omnitom.layout import Exchange, File, Settings, files
+from benchmark.suites.omnitom.official import score_official
+from benchmark.suites.omnitom.records import Record, record_of
 
 WRITERS = {"csv": to_csv, "json": to_json, "tex": to_latex}
 TABLE_TYPES = {"csv": "text/csv", "json": "application/json", "tex": "application/x-tex"}

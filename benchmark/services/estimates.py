@@ -10,10 +10,6 @@ from functools import lru_cache
 from math import comb
 
 from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
-from benchmark.domain.omnitom.prompting import PromptSet
-from benchmark.domain.omnitom.prompting.rendering import gold_table, predictions_table, propositions
-from benchmark.domain.omnitom.records import Record, record_of
-from benchmark.domain.omnitom.serialisers import gold_extraction_table, gold_label_table
 from benchmark.models import LAUNCHED, DatasetStory, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_set_named, stage_request
 from benchmark.services.in_context import reads_prompts
@@ -21,6 +17,10 @@ from benchmark.services.judge_tests import SELF_TEST, calls_of, is_wanted
 from benchmark.services.judge_tests import request_of as test_request
 from benchmark.services.plans import Plan, check, extracted_by, own_stages
 from benchmark.services.runs import Extension, draft_of, plan_of
+from benchmark.suites.omnitom.prompting import PromptSet
+from benchmark.suites.omnitom.prompting.rendering import gold_table, predictions_table, propositions
+from benchmark.suites.omnitom.records import Record, record_of
+from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from workers.backends.contract import Request, Usage
 from workers.domain.pricing import Extent, Money
 from workers.models import Endpoint

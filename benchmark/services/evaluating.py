@@ -12,22 +12,22 @@ from django.utils import timezone
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.domain.omnitom.item_readings import (
-    ItemReadings,
-    read_follow_up,
-    read_stage1,
-    read_stage1_rows,
-    read_stage2,
-)
-from benchmark.domain.omnitom.records import record_of
-from benchmark.domain.omnitom.repaired import NOT_WHOLE, REFUSED, TRUNCATED
-from benchmark.domain.omnitom.results import NO_GOLD
 from benchmark.models import JUDGED_AT, Form, Run, RunItem, Stage
 from benchmark.services.asking import follow_up_of, request_for
 from benchmark.services.items import LOST
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.runs import PURPOSE, READ_AGAIN, add_work, note_later
+from benchmark.suites.omnitom.item_readings import (
+    ItemReadings,
+    read_follow_up,
+    read_stage1,
+    read_stage1_rows,
+    read_stage2,
+)
+from benchmark.suites.omnitom.records import record_of
+from benchmark.suites.omnitom.repaired import NOT_WHOLE, REFUSED, TRUNCATED
+from benchmark.suites.omnitom.results import NO_GOLD
 from core.bulk import insert_rows, update_rows
 from workers.backends.contract import Request
 from workers.backends.stops import NO_WORD

@@ -8,15 +8,15 @@ from typing import Any
 
 from annotation.domain.schema import SCHEMAS, Schema
 from annotation.models import Project, Story
-from benchmark.domain.omnitom.pipe_tables import extraction_rows
-from benchmark.domain.omnitom.readings.extraction import read_extraction
-from benchmark.domain.omnitom.readings.matching import row_key
-from benchmark.domain.omnitom.readings.structured import json_in, rows_in
-from benchmark.domain.omnitom.readings.values import repaired
-from benchmark.domain.omnitom.records import GoldRow, Record, record_of
-from benchmark.domain.omnitom.repaired import judged_counts
 from benchmark.models import JUDGED_AT, Form, RunItem, Stage
 from benchmark.services.evaluating import Texts, answers_of
+from benchmark.suites.omnitom.pipe_tables import extraction_rows
+from benchmark.suites.omnitom.readings.extraction import read_extraction
+from benchmark.suites.omnitom.readings.matching import row_key
+from benchmark.suites.omnitom.readings.structured import json_in, rows_in
+from benchmark.suites.omnitom.readings.values import repaired
+from benchmark.suites.omnitom.records import GoldRow, Record, record_of
+from benchmark.suites.omnitom.repaired import judged_counts
 from core.texts import storable
 from workers.models import Call
 

@@ -14,14 +14,14 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.domain.omnitom.prompting.follow_up import DIGEST
-from benchmark.domain.omnitom.repaired import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
 from benchmark.models import Run, RunItem, Stage
 from benchmark.services.asking import follow_up_of
 from benchmark.services.estimates import Estimate, Line, Size, extent_of, line_of
 from benchmark.services.evaluating import answers_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import FOLLOWED_UP, add_work, note_later, plan_of
+from benchmark.suites.omnitom.prompting.follow_up import DIGEST
+from benchmark.suites.omnitom.repaired import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
 from core.bulk import insert_rows
 from workers.domain.pricing import Extent
 from workers.models import Job, JobState

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
 from annotation.domain.schema import SCHEMAS
 from annotation.models import Method
-from benchmark.domain.omnitom.item_readings import stage2_of
-from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.omnitom.official import STRUCTURED
-from benchmark.domain.omnitom.records import Record
-from benchmark.domain.omnitom.results import Stage2Result
 from benchmark.models import Dataset, DatasetStory, Form, Run, RunItem, Stage
 from benchmark.services.datasets import IMPORTED
 from benchmark.services.results import Results
+from benchmark.suites.omnitom.item_readings import stage2_of
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.official import STRUCTURED
+from benchmark.suites.omnitom.records import Record
+from benchmark.suites.omnitom.results import Stage2Result
 
 GAPS = "Official scoring needs a label in every cell of every story."
 UNSETTLED = "Official scoring needs every cell of every story, and not all are settled without this person."

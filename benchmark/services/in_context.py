@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from annotation.services.sample import sample_records
-from benchmark.domain.omnitom.prompting import Example, examples_for
-from benchmark.domain.omnitom.records import Record, record_of
 from benchmark.models import DatasetStory, Run, Stage
+from benchmark.suites.omnitom.prompting import Example, examples_for
+from benchmark.suites.omnitom.records import Record, record_of
 from workers.models import Endpoint
 
 if TYPE_CHECKING:

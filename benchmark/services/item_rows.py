@@ -10,10 +10,10 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from benchmark.domain.omnitom.counted_rows import stage1_rows, stage2_rows, unread
-from benchmark.domain.omnitom.item_readings import stage1_of, stage2_of
 from benchmark.models import Run, RunItem, SharedItem, Stage
 from benchmark.services.results import records_of
+from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows, unread
+from benchmark.suites.omnitom.item_readings import stage1_of, stage2_of
 
 KIND_FILTERS = ("order", "role")
 LABEL_FILTERS = ("dimension", "gold", "said")

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from benchmark.domain.omnitom.repaired import JUDGE_NOT_STRUCTURED, NOT_STRUCTURED
-from benchmark.domain.omnitom.results import NO_GOLD
 from benchmark.models import Run, RunItem, SharedItem, Stage
 from benchmark.services.selections import OF_RUN, selection_named
+from benchmark.suites.omnitom.repaired import JUDGE_NOT_STRUCTURED, NOT_STRUCTURED
+from benchmark.suites.omnitom.results import NO_GOLD
 from workers.models import ItemState
 
 LOST = Q(item=None, call=None) & ~Q(unusable="")

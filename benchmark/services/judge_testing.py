@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from benchmark.domain.omnitom.readings.extraction import PredictedRow
-from benchmark.domain.omnitom.readings.judgement import read_counts
-from benchmark.domain.omnitom.records import record_of
-from benchmark.domain.omnitom.repaired import UNREADABLE
 from benchmark.models import Form, JudgeTestItem
 from benchmark.services.judge_tests import PURPOSE, draft_run, request_of
+from benchmark.suites.omnitom.readings.extraction import PredictedRow
+from benchmark.suites.omnitom.readings.judgement import read_counts
+from benchmark.suites.omnitom.records import record_of
+from benchmark.suites.omnitom.repaired import UNREADABLE
 from core.bulk import update_rows
 from workers.backends.contract import Request
 from workers.models import Call, Item, ItemState

@@ -12,13 +12,13 @@ from django.db import transaction
 
 from annotation.models import Project, User
 from annotation.services import audit
-from benchmark.domain.omnitom.records import record_of
 from benchmark.models import Dataset, DatasetStory, JudgeTest, JudgeTestItem, Run, Stage
 from benchmark.services.asking import judge_request, prompt_hashes, prompt_set_named
 from benchmark.services.in_context import CALIBRATION_SPLIT
 from benchmark.services.judge_versions import version_of
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.provenance import spec_of
+from benchmark.suites.omnitom.records import record_of
 from core.bulk import insert_rows, update_rows
 from judge.domain.contrast import Pair, Row, contrast_calls
 from judge.domain.self_test import rates, told

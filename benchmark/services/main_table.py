@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmark.domain.tables import Table, main_results
+from benchmark.domain.tables import Table
 from benchmark.services.judge_test_tables import notes_of
 from benchmark.services.leaderboards import Entry, label
 from benchmark.services.result_tables import identity, measured, ranked_by, ranked_within, unlike_missing, with_settings
+from benchmark.suites.omnitom.tables import main_results
 
 
 def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column
-from benchmark.domain.tables.omnitom import interval_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.story_scores import READINGS, SCORE
+from benchmark.suites.omnitom.tables import interval_of
 
 PEOPLE_NOTE = (
     "People are scored like models, on the cells that they labelled, against gold without their own vote or decision: as the record, another expert "

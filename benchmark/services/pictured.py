@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from benchmark.domain.omnitom.analyses import BUCKETS
-from benchmark.domain.omnitom.kinds import KINDS
-from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.domain.tables.omnitom import HEADERS, figure_of
 from benchmark.services.analysis_tables import volume_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.result_tables import complete, missing_told, unjudged_told
+from benchmark.suites.omnitom.analyses import BUCKETS
+from benchmark.suites.omnitom.kinds import KINDS
+from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.tables import HEADERS, figure_of
 
 Arguments = dict[str, Any]
 

@@ -8,11 +8,11 @@ from decimal import Decimal
 
 from django.db.models import Q, QuerySet
 
-from benchmark.domain.omnitom.prompting import LEVELS, MAX_EXAMPLES, BadPromptSet
 from benchmark.models import LAUNCHED, Dataset, DatasetStory, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_hashes
 from benchmark.services.in_context import SAMPLE, SOURCES, reads_prompts
 from benchmark.services.results import WITHOUT_CALL
+from benchmark.suites.omnitom.prompting import LEVELS, MAX_EXAMPLES, BadPromptSet
 from workers.backends.baseline import MODELS as BASELINES
 from workers.domain.pricing import unknown_price_told
 from workers.models import Endpoint

@@ -11,16 +11,16 @@ from django.db import transaction
 from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
-from benchmark.domain.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
-from benchmark.domain.omnitom.counted_rows import unread
-from benchmark.domain.omnitom.metrics import stage1_metrics, stage2_metrics
-from benchmark.domain.omnitom.official import STRUCTURED
-from benchmark.domain.omnitom.repaired import stage1_report, stage2_report
-from benchmark.domain.omnitom.results import NO_GOLD
 from benchmark.models import Run, RunItem, RunReport, Stage, StoryScores
 from benchmark.services.human_results import GAPS, HumanResults, human_results
 from benchmark.services.results import Results, each_results, records_of, results_of
 from benchmark.services.story_scores import READINGS, official_columns, repaired_columns, with_intervals
+from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
+from benchmark.suites.omnitom.counted_rows import unread
+from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
+from benchmark.suites.omnitom.official import STRUCTURED
+from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
+from benchmark.suites.omnitom.results import NO_GOLD
 from core.made_by import made_by
 from workers.services.doorbell import Bell
 

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.omnitom import ABBREVIATIONS, COUNTED, HEADERS, in_order, interval_of
 from benchmark.services.absences import WITHIN
 from benchmark.services.judge_test_tables import COLUMN, NOTE, notes_of, tests_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.services.story_scores import READINGS, SCORE
+from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.tables import ABBREVIATIONS, COUNTED, HEADERS, in_order, interval_of
 from core.statistics import caution
 
 MEASURES = {

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from benchmark.domain.omnitom.item_readings import stage1_of, stage2_of
-from benchmark.domain.omnitom.official import STRUCTURED, why_none
-from benchmark.domain.omnitom.records import Record, record_of
-from benchmark.domain.omnitom.repaired import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT, NOT_WHOLE, REFUSED, TRUNCATED
-from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
 from benchmark.models import Dataset, DatasetStory, Entrant, Form, Run, RunItem, Stage
+from benchmark.suites.omnitom.item_readings import stage1_of, stage2_of
+from benchmark.suites.omnitom.official import STRUCTURED, why_none
+from benchmark.suites.omnitom.records import Record, record_of
+from benchmark.suites.omnitom.repaired import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT, NOT_WHOLE, REFUSED, TRUNCATED
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from workers.models import ItemState
 
 OPEN = "no answer yet"

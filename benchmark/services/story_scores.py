@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from benchmark.domain.inference import Case
-from benchmark.domain.omnitom.estimating import COMPLETE, StoryScore, report
-from benchmark.domain.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, averages
 from benchmark.services.results import lost_outside
+from benchmark.suites.omnitom.estimating import COMPLETE, StoryScore, report
+from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, averages
 
 SHARES = {"stage1": STAGE1_SHARES, "stage2": STAGE2_SHARES}
 SCORE = {"stage1": "f1", "stage2": "overall_accuracy"}

@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import project_access
 from annotation.models import Role
 from benchmark.access import RunAccess, run_access
-from benchmark.domain.omnitom.prompting import BadPromptSet
 from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm
 from benchmark.models import LAUNCHED, DatasetStory, Run, Stage
 from benchmark.services import estimates
@@ -27,6 +26,7 @@ from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import Plan, RunRefused, check, stages_of
 from benchmark.services.runs import again_of, draft_of, extend_run, extension_of, run_again, start_run
+from benchmark.suites.omnitom.prompting import BadPromptSet
 from core.idempotency.forms import made_once
 
 MOST_READ_AT_ONCE = 20_000

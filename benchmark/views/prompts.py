@@ -9,11 +9,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
-from benchmark.domain.omnitom.prompting import BadPromptSet
 from benchmark.forms.prompts import PromptChoice, PromptSetForm
 from benchmark.models import Run
 from benchmark.services import prompt_sets as service
 from benchmark.services.asking import prompt_set_named
+from benchmark.suites.omnitom.prompting import BadPromptSet
 from core.idempotency.forms import made_once
 
 

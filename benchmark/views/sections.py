@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from annotation.domain.schema import SCHEMA
-from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.domain.tables import Table
 from benchmark.services.documents import (
     STAGES,
@@ -17,6 +16,7 @@ from benchmark.services.documents import (
     slug_of,
     tables_of,
 )
+from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.views.shown import Href, no_link, shown
 
 Address = Callable[[str, str, str], str]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmark.domain.omnitom.records import read_records, record_of
+from benchmark.suites.omnitom.records import read_records, record_of
 
 
 @pytest.fixture(scope="session")

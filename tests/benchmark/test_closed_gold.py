@@ -33,7 +33,6 @@ from annotation.forms.adjudication import QueueFilter
 from annotation.forms.agreement import AgreementFilter
 from annotation.forms.corpus import StoryFilter
 from annotation.models import Assignment, GoldLabel, Membership, Method, Proposition, PropositionFlag, Role, User
-from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.forms.items import ItemFilter
 from benchmark.models import Audience, DatasetStory, ResultsVisibility, RunItem, SharedItem, Stage
 from benchmark.services.comparisons import compare, pair_of
@@ -42,6 +41,7 @@ from benchmark.services.documents import document_of, figures_of, tables_of
 from benchmark.services.items import SORTS
 from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
+from benchmark.suites.omnitom.labels import DIMENSIONS
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 from workers.models import Item
 

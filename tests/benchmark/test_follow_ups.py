@@ -10,7 +10,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from benchmark.domain.omnitom.readings.extraction import read_extraction
 from benchmark.models import RunItem, Stage
 from benchmark.services.estimates import estimate
 from benchmark.services.evaluating import read_again
@@ -19,6 +18,7 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.runs import plan_of
 from benchmark.services.watching import standings
+from benchmark.suites.omnitom.readings.extraction import read_extraction
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 from workers.backends.scripted import FUNCTIONS
 from workers.models import Call, Endpoint, ItemState

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import RunItem, Stage
 from benchmark.services.evaluating import read_again
 from benchmark.services.reports import report_of, scores_of
+from benchmark.suites.omnitom.labels import DIMENSIONS
 from core.texts import storable
 from tests.benchmark.evaluation import OracleWorld
 from tests.servers import ModelServer

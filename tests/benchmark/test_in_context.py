@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from annotation.models import Split, Story
 from annotation.services.sample import sample_records
-from benchmark.domain.omnitom.prompting import built_in
 from benchmark.models import Run, RunItem, StoredPromptSet
 from benchmark.services.asking import stage_request
 from benchmark.services.datasets import freeze
@@ -17,6 +16,7 @@ from benchmark.services.in_context import examples_told
 from benchmark.services.leaderboards import settings_of
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.runs import draft_of, extend_run, run_again, start_run
+from benchmark.suites.omnitom.prompting import built_in
 from tests.benchmark.settled import baselines, make_endpoint, settle, started, work_off
 from workers.backends.lexical import RULES
 

@@ -14,12 +14,12 @@ import pytest
 from scipy.stats import binom
 
 from bench.make_corpus import CATEGORIES, belief_of
-from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.domain.omnitom.official import score_official
-from benchmark.domain.omnitom.pipe_tables import extraction_rows
-from benchmark.domain.omnitom.records import Record, record_of
-from benchmark.domain.omnitom.repaired import score_repaired
 from benchmark.services.reports import scores_of
+from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.official import score_official
+from benchmark.suites.omnitom.pipe_tables import extraction_rows
+from benchmark.suites.omnitom.records import Record, record_of
+from benchmark.suites.omnitom.repaired import score_repaired
 from tests.benchmark.evaluation import OracleWorld
 from tests.servers import ModelServer
 from tests.servers.oracle import Oracle, Skill

@@ -9,7 +9,6 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from annotation.models import AuditEvent
-from benchmark.domain.omnitom.prompting import built_in
 from benchmark.models import LAUNCHED, Dataset, Form, Run, RunItem
 from benchmark.services import estimates, evaluating
 from benchmark.services.asking import stage_request
@@ -19,6 +18,7 @@ from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.runs import draft_of, run_again, start_run
+from benchmark.suites.omnitom.prompting import built_in
 from benchmark.views import launch
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
 from workers.domain.pricing import Money

@@ -10,8 +10,6 @@ import re
 import pytest
 from django.core.management import call_command
 
-from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.omnitom.repaired import REFUSED
 from benchmark.domain.tables.latex import to_latex
 from benchmark.models import Form, RunItem
 from benchmark.services.boards import board
@@ -20,6 +18,8 @@ from benchmark.services.differences import pairs_of
 from benchmark.services.documents import document_of, figures_of, tables_of
 from benchmark.services.reports import forget_report
 from benchmark.services.results import NO_JUDGEMENT, OPEN, WITHOUT_CALL, lost_outside
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.repaired import REFUSED
 from tests.benchmark.results_world import STORIES, ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)

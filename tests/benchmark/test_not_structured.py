@@ -7,7 +7,6 @@ import json
 import pytest
 from django.utils import timezone
 
-from benchmark.domain.omnitom.repaired import NOT_STRUCTURED
 from benchmark.models import RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.evaluating import read_again
@@ -15,6 +14,7 @@ from benchmark.services.items import places_of
 from benchmark.services.reports import report_of
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.watching import schema_breakers
+from benchmark.suites.omnitom.repaired import NOT_STRUCTURED
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 from workers.models import Call
 

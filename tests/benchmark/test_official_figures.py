@@ -7,15 +7,15 @@ import zipfile
 
 import pytest
 
-from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.omnitom.official import STRUCTURED, score_official
-from benchmark.domain.omnitom.records import record_of
 from benchmark.models import Form, Run, RunItem
 from benchmark.services.boards import board
 from benchmark.services.comparisons import NotComparable, compare, pair_of, unread
 from benchmark.services.downloads import output_files, zipped
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.result_tables import stage_table
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.official import STRUCTURED, score_official
+from benchmark.suites.omnitom.records import record_of
 from tests.benchmark.evaluation import OracleWorld
 from tests.benchmark.test_hostile_answers import LONG, labelled, record, saying
 from tests.servers import ModelServer

@@ -11,10 +11,10 @@ from statistics import mean
 import pytest
 from django.utils import timezone
 
-from benchmark.domain.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.models import RunItem, Stage
 from benchmark.services.reports import scores_of
 from benchmark.services.runs import extend_run, run_again
+from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from tests.benchmark.evaluation import OracleWorld, corpus, generated, started, worked_off
 from tests.patience import PATIENCE
 from tests.servers import ModelServer

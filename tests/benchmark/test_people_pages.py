@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import Audience
 from benchmark.services.reports import forget_report
+from benchmark.suites.omnitom.labels import DIMENSIONS
 from tests.benchmark.results_world import ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,12 +12,12 @@ from django.utils import timezone
 from annotation.models import AuditEvent, GoldLabel, Proposition
 from annotation.services.adjudication import adjudicate, undo_decision
 from benchmark.access import sees_results
-from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import Audience, ResultsVisibility, RunItem, SharedReport
 from benchmark.services.datasets import freeze
 from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.visibility import set_audience
+from benchmark.suites.omnitom.labels import DIMENSIONS
 from tests.benchmark.results_world import ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -5,10 +5,10 @@ import re
 import pytest
 from django.test.utils import CaptureQueriesContext
 
-from benchmark.domain.omnitom.labels import DIMENSIONS
 from benchmark.models import Audience, Form, RunItem, RunReport
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.reports import forget_report, report_of, scores_of
+from benchmark.suites.omnitom.labels import DIMENSIONS
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 

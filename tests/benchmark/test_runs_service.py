@@ -11,9 +11,6 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent, Proposition, User
 from annotation.services.sample import load_sample
-from benchmark.domain.omnitom.item_readings import read_stage2
-from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.omnitom.official import STRUCTURED
 from benchmark.models import Run, RunItem, RunReport, Stage
 from benchmark.services import evaluating
 from benchmark.services.datasets import freeze
@@ -23,6 +20,9 @@ from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.results import records_of
 from benchmark.services.runs import extend_run, plan_of, run_again, start_run
+from benchmark.suites.omnitom.item_readings import read_stage2
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.official import STRUCTURED
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from workers.models import Call, Item, Job
 from workers.services.jobs import cancel_job, progress_of
@@ -168,7 +168,7 @@ def test_a_run_says_what_made_it_and_no_secret(dataset, monkeypatch):
 
 
 def test_another_wording_has_another_hash(dataset, majority):
-    from benchmark.domain.omnitom.prompting.sets import built_in
+    from benchmark.suites.omnitom.prompting.sets import built_in
 
     one = Plan(dataset=dataset, endpoints=[majority], stages=["label"])
     hashes = {level: start_run(by=None, plan=replace(one, level=level), now=NOW()).spec["prompts"] for level in (1, 2)}

@@ -19,8 +19,8 @@ from random import Random
 from typing import Any
 
 from annotation.domain.schema import SCHEMA
-from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.omnitom.records import GoldRow, Record, read_records
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.records import GoldRow, Record, read_records
 
 Pair = tuple[str, str]
 HEADER = ("Actor", "Belief", "Order")

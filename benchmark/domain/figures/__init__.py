@@ -5,22 +5,9 @@ KeyError for others, and returns the same bytes for the same data. Figures are f
 missing. An SVG holds its text as text, a title, a description with the data, and no reference to anything outside it.
 """
 
-from benchmark.domain.figures.counts import confusion, label_distribution, match_counts
-from benchmark.domain.figures.models import accuracy_by_dimension, by_kind, f1_by_category, leaderboard
+from benchmark.domain.figures.paired import two_models
 from benchmark.domain.figures.pairs import pair_matrix
-from benchmark.domain.figures.scatter import two_models, volume
+from benchmark.domain.figures.ranked import leaderboard
 from benchmark.domain.figures.sheet import MEDIA_TYPES
 
-__all__ = [
-    "MEDIA_TYPES",
-    "accuracy_by_dimension",
-    "by_kind",
-    "confusion",
-    "f1_by_category",
-    "label_distribution",
-    "leaderboard",
-    "match_counts",
-    "pair_matrix",
-    "two_models",
-    "volume",
-]
+__all__ = ["MEDIA_TYPES", "leaderboard", "pair_matrix", "two_models"]

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmark.domain.suites import SUITES, Option
 from benchmark.management.commands._scores import say_scores
+from benchmark.suites.registry import SUITES, Option
 from core.management.json_command import JsonCommand
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from benchmark.domain.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
-from benchmark.domain.omnitom.cells import said_labels
-from benchmark.domain.omnitom.counted_rows import stage1_rows, stage2_rows
-from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.omnitom.metrics import averages
-from benchmark.domain.omnitom.repaired import stage2_report
-from benchmark.domain.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
+from benchmark.suites.omnitom.cells import said_labels
+from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.metrics import averages
+from benchmark.suites.omnitom.repaired import stage2_report
+from benchmark.suites.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
 from core.statistics import few, unseen_share
 
 GOLD = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")

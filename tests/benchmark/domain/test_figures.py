@@ -18,12 +18,13 @@ from benchmark.domain.figures.dots import Series
 from benchmark.domain.figures.heat import STRONGEST
 from benchmark.domain.figures.measuring import text_width
 from benchmark.domain.figures.names import LONGEST, ROOM, UNNAMED, is_eastern, labels, printable, shortened, width
-from benchmark.domain.figures.placing import Placer
 from benchmark.domain.figures.sheet import WIDTHS
 from benchmark.domain.figures.theme import SMALL, THEMES, families
 from benchmark.domain.figures.values import limits, percent
-from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.tables.omnitom import ABBREVIATIONS
+from benchmark.suites.omnitom import plots
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.plots.placing import Placer
+from benchmark.suites.omnitom.tables import ABBREVIATIONS
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
@@ -86,27 +87,27 @@ def made(n: int) -> dict:
         "leaderboard": (figures.leaderboard, ([*board], {"score": "Stage 1 F1"})),
         "pairs": (figures.pair_matrix, (models, {"cells": apart, "score": "Stage 1 F1", "reading": "repaired"})),
         "category": (
-            figures.f1_by_category,
+            plots.f1_by_category,
             ([{"model": model, "values": spread(ABBREVIATIONS)} for model in models], {"reading": "official"}),
         ),
         "orders": (
-            figures.by_kind,
+            plots.by_kind,
             ({"F1": order, "Recall": order[:1]}, {"by": "order", "of": "Extraction", "reading": "repaired"}),
         ),
         "dimension": (
-            figures.accuracy_by_dimension,
+            plots.accuracy_by_dimension,
             (
                 [{"model": model, "values": spread(DIMENSIONS), "overall": 0.5} for model in models],
                 {"reading": "official"},
             ),
         ),
-        "labels": (figures.label_distribution, (counted, {"model": models[-1], "reading": "repaired"})),
-        "matches": (figures.match_counts, (matches, {"reading": "repaired"})),
+        "labels": (plots.label_distribution, (counted, {"model": models[-1], "reading": "repaired"})),
+        "matches": (plots.match_counts, (matches, {"reading": "repaired"})),
         "confusion": (
-            figures.confusion,
+            plots.confusion,
             (table("content_type"), {"dimension": "content_type", "model": models[0], "reading": "official"}),
         ),
-        "volume": (figures.volume, (volume, {"reading": "official"})),
+        "volume": (plots.volume, (volume, {"reading": "official"})),
         "two": (
             figures.two_models,
             (
@@ -245,7 +246,7 @@ def test_a_confusion_matrix_prints_counts_and_hides_what_was_never_said():
         gold: {"Explicit": 3 if gold == "Explicit" else 1, "Implicit": 1200, "missing": 0, "illegal": 0}
         for gold in ("Explicit", "Implicit")
     }
-    root = ElementTree.fromstring(figures.confusion(table, dimension="representation", model="m", reading="official"))
+    root = ElementTree.fromstring(plots.confusion(table, dimension="representation", model="m", reading="official"))
     shown = [one.text for one in texts(root)]
     assert shown.count("1,200") == 2 and {"3", "1"} <= set(shown)
     assert "missing" not in shown and "illegal" not in shown
@@ -267,15 +268,15 @@ def test_two_models_are_counted_story_by_story():
 def test_no_data_says_so(form):
     for data in (
         figures.leaderboard([], score="F1", format=form),
-        figures.f1_by_category([], reading="official", format=form),
-        figures.by_kind({}, by="role", of="Extraction", reading="official", format=form),
-        figures.accuracy_by_dimension([], reading="official", format=form),
-        figures.label_distribution(
+        plots.f1_by_category([], reading="official", format=form),
+        plots.by_kind({}, by="role", of="Extraction", reading="official", format=form),
+        plots.accuracy_by_dimension([], reading="official", format=form),
+        plots.label_distribution(
             {"order": {"0": {"gold": 0, "predicted": 0}}}, model="m", reading="repaired", format=form
         ),
-        figures.match_counts({"m": {"0": 0, "total": 0}}, reading="official", format=form),
-        figures.confusion({"0": {"0": 0}}, dimension="order", model="m", reading="official", format=form),
-        figures.volume([{"model": "m", "predicted_per_story": None}], reading="official", format=form),
+        plots.match_counts({"m": {"0": 0, "total": 0}}, reading="official", format=form),
+        plots.confusion({"0": {"0": 0}}, dimension="order", model="m", reading="official", format=form),
+        plots.volume([{"model": "m", "predicted_per_story": None}], reading="official", format=form),
         figures.two_models([(None, 1.0)], first="a", second="b", score="F1", format=form),
     ):
         if form == "svg":
@@ -314,7 +315,7 @@ def test_captions_keep_off_the_edges_of_a_png(wide):
         f"without figures here: {one} (no usable story: the model refused {at})" for at, one in enumerate(names)
     )
     rows = [{"model": one, "values": {"False Belief Task": {"value": 0.5, "interval": None}}} for one in names]
-    data = figures.f1_by_category(rows, reading="repaired", note=note, format="png", width=wide)
+    data = plots.f1_by_category(rows, reading="repaired", note=note, format="png", width=wide)
     pixels = np.asarray(Image.open(io.BytesIO(data)).convert("L"), dtype=int)
     edge = 4  # of 200 dots an inch
     assert len(set(pixels[:, :edge].ravel()) | set(pixels[:, -edge:].ravel())) == 1
@@ -359,7 +360,7 @@ def test_ticks_of_panels_side_by_side_stay_apart():
         {"model": "an-organisation/" + "long" * 12, "values": {name: figure(at / 8) for at, name in enumerate(names)}}
     ]
     for wide in ("page", "column"):
-        root = ElementTree.fromstring(figures.f1_by_category(rows, reading="repaired", width=wide))
+        root = ElementTree.fromstring(plots.f1_by_category(rows, reading="repaired", width=wide))
         lines: dict[str, list[tuple[float, float]]] = {}
         for one in texts(root):
             if (one.text or "").isdecimal():

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchmark.domain.omnitom import layout, serialisers
-from benchmark.domain.omnitom.metrics import stage1_metrics, stage2_metrics
-from benchmark.domain.omnitom.official import score_official, stored_tables
-from benchmark.domain.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.omnitom import layout, serialisers
+from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
+from benchmark.suites.omnitom.official import score_official, stored_tables
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from judge.domain.tables import MAX_FIELD
 
 

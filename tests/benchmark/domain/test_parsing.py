@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.domain.omnitom import serialisers
-from benchmark.domain.omnitom.labels import COLUMNS, canonical
-from benchmark.domain.omnitom.pipe_tables import cells, extraction_rows, label_rows
-from benchmark.domain.omnitom.records import BadRecord, parse_story_ids, read_records, select
+from benchmark.suites.omnitom import serialisers
+from benchmark.suites.omnitom.labels import COLUMNS, canonical
+from benchmark.suites.omnitom.pipe_tables import cells, extraction_rows, label_rows
+from benchmark.suites.omnitom.records import BadRecord, parse_story_ids, read_records, select
 from judge.domain.tables import predictions_csv
 
 KEYS = {column: name for name, column in COLUMNS.items()}

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.domain.omnitom.official import STAGES, score_official
-from benchmark.domain.omnitom.prompting import examples_for
-from benchmark.domain.omnitom.prompting.examples import Example, example_of, ideal_answer, is_alike
-from benchmark.domain.omnitom.prompting.imperfect import LEAST_ROWS, Prediction, imperfect
-from benchmark.domain.omnitom.readings.extraction import PredictedRow, read_extraction
-from benchmark.domain.omnitom.readings.judgement import read_counts
-from benchmark.domain.omnitom.readings.labels import read_labels
-from benchmark.domain.omnitom.records import read_records
-from benchmark.domain.omnitom.repaired import score_repaired
+from benchmark.suites.omnitom.official import STAGES, score_official
+from benchmark.suites.omnitom.prompting import examples_for
+from benchmark.suites.omnitom.prompting.examples import Example, example_of, ideal_answer, is_alike
+from benchmark.suites.omnitom.prompting.imperfect import LEAST_ROWS, Prediction, imperfect
+from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extraction
+from benchmark.suites.omnitom.readings.judgement import read_counts
+from benchmark.suites.omnitom.readings.labels import read_labels
+from benchmark.suites.omnitom.records import read_records
+from benchmark.suites.omnitom.repaired import score_repaired
 from judge.domain.alignment import align
 from judge.domain.tables import read_judgement
 

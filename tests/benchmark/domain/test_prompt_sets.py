@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.domain.omnitom.official import STAGES
-from benchmark.domain.omnitom.prompting import LEVELS, BadPromptSet, built_in, examples_for, load_prompt_set
-from benchmark.domain.omnitom.prompting.requests import REQUESTS
-from benchmark.domain.omnitom.records import read_records
+from benchmark.suites.omnitom.official import STAGES
+from benchmark.suites.omnitom.prompting import LEVELS, BadPromptSet, built_in, examples_for, load_prompt_set
+from benchmark.suites.omnitom.prompting.requests import REQUESTS
+from benchmark.suites.omnitom.records import read_records
 from judge.domain.tables import gold_csv, predictions_csv
 
 SAMPLE = Path(__file__).resolve().parents[3] / "annotation" / "sample" / "stories.jsonl"

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.domain.schema import SCHEMA
-from benchmark.domain.omnitom import serialisers
-from benchmark.domain.omnitom.official import STAGES
-from benchmark.domain.omnitom.prompting import (
+from benchmark.suites.omnitom import serialisers
+from benchmark.suites.omnitom.official import STAGES
+from benchmark.suites.omnitom.prompting import (
     FORMS,
     LEVELS,
     BadPromptSet,
@@ -22,13 +22,13 @@ from benchmark.domain.omnitom.prompting import (
     labelling_request,
     load_prompt_set,
 )
-from benchmark.domain.omnitom.prompting.answer_schemas import MOST_IDS, judging_schema, labelling_schema
-from benchmark.domain.omnitom.prompting.requests import REQUESTS
-from benchmark.domain.omnitom.prompting.templates import fill, placeholders
-from benchmark.domain.omnitom.readings.extraction import PredictedRow, read_extraction
-from benchmark.domain.omnitom.readings.judgement import read_counts
-from benchmark.domain.omnitom.readings.labels import read_labels
-from benchmark.domain.omnitom.records import read_records
+from benchmark.suites.omnitom.prompting.answer_schemas import MOST_IDS, judging_schema, labelling_schema
+from benchmark.suites.omnitom.prompting.requests import REQUESTS
+from benchmark.suites.omnitom.prompting.templates import fill, placeholders
+from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extraction
+from benchmark.suites.omnitom.readings.judgement import read_counts
+from benchmark.suites.omnitom.readings.labels import read_labels
+from benchmark.suites.omnitom.records import read_records
 from judge.domain.tables import gold_csv, predictions_csv
 from workers.backends.baseline import answer
 from workers.backends.scripted import instance

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.domain.schema import SCHEMA
-from benchmark.domain.omnitom.labels import DIMENSIONS
-from benchmark.domain.omnitom.readings.extraction import PredictedRow, read_extraction
-from benchmark.domain.omnitom.readings.judgement import read_counts
-from benchmark.domain.omnitom.readings.labels import read_labels
-from benchmark.domain.omnitom.readings.matching import by_position, pair
-from benchmark.domain.omnitom.readings.values import repaired
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extraction
+from benchmark.suites.omnitom.readings.judgement import read_counts
+from benchmark.suites.omnitom.readings.labels import read_labels
+from benchmark.suites.omnitom.readings.matching import by_position, pair
+from benchmark.suites.omnitom.readings.values import repaired
 
 LABELS = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
 TWO = [("Ines", "The key is here", "1"), ("world", "It rains", "0")]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmark.domain.omnitom.repaired import (
+from benchmark.suites.omnitom.repaired import (
     NO_ANSWER,
     NO_JUDGEMENT,
     UNREADABLE,
@@ -12,8 +12,8 @@ from benchmark.domain.omnitom.repaired import (
     stage1_report,
     stage2_report,
 )
-from benchmark.domain.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
-from benchmark.domain.omnitom.serialisers import gold_extraction_table, gold_label_table, mock_judgement
+from benchmark.suites.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table, mock_judgement
 
 GOLD = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
 

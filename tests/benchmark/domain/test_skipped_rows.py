@@ -8,10 +8,10 @@ from statistics import mean
 import pytest
 
 from bench.judging import JUDGES, Skipping, bounded, is_within, sample, tallied, truth
-from benchmark.domain.omnitom.analyses import stage1_analyses
-from benchmark.domain.omnitom.repaired import NO_JUDGEMENT, stage1_report, stage1_score
-from benchmark.domain.omnitom.results import Stage1Result
 from benchmark.services.story_scores import repaired_columns, repaired_figures, scores_by_story
+from benchmark.suites.omnitom.analyses import stage1_analyses
+from benchmark.suites.omnitom.repaired import NO_JUDGEMENT, stage1_report, stage1_score
+from benchmark.suites.omnitom.results import Stage1Result
 
 
 def complete(number: int, predicted: tuple, gold: tuple, **more) -> Stage1Result:

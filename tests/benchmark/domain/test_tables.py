@@ -10,20 +10,17 @@ from pathlib import Path
 import pytest
 
 from annotation.domain.schema import SCHEMA
-from benchmark.domain.tables import (
-    Column,
-    Table,
+from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
+from benchmark.domain.tables.latex import escaped
+from benchmark.domain.tables.table import MARKED
+from benchmark.suites.omnitom.tables import (
+    ABBREVIATIONS,
+    HEADERS,
     by_dimension_and_category,
     main_results,
     match_count_distribution,
-    to_csv,
-    to_json,
-    to_latex,
     unusable_outputs,
 )
-from benchmark.domain.tables.latex import escaped
-from benchmark.domain.tables.omnitom import ABBREVIATIONS, HEADERS
-from benchmark.domain.tables.table import MARKED
 
 HOSTILE = [
     r"a&b%c_d\e$f#g{h}i~j^k",

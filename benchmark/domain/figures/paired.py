@@ -1,0 +1,132 @@
+"""Two models by story, as points and as their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from benchmark.domain.figures.dots import EDGE, GAP, scale
+from benchmark.domain.figures.measuring import wrapped
+from benchmark.domain.figures.names import labels
+from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
+from benchmark.domain.figures.theme import SMALL, families
+from benchmark.domain.figures.values import Figure, percent
+
+NO_COMMON = "No story has a score of both models."
+
+
+def two_models(
+    scores: Sequence[tuple[float | None, float | None]],
+    *,
+    first: str,
+    second: str,
+    score: str,
+    difference: Figure = None,
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
+) -> bytes:
+    """Two models story by story: their scores against each other, and the differences in falling order.
+
+    `scores` has (first, second) of each story, as fractions; stories that lack one are left out. `difference` is the mean
+    difference with its interval.
+    """
+    title = f"{score} by story: {first} and {second}"
+    known = np.array([pair for pair in scores if None not in pair and np.isfinite(pair).all()], dtype=float) * 100
+    if not len(known):
+        return nothing(NO_COMMON, format, theme, title)
+    names = labels([first, second], 95.0 if width == "page" else 75.0)
+    mean = percent(difference)
+    gaps = np.sort(known[:, 0] - known[:, 1])[::-1]
+    better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
+    said = f"{names[0]} higher: {better}", f"equal: {len(gaps) - better - worse}", f"{names[1]} higher: {worse}"
+    sheet = _two(known, gaps, names, said, score, mean, theme, WIDTHS[width])
+    average = f"Mean difference {mean.said()} points. " if mean else ""
+    text = (
+        f"{len(gaps)} stories. {average}{first} is higher on {better}, {second} on {worse}, they are equal on the rest."
+    )
+    return sheet.bytes(format, title, text)
+
+
+def _two(known, gaps, names, said, score, mean, theme, width) -> Sheet:
+    side_by_side = width > WIDTHS["column"]
+    left, side = EDGE + 28.0, 165.0
+    start = left + side + 5 * GAP if side_by_side else left
+    wide = width - start - EDGE
+    why = f". No band around the mean: {mean.reason}" if mean and mean.reason else ""
+    told = wrapped("Stories by difference (points). " + "; ".join(said) + why, wide)
+    below = 14 + side + 20
+    sheet = Sheet(width, EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(told), theme)
+    sheet.text(left, EDGE + 6, f"{score} (%)", weight="bold")
+    _against(sheet, sheet.axes(left, EDGE + 14, side, side), known)
+    sheet.caption(left + side / 2, EDGE + below, [names[0]])
+    sheet.text(EDGE + 3, EDGE + 14 + side / 2, names[1], size=SMALL, colour=sheet.theme.soft, rotation=90, ha="center")
+    top = EDGE if side_by_side else EDGE + below + LINE
+    sheet.text(start, top + 6, f"{names[0]} − {names[1]}", weight="bold")
+    _differences(sheet, sheet.axes(start, top + 14, wide, side), gaps, mean)
+    sheet.caption(start + wide / 2, top + below, told)
+    return sheet
+
+
+def _against(sheet: Sheet, axes: Axes, known: np.ndarray) -> None:
+    theme = sheet.theme
+    axes.plot([0, 100], [0, 100], color=theme.line_strong, linewidth=0.7, zorder=1)
+    alpha = 0.75 if len(known) < 150 else 0.4
+    axes.plot(
+        known[:, 0],
+        known[:, 1],
+        linestyle="none",
+        marker="o",
+        markersize=3,
+        markerfacecolor=theme.chart,
+        markeredgewidth=0,
+        alpha=alpha,
+        clip_on=False,
+        zorder=2,
+    )
+    scale(axes, (0, 100), 165)
+    axes.set_ylim(0, 100)
+    axes.set_yticks(axes.get_xticks(), [f"{tick:g}" for tick in axes.get_xticks()])
+    axes.tick_params(axis="y", left=True, labelleft=True)
+    axes.spines["left"].set_visible(True)
+    axes.spines["left"].set_color(theme.line_strong)
+    axes.spines["left"].set_linewidth(0.7)
+
+
+def _differences(sheet: Sheet, axes: Axes, gaps: np.ndarray, mean) -> None:
+    """One step a story; above nought in the chart colour, below in the second."""
+    theme = sheet.theme
+    axes.spines["bottom"].set_visible(False)
+    for part, colour in ((gaps > 0, theme.chart), (gaps < 0, theme.second)):
+        if part.any():
+            at = np.flatnonzero(part)
+            axes.stairs(gaps[part], np.append(at, at[-1] + 1), fill=True, color=colour, linewidth=0)
+    axes.axhline(0, color=theme.line_strong, linewidth=0.7)
+    most = max(10.0, float(np.abs(gaps).max()) * 1.05)
+    axes.set_xlim(0, len(gaps))
+    axes.set_ylim(-most, most)
+    ticks = [
+        tick
+        for tick in range(-100, 101, 50 if most > 75 else 25 if most > 40 else 10 if most > 10 else 5)
+        if abs(tick) <= most
+    ]
+    axes.set_yticks(ticks, [f"{tick:+d}".replace("-", "−") if tick else "0" for tick in ticks])
+    axes.tick_params(axis="y", left=True, labelleft=True)
+    axes.set_xticks([])
+    if mean:
+        if mean.interval:
+            axes.axhspan(*mean.interval, color=theme.ink, alpha=0.15, linewidth=0)
+        axes.axhline(mean.value, color=theme.ink, linewidth=1, linestyle=(0, (4, 2)))
+        axes.text(
+            0.98,
+            0.97,
+            f"mean {mean.said()}".replace("-", "−"),
+            transform=axes.transAxes,
+            size=SMALL,
+            color=theme.ink,
+            ha="right",
+            va="top",
+            family=families(),
+        )

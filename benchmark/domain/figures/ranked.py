@@ -1,0 +1,82 @@
+"""The leaderboard as a picture: one row a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from benchmark.domain.figures.dots import Aside, Panel, Series, dot_plot
+from benchmark.domain.figures.names import ROOM, labels
+from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
+from benchmark.domain.figures.values import BANDS, Percent, barred, ended, percent, percents, sentences
+
+Row = Mapping[str, Any]
+NO_MODEL = "No model has a score."
+
+
+def leaderboard(
+    rows: Sequence[Row],
+    *,
+    score: str,
+    note: str = "",
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
+) -> bytes:
+    """Both readings of `score` with intervals, in the order of the ranking, and what is missing.
+
+    A row is {"model", "official": figure, "repaired": figure, "group": letters or None, "ranks": [low, high] or None, "left_out": share,
+    "bounds": [low, high] or None}. `note` is the end of the caption, as in all figures: whom it lacks, what has no bounds.
+    """
+    title = f"{score}: official and repaired reading"
+    if not rows:
+        return nothing(NO_MODEL, format, theme, title)
+    held = [{name: percent(row.get(name)) for name in ("repaired", "official")} for row in rows]
+    series = (
+        Series(key="repaired", label="Repaired reading"),
+        Series(key="official", label="Official reading", marker="D", colour="second", filled=False),
+    )
+    bounds = [percents(row.get("bounds")) for row in rows]
+    sheet = dot_plot(
+        labels((row["model"] for row in rows), ROOM[width]),
+        [Panel("", held, bounds)],
+        series,
+        unit=f"{score} (%){barred_panels([held])}{banded(bounds)}{ended(note)}",
+        theme=theme,
+        width=WIDTHS[width],
+        asides=_ranking_asides(rows, held, narrow=width == "column"),
+    )
+    lines = [_ranked_line(*one) for one in zip(rows, held, bounds, strict=True)]
+    return sheet.bytes(format, title, sentences(lines))
+
+
+def banded(bounds: Sequence[tuple[float, float] | None]) -> str:
+    return BANDS if any(bounds) else ""
+
+
+def _ranking_asides(rows: Sequence[Row], held: Sequence[Mapping[str, Percent | None]], *, narrow: bool) -> list[Aside]:
+    asides = [
+        Aside(head, [f"{one[name].value:.1f}" if one[name] else "–" for one in held])
+        for head, name in (("Rep.", "repaired"), ("Off.", "official"))
+    ]
+    shares = [row.get("left_out") for row in rows]
+    asides.append(Aside("Out", ["–" if one is None else f"{100 * one:.0f} %" for one in shares]))
+    if narrow:
+        del asides[1]
+    if any(row.get("ranks") for row in rows) and not narrow:
+        asides.append(Aside("Rank", ["–".join(map(str, row.get("ranks") or ())) or "–" for row in rows]))
+    asides.append(Aside("Group", [row.get("group") or "–" for row in rows], "left"))
+    return asides
+
+
+def _ranked_line(row: Row, held: Mapping[str, Percent | None], bounds: tuple[float, float] | None) -> str:
+    told = [f"{name} {figure.said() if figure else 'without a score'}" for name, figure in held.items()]
+    told += [f"left out {100 * row['left_out']:.1f} %"] if row.get("left_out") else []
+    told += [f"worst to best case {bounds[0]:.1f} to {bounds[1]:.1f}"] if bounds else []
+    told += [f"rank {' to '.join(map(str, row['ranks']))}"] if row.get("ranks") else []
+    told += [f"group {row['group']}"] if row.get("group") else []
+    return f"{row['model']}: {', '.join(told)}"
+
+
+def barred_panels(panels: Iterable[Sequence[Mapping[str, Percent | None]]]) -> str:
+    return barred(one for rows in panels for row in rows for one in row.values())

@@ -1,0 +1,237 @@
+"""What the paper looks into besides its main table, with n and intervals over stories, in either reading.
+
+Each function takes the results of one stage and returns plain data, ready for JSON. Unusable stories are left out, but for gold's own
+distribution. Rows are pooled over stories: every ratio is one of sums, and an interval comes from resampling stories. Estimates
+are those of `pooled`: {"value", "n", "interval"[, "reason"]}, fractions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.domain.schema import SCHEMA
+from benchmark.suites.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, is_of, kind_codes, said_labels
+from benchmark.suites.omnitom.kinds import KINDS
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.pooled import Columns, Parts
+from benchmark.suites.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+from core.statistics import POSITIVE, RESAMPLES
+
+NO_OUTPUT = "no answer"
+MOST = 4
+"""Match counts from here on share a bucket (paper, table 11)."""
+BUCKETS = tuple(f"{count}+" if count == MOST else str(count) for count in range(MOST + 1))
+
+
+def _usable(results: Sequence[Any]) -> list[Any]:
+    return [one for one in results if not one.unusable]
+
+
+def match_bucket(count: int) -> str:
+    return BUCKETS[min(max(count, 0), MOST)]
+
+
+def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """{"kinds", "match_counts", "volume"}.
+
+    - `kinds`: {order bucket or role: {"precision", "recall", "f1"}} (paper, figure 5 a). Precision is over predicted rows of the kind
+      that they were given by the model, recall over gold rows of the kind, F1 their harmonic mean; its n is that of recall. Rows of no
+      kind are left out.
+    - `match_counts`: {"rows": {"0" … "4+", "total"}, "shares": {"0" … "4+"}, "unjudged"} of the predicted rows (table 11).
+    - `volume`: {"predicted", "gold", "stories", "predicted_per_story", "gold_per_story"} (figure 8).
+
+    Rows that the judge left out are in no estimate and no n; estimates that they bear on have `bounds`, with them as unmatched and as
+    matched, of `match_counts` as of another bucket and as of this one.
+    """
+    usable = [_without_counts(one) if one.unusable else one for one in results if not one.unusable or any(one.unjudged)]
+    gold = _Rows(
+        usable, [one.gold_counts for one in usable], [kind_codes(one.gold_orders, one.gold_roles) for one in usable]
+    )
+    predicted = _Rows(usable, [one.pred_counts for one in usable], [kind_codes(*told_kinds(one)) for one in usable])
+    columns = Columns(len(usable))
+    recalled, precise = (_parts(columns, *side.by_kind()) for side in (gold, predicted))
+    matches = predicted.by_bucket()
+    gaps = predicted.lengths - matches.sum(axis=1)
+    buckets = _parts(columns, matches, matches.sum(axis=1), gaps)
+    lengths = columns.add(np.column_stack([predicted.lengths, gold.lengths]))
+    stories = columns.add(np.ones(len(usable)))
+    pooled = columns.pooled(seed=seed, resamples=resamples)
+    recall, precision = pooled.bounded(recalled), pooled.bounded(precise)
+    measures = {"precision": precision, "recall": recall, "f1": precision.harmonic(recall)}
+    estimates = {name: found.estimates() for name, found in measures.items()}
+    rows = matches.sum(axis=0).tolist()
+    volume = dict(
+        zip(
+            ("predicted_per_story", "gold_per_story"),
+            pooled.ratios(lengths, stories, scale=POSITIVE).estimates(),
+            strict=True,
+        )
+    )
+    return {
+        "kinds": {kind: {name: held[at] for name, held in estimates.items()} for at, kind in enumerate(ALL_KINDS)},
+        "match_counts": {
+            "rows": dict(zip((*BUCKETS, "total"), (*rows, sum(rows)), strict=True)),
+            "shares": dict(zip(BUCKETS, pooled.bounded(buckets).estimates(), strict=True)),
+            "unjudged": int(gaps.sum()),
+        },
+        "volume": {
+            "predicted": int(predicted.lengths.sum()),
+            "gold": int(gold.lengths.sum()),
+            "stories": len(usable),
+            **volume,
+        },
+    }
+
+
+def _parts(columns: Columns, meant: Ints, known: Ints, missing: Ints) -> Parts:
+    return Parts(columns.add(meant), columns.add(known), columns.add(missing) if missing.any() else None)
+
+
+def _without_counts(result: Stage1Result) -> Stage1Result:
+    """A usable extraction whose judgement is not."""
+    predicted, gold = ((None,) * len(side) for side in (result.pred_counts, result.gold_counts))
+    return replace(result, pred_counts=predicted, gold_counts=gold)
+
+
+class _Rows:
+    """The rows of one side with their match counts, nan where nobody judged, and places of their kinds, shape (rows, 2)."""
+
+    def __init__(
+        self, results: Sequence[Stage1Result], counts: Sequence[Sequence[int | None]], kinds: Sequence[Ints]
+    ) -> None:
+        self.lengths = np.array([len(one) for one in counts], dtype=np.int64)
+        self.story = np.repeat(np.arange(len(results)), self.lengths)
+        self.counts = np.array([count for one in counts for count in one], dtype=float)
+        self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
+
+    def by_kind(self) -> tuple[Ints, Ints, Ints]:
+        """Matched, judged and unjudged rows by story and kind."""
+        judged = np.isfinite(self.counts)
+        return self._of_kinds(self.counts > 0), self._of_kinds(judged), self._of_kinds(~judged)
+
+    def _of_kinds(self, kept: NDArray[np.bool_]) -> Ints:
+        return by_story(
+            self.story,
+            np.column_stack([is_of(self.kinds, at) & kept for at in range(len(ALL_KINDS))]),
+            len(self.lengths),
+        )
+
+    def by_bucket(self) -> Ints:
+        """Judged rows by story and MatchCount."""
+        judged = np.isfinite(self.counts)
+        shape = (len(self.lengths), len(BUCKETS))
+        places = self.story[judged] * shape[1] + np.clip(self.counts[judged], 0, MOST).astype(np.int64)
+        return np.bincount(places, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def told_kinds(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Orders and roles of the predicted rows, blank where the reading of an answer does not have them."""
+    blank = ("",) * len(result.pred_counts)
+    return result.pred_orders or blank, result.pred_roles or blank
+
+
+def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """{"kinds", "confusion", "labels"}. Cells whose gold label is outside its closed set are left out of all.
+
+    - `kinds`: {order bucket or role: {"overall" or dimension: estimate}} (paper, figure 5 b), over the cells of gold rows of the kind.
+    - `confusion`: {dimension: {"gold": labels, "said": labels, "rows": [[count]], "ends": [[interval]], "reasons": [[why there is none]]}};
+      intervals are of the share of the gold label's rows. `said` has every legal label, then `missing` and `illegal`, in display order.
+    - `labels`: {dimension: {"labels", "gold", "gold_ends", "gold_reasons", "predicted", "ends", "reasons"}}: how often each label of `said` stands in the gold rows of all
+      stories, usable or not, and was predicted in the usable ones, with intervals of the shares (figure 4).
+    """
+    rules = {"seed": seed, "resamples": resamples}
+    usable = _usable(results)
+    with_gold = [one for one in results if one.unusable != NO_GOLD]
+    cells = Cells(usable)
+    every = cells if len(with_gold) == len(usable) else Cells(with_gold)
+    kinds, confusion, predicted = _of_usable(cells, rules)
+    gold = _gold_labels(every, rules)
+    labels = {name: {"labels": list(said_labels(name)), **gold[name], **predicted[name]} for name in DIMENSIONS}
+    return {"kinds": kinds, "confusion": confusion, "labels": labels}
+
+
+def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """`kinds`, `confusion` and the predicted half of `labels`: one draw for all."""
+    columns, stories = Columns(cells.stories), cells.stories
+    right, legal = (one.reshape(stories, len(ALL_KINDS) * (1 + len(DIMENSIONS))) for one in cells.right())
+    parts = columns.add(right), columns.add(legal)
+    tables = {name: cells.confusion(at) for at, name in enumerate(DIMENSIONS)}
+    places = {}
+    for name, table in tables.items():
+        flat = table.reshape(stories, table.shape[1] * table.shape[2])
+        places[name] = [
+            columns.add(one) for one in (flat, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2)))
+        ]
+    pooled = columns.pooled(**rules)
+    confusion, predicted = {}, {}
+    for name, (flat, of_gold, of_said, total) in places.items():
+        rows, said = tables[name].sum(axis=0), said_labels(name)
+        ends, reasons = pooled.ratios(flat, of_gold, each=len(said)).ends()
+        starts = range(0, len(ends), len(said))
+        confusion[name] = {
+            "gold": list(SCHEMA[name].values),
+            "said": list(said),
+            "rows": rows.tolist(),
+            "ends": [ends[at : at + len(said)] for at in starts],
+            "reasons": [reasons[at : at + len(said)] for at in starts],
+        }
+        ends, reasons = pooled.ratios(of_said, total).ends()
+        predicted[name] = {"predicted": rows.sum(axis=0).tolist(), "ends": ends, "reasons": reasons}
+    return _accuracies(pooled.ratios(*parts).estimates()), confusion, predicted
+
+
+def _accuracies(estimates: Sequence[Any]) -> dict[str, Any]:
+    names = ("overall", *DIMENSIONS)
+    starts = range(0, len(estimates), len(names))
+    return {
+        kind: dict(zip(names, estimates[at : at + len(names)], strict=True))
+        for kind, at in zip(ALL_KINDS, starts, strict=True)
+    }
+
+
+def _gold_labels(cells: Cells, rules: Mapping[str, int]) -> dict[str, Any]:
+    """The gold half of `labels`; no gold label is missing or illegal."""
+    columns = Columns(cells.stories)
+    tables = {name: cells.confusion(at).sum(axis=2) for at, name in enumerate(DIMENSIONS)}
+    places = {name: (columns.add(table), columns.add(table.sum(axis=1))) for name, table in tables.items()}
+    pooled = columns.pooled(**rules)
+    found = {}
+    for name, place in places.items():
+        none = len(said_labels(name)) - tables[name].shape[1]
+        counts, (ends, reasons) = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
+        gold_ends = {"gold_ends": ends + [None] * none, "gold_reasons": reasons + [""] * none}
+        found[name] = {"gold": counts + [0] * none, **gold_ends}
+    return found
+
+
+def outputs_analysis(
+    outputs: Sequence[str | None],
+    without: Mapping[str, Mapping[str, int]],
+    *,
+    seed: int = 1,
+    resamples: int = RESAMPLES,
+) -> dict[str, Any]:
+    """{"share": estimate, "unusable": how many, "reasons", "without"} (paper, table 12).
+
+    `outputs` has the model's answer to each story with gold: "" where it can be used, why not otherwise, None where there is none. The
+    share's n is the number of answers. `without` passes through what is no answer of the model, by what failed and why.
+    """
+    columns = Columns(len(outputs))
+    unusable, answered = (
+        np.array(one, dtype=bool) for one in ([bool(one) for one in outputs], [one is not None for one in outputs])
+    )
+    parts = columns.add(unusable), columns.add(answered)
+    [share] = columns.pooled(seed=seed, resamples=resamples).ratios(*parts).estimates()
+    reasons = Counter(one for one in outputs if one)
+    return {
+        "share": share if share["n"] else share | {"reason": NO_OUTPUT},
+        "unusable": reasons.total(),
+        "reasons": dict(sorted(reasons.items())),
+        "without": {name: dict(held) for name, held in without.items()},
+    }

@@ -1,0 +1,117 @@
+"""Rows of stories as arrays: places of their kinds and labels, so that a run is counted at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.domain.schema import SCHEMA
+from benchmark.suites.omnitom.kinds import KINDS, order_bucket
+from benchmark.suites.omnitom.labels import DIMENSIONS, Labels
+from benchmark.suites.omnitom.results import LEGAL, UNSAID, Stage2Result
+
+MISSING = "missing"
+ILLEGAL = "illegal"
+
+ALL_KINDS = tuple(kind for kinds in KINDS.values() for kind in kinds)
+"""Order buckets, then roles: no name is in both."""
+
+Ints = NDArray[np.int64]
+
+
+KIND_PLACES = {kind: at for at, kind in enumerate(ALL_KINDS)}
+
+
+def is_of(kinds: Ints, at: int) -> NDArray[np.bool_]:
+    return (kinds == at).any(axis=1)
+
+
+def said_labels(dimension: str) -> tuple[str, ...]:
+    return (*SCHEMA[dimension].values, MISSING, ILLEGAL)
+
+
+class _Codes(dict[str, int]):
+    """Places of what is said for a dimension in `said_labels`."""
+
+    def __init__(self, dimension: str) -> None:
+        super().__init__({label: at for at, label in enumerate(SCHEMA[dimension].values)})
+        self[""] = len(self)
+        self.illegal = len(self)
+
+    def __missing__(self, label: str) -> int:
+        return self.illegal
+
+
+_SAID = tuple(map(_Codes, DIMENSIONS))
+
+
+@lru_cache(4096)
+def _gold_codes(gold: tuple[Labels, ...]) -> Ints:
+    """The same for every model of a run; −1 for a label outside its closed set."""
+    told = [
+        [
+            codes[label] if label in LEGAL[name] else -1
+            for name, codes, label in zip(DIMENSIONS, _SAID, row, strict=True)
+        ]
+        for row in gold
+    ]
+    return np.array(told, dtype=np.int64).reshape(len(gold), len(DIMENSIONS))
+
+
+@lru_cache(4096)
+def kind_codes(orders: tuple[str, ...], roles: tuple[str, ...]) -> Ints:
+    """Places in `ALL_KINDS` of each row's order and role, −1 for none."""
+    known = roles or ("",) * len(orders)
+    told = [
+        (KIND_PLACES.get(order_bucket(order), -1), KIND_PLACES.get(role, -1))
+        for order, role in zip(orders, known, strict=True)
+    ]
+    return np.array(told, dtype=np.int64).reshape(len(orders), len(KINDS))
+
+
+class Cells:
+    """The cells of stories as places of their labels: `gold` and `said` of shape (rows, dimensions), `kinds` (rows, 2), `story` (rows,)."""
+
+    def __init__(self, results: Sequence[Stage2Result]) -> None:
+        self.stories = len(results)
+        self.story = np.repeat(np.arange(self.stories), [len(one.gold) for one in results])
+        shape = (len(self.story), len(DIMENSIONS))
+        said = [
+            codes[label]
+            for one in results
+            for row in one.predicted
+            for codes, label in zip(_SAID, row or UNSAID, strict=True)
+        ]
+        self.said = np.array(said, dtype=np.int64).reshape(shape)
+        self.gold = np.concatenate([np.empty((0, shape[1]), np.int64), *(_gold_codes(one.gold) for one in results)])
+        kinds = (kind_codes(tuple(row[0] for row in one.gold), one.roles) for one in results)
+        self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
+
+    def confusion(self, at: int) -> Ints:
+        """Rows of the dimension by story, gold label and label said."""
+        legal = self.gold[:, at] >= 0
+        shape = (self.stories, len(SCHEMA[DIMENSIONS[at]].values), len(said_labels(DIMENSIONS[at])))
+        places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.said[legal, at]), shape)
+        return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
+
+    def right(self) -> tuple[Ints, Ints]:
+        """Right cells and cells by story, kind, and all dimensions together before each: shape (stories, kinds, 1 + dimensions)."""
+        legal = self.gold >= 0
+        found = (legal & (self.gold == self.said), legal)
+        return tuple(self._by_kind(one) for one in found)
+
+    def _by_kind(self, cells: NDArray[np.bool_]) -> Ints:
+        wide = np.column_stack([cells.sum(axis=1), cells]).astype(float)
+        by_kind = []
+        for at in range(len(ALL_KINDS)):
+            kept = is_of(self.kinds, at)
+            sums = [np.bincount(self.story[kept], weights=one, minlength=self.stories) for one in wide[kept].T]
+            by_kind.append(np.column_stack(sums))
+        return np.stack(by_kind, axis=1).astype(np.int64)
+
+
+def by_story(story: Ints, cells: NDArray[np.bool_], stories: int) -> Ints:
+    return np.column_stack([np.bincount(story[one], minlength=stories) for one in cells.T])

@@ -1,0 +1,57 @@
+"""Which rows of one story's answer a figure of `analyses` counts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmark.suites.omnitom.analyses import match_bucket, told_kinds
+from benchmark.suites.omnitom.cells import KIND_PLACES, Cells, is_of, said_labels
+from benchmark.suites.omnitom.kinds import order_bucket
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+
+
+def unread(result: Stage1Result | Stage2Result) -> str:
+    """Why official scoring gets nothing out of an answer, "" where it does; its own readings say no more than that."""
+    rows = len(result.pred_counts) if isinstance(result, Stage1Result) else result.paired
+    return "" if rows else "no row"
+
+
+def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matches: str = "") -> tuple[int, int]:
+    """(rows meant, all rows) of a story in the figures of `stage1_analyses`: of a kind on both sides, or predicted ones of a MatchCount."""
+    predicted = list(zip(result.pred_counts, *told_kinds(result), strict=True))
+    gold = [] if matches else list(zip(result.gold_counts, result.gold_orders, result.gold_roles, strict=True))
+    meant = [
+        count
+        for count, of_order, of_role in (*predicted, *gold)
+        if count is not None
+        and (not order or order_bucket(of_order) == order)
+        and (not role or of_role == role)
+        and (not matches or match_bucket(count) == matches)
+    ]
+    return len(meant), len(predicted) + len(gold)
+
+
+def stage2_rows(
+    result: Stage2Result, *, dimension: str = "", gold: str = "", said: str = "", order: str = "", role: str = ""
+) -> tuple[int, int]:
+    """(rows meant, rows they are among) of a story in the figures of `stage2_analyses`.
+
+    Rows are those of the kind. Of a dimension those count whose gold label is legal, and meant are those with the labels `gold` and
+    `said`; without either, the right ones.
+    """
+    cells = Cells([result])
+    kept = np.ones(len(cells.story), dtype=bool)
+    for kind in filter(None, (order, role)):
+        kept &= is_of(cells.kinds, KIND_PLACES[kind])
+    if not dimension:
+        return int(kept.sum()), len(kept)
+    at = DIMENSIONS.index(dimension)
+    kept &= cells.gold[:, at] >= 0
+    right = kept & (cells.gold[:, at] == cells.said[:, at])
+    names = said_labels(dimension)
+    meant = kept if gold or said else right
+    for label, column in ((gold, cells.gold), (said, cells.said)):
+        if label:
+            meant = meant & (column[:, at] == names.index(label))
+    return int(meant.sum()), int(kept.sum())

@@ -1,0 +1,140 @@
+"""Both readings of one story's answers as plain data for a database row, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from benchmark.suites.omnitom import official, repaired
+from benchmark.suites.omnitom.kinds import order_bucket, role_of
+from benchmark.suites.omnitom.labels import DIMENSIONS, Labels
+from benchmark.suites.omnitom.metrics import f1, share
+from benchmark.suites.omnitom.readings.extraction import read_extraction
+from benchmark.suites.omnitom.readings.structured import ignores_schema
+from benchmark.suites.omnitom.readings.values import repaired as repaired_label
+from benchmark.suites.omnitom.records import GoldRow, Record
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+
+
+@dataclass(frozen=True, slots=True)
+class ItemReadings:
+    """`official` and `repaired` as JSON-ready dicts; `score` and `repaired_score` from 0 to 1: F1 of stage 1, mean accuracy of stage
+    2. `unjudged` counts the rows that a judgement leaves out. `official` is None for structured output, which the released code cannot read; the scores are None where there is none, the
+    official one also where the released code would have ended with a traceback."""
+
+    official: dict[str, Any] | None
+    repaired: dict[str, Any]
+    score: float | None
+    repaired_score: float | None
+    unusable: str
+    unjudged: int = 0
+
+
+def read_stage1(
+    record: Record, extraction: str, judgement: str, follow_up: str = "", *, structured: bool = False
+) -> ItemReadings:
+    """Of a judgement; what it lacks the repaired reading takes from its follow-up, the official one never."""
+    texts = {"extract": extraction, "judge": judgement}
+    mended = repaired.stage1_result(record, texts | {"follow_up": follow_up}, structured=structured)
+    kept = _stage1(mended)
+    mended_score = None if mended.unusable else repaired.stage1_score(mended).estimate["f1"]
+    told = (mended_score, mended.unusable, sum(mended.unjudged))
+    if structured:
+        return ItemReadings(None, kept, None, *told)
+    tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
+    result = official.stage1_result(record, tables)
+    held = _stage1(result) | _aborted(tables)
+    return ItemReadings(held, kept, None if tables.aborted else _f1(result), *told)
+
+
+def read_follow_up(
+    record: Record, extraction: str, judgement: str, follow_up: str, *, structured: bool = False
+) -> ItemReadings:
+    """How many of the rows that a judgement lacks its follow-up brings: {"asked", "judged"}."""
+    texts = {"extract": extraction, "judge": judgement}
+    before, after = (
+        sum(repaired.stage1_result(record, texts | more, structured=structured).unjudged)
+        for more in ({}, {"follow_up": follow_up})
+    )
+    ignored = structured and ignores_schema(follow_up, "predictions", "gold")
+    unusable = "" if after < before else repaired.JUDGE_NOT_STRUCTURED if ignored else repaired.NO_JUDGEMENT
+    return ItemReadings(None, {"asked": before, "judged": before - after}, None, None, unusable, after)
+
+
+def read_stage1_rows(extraction: str, *, structured: bool = False) -> ItemReadings:
+    """An extraction alone has no score: `unusable` says whether it can be read, the repaired reading how many rows of which kinds."""
+    rows = read_extraction(extraction, structured=structured)
+    kinds = {"orders": [order_bucket(row.order) for row in rows], "roles": [role_of(row.actor) for row in rows]}
+    unusable = "" if rows else repaired.why_unreadable(extraction, structured=structured)
+    return ItemReadings(None, {"rows": len(rows), **kinds}, None, None, unusable)
+
+
+def _stage1(result: Stage1Result) -> dict[str, Any]:
+    """Counts of both tables; of the predicted rows the kinds too, which only the extraction tells."""
+    counts = {"pred": list(result.pred_counts), "gold": list(result.gold_counts)}
+    return counts | {"orders": list(result.pred_orders), "roles": list(result.pred_roles)}
+
+
+def read_stage2(record: Record, answer: str, *, structured: bool = False) -> ItemReadings:
+    texts = {"label": answer}
+    mended = repaired.stage2_result(record, texts, structured=structured)
+    kept = {"predicted": [row and list(row) for row in mended.predicted]}
+    mended_score = None if mended.unusable else repaired.stage2_score(mended).estimate["overall_accuracy"]
+    if structured:
+        return ItemReadings(None, kept, None, mended_score, mended.unusable)
+    tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
+    result = official.stage2_result(record, tables)
+    held = {"predicted": [row and list(row) for row in result.predicted]} | _aborted(tables)
+    return ItemReadings(held, kept, None if tables.aborted else _accuracy(result), mended_score, mended.unusable)
+
+
+def _aborted(tables: official.StoredTables) -> dict[str, Any]:
+    return {"aborted": dict(tables.aborted)} if tables.aborted else {}
+
+
+def _f1(result: Stage1Result) -> float:
+    precision = share(result.pred_matched, len(result.pred_counts))
+    return f1(precision, share(result.gold_matched, len(result.gold_counts)))
+
+
+def _accuracy(result: Stage2Result) -> float:
+    """The mean of seven accuracies over the same rows: the share of right cells."""
+    right = sum(
+        bool(said[at]) and said[at] == gold[at]
+        for gold, said in zip(result.gold, result.predicted, strict=True)
+        if said is not None
+        for at in range(len(DIMENSIONS))
+    )
+    return share(right, len(result.gold) * len(DIMENSIONS))
+
+
+def stage1_of(record: Record, held: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage1Result:
+    """The result again that `read_stage1` put down as its `repaired` (`mended`) or `official` part."""
+    gold, roles = _gold(record.rows, mended)
+    return Stage1Result(
+        record.story_id,
+        record.category,
+        tuple(held["pred"]),
+        tuple(held["gold"]),
+        tuple(row[0] for row in gold),
+        unusable if mended else "",
+        tuple(held.get("orders", ())),
+        roles,
+        tuple(held.get("roles", ())),
+    )
+
+
+def stage2_of(record: Record, held: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage2Result:
+    gold, roles = _gold(record.rows, mended)
+    predicted = tuple(None if row is None else tuple(row) for row in held["predicted"])
+    return Stage2Result(record.story_id, record.category, gold, predicted, unusable if mended else "", roles)
+
+
+@lru_cache(4096)
+def _gold(rows: tuple[GoldRow, ...], mended: bool) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
+    """(labels, roles) of the gold rows of a reading: the same for every model of a run."""
+    kept = [row for row in rows if row.shown] if mended else rows
+    labels = tuple(tuple(map(repaired_label, DIMENSIONS, row.labels)) if mended else row.labels for row in kept)
+    return labels, tuple(role_of(row.actor) for row in kept)

@@ -1,0 +1,106 @@
+"""Official figures: by story, over all stories and by category (specification "OmniToM scoring", section 6).
+
+Story figures are rounded to six decimals first and averaged afterwards, which moves the last digit. Every value is a
+text, as in official output; shares are fractions from 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import Any
+
+from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from judge.domain.text import normalise_space
+
+STAGE1_SHARES = ("precision", "recall", "f1")
+STAGE2_SHARES = ("overall_accuracy", *(f"acc_{COLUMNS[dimension]}" for dimension in DIMENSIONS))
+STAGE1_COLUMNS = ("story_id", "story_category", "pred_total", "gt_total", "pred_matched", "gt_matched", *STAGE1_SHARES)
+STAGE2_COLUMNS = ("story_id", "story_category", "pairs", "matched_pairs", *STAGE2_SHARES)
+
+Row = dict[str, str]
+
+
+def six(value: float) -> str:
+    return f"{value:.6f}"
+
+
+def share(part: int, whole: int) -> float:
+    """`part` of `whole`; 0 of nothing is 0, as official scoring has it."""
+    return part / whole if whole else 0.0
+
+
+def f1(precision: float, recall: float) -> float:
+    """Harmonic mean, 0 where both are 0."""
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def stage1_row(result: Stage1Result) -> Row:
+    """One line of `stage1_story_metrics.csv`."""
+    pred_total, gold_total = len(result.pred_counts), len(result.gold_counts)
+    precision, recall = share(result.pred_matched, pred_total), share(result.gold_matched, gold_total)
+    counts = (result.story_id, normalise_space(result.category), pred_total, gold_total)
+    values = (*counts, result.pred_matched, result.gold_matched, *map(six, (precision, recall, f1(precision, recall))))
+    return dict(zip(STAGE1_COLUMNS, map(str, values), strict=True))
+
+
+def stage2_row(result: Stage2Result) -> Row:
+    """One line of `stage2_story_metrics.csv`. A row that was not predicted and an empty label are wrong."""
+    correct = [0] * len(DIMENSIONS)
+    for gold, predicted in zip(result.gold, result.predicted, strict=True):
+        for at, label in enumerate(predicted or ()):
+            correct[at] += bool(label) and label == gold[at]
+    pairs = len(result.gold)
+    accuracies = [share(one, pairs) for one in correct]
+    overall = sum(accuracies) / len(accuracies)
+    values = (
+        result.story_id,
+        normalise_space(result.category),
+        pairs,
+        result.paired,
+        *map(six, (overall, *accuracies)),
+    )
+    return dict(zip(STAGE2_COLUMNS, map(str, values), strict=True))
+
+
+def stage1_metrics(results: Sequence[Stage1Result]) -> dict[str, Any]:
+    """{overall, by_category, stories}; `overall` also has `f1_category_mean`, the figure that the paper's table 3
+    prints: the plain mean of the categories' F1."""
+    return _metrics([(one.category, stage1_row(one)) for one in results], STAGE1_SHARES)
+
+
+def stage2_metrics(results: Sequence[Stage2Result]) -> dict[str, Any]:
+    """{overall, by_category, stories}, as `stage1_metrics` without the mean of categories."""
+    return _metrics([(one.category, stage2_row(one)) for one in results], STAGE2_SHARES)
+
+
+def _metrics(rows: Sequence[tuple[str, Row]], shares: Sequence[str]) -> dict[str, Any]:
+    return {**averages(rows, shares), "stories": [row for _, row in rows]}
+
+
+def averages(rows: Sequence[tuple[str, Mapping[str, Any]]], shares: Sequence[str]) -> dict[str, Any]:
+    """{overall, by_category} from each story's category, verbatim, and its printed figures, as texts or as numbers.
+
+    Categories stand in the order of their verbatim names, of which two can read alike.
+    """
+    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for category, row in rows:
+        groups[category].append(row)
+    overall = _means([row for _, row in rows], shares)
+    by_category = [
+        {"story_category": normalise_space(category), **_means(groups[category], shares)} for category in sorted(groups)
+    ]
+    if "f1" in shares:
+        overall["f1_category_mean"] = _mean([row["f1"] for row in by_category])
+    return {"overall": overall, "by_category": by_category}
+
+
+def _means(rows: Sequence[Mapping[str, Any]], shares: Sequence[str]) -> Row:
+    return {"stories": str(len(rows)), **{name: _mean([row[name] for row in rows]) for name in shares}}
+
+
+def _mean(printed: Sequence[str | float]) -> str:
+    """The exact mean of printed figures, printed."""
+    return six(mean(map(float, printed))) if printed else six(0)

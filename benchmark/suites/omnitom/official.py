@@ -1,0 +1,187 @@
+"""From raw model texts to official figures, by way of the tables that the released runner stores.
+
+Specification "OmniToM scoring", sections 5 and 6. A stage has figures only where every story of the selection has its
+texts, and none where the released code would have ended with a traceback.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmark.suites.omnitom.kinds import order_bucket, role_of
+from benchmark.suites.omnitom.labels import canonical
+from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
+from benchmark.suites.omnitom.pipe_tables import ExtractionRow, LabelRow, extraction_rows, label_rows
+from benchmark.suites.omnitom.records import Record
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from judge.domain.alignment import align
+from judge.domain.tables import JudgedRow, OversizedField, check_fields, read_judgement
+from judge.domain.text import key, normalise_space
+
+STAGES = ("extract", "label", "judge")
+STRUCTURED = "Structured output has no official reading: the released code cannot read it."
+
+Texts = Mapping[int, Mapping[str, str]]
+"""The raw answer of each story by stage: {story_id: {"extract"?, "label"?, "judge"?}}."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTables:
+    """The tables of one story as the runner keeps them; None for a stage without a text.
+
+    `judged` are both tables of the judge: predicted rows, gold rows. `aborted` says at which stage and why the released
+    code would end, empty where it would not.
+    """
+
+    extraction: tuple[ExtractionRow, ...] | None = None
+    labels: tuple[LabelRow, ...] | None = None
+    judged: tuple[tuple[JudgedRow, ...], tuple[JudgedRow, ...]] | None = None
+    aborted: Mapping[str, str] = field(default_factory=dict)
+
+
+def stored_tables(records: Iterable[Record], texts: Texts) -> dict[int, StoredTables]:
+    """What the runner would store for each story that has a text.
+
+    Records that share an id share their files, which are made from the first of them: a stage whose file is there is
+    skipped.
+    """
+    found: dict[int, StoredTables] = {}
+    for record in records:
+        if record.story_id not in found and texts.get(record.story_id):
+            found[record.story_id] = _stored(record, texts[record.story_id])
+    return found
+
+
+def _stored(record: Record, texts: Mapping[str, str]) -> StoredTables:
+    aborted: dict[str, str] = {}
+    extraction = labels = judged = None
+    if "extract" in texts:
+        extraction = _storable(extraction_rows(texts["extract"]), ExtractionRow._make, "extract", aborted)
+    if "label" in texts:
+        rows = (row.cells() for row in label_rows(texts["label"]))
+        labels = _storable(rows, lambda cells: LabelRow(cells[0], cells[1], tuple(cells[2:])), "label", aborted)
+    if "judge" in texts and extraction is not None:
+        try:
+            judged = judged_tables(record, extraction, texts["judge"])
+        except OversizedField as error:
+            aborted["judge"] = str(error)
+    return StoredTables(extraction, labels, judged, aborted)
+
+
+def _storable(rows: Iterable[Iterable[str]], make, stage: str, aborted: dict[str, str]):
+    """Rows as they come back from a CSV file: space-normalised; None where the file could not be read back."""
+    cells = [[normalise_space(cell) for cell in row] for row in rows]
+    try:
+        for row in cells:
+            check_fields(row)
+    except OversizedField as error:
+        aborted[stage] = str(error)
+        return None
+    return tuple(make(row) for row in cells)
+
+
+def judged_tables(
+    record: Record, extraction: Sequence[ExtractionRow], text: str
+) -> tuple[tuple[JudgedRow, ...], tuple[JudgedRow, ...]]:
+    """The judge's counts on the rows that it was given: predicted, gold. Raises OversizedField."""
+    judgement = read_judgement(text)
+    sides = (
+        ([(row.actor, row.belief) for row in extraction], judgement.predictions),
+        ([(row.actor, row.belief) for row in record.rows], judgement.gold),
+    )
+    predicted, gold = (
+        tuple(JudgedRow(*row, count) for row, count in zip(rows, align(rows, judged), strict=True))
+        for rows, judged in sides
+    )
+    return predicted, gold
+
+
+def stage1_result(record: Record, tables: StoredTables) -> Stage1Result:
+    predicted, gold = tables.judged or ((), ())
+    counts = (tuple(row.count for row in rows) for rows in (predicted, gold))
+    extracted = tables.extraction if tables.judged else ()
+    return Stage1Result(
+        record.story_id,
+        record.category,
+        *counts,
+        gold_orders=tuple(row.labels[0] for row in record.rows),
+        pred_orders=tuple(order_bucket(canonical("order", row.order)) for row in extracted),
+        gold_roles=tuple(role_of(row.actor) for row in record.rows),
+        pred_roles=tuple(role_of(row.actor) for row in extracted),
+    )
+
+
+def stage2_result(record: Record, tables: StoredTables) -> Stage2Result:
+    """Gold rows paired with predicted rows: the n-th of equal rows with the n-th."""
+    rows = tables.labels or ()
+    predicted = dict(zip(_numbered((row.actor, row.belief) for row in rows), rows, strict=True))
+    paired = (predicted.get(one) for one in _numbered((row.actor, row.belief) for row in record.rows))
+    return Stage2Result(
+        record.story_id,
+        record.category,
+        tuple(row.labels for row in record.rows),
+        tuple(row.labels if row else None for row in paired),
+        roles=tuple(role_of(row.actor) for row in record.rows),
+    )
+
+
+def _numbered(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str, int]]:
+    """Each row's keys, and how many rows with these keys stood before it in its table."""
+    seen: Counter[tuple[str, str]] = Counter()
+    out = []
+    for actor, belief in rows:
+        pair = (key(actor), key(belief))
+        out.append((*pair, seen[pair]))
+        seen[pair] += 1
+    return out
+
+
+def score_official(records: Sequence[Record], texts: Texts) -> dict[str, Any]:
+    """{"stage1", "stage2"}: the figures of the selection `records` (see `metrics`), by the texts of their stages.
+
+    A stage is None where a story lacks its text or the released code would have aborted; `reason` then has the sentence
+    for it: {"stage1": None, "stage2": {…}, "reason": {"stage1": "…"}}.
+    """
+    tables = stored_tables(records, texts)
+    out: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    for stage, result, metrics in _PLAN:
+        if why := _lacking(records, tables, stage):
+            out[stage], reasons[stage] = None, why
+        else:
+            out[stage] = metrics([result(record, tables[record.story_id]) for record in records])
+    return {**out, "reason": reasons} if reasons else out
+
+
+_PLAN = (("stage1", stage1_result, stage1_metrics), ("stage2", stage2_result, stage2_metrics))
+NEEDED = {"stage1": ("extract", "judge"), "stage2": ("label",)}
+"""The answers that each stage's figures rest on, in the order in which they are made."""
+_HELD = {"extract": "extraction", "judge": "judged", "label": "labels"}
+
+
+def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], stage: str) -> str:
+    if not records:
+        return "No story is selected."
+    none = StoredTables()
+    for record in records:
+        held = tables.get(record.story_id, none)
+        answered = {one for one, name in _HELD.items() if getattr(held, name) is not None}
+        if why := why_none(record.story_id, stage, answered, held.aborted):
+            return why
+    return ""
+
+
+def why_none(story: int, stage: str, answered: Collection[str], aborted: Mapping[str, str]) -> str:
+    """Why no selection with this story has official figures of the stage; empty where it does not stand in the way.
+
+    `answered` are the kinds of answers that it has, `aborted` what the released code would end at and why.
+    """
+    for needed in NEEDED[stage]:
+        if needed in aborted:
+            return f"Story {story}, {needed}: {aborted[needed]}"
+        if needed not in answered:
+            return f"Story {story} has no answer for {needed}; official scoring needs one of every story."
+    return ""

@@ -1,0 +1,230 @@
+"""Figures of counts: label distribution, MatchCount distribution, confusion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from annotation.domain.schema import SCHEMA
+from benchmark.domain.figures.dots import EDGE, GAP, Series, draw_legend, scale
+from benchmark.domain.figures.heat import heat_table
+from benchmark.domain.figures.measuring import text_width, wrapped
+from benchmark.domain.figures.names import ROOM, labels, printable, shortened
+from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
+from benchmark.domain.figures.theme import SMALL
+from benchmark.domain.figures.values import Percent, barred, ended, sentences
+from benchmark.suites.omnitom.cells import ILLEGAL, MISSING
+
+Counts = Mapping[str, int]
+NO_LABEL = "No label was counted."
+NO_ROW = "No predicted row was judged."
+_ROW = 13.0
+
+
+def label_distribution(
+    dimensions: Mapping[str, Mapping[str, Counts]],
+    *,
+    model: str,
+    reading: str,
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
+) -> bytes:
+    """How often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's figure 4.
+
+    `dimensions` is {dimension: {label: {"gold", "predicted"[, "gold_interval", "interval", "reason"]}}}. Bars are shares: of the gold rows of all
+    stories, and of those in the usable ones; lines over them the intervals of the shares.
+    """
+    title = f"Labels in gold and as predicted by {model}, {reading} reading"
+    held = {name: _used(table) for name, table in dimensions.items()}
+    totals = {name: _totals(table) for name, table in dimensions.items()}
+    if not any(one["gold"] for one in totals.values()):
+        return nothing(NO_LABEL, format, theme, title)
+    shown = {name: table for name, table in held.items() if totals[name]["gold"]}
+    sheet = _distribution(shown, totals, (model, reading), theme, WIDTHS[width])
+    lines = [
+        f"{SCHEMA[name].name} ({totals[name]['gold']} gold rows, {totals[name]['predicted']} in usable stories): "
+        + ", ".join(f"{label} gold {one['gold']}, predicted {one['predicted']}" for label, one in table.items())
+        for name, table in held.items()
+    ]
+    return sheet.bytes(format, title, sentences(lines))
+
+
+def _totals(table: Mapping[str, Counts]) -> dict[str, int]:
+    return {side: sum(one[side] for one in table.values()) for side in ("gold", "predicted")}
+
+
+def _used(table: Mapping[str, Counts]) -> dict[str, Counts]:
+    """What is no label is shown only where it was said."""
+    return {label: one for label, one in table.items() if label not in {MISSING, ILLEGAL} or one["predicted"]}
+
+
+def _distribution(held, totals: Mapping[str, Counts], said: tuple[str, str], theme: str, width: float) -> Sheet:
+    model, reading = said
+    columns = 2 if width > WIDTHS["column"] else 1
+    each = (width - 2 * EDGE - 3 * GAP * (columns - 1)) / columns
+    heights = [EDGE + 15.0] * columns
+    places = []
+    for name, table in held.items():
+        at = heights.index(min(heights))
+        places.append((name, EDGE + at * (each + 3 * GAP), heights[at]))
+        heights[at] += 14 + _ROW * len(table) + 8
+    caption = wrapped(
+        f"Share of the dimension's rows (%): gold, predicted, {reading} reading{_lines(held)}", width - 2 * EDGE
+    )
+    sheet = Sheet(width, max(heights) + LINE * len(caption), theme)
+    series = (
+        Series(key="gold", label="Gold", marker="s", colour="line_strong"),
+        Series(key="predicted", label=labels([model])[0], marker="s"),
+    )
+    draw_legend(sheet, series, EDGE, EDGE + 5)
+    names = text_width([label for table in held.values() for label in table]) + GAP
+    most = max(_reach(one, totals[name]) for name, table in held.items() for one in table.values())
+    for name, left, top in places:
+        _dimension(sheet, name, held[name], totals[name], left=left, top=top, names=names, each=each, most=most)
+    sheet.caption(width / 2, sheet.height - 5 - LINE * (len(caption) - 1), caption)
+    return sheet
+
+
+def _lines(held: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+    shown = [one for table in held.values() for one in table.values() if one["gold"] or one["predicted"]]
+    return barred((Percent(0.0, one.get("interval"), one.get("reason") or "") for one in shown), "line")
+
+
+_ENDS = {"gold": "gold_interval", "predicted": "interval"}
+
+
+def _share(one: Mapping[str, Any], side: str, total: Counts) -> float:
+    return one[side] / total[side] if total[side] else 0.0
+
+
+def _reach(one: Mapping[str, Any], total: Counts) -> float:
+    """How far the bars of a label and their intervals go."""
+    ends = [end for side in _ENDS.values() for end in one.get(side) or ()]
+    return max([*ends, *(_share(one, side, total) for side in _ENDS)])
+
+
+def _dimension(sheet: Sheet, name: str, table, total: Counts, *, left, top, names, each, most) -> None:
+    numbers = text_width(["100.0  100.0"], SMALL)
+    sheet.text(left, top + 6, SCHEMA[name].name, weight="bold")
+    axes = sheet.axes(left + names, top + 14, each - names - numbers - 4, _ROW * len(table), frame=False)
+    axes.set_xlim(0, most)
+    axes.set_ylim(len(table), 0)
+    middles = np.arange(len(table)) + 0.5
+    for key, shift, colour in (("gold", -0.19, sheet.theme.line_strong), ("predicted", 0.19, sheet.theme.chart)):
+        shares = [_share(one, key, total) for one in table.values()]
+        axes.barh(middles + shift, shares, height=0.34, color=colour)
+        ends = [
+            (y + shift, *one[_ENDS[key]]) for y, one in zip(middles, table.values(), strict=True) if one.get(_ENDS[key])
+        ]
+        if ends:
+            axes.hlines(*np.transpose(ends), color=sheet.theme.ink, linewidth=0.8)
+    axes.axvline(0, color=sheet.theme.line_strong, linewidth=0.7)
+    for at, (label, one) in enumerate(table.items()):
+        y = top + 14 + _ROW * (at + 0.5)
+        sheet.text(left + names - GAP + 3, y, label, ha="right")
+        for key, right in (("gold", left + each - numbers / 2 - 3), ("predicted", left + each)):
+            sheet.text(
+                right, y, f"{100 * _share(one, key, total):.1f}", size=SMALL, colour=sheet.theme.soft, ha="right"
+            )
+
+
+def match_counts(
+    rows: Mapping[str, Counts],
+    *,
+    reading: str,
+    note: str = "",
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
+) -> bytes:
+    """Predicted rows by how many gold rows they match, as shares; `rows` is {model: `match_counts`}."""
+    title = f"MatchCount distribution, {reading} reading"
+    held = {model: {name: n for name, n in one.items() if name != "total"} for model, one in rows.items()}
+    if not any(sum(one.values()) for one in held.values()):
+        return nothing(NO_ROW, format, theme, title)
+    sheet = _stacked(held, f"Predicted rows (%), {reading} reading{ended(note)}", theme, width)
+    lines = [f"{model}: " + ", ".join(f"{name} match {n}" for name, n in one.items()) for model, one in held.items()]
+    return sheet.bytes(format, title, sentences(lines))
+
+
+def _stacked(held: Mapping[str, Counts], unit: str, theme: str, wide: Width) -> Sheet:
+    names, width = labels(held, ROOM[wide]), WIDTHS[wide]
+    totals = [f"{sum(one.values()):,}" for one in held.values()]
+    left, beside = EDGE + text_width(names) + GAP, text_width([*totals, "Rows"]) + GAP
+    caption = wrapped(unit, width - 2 * EDGE)
+    sheet = Sheet(width, EDGE + 15 + 14 * len(names) + 17 + LINE * len(caption), theme)
+    buckets = list(dict.fromkeys(name for one in held.values() for name in one))
+    colours = [sheet.theme.line, *(sheet.theme.tint(share) for share in np.linspace(0.42, 1, max(1, len(buckets) - 1)))]
+    at = EDGE
+    for name, colour in zip(buckets, colours, strict=False):
+        sheet.box(at, EDGE + 2, 8, 7, colour, edgecolor=sheet.theme.line_strong, linewidth=0.5)
+        said = f"{name} {'match' if name == '1' else 'matches'}" if wide == "page" else name
+        sheet.text(at + 11, EDGE + 5.5, said, size=SMALL, colour=sheet.theme.soft)
+        at += 21 + text_width([said], SMALL)
+    axes = sheet.axes(left, EDGE + 15, width - left - EDGE - beside, 14 * len(names))
+    _bars(axes, list(held.values()), dict(zip(buckets, colours, strict=False)), sheet)
+    scale(axes, (0, 100), width - left - EDGE - beside)
+    sheet.text(width - EDGE, EDGE + 5.5, "Rows", size=SMALL, colour=sheet.theme.soft, ha="right")
+    for line, (name, total) in enumerate(zip(names, totals, strict=True)):
+        sheet.text(left - GAP, EDGE + 15 + 14 * (line + 0.5), name, ha="right")
+        sheet.text(width - EDGE, EDGE + 15 + 14 * (line + 0.5), total, ha="right")
+    sheet.caption(left + (width - left - beside) / 2, sheet.height - LINE * len(caption), caption)
+    return sheet
+
+
+def _bars(axes: Axes, rows: Sequence[Counts], colours: Mapping[str, str], sheet: Sheet) -> None:
+    axes.set_ylim(len(rows), 0)
+    middles, start = np.arange(len(rows)) + 0.5, np.zeros(len(rows))
+    totals = np.array([max(1, sum(one.values())) for one in rows])
+    for name, colour in colours.items():
+        shares = 100 * np.array([one.get(name, 0) for one in rows]) / totals
+        axes.barh(middles, shares, left=start, height=0.72, color=colour, edgecolor=sheet.theme.surface, linewidth=0.5)
+        start = start + shares
+
+
+def confusion(
+    table: Mapping[str, Counts],
+    *,
+    dimension: str,
+    model: str,
+    reading: str,
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
+) -> bytes:
+    """Gold labels × predicted labels with counts, coloured by the share of the gold label's rows.
+
+    `table` is {gold label: {predicted label: rows}}; what is no label has a column only where it was said.
+    """
+    title = f"{SCHEMA[dimension].name}: gold labels and those of {model}, {reading} reading"
+    said = [
+        name
+        for name in next(iter(table.values()), {})
+        if name not in {MISSING, ILLEGAL} or any(row[name] for row in table.values())
+    ]
+    if not any(sum(row.values()) for row in table.values()):
+        return nothing(NO_LABEL, format, theme, title)
+    totals = {gold: sum(row.values()) for gold, row in table.items()}
+    shares = [
+        [100 * row[name] / totals[gold] if totals[gold] else None for name in said] for gold, row in table.items()
+    ]
+    sheet = heat_table(
+        [printable(gold) for gold in table],
+        said,
+        shares,
+        [[f"{row[name]:,}" for name in said] for row in table.values()],
+        legend=f"Rows, {reading} reading; colour: share of the gold label's rows (%)",
+        theme=theme,
+        width=WIDTHS[width],
+        ends=(0.0, 100.0),
+        corner=("Gold", shortened(f"Predicted by {printable(model)}", 44)),
+    )
+    lines = [
+        f"{gold} ({totals[gold]} rows): " + ", ".join(f"{name} {row[name]}" for name in said if row[name])
+        for gold, row in table.items()
+    ]
+    return sheet.bytes(format, title, sentences(lines))

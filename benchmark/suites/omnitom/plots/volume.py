@@ -1,0 +1,181 @@
+"""Predicted rows a story against precision, recall and F1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator
+
+from benchmark.domain.figures.dots import EDGE, GAP
+from benchmark.domain.figures.measuring import text_width, wrapped
+from benchmark.domain.figures.names import labels
+from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
+from benchmark.domain.figures.theme import SMALL, families
+from benchmark.domain.figures.values import BANDS, Figure, Percent, barred, bounds_of, ended, limits, percent, sentences
+from benchmark.suites.omnitom.plots.placing import Placer
+
+NO_VOLUME = "No model has predicted a row."
+UNBOUNDED = " (rows a story have none: an answer that nobody can read may hold any number)"
+_NUMBER, _BAND = 16.0, 7.0
+PANELS = {"precision": ("Precision", "^"), "recall": ("Recall", "s"), "f1": ("F1", "o")}
+
+
+def volume(
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    reading: str,
+    note: str = "",
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
+) -> bytes:
+    """Predicted rows a story (logarithmic) against precision, recall and F1: the paper's figure 8.
+
+    A row is {"model", "predicted_per_story", "precision", "recall", "f1"}, figures; models are numbered, with a key below. One
+    without a predicted row is left out. A share's "bounds" are drawn as a band where they differ; rows a story have none: an answer that nobody
+    can read may hold any number of them.
+    """
+    title = f"Predicted rows a story against precision, recall and F1, {reading} reading"
+    none = [row["model"] for row in rows if not _rows_a_story(row["predicted_per_story"])]
+    rows = [row | {"x": x} for row in rows if (x := _rows_a_story(row["predicted_per_story"]))]
+    if not rows:
+        return nothing(NO_VOLUME, format, theme, title)
+    shown = [one for row in rows for one in (row["x"], *(percent(row.get(name)) for name in PANELS))]
+    banded = any(bounds_of(row.get(name)) for row in rows for name in PANELS)
+    unit = f"Predicted rows a story, {reading} reading{barred(shown)}{(BANDS + UNBOUNDED) if banded else ''}"
+    unit += ended(f"without a predicted row: {', '.join(none)}" if none else "") + ended(note)
+    sheet = _volume(rows, unit, theme, WIDTHS[width])
+    lines = [
+        f"{at}. {row['model']}: {row['x'].said()} rows a story"
+        + "".join(
+            f", {name.lower()} {one.said()}{_worst_to_best(row.get(key))}"
+            for key, (name, _) in PANELS.items()
+            if (one := percent(row.get(key)))
+        )
+        for at, row in enumerate(rows, 1)
+    ]
+    return sheet.bytes(format, title, sentences(lines))
+
+
+def _worst_to_best(figure: Figure) -> str:
+    ends = bounds_of(figure)
+    return f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else ""
+
+
+def _rows_a_story(figure: Figure) -> Percent | None:
+    """A number of rows, which is no share; None for nought, which a logarithmic axis does not have."""
+    held = figure if isinstance(figure, Mapping) else {"value": figure}
+    if not held.get("value"):
+        return None
+    ends = tuple(held["interval"]) if held.get("interval") else None
+    return Percent(float(held["value"]), ends, held.get("reason") or "")
+
+
+def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: float) -> Sheet:
+    key = labels(row["model"] for row in rows)
+    columns = max(1, int((width - 2 * EDGE) // (_NUMBER + text_width(key, SMALL) + GAP)))
+    lines = -(-len(key) // columns)
+    across = len(PANELS) if width > WIDTHS["column"] else 1
+    left, tall = EDGE + 20.0, 120.0
+    each = (width - left - EDGE - 2.5 * GAP * (across - 1)) / across
+    block = 14 + tall + 17
+    deep = -(-len(PANELS) // across)
+    caption = wrapped(unit, width - 2 * EDGE)
+    sheet = Sheet(width, EDGE + block * deep + LINE * len(caption) + 8 + 11 * lines, theme)
+    figures = {name: [percent(row.get(name)) for row in rows] for name in PANELS}
+    bounds = {name: [bounds_of(row.get(name)) for row in rows] for name in PANELS}
+    ends = [Percent(end) for held in bounds.values() for one in held if one for end in one]
+    span = limits([*ends, *(one for found in figures.values() for one in found)])
+    x = np.array([row["x"].value for row in rows])
+    for at, (name, (heading, marker)) in enumerate(PANELS.items()):
+        start, top = left + (at % across) * (each + 2.5 * GAP), EDGE + (at // across) * block
+        sheet.text(start, top + 6, f"{heading} (%)", weight="bold")
+        axes = sheet.axes(start, top + 14, each, tall)
+        _upright(axes, span, labelled=at % across == 0)
+        _logarithmic(axes, x)
+        _bands(axes, x, bounds[name], sheet.theme.line)
+        _bars(axes, [row["x"] for row in rows], figures[name], sheet.theme.chart)
+        _numbered(axes, x, figures[name], marker, sheet, (each, tall))
+    sheet.caption(left + (width - left - EDGE) / 2, EDGE + block * deep + 3, caption)
+    for at, text in enumerate(key):
+        place = EDGE + (at // lines) * (width - 2 * EDGE) / columns
+        height = EDGE + block * deep + LINE * len(caption) + 12 + 11 * (at % lines)
+        sheet.text(place + _NUMBER - 5, height, str(at + 1), size=SMALL, colour=sheet.theme.soft, ha="right")
+        sheet.text(place + _NUMBER, height, text, size=SMALL)
+    return sheet
+
+
+def _bands(axes: Axes, x: np.ndarray, bounds: Sequence[tuple[float, float] | None], colour: str) -> None:
+    for across, ends in zip(x, bounds, strict=True):
+        if ends:
+            axes.vlines(across, *ends, color=colour, linewidth=_BAND, zorder=0.5)
+
+
+def _bars(axes: Axes, x: Sequence[Percent], y: Sequence[Percent | None], colour: str) -> None:
+    """Intervals across and upright."""
+    known = [(across, up) for across, up in zip(x, y, strict=True) if up]
+    for across, up in known:
+        how = {"color": colour, "linewidth": 0.8, "alpha": 0.6, "zorder": 1}
+        if across.interval:
+            axes.hlines(up.value, *across.interval, **how)
+        if up.interval:
+            axes.vlines(across.value, *up.interval, **how)
+
+
+def _upright(axes: Axes, span: tuple[float, float], *, labelled: bool) -> None:
+    axes.set_ylim(*span)
+    ticks = [tick for tick in range(0, 101, 10 if span[1] - span[0] < 70 else 20) if span[0] <= tick <= span[1]]
+    axes.set_yticks(ticks, [str(tick) for tick in ticks])
+    axes.tick_params(axis="y", left=False, labelleft=labelled)
+
+
+def _logarithmic(axes: Axes, x: np.ndarray) -> None:
+    axes.set_xscale("log")
+    low, high = x.min() / 1.25, x.max() * 1.25
+    axes.set_xlim(low, high)
+    steps = (
+        (1, 2, 5) if high > 8 * low else (1, 2, 3, 5, 7) if high > 3 * low else (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8)
+    )
+    ticks = [step * 10.0**power for power in range(-2, 5) for step in steps if low <= step * 10.0**power <= high]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _numbered(axes: Axes, x, figures, marker: str, sheet: Sheet, size: tuple[float, float]) -> None:
+    """Marks with the model's number where there is room for it, by the mark."""
+    theme = sheet.theme
+    for tick in axes.get_yticks():
+        axes.axhline(tick, color=theme.line, linewidth=0.6, zorder=0)
+    known = [(at, value.value) for at, value in enumerate(figures) if value]
+    axes.plot(
+        [x[at] for at, _ in known],
+        [y for _, y in known],
+        linestyle="none",
+        marker=marker,
+        markersize=4,
+        color=theme.chart,
+        clip_on=False,
+    )
+    low, high = np.log(axes.get_xlim())
+    bottom, top = axes.get_ylim()
+    points = [
+        ((np.log(x[at]) - low) / (high - low) * size[0], (y - bottom) / (top - bottom) * size[1]) for at, y in known
+    ]
+    placer = Placer(points, size)
+    for (at, _), point in zip(known, points, strict=True):
+        text = str(at + 1)
+        left, height = placer.place(point, text_width([text], SMALL), SMALL)
+        place = (left / size[0], height / size[1])
+        axes.text(
+            *place,
+            text,
+            transform=axes.transAxes,
+            size=SMALL,
+            color=theme.ink,
+            ha="center",
+            va="center",
+            family=families(),
+        )

@@ -1,0 +1,159 @@
+"""In-context examples: solved stories of the same category, never the story that is asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from annotation.domain.schema import SCHEMA, WORLD
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
+from benchmark.suites.omnitom.prompting.imperfect import Prediction, imperfect
+from benchmark.suites.omnitom.records import GoldRow, Record
+from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table, judgement
+from judge.domain.alignment import align
+from judge.domain.tables import OversizedField, read_judgement
+from judge.domain.text import key
+
+MAX_EXAMPLES = 3
+ALIKE = 90
+"""Stories at least this similar (percent of characters in common) are versions of one story."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A story with its gold rows, and for the judge a prediction that is wrong in known ways."""
+
+    record: Record
+    prediction: Prediction | None = None
+
+
+def examples_for(
+    category: str, stage: str, not_this_story: str, records: Iterable[Record], count: int
+) -> tuple[Example, ...]:
+    """The first `count` records (0 to MAX_EXAMPLES) of the category that can serve; fewer where there are fewer.
+
+    `not_this_story` is the text of the story that is asked: neither it nor another version of it is taken, whatever its
+    id, and of two versions of a story only the first. A record can serve where official parsing reads its ideal answer
+    back whole, its labels are legal, and, for the judge, a prediction can be derived. Raises ValueError.
+    """
+    check_count(count)
+    found: list[Example] = []
+    seen = [not_this_story]
+    for record in records:
+        if len(found) == count:
+            break
+        if record.category != category or any(is_alike(record.story, story) for story in seen):
+            continue
+        if example := example_of(record, stage):
+            found.append(example)
+            seen.append(record.story)
+    return tuple(found)
+
+
+def check_count(count: int) -> None:
+    if not 0 <= count <= MAX_EXAMPLES:
+        raise ValueError(f"{count} examples were asked for; a prompt takes 0 to {MAX_EXAMPLES}.")
+
+
+def is_alike(one: str, other: str) -> bool:
+    """Whether two texts are one story, or versions of it that differ in a few words."""
+    return fuzz.ratio(key(one), key(other), score_cutoff=ALIKE) >= ALIKE
+
+
+@lru_cache(1024)  # a run asks for the same few records once a story
+def example_of(record: Record, stage: str) -> Example | None:
+    """The record as an example of a stage; None where it cannot serve."""
+    rows = record.shown
+    if not rows or not all(_is_whole(row, stage) for row in rows):
+        return None
+    rows = [replace(row, order=row.labels[0]) for row in rows]
+    if stage == "extract":
+        rows = _by_actor(rows)
+    example = Example(replace(record, rows=tuple(rows)), _prediction(rows) if stage == "judge" else None)
+    if stage == "judge" and example.prediction is None:
+        return None
+    return example if _reads_back(example, stage) else None
+
+
+def _is_whole(row: GoldRow, stage: str) -> bool:
+    """Whether the row says the same however it is written, and its labels are legal where they are shown."""
+    needed = {"extract": DIMENSIONS[:1], "label": DIMENSIONS}.get(stage, ())
+    legal = all(SCHEMA.is_legal(dimension, row.labels[DIMENSIONS.index(dimension)]) for dimension in needed)
+    return legal and row.as_told == (row.actor, row.belief)
+
+
+def _by_actor(rows: Sequence[GoldRow]) -> list[GoldRow]:
+    """World first, then one actor after another as they appear: what level 4 asks for."""
+    actors = list(dict.fromkeys([WORLD, *(key(row.actor) for row in rows)]))
+    return sorted(rows, key=lambda row: actors.index(key(row.actor)))
+
+
+def _prediction(rows: Sequence[GoldRow]) -> Prediction | None:
+    return imperfect([row.as_told for row in rows])
+
+
+def _reads_back(example: Example, stage: str) -> bool:
+    rows, text = example.record.rows, ideal_answer(example, stage, "text")
+    if stage == "extract":
+        return [tuple(row) for row in extraction_rows(text)] == [(row.actor, row.belief, row.order) for row in rows]
+    if stage == "label":
+        return [tuple(row) for row in label_rows(text)] == [(row.actor, row.belief, row.labels) for row in rows]
+    try:
+        judged = read_judgement(text)
+    except OversizedField:
+        return False
+    prediction = example.prediction
+    counts = align(prediction.rows, judged.predictions), align([row.as_told for row in rows], judged.gold)
+    return counts == prediction.counts(len(rows))
+
+
+def ideal_answer(example: Example, stage: str, form: str) -> str:
+    """What a perfect model would answer about the example."""
+    written = _STRUCTURED if form == "structured" else _TEXT
+    return written[stage](example)
+
+
+def _judged_text(example: Example) -> str:
+    rows, prediction = example.record.rows, example.prediction
+    counts = prediction.counts(len(rows))
+    predicted = [(*row, count) for row, count in zip(prediction.rows, counts[0], strict=True)]
+    gold = [(*row.as_told, count) for row, count in zip(rows, counts[1], strict=True)]
+    return judgement(predicted, gold).strip()
+
+
+def _extracted(example: Example) -> str:
+    rows = [{"actor": row.actor, "belief": row.belief, "order": row.order} for row in example.record.rows]
+    return _json({"rows": rows})
+
+
+def _labelled(example: Example) -> str:
+    rows = enumerate(example.record.rows, 1)
+    return _json({"rows": [{"id": at, **dict(zip(DIMENSIONS, row.labels, strict=True))} for at, row in rows]})
+
+
+def _judged(example: Example) -> str:
+    sizes = len(example.prediction.rows), len(example.record.rows)
+    sides = {}
+    for side, name in enumerate(("predictions", "gold")):
+        matches = [
+            [pair[1 - side] + 1 for pair in example.prediction.matches if pair[side] == at] for at in range(sizes[side])
+        ]
+        sides[name] = [{"id": at, "matches": ids} for at, ids in enumerate(matches, 1)]
+    return _json(sides)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+_TEXT = {
+    "extract": lambda example: gold_extraction_table(example.record),
+    "label": lambda example: gold_label_table(example.record),
+    "judge": _judged_text,
+}
+_STRUCTURED = {"extract": _extracted, "label": _labelled, "judge": _judged}

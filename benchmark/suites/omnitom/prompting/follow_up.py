@@ -1,0 +1,75 @@
+"""The question that follows a judgement with gaps: the same conversation, asked for the missing rows alone.
+
+The wording is the product's, whatever prompt set the first question came from; it repeats none of that set's rules.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from benchmark.suites.omnitom.prompting.answer_schemas import follow_up_schema
+from benchmark.suites.omnitom.prompting.rendering import fence, numbered
+from benchmark.suites.omnitom.readings.structured import answer_of
+from judge.domain.tables import belief_csv
+from workers.backends.contract import Message, Request
+
+Rows = Sequence[Sequence[str]]
+
+HEADINGS = ("Prediction Table:", "Ground Truth Table:")
+LISTS = ('"predictions"', '"gold"')
+OPENING = (
+    "Some rows have no judgement yet. Judge these rows now, by the same rules, each against the whole of the other table: its rows "
+    "above, and those below that were not shown before."
+)
+CLOSING = {
+    "text": "Answer with these rows alone, under the same headings and in the same columns. Give each a MatchCount, 0 where nothing matches.",
+    "structured": "Answer in the same JSON form with these ids alone. Give each its list of matches, empty where nothing matches.",
+}
+DIGEST = hashlib.sha256("\n".join([*HEADINGS, *LISTS, OPENING, *CLOSING.values()]).encode()).hexdigest()
+"""Of the wording, for what a run states about itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Both tables of an extraction, rows of actor and belief, and the places of the rows of either that have no judgement."""
+
+    predictions: Rows
+    gold: Rows
+    missing: tuple[Sequence[int], Sequence[int]]
+
+    @property
+    def sides(self) -> tuple[tuple[Rows, Sequence[int]], ...]:
+        return (self.predictions, self.missing[0]), (self.gold, self.missing[1])
+
+
+def follow_up_request(first: Request, answer: str, gaps: Gaps, *, form: str) -> Request:
+    """`first` and what was answered to it, then the question for the missing rows. An empty answer is not repeated."""
+    said, asked = answer_of(answer).strip(), _question(gaps, form)
+    if said:
+        messages = (*first.messages, Message("assistant", said), Message("user", asked))
+    else:
+        *before, last = first.messages
+        messages = (*before, replace(last, content=f"{last.content}\n\n{asked}"))
+    tables = {"predictions": [list(row[:2]) for row in gaps.predictions], "gold": [list(row[:2]) for row in gaps.gold]}
+    sizes = [len(rows) for rows, _ in gaps.sides]
+    schema = follow_up_schema(gaps.missing, sizes) if form == "structured" else None
+    return replace(first, messages=messages, schema=schema, task={**first.task, **tables})
+
+
+def _question(gaps: Gaps, form: str) -> str:
+    names = LISTS if form == "structured" else HEADINGS
+    tables = [
+        (name, _table(rows, missing, form)) for name, (rows, missing) in zip(names, gaps.sides, strict=True) if missing
+    ]
+    mark = fence(table for _, table in tables)
+    parts = [f"{name}\n{mark}\n{table.strip()}\n{mark}" for name, table in tables]
+    return "\n\n".join([OPENING, *parts, CLOSING[form]])
+
+
+def _table(rows: Rows, missing: Sequence[int], form: str) -> str:
+    if form == "text":
+        return belief_csv((rows[at][0], rows[at][1]) for at in missing)
+    lines = numbered(rows).split("\n")
+    return "\n".join(lines[at] for at in missing)

@@ -1,0 +1,112 @@
+"""What goes into the placeholders: tables, label lists, examples, and the lines that fence data in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from annotation.domain.schema import Dimension, Schema
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.prompting.examples import Example, ideal_answer
+from benchmark.suites.omnitom.prompting.templates import fill
+from benchmark.suites.omnitom.records import GoldRow, Record
+from benchmark.suites.omnitom.serialisers import EXTRACTION_HEADER, LABEL_HEADER, belief_table
+from judge.domain.tables import gold_csv, predictions_csv
+from judge.domain.text import normalise_space
+
+FENCE = "====="
+_TEXT_COLUMNS = {
+    "extract": " | ".join(EXTRACTION_HEADER),
+    "label": " | ".join(LABEL_HEADER),
+    "judge": "Actor,Belief,MatchCount",
+}
+
+
+def fence(data: Iterable[str]) -> str:
+    """A line that occurs nowhere in `data`, so that no text can end its own fence; a digest of them where it has to be."""
+    data = list(data)
+    found = FENCE
+    while any(found in text for text in data):
+        digest = hashlib.sha256("\0".join([found, *data]).encode("utf-8", "surrogatepass")).hexdigest()
+        found = f"{FENCE} {digest[:12]} {FENCE}"
+    return found
+
+
+def columns(stage: str, form: str, schema: Schema) -> str:
+    """What the columns, or keys, of the answer are called."""
+    if form == "text":
+        return _TEXT_COLUMNS[stage]
+    names = {"extract": ("actor", "belief", "order"), "label": schema.keys, "judge": ("id", "matches")}
+    return ", ".join(names[stage])
+
+
+def label_lists(schema: Schema, form: str) -> str:
+    return "\n".join(f"{_named(one, form)}: {', '.join(one.values)}" for one in schema.dimensions)
+
+
+def definitions(schema: Schema, form: str) -> str:
+    """A line for each dimension: its question, and what each label means."""
+    return "\n".join(
+        f"- {_named(one, form)}: {one.question} " + " ".join(f"{label.value}: {label.meaning}" for label in one.labels)
+        for one in schema.dimensions
+    )
+
+
+def _named(dimension: Dimension, form: str) -> str:
+    """Dimensions are called as the answer's columns are."""
+    if form == "structured" or dimension.key not in DIMENSIONS:
+        return dimension.key
+    return LABEL_HEADER[2 + DIMENSIONS.index(dimension.key)]
+
+
+def numbered(rows: Iterable[Sequence[str]]) -> str:
+    """A JSON object with an id for each row (actor, belief), one to a line; ids count from 1."""
+    return "\n".join(
+        json.dumps({"id": at, "actor": row[0], "belief": row[1]}, ensure_ascii=False) for at, row in enumerate(rows, 1)
+    )
+
+
+def propositions(rows: Sequence[GoldRow], form: str) -> str:
+    """The rows that are to be labelled; in text the bytes that the released runner shows."""
+    if form == "text":
+        return belief_table(Record(0, "", "", tuple(rows)))
+    return numbered(plain(rows))
+
+
+def predictions_table(rows: Iterable[Sequence[str]], form: str) -> str:
+    """Predicted rows for the judge; in text the bytes that the released runner shows."""
+    pairs = [(row[0], row[1]) for row in rows]
+    if form == "text":
+        return predictions_csv(pairs)
+    return numbered([normalise_space(cell) for cell in pair] for pair in pairs)
+
+
+def gold_table(rows: Sequence[GoldRow], form: str) -> str:
+    """Gold rows for the judge; in text the bytes that the released runner shows."""
+    return gold_csv(row.as_told for row in rows) if form == "text" else numbered(plain(rows))
+
+
+def plain(rows: Iterable[GoldRow]) -> list[list[str]]:
+    """[actor, belief] of the rows that are shown, their ids counting from 1."""
+    return [[row.actor, row.belief] for row in rows if row.shown]
+
+
+def example_data(example: Example, stage: str, form: str) -> dict[str, str | None]:
+    """Values for the placeholders of an example, but for its number and the fence."""
+    values: dict[str, str | None] = {
+        "story": example.record.story.strip(),
+        "answer": ideal_answer(example, stage, form),
+    }
+    if stage == "label":
+        values["belief_table"] = propositions(example.record.rows, form)
+    if stage == "judge":
+        values["predictions"] = predictions_table(example.prediction.rows, form)
+        values["gold"] = gold_table(example.record.rows, form)
+    return values
+
+
+def example_blocks(template: str, data: Sequence[Mapping[str, str | None]], mark: str) -> str | None:
+    """The examples below each other, None without any."""
+    filled = [fill(template, {**one, "number": str(at), "fence": mark}) for at, one in enumerate(data, 1)]
+    return "\n\n".join(filled) or None

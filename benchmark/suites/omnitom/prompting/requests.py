@@ -1,0 +1,183 @@
+"""Requests for the three stages, made from a prompt set.
+
+What is the same for many stories comes first (directive, format, examples of the category), the story after it, so that
+providers can reuse what they have read. The text form carries no schema. `Request.task` says the same as data for
+baselines and scripted functions (workers/backends/baseline.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.domain.schema import SCHEMA, Schema
+from benchmark.suites.omnitom.prompting.answer_schemas import extraction_schema, judging_schema, labelling_schema
+from benchmark.suites.omnitom.prompting.examples import Example, check_count
+from benchmark.suites.omnitom.prompting.rendering import (
+    columns,
+    definitions,
+    example_blocks,
+    example_data,
+    fence,
+    gold_table,
+    label_lists,
+    plain,
+    predictions_table,
+    propositions,
+)
+from benchmark.suites.omnitom.prompting.sets import PromptSet, built_in
+from benchmark.suites.omnitom.prompting.templates import BadPromptSet
+from benchmark.suites.omnitom.records import GoldRow
+from judge.domain.text import normalise_space
+from workers.backends.contract import Message, Request
+
+MAX_TOKENS = 6000
+"""Of an answer, as published."""
+TEMPERATURE = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How something is asked, the same for all stages."""
+
+    stage: str
+    category: str
+    level: int
+    form: str
+    schema: Schema
+    prompt_set: PromptSet | None
+    examples: Sequence[Example]
+
+    def messages(self, **data: str | None) -> tuple[Message, ...]:
+        """The data by placeholder, None for what is not to be shown. Raises BadPromptSet, ValueError."""
+        check_count(len(self.examples))
+        prompts = self.prompt_set or built_in()
+        template = prompts.template(self.stage, self.level, self.form)
+        self._refuse_unplaced(prompts, with_story=data["story"] is not None)
+        said = template.filled(self._values(prompts, data))
+        parts = (("system", said.system), ("user", said.user))
+        return tuple(Message(role, text) for role, text in parts if text)
+
+    def _refuse_unplaced(self, prompts: PromptSet, *, with_story: bool) -> None:
+        """What was asked for and would not be shown is an error, never left out in silence."""
+        for wanted, place, what in ((self.examples, "examples", "examples"), (with_story, "story", "the story")):
+            if wanted and not prompts.has_place(self.stage, self.level, place, self.form):
+                raise BadPromptSet(
+                    f"The prompt {self.stage}-level{self.level} of {prompts.name} has no place for {what}."
+                )
+
+    def _values(self, prompts: PromptSet, data: Mapping[str, str | None]) -> dict[str, str | None]:
+        shown = [example_data(one, self.stage, self.form) for one in self.examples]
+        if data["story"] is None:
+            shown = [one | {"story": None} for one in shown]
+        mark = fence(text for values in (data, *shown) for text in values.values() if text)
+        return {
+            **data,
+            "fence": mark,
+            "columns": columns(self.stage, self.form, self.schema),
+            "labels": label_lists(self.schema, self.form),
+            "definitions": definitions(self.schema, self.form),
+            "category_block": prompts.category_block(self.stage, self.category),
+            "examples": example_blocks(prompts.examples[self.stage], shown, mark),
+        }
+
+
+def extraction_request(
+    *,
+    story: str,
+    category: str,
+    level: int,
+    form: str = "text",
+    schema: Schema = SCHEMA,
+    prompt_set: PromptSet | None = None,
+    examples: Sequence[Example] = (),
+    max_tokens: int = MAX_TOKENS,
+    seed: int | None = None,
+) -> Request:
+    """Asks for the propositions of a story. Without a `prompt_set` it is the built-in one. Raises BadPromptSet, ValueError."""
+    asked = _Asked("extract", category, level, form, schema, prompt_set, examples)
+    return Request(
+        messages=asked.messages(story=story.strip()),
+        max_tokens=max_tokens,
+        temperature=TEMPERATURE,
+        seed=seed,
+        schema=extraction_schema(schema) if form == "structured" else None,
+        task={"kind": "extract", "form": form, "story": story},
+    )
+
+
+def labelling_request(
+    *,
+    story: str,
+    category: str,
+    rows: Sequence[GoldRow],
+    level: int,
+    form: str = "text",
+    schema: Schema = SCHEMA,
+    prompt_set: PromptSet | None = None,
+    examples: Sequence[Example] = (),
+    counts: Mapping[str, Mapping[str, int]] | None = None,
+    max_tokens: int = MAX_TOKENS,
+    seed: int | None = None,
+) -> Request:
+    """Asks for seven labels of each gold row; rows without an actor or a belief are not shown and have no id.
+
+    `counts` are label counts by dimension, for the majority baseline. Raises BadPromptSet, ValueError.
+    """
+    asked = _Asked("label", category, level, form, schema, prompt_set, examples)
+    shown = plain(rows)
+    return Request(
+        messages=asked.messages(story=story.strip(), belief_table=propositions(rows, form)),
+        max_tokens=max_tokens,
+        temperature=TEMPERATURE,
+        seed=seed,
+        schema=labelling_schema(len(shown), schema) if form == "structured" else None,
+        task={
+            "kind": "label",
+            "form": form,
+            "rows": [{"id": at, "actor": row[0], "belief": row[1]} for at, row in enumerate(shown, 1)],
+            "dimensions": {one.key: list(one.values) for one in schema.dimensions},
+            "columns": list(schema.keys),
+            "counts": {key: dict(found) for key, found in (counts or {}).items()},
+        },
+    )
+
+
+def judging_request(
+    *,
+    story: str,
+    category: str,
+    predictions: Sequence[Sequence[str]],
+    gold: Sequence[GoldRow],
+    level: int,
+    form: str = "text",
+    schema: Schema = SCHEMA,
+    prompt_set: PromptSet | None = None,
+    examples: Sequence[Example] = (),
+    with_story: bool = True,
+    max_tokens: int = MAX_TOKENS,
+    seed: int | None = None,
+) -> Request:
+    """Asks how many rows of the other table each row matches.
+
+    `predictions` are rows that begin with actor and belief: those of official parsing, empty ones included, or those of
+    the repaired reading; ids name their places. Raises BadPromptSet, ValueError.
+    """
+    asked = _Asked("judge", category, level, form, schema, prompt_set, examples)
+    told = [[normalise_space(row[0]), normalise_space(row[1])] for row in predictions]
+    shown = plain(gold)
+    return Request(
+        messages=asked.messages(
+            story=story.strip() if with_story else None,
+            predictions=predictions_table(predictions, form),
+            gold=gold_table(gold, form),
+        ),
+        max_tokens=max_tokens,
+        temperature=TEMPERATURE,
+        seed=seed,
+        schema=judging_schema(len(told), len(shown)) if form == "structured" else None,
+        task={"kind": "judge", "form": form, "predictions": told, "gold": shown},
+    )
+
+
+REQUESTS = {"extract": extraction_request, "label": labelling_request, "judge": judging_request}

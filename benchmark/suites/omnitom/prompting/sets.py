@@ -1,0 +1,243 @@
+"""Prompt sets: the built-in one, and those that a team loads from files of its own.
+
+Files of a set, by name (`<stage>` is extract, label or judge, `<n>` a TELeR level from 1 to 4):
+
+- `<stage>-level<n>-system.txt` and `<stage>-level<n>-user.txt`, the two messages. Instead of the first there can be
+  `<stage>-level<n>.txt`; instead of the second `<stage>-user.txt`, for all levels. A `<stage>-level<n>.txt` that holds the data
+  itself is the only message.
+- `<stage>-format-<form>.txt` for `{format}`, and `<stage>-example.txt`, one of the examples in `{examples}`; a set without them
+  has the built-in ones. A structured request whose prompt has no `{format}` gets it at the end of the system part.
+- `<stage>-categories.txt` for `{category_block}`: a line `Category: text` for each story category.
+- any other file, where `{its-name}` stands in another one.
+
+Placeholders: `{story}`, `{belief_table}` (label), `{predictions}` and `{gold}` (judge), `{examples}`, `{category_block}`, `{format}`, `{columns}`
+(what the answer's columns are called), `{fence}` (a line that occurs nowhere in the data), `{labels}` and `{definitions}` (label: the
+closed sets by dimension, and what they mean).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from benchmark.suites.omnitom.official import STAGES
+from benchmark.suites.omnitom.prompting.templates import FORMS, BadPromptSet, Template, include, placeholders
+
+LEVELS = (1, 2, 3, 4)
+NAMES = ("omnitom-1",)
+"""The built-in sets. A changed wording is a new set."""
+DATA = {"extract": ("story",), "label": ("story", "belief_table"), "judge": ("story", "predictions", "gold")}
+_MANDATORY = {**DATA, "judge": ("predictions", "gold")}
+_SHARED = frozenset({"examples", "category_block", "format", "columns", "fence"})
+_OF_LABELS = frozenset({"labels", "definitions"})
+_OF_EXAMPLES = frozenset({"number", "answer", "fence"})
+_FOLDER = Path(__file__).parents[1] / "prompts"
+_DEEPEST = 5
+
+
+@dataclass(frozen=True)
+class PromptSet:
+    """`templates` by (stage, level, form), with every file but the data included. `examples` and `categories` are by stage.
+
+    `files` are the texts that the set was made from, so that it can be stored and loaded again.
+    """
+
+    name: str
+    version: str
+    templates: Mapping[tuple[str, int, str], Template]
+    examples: Mapping[str, str]
+    categories: Mapping[str, Mapping[str, str]]
+    files: Mapping[str, str] = field(repr=False)
+
+    def template(self, stage: str, level: int, form: str = "text") -> Template:
+        """Raises BadPromptSet where the set has none."""
+        try:
+            return self.templates[stage, level, form]
+        except KeyError:
+            raise BadPromptSet(
+                f"The prompt set {self.name} has no prompt {stage}-level{level} in the form {form}."
+            ) from None
+
+    def levels(self, stage: str) -> tuple[int, ...]:
+        return tuple(level for level in LEVELS if (stage, level, "text") in self.templates)
+
+    def has_place(self, stage: str, level: int, placeholder: str, form: str = "text") -> bool:
+        """Whether the prompt can show, say, `examples`. Raises BadPromptSet."""
+        return placeholder in self.template(stage, level, form).placeholders
+
+    def category_block(self, stage: str, category: str) -> str | None:
+        """What the set says of a story category, None for one that it does not know."""
+        said = self.categories.get(stage, {}).get(category)
+        return None if said is None else f"{category}: {said}"
+
+    def content_hash(self, stage: str, level: int) -> str:
+        """SHA-256 of all wording that can enter a prompt of this stage and level, in either form, as hexadecimal digits."""
+        parts: dict[str, object] = {}
+        used: frozenset[str] = frozenset()
+        for form in FORMS:
+            one = self.template(stage, level, form)
+            parts[form] = [one.system, one.user]
+            used |= one.placeholders
+        if "examples" in used:
+            parts["example"] = self.examples[stage]
+        if "category_block" in used:
+            parts["categories"] = dict(self.categories[stage])
+        return _digest(parts)
+
+
+@cache
+def built_in(name: str = "omnitom-1") -> PromptSet:
+    """A set that comes with the project, see NAMES. Raises BadPromptSet for another name."""
+    if name not in NAMES:
+        raise BadPromptSet(f"There is no built-in prompt set {name}; there are {', '.join(NAMES)}.")
+    return load_prompt_set(_files(name), name=name, version=name.rpartition("-")[2])
+
+
+@cache
+def _files(name: str) -> dict[str, str]:
+    return {path.name: path.read_text("utf-8") for path in sorted((_FOLDER / name).glob("*.txt"))}
+
+
+def load_prompt_set(files: Mapping[str, str], *, name: str = "own", version: str = "") -> PromptSet:
+    """The set that these files (name: text) make up; without a `version` it is the beginning of their hash.
+
+    Raises BadPromptSet: for a placeholder that is not known or not allowed at its stage, data that a prompt has no place
+    for, a file that nothing uses, a set without prompts.
+    """
+    texts = {file.removesuffix(".txt"): _tidy(text) for file, text in files.items() if file.endswith(".txt")}
+    reader = _Reader(texts)
+    templates = {}
+    for stage in STAGES:
+        for level in LEVELS:
+            for form in FORMS:
+                if found := reader.template(stage, level, form):
+                    templates[stage, level, form] = found
+    if not templates:
+        raise BadPromptSet("The set holds no prompt; it needs at least one file such as extract-level3.txt.")
+    stages = {stage for stage, _, _ in templates}
+    examples = {stage: reader.example(stage) for stage in stages}
+    categories = {stage: reader.categories(stage) for stage in stages}
+    reader.refuse_unused(files)
+    return PromptSet(name, version or _digest(texts)[:12], templates, examples, categories, dict(files))
+
+
+def _tidy(text: str) -> str:
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class _Reader:
+    """Makes templates of a set's files, and notes which files they came from."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = texts
+        self.used: set[str] = set()
+
+    def template(self, stage: str, level: int, form: str) -> Template | None:
+        system_file, user_file = self._parts(stage, level)
+        if not system_file and not user_file:
+            return None
+        system, user = [self._expanded(stage, one) if one else "" for one in (system_file, user_file)]
+        self._refuse_missing(stage, user_file or system_file, placeholders(system) | placeholders(user))
+        self._note_format(stage)
+        if form == "structured" and "format" not in placeholders(system) | placeholders(user):
+            system = f"{system}\n\n{{format}}".strip()
+        pieces = {"format": self._format(stage, form)}
+        return Template(include(system, pieces), include(user, pieces))
+
+    def _parts(self, stage: str, level: int) -> tuple[str, str]:
+        """The names of the files of the system and of the user part, empty where there is none."""
+        plain, own_user = f"{stage}-level{level}", f"{stage}-level{level}-user"
+        system = self._first(f"{plain}-system", plain)
+        user = self._first(own_user, f"{stage}-user" if system else "")
+        holds_data = system == plain and placeholders(self._expanded(stage, plain)) & set(DATA[stage])
+        return ("", plain) if holds_data and user != own_user else (system, user)
+
+    def _first(self, *names: str) -> str:
+        return next((name for name in names if name in self.texts), "")
+
+    def _own_or_built_in(self, name: str) -> str:
+        return name if name in self.texts else f"built-in {name}"
+
+    def _text(self, name: str) -> str:
+        if name.startswith("built-in "):
+            return _tidy(_files(NAMES[-1])[f"{name.removeprefix('built-in ')}.txt"])
+        self.used.add(name)
+        return self.texts[name]
+
+    def _expanded(self, stage: str, name: str, depth: int = 0) -> str:
+        """The text of a file with the files that it names; its own placeholders are checked."""
+        if depth > _DEEPEST:
+            raise BadPromptSet(f"{name}.txt names files that name each other, without an end.")
+        text = self._text(name)
+        pieces = {}
+        for one in sorted(placeholders(text) - _allowed(stage)):
+            piece = one if one in self.texts else self._built_in_note(one)
+            if not piece:
+                raise BadPromptSet(
+                    f"{name}.txt has the placeholder {{{one}}}, which is neither known for {stage} nor a file."
+                )
+            pieces[one] = self._expanded(stage, piece, depth + 1)
+        if "category_block" in placeholders(text) and f"{stage}-categories" not in self.texts:
+            raise BadPromptSet(f"{name}.txt has {{category_block}}, but the set lacks {stage}-categories.txt.")
+        return include(text, pieces)
+
+    def _built_in_note(self, name: str) -> str:
+        return "built-in data-note" if name == "data-note" else ""
+
+    def _refuse_missing(self, stage: str, name: str, found: frozenset[str]) -> None:
+        for one in _MANDATORY[stage]:
+            if one not in found:
+                raise BadPromptSet(f"{name}.txt and its other part lack the placeholder {{{one}}}.")
+
+    def _format(self, stage: str, form: str) -> str:
+        name = self._own_or_built_in(f"{stage}-format-{form}")
+        text = self._expanded(stage, name)
+        for one in sorted(placeholders(text) & ({"format", "examples"} | set(DATA[stage]))):
+            raise BadPromptSet(f"{name}.txt has the placeholder {{{one}}}, which has no place in a format.")
+        return text
+
+    def _note_format(self, stage: str) -> None:
+        """A file for a form is used, whichever form is made first."""
+        self.used |= {f"{stage}-format-{form}" for form in FORMS}
+
+    def example(self, stage: str) -> str:
+        name = self._own_or_built_in(f"{stage}-example")
+        text = self._text(name)
+        allowed = _OF_EXAMPLES | set(DATA[stage])
+        for one in sorted(placeholders(text) - allowed):
+            raise BadPromptSet(f"{name}.txt has the placeholder {{{one}}}, which is not known there.")
+        if "answer" not in placeholders(text):
+            raise BadPromptSet(f"{name}.txt lacks the placeholder {{answer}}.")
+        return text
+
+    def categories(self, stage: str) -> Mapping[str, str]:
+        name = f"{stage}-categories"
+        return dict(self._category_lines(name)) if name in self.texts else {}
+
+    def _category_lines(self, name: str) -> Iterator[tuple[str, str]]:
+        for number, line in enumerate(self._text(name).splitlines(), 1):
+            category, colon, said = (part.strip() for part in line.partition(":"))
+            if line.strip() and not (category and colon and said):
+                raise BadPromptSet(f"{name}.txt, line {number}: expected a category, a colon and a text.")
+            if line.strip():
+                yield category, said
+
+    def refuse_unused(self, files: Mapping[str, str]) -> None:
+        for file in files:
+            if file.removesuffix(".txt") not in self.used and not file.lower().startswith("readme"):
+                raise BadPromptSet(
+                    f"{file} is used by no prompt of the set; prompts are called as extract-level3.txt is."
+                )
+
+
+def _allowed(stage: str) -> frozenset[str]:
+    return _SHARED | set(DATA[stage]) | (_OF_LABELS if stage == "label" else frozenset())

@@ -1,0 +1,14 @@
+"""Answers that can be read and hold no row."""
+
+from __future__ import annotations
+
+from benchmark.suites.omnitom.readings import pipes
+from benchmark.suites.omnitom.readings.structured import json_in
+
+
+def says_nothing(text: str) -> bool:
+    """Whether an answer is a table without rows: an empty list of `rows`, or a header with nothing but rules below it."""
+    value = json_in(text)
+    if value is not None and "rows" in value:
+        return value["rows"] == []
+    return pipes.has_bare_header(text)

@@ -1,0 +1,71 @@
+"""Predicted propositions, as a person reads them off an answer."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from benchmark.suites.omnitom.readings import pipes
+from benchmark.suites.omnitom.readings.structured import json_in, rows_in, text_of
+from benchmark.suites.omnitom.readings.values import is_blank, repaired
+from judge.domain.text import key, normalise_space
+
+
+class PredictedRow(NamedTuple):
+    """A proposition; `officially` is (actor, belief) as official parsing shows it to a judge, where that differs."""
+
+    actor: str
+    belief: str
+    order: str
+    officially: tuple[str, str] | None = None
+
+
+def read_extraction(text: str, *, structured: bool = False) -> list[PredictedRow]:
+    """The propositions of an answer, in its order: of its JSON (`rows`), otherwise of its tables, but for `structured` ones.
+
+    Rows without an actor or a belief are no proposition. Without a header a line counts only if it ends in an order, so
+    that prose with pipes stays out.
+    """
+    value = json_in(text)
+    if value is not None and (rows := rows_in(value, "rows")):
+        cells = ([text_of(row.get(name)) for name in ("actor", "belief", "order")] for row in rows)
+        found = [PredictedRow(actor, belief, order) for actor, belief, order in cells]
+    elif structured:
+        found = []
+    else:
+        found = [row for line in pipes.rows_of(text) if (row := _row(line))]
+    return [row for row in map(_tidy, found) if row.actor and row.belief]
+
+
+def _tidy(row: PredictedRow) -> PredictedRow:
+    belief = normalise_space(row.belief).rstrip(".").rstrip()
+    return row._replace(actor=normalise_space(row.actor), belief=belief, order=repaired("order", row.order))
+
+
+def _row(line: pipes.Row) -> PredictedRow | None:
+    if not line.columns:
+        return _headless(line.cells)
+    for read in (line.spread(), line.plain()):
+        if read and _is_order(read.get("order", "")):
+            return _predicted(line.cells, read["actor"], read["belief"], read.get("order", ""))
+    return None
+
+
+def _headless(cells: tuple[str, ...]) -> PredictedRow | None:
+    """The last cell that is an order ends the proposition: pipes before it are the belief's, cells after it remarks."""
+    ends = [at for at, cell in enumerate(cells) if at > 1 and not is_blank(cell) and _is_order(cell)]
+    if not ends or ends[-1] not in (2, len(cells) - 1):
+        return None
+    return _predicted(cells, cells[0], " | ".join(cells[1 : ends[-1]]), cells[ends[-1]])
+
+
+def _predicted(cells: tuple[str, ...], actor: str, belief: str, order: str) -> PredictedRow:
+    """Official parsing cuts a belief at its first pipe; a judge who was shown that table judged the cut row."""
+    if "|" not in belief or key(cells[0]) != key(actor):
+        return PredictedRow(actor, belief, order)
+    return PredictedRow(actor, belief, order, (cells[0], belief.split("|")[0].strip()))
+
+
+@lru_cache(maxsize=8192)
+def _is_order(text: str) -> bool:
+    return is_blank(text) or repaired("order", text) in {"0", "1", "2", "3"} or text.strip().isdecimal()

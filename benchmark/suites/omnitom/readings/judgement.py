@@ -1,0 +1,177 @@
+"""Match counts, as a person reads them off a judge's answer."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from benchmark.suites.omnitom.readings.extraction import PredictedRow
+from benchmark.suites.omnitom.readings.matching import by_position, pair, row_key
+from benchmark.suites.omnitom.readings.pipes import columns_of, split_cells
+from benchmark.suites.omnitom.readings.structured import answer_of, id_of, json_in, place_of, rows_in
+from benchmark.suites.omnitom.records import GoldRow
+
+Counts = list[int | None]
+
+_HEADING_MARKS = re.compile(r"^[\s#>*_\-\[(\"“'`=\ufeff]*(?:\d{1,2}[.)]\s*)?[\s#>*_\[(\"“'`]*")
+_PREDICTION = re.compile(r"(?:the\s+)?predict(?:ions?|ed)\b", re.IGNORECASE)
+_GOLD = re.compile(r"(?:the\s+)?(?:ground[\s_-]*truths?|gt|gold|reference)\b", re.IGNORECASE)
+_COUNT = re.compile(r"\d{1,6}(?:\.0+)?")
+_DELIMITERS = ",|\t;"
+_LONGEST_QUOTED = 8
+
+
+class _Judged(NamedTuple):
+    actor: str
+    belief: str
+    count: int
+
+
+def read_counts(
+    text: str, predicted: Sequence[PredictedRow], gold: Sequence[GoldRow], *, structured: bool = False
+) -> tuple[Counts, Counts]:
+    """The count of each predicted row and of each gold row that the judge was shown; None where it gave none.
+
+    Structured: `{"predictions": [{"id", "matches": [ids]}], "gold": […]}`, ids counted from 1, a count is the number of
+    distinct matches. Tables are no `structured` judgement. Equal rows share a count: the judge need not repeat itself.
+    """
+    value = json_in(text)
+    if value is not None and ("predictions" in value or "gold" in value):
+        sides = (("predictions", len(predicted), len(gold)), ("gold", len(gold), len(predicted)))
+        told = [_by_id(rows_in(value, name), own, other) for name, own, other in sides]
+        return told[0], told[1]
+    sections = ([], []) if structured else _sections(text)
+    wanted = [[(row.actor, row.belief, row.officially) for row in predicted], [(r.actor, r.belief, None) for r in gold]]
+    counts = [_counted(rows, judged) for rows, judged in zip(wanted, sections, strict=True)]
+    return counts[0], counts[1]
+
+
+def _by_id(rows: Iterable[Mapping[str, Any]], own: int, other: int) -> Counts:
+    """An id that is named twice with different counts, or matched with a row that is not there, has no count."""
+    found: dict[int, int | None] = {}
+    for row in rows:
+        at, matches = id_of(row, own), row.get("matches")
+        if at is None or not isinstance(matches, list):
+            continue
+        places = {place_of(one, other) for one in matches}
+        count = None if None in places else len(places)
+        found[at] = count if found.get(at, count) == count else None
+    return [found.get(at) for at in range(own)]
+
+
+def _counted(rows: Sequence[tuple[str, str, tuple[str, str] | None]], judged: Sequence[_Judged]) -> Counts:
+    keys = [row_key(actor, belief) for actor, belief, _ in rows]
+    held = [row_key(row.actor, row.belief) for row in judged]
+    places = pair(keys, held)
+    cut = [
+        row_key(*other) if other and place is None else "" for place, (_, _, other) in zip(places, rows, strict=True)
+    ]
+    left = set(range(len(judged))) - {place for place in places if place is not None}
+    spare = [key if at in left else "-" for at, key in enumerate(held)]
+    places = [place if place is not None else again for place, again in zip(places, pair(cut, spare), strict=True)]
+    places = by_position(places, [row[0] for row in rows], [row.actor for row in judged])
+    counts = [None if place is None else judged[place].count for place in places]
+    shared = {key: count for key, count in zip(keys, counts, strict=True) if count is not None}
+    unclear = _contradicted(keys, held, judged)
+    return [
+        None if key in unclear else shared.get(key) if count is None else count
+        for key, count in zip(keys, counts, strict=True)
+    ]
+
+
+def _contradicted(keys: Sequence[str], held: Sequence[str], judged: Sequence[_Judged]) -> set[str]:
+    """Keys that the judge counts more often than there are rows, and differently."""
+    asked, told = Counter(keys), defaultdict(list)
+    for key, row in zip(held, judged, strict=True):
+        told[key].append(row.count)
+    return {key for key, counts in told.items() if len(counts) > asked[key] and len(set(counts)) > 1}
+
+
+def _sections(text: str) -> tuple[list[_Judged], list[_Judged]]:
+    """Both tables: of each side the last one that holds rows, as an answer may echo its input first."""
+    tables: tuple[list[_Judged], list[_Judged]] = ([], [])
+    for side, rows in _tables(text):
+        if side is not None and rows:
+            tables[side][:] = rows
+    return tables
+
+
+def _tables(text: str) -> Iterator[tuple[int | None, list[_Judged]]]:
+    side, header, rows = None, None, []
+    lines = [line.strip() for line in answer_of(text).splitlines()]
+    at = 0
+    while at < len(lines):
+        found = _header(lines[at]) if lines[at] else None
+        cells, used = _cells(lines, at, header) if header and not found else (None, 1)
+        row = _row(cells, header) if cells else None
+        heading = None if row or found else _heading(lines[at])
+        if heading is not None:
+            yield side, rows
+            side, header, rows = heading, None, []
+        elif found:
+            header = found
+        elif row:
+            rows.append(row)
+        at += used
+    yield side, rows
+
+
+class _Header(NamedTuple):
+    delimiter: str
+    columns: dict[str, int]
+    width: int
+
+
+def _heading(line: str) -> int | None:
+    """0 for the heading of the predictions, 1 for that of the gold rows."""
+    said = _HEADING_MARKS.sub("", line, count=1)
+    return 0 if _PREDICTION.match(said) else 1 if _GOLD.match(said) else None
+
+
+def _header(line: str) -> _Header | None:
+    if "actor" not in line.lower():
+        return None
+    for delimiter in _DELIMITERS:
+        cells = _split(line, delimiter)
+        columns = columns_of(cells)
+        if "count" in columns:
+            return _Header(delimiter, columns, len(cells))
+    return None
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    if delimiter == "|":
+        return split_cells(line)
+    try:
+        cells = next(csv.reader([line.replace('\\"', '""')], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error:
+        return []
+    return [cell.strip() for cell in cells]
+
+
+def _cells(lines: Sequence[str], at: int, header: _Header) -> tuple[list[str], int]:
+    """The cells of the row that starts at a line, and how many lines it takes: a quoted belief may hold line ends."""
+    line, used = lines[at], 1
+    if header.delimiter != "|" and line.count('"') % 2 and _row(_split(line, header.delimiter), header) is None:
+        for last in range(at + 1, min(at + _LONGEST_QUOTED, len(lines))):
+            joined = " ".join(lines[at : last + 1])
+            if joined.count('"') % 2 == 0:
+                line, used = joined, last + 1 - at
+                break
+    return _split(line, header.delimiter), used
+
+
+def _row(cells: Sequence[str], header: _Header) -> _Judged | None:
+    """A row with a count; cells too many are a belief that holds the delimiter."""
+    surplus, belief = len(cells) - header.width, header.columns["belief"]
+    if surplus < 0:
+        return None
+    found = {name: cells[at + surplus if at > belief else at] for name, at in header.columns.items()}
+    if not _COUNT.fullmatch(found["count"]):
+        return None
+    joint = " | " if header.delimiter == "|" else f"{header.delimiter} "
+    text = joint.join(cells[belief : belief + surplus + 1])
+    return _Judged(found["actor"], text, int(found["count"].partition(".")[0]))

@@ -1,0 +1,87 @@
+"""Labels as a person reads them: decorations come off, a label is never guessed."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from annotation.domain.schema import SCHEMA
+from benchmark.suites.omnitom.labels import canonical
+from judge.domain.text import normalise_space
+
+_PREFIX = re.compile(r"^([^:=]{1,40})[:=]\s*(?=\S)")
+_REMARK = re.compile(r"\s*[(\[（]([^()\[\]（）]*)[)\]）]\s*$")
+_JOINT = re.compile(r"\s*(?:[-_/&,+\\]|\band\b|\bor\b)\s*")
+_NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(?:[.,/]\d+)*")
+_ORDINALS = {
+    **dict.fromkeys(("zero", "zeroth"), "0"),
+    **dict.fromkeys(("one", "first"), "1"),
+    **dict.fromkeys(("two", "second"), "2"),
+    **dict.fromkeys(("three", "third"), "3"),
+}
+_WORD = re.compile(r"[a-z]+")
+_BLANKS = frozenset({"", "-", "--", "---", "–", "—", "?", "n/a", "na", "none", "null", "nan"})
+_LONGEST = 200
+
+
+def is_blank(text: str) -> bool:
+    return normalise_space(text).lower() in _BLANKS
+
+
+def _composites() -> dict[str, str]:
+    """Both halves of labels such as Desire/Intention, together in either order and alone: each is in one label only."""
+    found: dict[str, str] = {}
+    for value in SCHEMA["content_type"].values:
+        halves = [half.strip().lower() for half in value.split("/")]
+        for said in (" ".join(halves), " ".join(reversed(halves)), *halves):
+            found[said] = found[said.replace(" ", "")] = value
+    return found
+
+
+_CONTENT = _composites()
+
+
+@lru_cache(maxsize=8192)
+def repaired(dimension: str, text: str) -> str:
+    """The legal label that `text` says, otherwise the text itself (illegal), or "" (missing).
+
+    Forgiven are a name before the label (`Truth: True`), a remark in brackets after it (`True (inferred)`), and another
+    joint between the halves of a label (`Desire and Intention`). Two labels, or a negated one, are no label.
+    """
+    text = normalise_space(text)
+    if is_blank(text):
+        return ""
+    if len(text) > _LONGEST:
+        return text
+    found = _order(text) if dimension == "order" else _label(dimension, text)
+    return found if found and SCHEMA.is_legal(dimension, found) else text
+
+
+def _label(dimension: str, text: str) -> str | None:
+    if found := _said(dimension, text):
+        return found
+    for decoration in (_REMARK, _PREFIX):
+        found = decoration.search(text)
+        if found and not _said(dimension, found[1]):
+            text = text[: found.start()] + text[found.end() :]
+    return _said(dimension, text)
+
+
+def _said(dimension: str, text: str) -> str | None:
+    if SCHEMA.is_legal(dimension, found := canonical(dimension, text)):
+        return found
+    if dimension != "content_type":
+        return None
+    words = normalise_space(_JOINT.sub(" ", text.lower())).strip(" .*`\"'“”")
+    return _CONTENT.get(words) or _CONTENT.get(words.removesuffix("s"))
+
+
+def _order(text: str) -> str | None:
+    numbers = {_whole(number) for number in _NUMBER.findall(text)}
+    numbers |= {_ORDINALS[word] for word in _WORD.findall(text.lower()) if word in _ORDINALS}
+    return numbers.pop() if len(numbers) == 1 else None
+
+
+def _whole(number: str) -> str:
+    bare = number.removesuffix(".0")
+    return str(int(bare)) if bare.isdecimal() else bare

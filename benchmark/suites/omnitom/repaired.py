@@ -1,0 +1,227 @@
+"""The repaired reading: the same answers, with failures as missing data instead of zeros.
+
+A story whose answer cannot be read is left out of the estimate and named; bounds beside the estimate say what it would
+be if every such story were worth 0, or 1. Intervals are those of a bootstrap over stories, as the
+propositions of one story are not independent. A figure that is not defined is None, with a `reason`.
+Every estimate lies between its bounds.
+
+- Gold: propositions without an actor or a belief, which nobody was shown, do not count; a gold label outside its closed
+  set makes its cell undefined. A story without gold propositions has no figures and is not unusable either.
+- Stage 1: a story counts where its answer holds a proposition and the judge gave a row of either table a count. Shares are of
+  the rows with a count; bounds take the others as unmatched, and as matched. Of a side without any count as many rows are taken
+  to be matched as on the other side, at most all of them.
+- Stage 2: a story counts where its answer holds at least one row of a gold proposition. Rows and labels that it leaves
+  out there, and labels outside the closed set, are wrong: the model was asked for them.
+- A table that can be read and has no row (a header alone, `{"rows": []}`) says nothing, and is no missing answer: nothing
+  is found, whatever a judge makes of it, and all labels are missing, thus wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.suites.omnitom.estimating import StoryScore, report
+from benchmark.suites.omnitom.kinds import order_bucket, role_of
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, f1
+from benchmark.suites.omnitom.official import Texts
+from benchmark.suites.omnitom.readings.emptiness import says_nothing
+from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extraction
+from benchmark.suites.omnitom.readings.judgement import Counts, read_counts
+from benchmark.suites.omnitom.readings.labels import read_labels
+from benchmark.suites.omnitom.readings.structured import ignores_schema
+from benchmark.suites.omnitom.readings.values import repaired
+from benchmark.suites.omnitom.records import GoldRow, Record
+from benchmark.suites.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+from core.statistics import RESAMPLES
+
+NO_ANSWER = "no answer"
+UNREADABLE = "no usable row"
+NO_JUDGEMENT = "no judgement"
+NOT_STRUCTURED = "not structured: the endpoint ignored the schema"
+"""A table in a run of structured output: there the endpoint has to hold its answers to the schema."""
+JUDGE_NOT_STRUCTURED = "the judge's answer is not structured: its endpoint ignored the schema"
+REFUSED = "the model refused"
+TRUNCATED = "the answer was cut off"
+NOT_WHOLE = "it is not a whole answer"
+"""What a call's end says better than an answer that cannot be read."""
+
+
+def stage1_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage1Result:
+    """The counts of the propositions that a person would read, on both sides."""
+    gold = record.shown
+    predicted = read_extraction(texts.get("extract", ""), structured=structured)
+    counts = judged_counts(texts, predicted, gold, structured=structured)
+    if not gold:
+        unusable = NO_GOLD
+    elif "extract" not in texts:
+        unusable = NO_ANSWER
+    elif not predicted:
+        unusable = why_unreadable(texts["extract"], structured=structured)
+        counts = counts if unusable else ([], [0] * len(gold))
+    elif set(counts[0] + counts[1]) == {None}:
+        ignored = structured and ignores_schema(texts.get("judge", ""), "predictions", "gold")
+        unusable = JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
+    else:
+        unusable = ""
+    return Stage1Result(
+        record.story_id,
+        record.category,
+        *map(tuple, counts),
+        gold_orders=tuple(repaired("order", row.order) for row in gold),
+        unusable=unusable,
+        pred_orders=tuple(order_bucket(row.order) for row in predicted),
+        gold_roles=tuple(role_of(row.actor) for row in gold),
+        pred_roles=tuple(role_of(row.actor) for row in predicted),
+    )
+
+
+def judged_counts(
+    texts: Mapping[str, str], predicted: Sequence[PredictedRow], gold: Sequence[GoldRow], *, structured: bool = False
+) -> tuple[Counts, Counts]:
+    """The counts of the judgement `judge`, those that it lacks from its `follow_up`."""
+    first, later = (
+        read_counts(texts.get(name, ""), predicted, gold, structured=structured) for name in ("judge", "follow_up")
+    )
+    filled = [
+        [more if count is None else count for count, more in zip(*both, strict=True)]
+        for both in zip(first, later, strict=True)
+    ]
+    return filled[0], filled[1]
+
+
+def why_unreadable(text: str, *, structured: bool) -> str:
+    """Why an extraction or a labelling without a row is unusable, "" where it is a table that says nothing."""
+    if structured and ignores_schema(text, "rows"):
+        return NOT_STRUCTURED
+    return "" if says_nothing(text) else UNREADABLE
+
+
+def stage2_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage2Result:
+    """The labels that a person would read for each gold proposition; gold labels are repaired in the same way."""
+    gold = record.shown
+    predicted = read_labels(texts.get("label", ""), gold, structured=structured)
+    if not gold:
+        unusable = NO_GOLD
+    elif "label" not in texts:
+        unusable = NO_ANSWER
+    elif any(row is not None for row in predicted):
+        unusable = ""
+    else:
+        unusable = why_unreadable(texts["label"], structured=structured)
+    labels = tuple(tuple(map(repaired, DIMENSIONS, row.labels)) for row in gold)
+    roles = tuple(role_of(row.actor) for row in gold)
+    return Stage2Result(record.story_id, record.category, labels, tuple(predicted), unusable, roles)
+
+
+def stage1_score(result: Stage1Result) -> StoryScore:
+    """Precision, recall and F1 of the rows that were judged, with the others as unmatched (worst) and as matched (best). An
+    extraction that could not be read can have been anything, whatever was judged of it."""
+    if not result.gold_counts:
+        undefined = dict.fromkeys(STAGE1_SHARES)
+        return StoryScore(result.category, undefined, undefined, None, result.unusable)
+    sides = (result.pred_counts, result.gold_counts)
+    if result.unusable:
+        worst, best = (dict.fromkeys(STAGE1_SHARES, share) for share in (0.0, 1.0))
+        return StoryScore(result.category, worst, best, None, result.unusable, result.unjudged)
+    worst, best = (_stage1(*(_matched(side, unjudged) / max(1, len(side)) for side in sides)) for unjudged in (0, 1))
+    return StoryScore(result.category, worst, best, _stage1(*_judged_shares(*sides)), "", result.unjudged)
+
+
+def _stage1(precision: float, recall: float) -> dict[str, float]:
+    return {"precision": precision, "recall": recall, "f1": f1(precision, recall)}
+
+
+def _matched(counts: Sequence[int | None], unjudged: int) -> int:
+    return sum((unjudged if count is None else count) > 0 for count in counts)
+
+
+def _judged_shares(predicted: Sequence[int | None], gold: Sequence[int | None]) -> tuple[float, float]:
+    """Precision and recall over the rows with a count; see the module's docstring for a side that has none."""
+    sides = [[count for count in side if count is not None] for side in (predicted, gold)]
+    shares = [_matched(side, 0) / len(side) if side else None for side in sides]
+    for at, (own, other) in enumerate(((predicted, gold), (gold, predicted))):
+        if shares[at] is None:
+            shares[at] = min(1.0, shares[1 - at] * len(other) / len(own)) if own else 0.0
+    return shares[0], shares[1]
+
+
+def stage2_score(result: Stage2Result) -> StoryScore:
+    """Accuracy of each dimension over the cells whose gold label is legal, and their mean."""
+    cells = result.right().values()
+    if not result.unusable:
+        figures = _stage2([sum(one) / len(one) if one else None for one in cells])
+        return StoryScore(result.category, figures, figures, figures)
+    worst, best = (_stage2([whole if one else None for one in cells]) for whole in (0.0, 1.0))
+    return StoryScore(result.category, worst, best, None, result.unusable)
+
+
+def _stage2(accuracies: Sequence[float | None]) -> dict[str, float | None]:
+    known = [one for one in accuracies if one is not None]
+    return dict(zip(STAGE2_SHARES, [sum(known) / len(known) if known else None, *accuracies], strict=True))
+
+
+def score_repaired(
+    records: Sequence[Record], texts: Texts, *, seed: int = 1, resamples: int = RESAMPLES
+) -> dict[str, Any]:
+    """{"stage1", "stage2"}: the shape of the official figures, as numbers, with what is uncertain beside them.
+
+    A row of `overall` and `by_category` has `stories` (usable ones), the figures, `interval` and `bounds` of each as
+    [low, high], `unusable` (how many stories) and, where there are any, `unusable_reasons` and `unjudged` rows. Rows of
+    `stories` have the figures, or None with a `reason`; bounds where anything is missing, and `unjudged` with the rows that
+    the judge left out. A stage that no story has an answer for is None, with its reason in `reason`.
+    """
+    rules = {"seed": seed, "resamples": resamples}
+    out: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    held = {stage for record in records for stage in texts.get(record.story_id, ())}
+    for stage, needed, result, reported in _PLAN:
+        if lacking := [name for name in needed if name not in held]:
+            out[stage], reasons[stage] = None, f"No story has an answer for {lacking[0]}."
+        else:
+            out[stage] = reported([result(record, texts.get(record.story_id, {})) for record in records], **rules)
+    return {**out, "reason": reasons} if reasons else out
+
+
+def stage1_report(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """{overall, by_category, stories, method, seed, resamples}; `overall` also has `f1_category_mean`."""
+    scores = [stage1_score(one) for one in results]
+    head = report(scores, STAGE1_SHARES, mean_of_categories="f1", seed=seed, resamples=resamples)
+    return _whole(head, results, scores, [_stage1_counts(one) for one in results])
+
+
+def stage2_report(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """{overall, by_category, stories, method, seed, resamples}."""
+    scores = [stage2_score(one) for one in results]
+    head = report(scores, STAGE2_SHARES, seed=seed, resamples=resamples)
+    counts = [{"pairs": len(one.gold), "matched_pairs": one.paired} for one in results]
+    return _whole(head, results, scores, counts)
+
+
+def _stage1_counts(result: Stage1Result) -> dict[str, int]:
+    totals = {"pred_total": len(result.pred_counts), "gt_total": len(result.gold_counts)}
+    return totals | {"pred_matched": result.pred_matched, "gt_matched": result.gold_matched}
+
+
+def _whole(head: dict[str, Any], results, scores: Sequence[StoryScore], counts: Sequence[dict[str, int]]) -> dict:
+    stories = [_story(*one) for one in zip(results, scores, counts, strict=True)]
+    return {"overall": head.pop("overall"), "by_category": head.pop("by_category"), "stories": stories, **head}
+
+
+def _story(result: Stage1Result | Stage2Result, score: StoryScore, counts: Mapping[str, int]) -> dict[str, Any]:
+    row = {"story_id": result.story_id, "story_category": result.category, **counts}
+    if any(score.unjudged):
+        row["unjudged"] = dict(zip(("predicted", "gold"), score.unjudged, strict=True))
+    if not result.unusable:
+        row |= {**score.estimate, "unusable": False}
+    else:
+        row |= {**dict.fromkeys(score.worst), "unusable": score.defined, "reason": result.unusable}
+    bounds = {name: [low, score.best[name]] for name, low in score.worst.items() if low is not None}
+    return {**row, "bounds": bounds} if bounds and score.worst != score.best else row
+
+
+_PLAN = (
+    ("stage1", ("extract", "judge"), stage1_result, stage1_report),
+    ("stage2", ("label",), stage2_result, stage2_report),
+)

@@ -1,0 +1,95 @@
+"""What one story's answers came to, in either reading: the material of every metric and analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from annotation.domain.schema import SCHEMA
+from benchmark.suites.omnitom.labels import DIMENSIONS, Labels
+
+NO_GOLD = "no gold propositions"
+"""Why a story without gold rows has no estimate: not the answer's fault, so it is not counted as unusable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage1Result:
+    """Match counts of the predicted rows and of the gold rows, in table order; None where nobody judged the row.
+
+    `gold_orders` are the gold rows' orders. `unusable` says why the story has no estimate, empty where it has one; the
+    official reading never sets it and counts such a story 0. Order buckets of the predicted rows, and roles of both (see
+    `kinds`), are empty where they are not known.
+    """
+
+    story_id: int
+    category: str
+    pred_counts: tuple[int | None, ...]
+    gold_counts: tuple[int | None, ...]
+    gold_orders: tuple[str, ...]
+    unusable: str = ""
+    pred_orders: tuple[str, ...] = ()
+    gold_roles: tuple[str, ...] = ()
+    pred_roles: tuple[str, ...] = ()
+
+    @property
+    def unjudged(self) -> tuple[int, int]:
+        """How many predicted and gold rows of a usable extraction the judge left without a judgement.
+
+        An extraction without a row is no matter of the judge: it says nothing, or it cannot be read. Of a judgement that is unusable
+        no row counts.
+        """
+        if not self.pred_counts or not self.gold_counts:
+            return 0, 0
+        if self.unusable:
+            return len(self.pred_counts), len(self.gold_counts)
+        return self.pred_counts.count(None), self.gold_counts.count(None)
+
+    @property
+    def pred_matched(self) -> int:
+        return _matched(self.pred_counts)
+
+    @property
+    def gold_matched(self) -> int:
+        return _matched(self.gold_counts)
+
+
+def _matched(counts: tuple[int | None, ...]) -> int:
+    return sum(count is not None and count > 0 for count in counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage2Result:
+    """Gold labels of each gold row, and what was predicted for it: None without a row, "" without a label.
+
+    `roles` are the gold rows' (see `kinds`), empty where they are not known.
+    """
+
+    story_id: int
+    category: str
+    gold: tuple[Labels, ...]
+    predicted: tuple[Labels | None, ...]
+    unusable: str = ""
+    roles: tuple[str, ...] = ()
+
+    @property
+    def paired(self) -> int:
+        return sum(labels is not None for labels in self.predicted)
+
+    def columns(self) -> Iterator[tuple[str, Labels, Labels]]:
+        """(dimension, gold labels, predicted labels, "" without one) of each dimension, in row order."""
+        if self.gold:
+            said = zip(*(row or UNSAID for row in self.predicted), strict=True)
+            yield from zip(DIMENSIONS, zip(*self.gold, strict=True), said, strict=True)
+
+    def right(self) -> dict[str, list[bool]]:
+        """Which cells are right, by dimension; cells whose gold label is outside its closed set are left out."""
+        found: dict[str, list[bool]] = {name: [] for name in DIMENSIONS}
+        for name, gold, said in self.columns():
+            legal = LEGAL[name]
+            found[name] = [one == other for one, other in zip(gold, said, strict=True) if one in legal]
+        return found
+
+
+UNSAID = ("",) * len(DIMENSIONS)
+LEGAL = {name: frozenset(SCHEMA[name].values) for name in DIMENSIONS}
+"""The closed label set of each dimension: reports look labels up by the million."""

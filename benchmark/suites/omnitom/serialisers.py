@@ -1,0 +1,63 @@
+"""Belief tables as prompts contain them and as the official mock model answers (specification, sections 7 and 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from benchmark.suites.omnitom.records import Record
+from judge.domain import tables
+from judge.domain.alignment import exact_match_counts
+
+EXTRACTION_HEADER = ("Actor", "Belief", "Order")
+LABEL_HEADER = (
+    "Actor",
+    "Belief",
+    "Order",
+    "Truth-Status",
+    "Knowledge-Access",
+    "Representation",
+    "Content Type",
+    "Mental-Source",
+    "Context",
+)
+
+
+def _piped(rows: Iterable[Iterable[str]]) -> str:
+    """Lines of cells joined by ` | `; a pipe inside a cell is not escaped, as in the released code."""
+    return "\n".join(" | ".join(row) for row in rows)
+
+
+def belief_table(record: Record) -> str:
+    """The gold propositions that a model is to label: actor and belief, without rows that lack either."""
+    return _piped([("Actor", "Belief"), *(row.as_told for row in record.shown)])
+
+
+def gold_csv(record: Record) -> str:
+    """The same rows for the judge."""
+    return tables.gold_csv(row.as_told for row in record.rows)
+
+
+def gold_extraction_table(record: Record) -> str:
+    """What a perfect extraction looks like: the official mock model's answer, of every gold row."""
+    return _piped([EXTRACTION_HEADER, *((row.actor, row.belief, row.order) for row in record.rows)])
+
+
+def gold_label_table(record: Record) -> str:
+    """What a perfect labelling looks like: the official mock model's answer, of every gold row."""
+    return _piped([LABEL_HEADER, *((row.actor, row.belief, *row.labels) for row in record.rows)])
+
+
+def mock_judgement(predictions: Sequence[tuple[str, str]], record: Record) -> str:
+    """What the official mock judge answers about the predicted rows (actor, belief) and all gold rows."""
+    gold = [(row.actor, row.belief) for row in record.rows]
+    sides = ((predictions, gold), (gold, predictions))
+    counted = ([(*row, count) for row, count in zip(a, exact_match_counts(a, b), strict=True)] for a, b in sides)
+    return judgement(*counted)
+
+
+def judgement(predictions: Iterable[tuple[str, str, int]], gold: Iterable[tuple[str, str, int]]) -> str:
+    """A judge's answer in the form that official scoring reads: two headed tables of actor, belief and count."""
+    parts = []
+    for heading, rows in (("Prediction Table:", predictions), ("Ground Truth Table:", gold)):
+        parts.append(f"{heading}\n{tables.judged_csv(rows)}")
+    return "\n".join(parts)
