@@ -74,22 +74,26 @@ def write_few(
     *,
     unique: Sequence[str] = (),
     update: Sequence[str] = (),
-) -> None:
+    follows: str = "",
+) -> int:
     """Inserts a handful of rows in one statement; where one with the same `unique` fields is there, sets its `update` fields.
 
-    As `insert_rows` otherwise. Half the time of `bulk_create`, which counts where every vote goes through.
+    With `follows`, the name of a counting field, only where the new row's count is one more than that of the row that is there.
+    Returns how many rows were written. As `insert_rows` otherwise. Half the time of `bulk_create`, which counts where every
+    vote goes through.
     """
     if not rows:
-        return
-    statement, adapters = _few(model, tuple(fields), tuple(unique), tuple(update))
+        return 0
+    statement, adapters = _few(model, tuple(fields), tuple(unique), tuple(update), follows)
     marks = f"({', '.join(['%s'] * len(fields))})"
     values = [value for row in _adapted(rows, adapters) for value in row]
     with connection.cursor() as cursor:
         cursor.execute(statement.format(values=", ".join([marks] * len(rows))), values)
+        return cursor.rowcount
 
 
 @lru_cache
-def _few(model: type[models.Model], fields: tuple, unique: tuple, update: tuple) -> tuple[str, dict]:
+def _few(model: type[models.Model], fields: tuple, unique: tuple, update: tuple, follows: str) -> tuple[str, dict]:
     quote = connection.ops.quote_name
     held = [model._meta.get_field(name) for name in fields]
     columns = {field.attname: quote(field.column) for field in held}
@@ -98,6 +102,9 @@ def _few(model: type[models.Model], fields: tuple, unique: tuple, update: tuple)
         keys = ", ".join(columns[name] for name in unique)
         new = ", ".join(f"{columns[name]} = EXCLUDED.{columns[name]}" for name in update)
         statement += f" ON CONFLICT ({keys}) DO UPDATE SET {new}"
+    if follows:
+        held_count = f"{quote(model._meta.db_table)}.{columns[follows]}"
+        statement += f" WHERE EXCLUDED.{columns[follows]} = {held_count} + 1"
     return statement, _adapters(model, fields)
 
 

@@ -37,8 +37,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The project's part of the resolution rule: how many votes a cell asks for, and whether they must all agree."""
+    """The resolution rule as a project follows it: its version, how many votes a cell asks for, and whether they must all agree."""
 
+    version: str
     overlap: int
     demand_unanimity: bool = False
 
@@ -59,5 +60,5 @@ def gold_without(name: str, cell: Cell, rule: Rule) -> tuple[str, By]:
             return (others.pop(), By.EXPERT) if len(others) == 1 else ("", By.NOTHING)
     votes = [label for who, label in cell.votes.items() if who != name]
     settle = resolve_without_one if name in cell.votes else resolve
-    label = settle(votes, overlap=rule.overlap, demand_unanimity=rule.demand_unanimity).label
+    label = settle(votes, rule=rule.version, overlap=rule.overlap, demand_unanimity=rule.demand_unanimity).label
     return label, By.VOTES if label else By.NOTHING

@@ -1,4 +1,4 @@
-"""How votes become a gold label: pure rules, versioned.
+"""How votes become a gold label: pure rules, each with its version. A project names the version that it follows.
 
 Rule 1 (OmniToM, section 4 and appendix B.2: three annotators, majority vote or expert adjudication), for any overlap
 from 2 to 9: all votes equal is *unanimous*; one label with more than half of the votes that the overlap asks for is a
@@ -10,11 +10,10 @@ cell how the others voted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-RULE_VERSION = "1"
 OVERLAP_RANGE = range(2, 10)
 
 
@@ -34,13 +33,16 @@ class Resolution:
     agreement: float | None
 
 
-def resolve(labels: Sequence[str], *, overlap: int, demand_unanimity: bool = False) -> Resolution:
-    """Settles one cell from its votes (withdrawn votes left out, any order).
+class UnknownRule(ValueError):
+    """The version names no rule of this installation; the message is one sentence."""
 
-    Raises ValueError where `overlap` is outside 2 to 9.
-    """
-    if overlap not in OVERLAP_RANGE:
-        raise ValueError(f"The overlap is {overlap}; expected 2 to 9.")
+
+def largest_share(labels: Sequence[str]) -> float | None:
+    """Return the largest share of one label among `labels`, from 0 to 1; None without labels."""
+    return max(Counter(labels).values()) / len(labels) if labels else None
+
+
+def _first_rule(labels: Sequence[str], overlap: int, demand_unanimity: bool) -> Resolution:
     if not labels:
         return Resolution(Outcome.PENDING, "", None)
     (label, most), *_ = Counter(labels).most_common(1)
@@ -54,11 +56,37 @@ def resolve(labels: Sequence[str], *, overlap: int, demand_unanimity: bool = Fal
     return Resolution(Outcome.OPEN, "", agreement)
 
 
-def resolve_without_one(others: Sequence[str], *, overlap: int, demand_unanimity: bool = False) -> Resolution:
-    """Settles one cell as if one of its annotators had not voted: rule 1 for one annotator fewer than `overlap`.
+RULES: dict[str, Callable[[Sequence[str], int, bool], Resolution]] = {"1": _first_rule}
+"""By version: a function of the labels, the overlap, and whether the project demands unanimity."""
+
+
+def check_rule(version: str) -> None:
+    """Raises UnknownRule where this installation has no such version of the rule."""
+    if version not in RULES:
+        expected = ", ".join(sorted(RULES))
+        raise UnknownRule(
+            f"{version[:40]!r} is not a version of the rule that settles labels; expected one of {expected}."
+        )
+
+
+def resolve(labels: Sequence[str], *, rule: str, overlap: int, demand_unanimity: bool = False) -> Resolution:
+    """Settle one cell from its votes (withdrawn votes left out, any order) by the rule of this version.
+
+    Raises ValueError where `overlap` is outside 2 to 9, and UnknownRule.
+    """
+    if overlap not in OVERLAP_RANGE:
+        raise ValueError(f"The overlap is {overlap}; expected 2 to 9.")
+    check_rule(rule)
+    return RULES[rule](labels, overlap, demand_unanimity)
+
+
+def resolve_without_one(
+    others: Sequence[str], *, rule: str, overlap: int, demand_unanimity: bool = False
+) -> Resolution:
+    """Settle one cell as if one of its annotators had not voted: the rule for one annotator fewer than `overlap`.
 
     What is left of an overlap of two is one vote, which settles nothing.
     """
     if overlap - 1 not in OVERLAP_RANGE:
-        return Resolution(Outcome.PENDING, "", resolve(others, overlap=overlap).agreement)
-    return resolve(others, overlap=overlap - 1, demand_unanimity=demand_unanimity)
+        return Resolution(Outcome.PENDING, "", largest_share(others))
+    return resolve(others, rule=rule, overlap=overlap - 1, demand_unanimity=demand_unanimity)

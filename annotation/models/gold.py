@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from annotation.models.belief_table import Proposition
+from core.bulk import write_few
 
 
 class Method(models.TextChoices):
@@ -30,6 +34,41 @@ class GoldQuerySet(models.QuerySet):
 
     def open(self) -> GoldQuerySet:
         return self.filter(method=Method.OPEN)
+
+    # The transitions. Only services/gold.py calls those that are told by an event.
+
+    def settle(self, fields: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
+        """Write what a rule makes of cells: settled, or open. `fields` names the columns of `rows`, cell and revision among them.
+
+        Returns how many were written: a label that is there is replaced only where the row's revision follows its own.
+        """
+        return self._put(fields, rows)
+
+    def decide(self, fields: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
+        """Write experts' decisions, under the conditions of `settle`. Returns how many were written."""
+        return self._put(fields, rows)
+
+    def _put(self, fields: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
+        cell = ("proposition_id", "dimension")
+        rest = [name for name in fields if name not in cell]
+        return write_few(self.model, fields, rows, unique=cell, update=rest, follows="revision")
+
+    def remove(self, labels: Sequence[GoldLabel]) -> int:
+        """Remove labels whose votes are no longer all in, each at the revision that was read. Returns how many went."""
+        if not labels:
+            return 0
+        revisions = {gold.revision for gold in labels}
+        return self.filter(pk__in=[gold.pk for gold in labels], revision__in=revisions).delete()[0]
+
+    def disturb(self, labels: Sequence[GoldLabel], disturbed: bool) -> None:
+        """Say of decisions whether the votes under them have changed since. The labels stand, so no event tells of it."""
+        if labels:
+            rows = self.filter(pk__in=[gold.pk for gold in labels])
+            rows.update(disturbed=disturbed, revision=F("revision") + 1)
+
+    def file_case(self, gold: GoldLabel, filed: bool) -> None:
+        """Put a cell on the list of cases for the guideline, or take it off. The label and its revision stay."""
+        self.filter(pk=gold.pk).update(guideline_flag=filed)
 
 
 class GoldLabel(models.Model):

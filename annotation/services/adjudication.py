@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
-from annotation.domain.resolution import RULE_VERSION, Outcome, Resolution, resolve
 from annotation.domain.schema import SCHEMAS
 from annotation.models import (
     ErrorTag,
@@ -23,6 +22,8 @@ from annotation.models import (
     workload,
 )
 from annotation.services import audit
+from annotation.services.gold import Change, ChangedMeanwhile, State, decided, write_gold
+from annotation.services.resolution import differ, settled
 
 
 class AdjudicationRefused(ValueError):
@@ -79,18 +80,9 @@ def adjudicate(
             reason or held.reason,
             error_tag or held.error_tag,
         )  # confirming keeps the first expert's why
-    fields = _decision(project, votes) | {
-        "label": label,
-        "decided_by": by,
-        "decided_at": now,
-        "reason": reason,
-        "error_tag": error_tag,
-    }
-    if guideline_flag is not None:
-        fields["guideline_flag"] = guideline_flag
-    gold = _write(proposition, dimension, held, revision, fields)
-    _log(proposition, dimension, held, gold, by=by, now=now, reason=reason, votes=votes)
-    return gold
+    told = {"reason": reason, "error_tag": error_tag, "guideline_flag": guideline_flag}
+    after = decided(label, by=by, at=now, votes=votes, project=project, **told)
+    return _write(proposition, Change(proposition.pk, dimension, held, after, votes), by=by, now=now)
 
 
 def check_independence(*, by: User, proposition: Proposition, dimension: str) -> None:
@@ -122,19 +114,10 @@ def undo_decision(
     votes = current_votes(proposition, dimension)
     history = GoldEvent.objects.filter(proposition=proposition, dimension=dimension).order_by("id")
     earlier = standing_decisions(history)[-2:-1]
-    if earlier:
-        fields = _restored(earlier[0], votes)
-    else:
-        fields = _by_rule(proposition.table.story.project, dimension, votes, now)
-    if fields is None:
-        gold = None
-        if not GoldLabel.objects.filter(pk=held.pk, revision=revision).delete()[0]:
-            raise DecidedMeanwhile(_held(proposition, dimension))
-    else:
-        gold = _write(proposition, dimension, held, revision, fields)
-    text = gold.reason if gold else ""
-    _log(proposition, dimension, held, gold, by=by, now=now, reason=text, votes=votes, undoes=revision)
-    return gold
+    project = proposition.table.story.project
+    after = _restored(earlier[0], votes, project) if earlier else settled(project, dimension, votes, now)
+    change = Change(proposition.pk, dimension, held, after, votes, undoes=revision)
+    return _write(proposition, change, by=by, now=now)
 
 
 @transaction.atomic
@@ -145,7 +128,7 @@ def file_case(*, by: User, proposition: Proposition, dimension: str, filed: bool
     if gold is None:
         raise AdjudicationRefused("This cell cannot be filed before it has all its votes or a decision.")
     if gold.guideline_flag != filed:
-        GoldLabel.objects.filter(pk=gold.pk).update(guideline_flag=filed)
+        GoldLabel.objects.file_case(gold, filed)
         gold.guideline_flag = filed
         action = "guideline_case.filed" if filed else "guideline_case.removed"
         target = f"{proposition.uid} {dimension}"
@@ -193,31 +176,13 @@ def _lock(proposition: Proposition, dimension: str) -> GoldLabel | None:
     return _held(proposition, dimension)
 
 
-def _write(proposition, dimension: str, held: GoldLabel | None, revision: int, fields: dict) -> GoldLabel:
-    """Compare and swap: writes only onto the revision that was seen."""
-    fields = fields | {"revision": revision + 1}
-    if held is None:
-        try:
-            with transaction.atomic():
-                return GoldLabel.objects.create(proposition=proposition, dimension=dimension, **fields)
-        except IntegrityError as error:
-            raise DecidedMeanwhile(_held(proposition, dimension)) from error
-    if not GoldLabel.objects.filter(pk=held.pk, revision=revision).update(**fields):
-        raise DecidedMeanwhile(_held(proposition, dimension))
-    return _held(proposition, dimension)
-
-
-def _decision(project: Project, votes: list[dict]) -> dict:
-    labels = [vote["label"] for vote in votes]
-    share = max((labels.count(label) / len(labels) for label in labels), default=None)
-    return {
-        "method": Method.ADJUDICATED,
-        "agreement": share,
-        "votes": votes,
-        "rule_version": RULE_VERSION,
-        "schema_version": project.schema_version,
-        "disturbed": False,
-    }
+def _write(proposition: Proposition, change: Change, *, by: User, now: datetime) -> GoldLabel | None:
+    """Return what stands now, None where nothing does. Raises DecidedMeanwhile where the label is not the one that was seen."""
+    try:
+        write_gold([change], project=proposition.table.story.project, by=by, now=now)
+    except ChangedMeanwhile as error:
+        raise DecidedMeanwhile(_held(proposition, change.dimension)) from error
+    return _held(proposition, change.dimension)
 
 
 def standing_decisions(history: Iterable[GoldEvent]) -> list[GoldEvent]:
@@ -243,61 +208,15 @@ def _amends(before: GoldEvent, after: GoldEvent) -> bool:
     return (before.by_id, before.after, before.votes) == (after.by_id, after.after, after.votes)
 
 
-def _restored(event: GoldEvent, votes: list[dict]) -> dict:
-    essence = [{(vote["annotator"], vote["label"]) for vote in one} for one in (event.votes, votes)]
-    return {
-        "label": event.after,
-        "method": Method.ADJUDICATED,
-        "votes": event.votes,
-        "rule_version": event.rule_version,
-        "decided_by_id": event.by_id,
-        "decided_at": event.at,
-        "reason": event.reason,
-        "error_tag": event.error_tag,
-        "disturbed": essence[0] != essence[1],
-    }
-
-
-def _by_rule(project: Project, dimension: str, votes: list[dict], now: datetime) -> dict | None:
-    """The cell as the votes leave it, None where they are not all in."""
-    settled: Resolution = resolve(
-        [vote["label"] for vote in votes],
-        overlap=project.overlap,
-        demand_unanimity=dimension in project.unanimity_dimensions,
+def _restored(event: GoldEvent, votes: list[dict], project: Project) -> State:
+    """Return the decision of `event`, on the votes it was made on; `votes` are those that stand now."""
+    after = decided(
+        event.after,
+        by=event.by,
+        at=event.at,
+        votes=event.votes,
+        project=project,
+        reason=event.reason,
+        error_tag=event.error_tag,
     )
-    if settled.outcome is Outcome.PENDING:
-        return None
-    return {
-        "label": settled.label,
-        "method": settled.outcome.value,
-        "agreement": settled.agreement,
-        "votes": votes,
-        "rule_version": RULE_VERSION,
-        "decided_by": None,
-        "decided_at": now,
-        "reason": "",
-        "error_tag": "",
-        "disturbed": False,
-    }
-
-
-def _log(
-    proposition, dimension, before: GoldLabel | None, after: GoldLabel | None, *, by, now, reason, votes, undoes=None
-) -> None:
-    known = after or before
-    GoldEvent.objects.create(
-        proposition=proposition,
-        dimension=dimension,
-        before=before.label if before else "",
-        before_method=before.method if before else "",
-        after=after.label if after else "",
-        after_method=after.method if after else "",
-        by=by,
-        at=now,
-        reason=reason,
-        error_tag=after.error_tag if after else "",
-        undoes=undoes,
-        rule_version=known.rule_version,
-        votes=votes,
-        revision=known.revision,
-    )
+    return after._replace(rule_version=event.rule_version, disturbed=differ(event.votes, votes))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from annotation.domain.ordering import plurality
-from annotation.domain.resolution import RULE_VERSION
-from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, User, Vote
+from annotation.models import GoldLabel, Method, Project, Proposition, User, Vote
+from annotation.services.gold import Change, decided, write_gold
 
 REASON = "bulk: plurality accepted"
 BATCH = 500
@@ -75,39 +75,11 @@ def _accept_batch(by: User, project: Project, batch: list[tuple[int, int]], seen
     propositions = Proposition.objects.filter(pk__in={proposition for _, proposition in batch}).order_by("id")
     list(propositions.select_for_update().values_list("pk"))
     standing = GoldLabel.objects.filter(pk__in=[pk for pk, _ in batch], method=Method.OPEN, decided_at__lte=seen_until)
-    by_label: dict[str, list[GoldLabel]] = defaultdict(list)
-    for gold in standing:
+    changes = []
+    for gold in standing.order_by("proposition_id", "dimension"):
         label = plurality([vote["label"] for vote in gold.votes])
         if label is not None:
-            by_label[label].append(gold)
-    fields = {
-        "method": Method.ADJUDICATED,
-        "decided_by": by,
-        "decided_at": now,
-        "reason": REASON,
-        "rule_version": RULE_VERSION,
-        "schema_version": project.schema_version,
-        "revision": F("revision") + 1,
-    }
-    for label, rows in by_label.items():
-        GoldLabel.objects.filter(pk__in=[gold.pk for gold in rows]).update(label=label, **fields)
-    events = [_event(gold, label, by, now) for label, rows in by_label.items() for gold in rows]
-    GoldEvent.objects.bulk_create(events)
-    return len(events)
-
-
-def _event(gold: GoldLabel, label: str, by: User, now: datetime) -> GoldEvent:
-    return GoldEvent(
-        proposition_id=gold.proposition_id,
-        dimension=gold.dimension,
-        before="",
-        before_method=Method.OPEN,
-        after=label,
-        after_method=Method.ADJUDICATED,
-        by=by,
-        at=now,
-        reason=REASON,
-        rule_version=RULE_VERSION,
-        votes=gold.votes,
-        revision=gold.revision + 1,
-    )
+            after = decided(label, by=by, at=now, votes=gold.votes, project=project, reason=REASON)
+            changes.append(Change(gold.proposition_id, gold.dimension, gold, after, gold.votes))
+    write_gold(changes, project=project, by=by, now=now)
+    return len(changes)

@@ -182,7 +182,9 @@ def _compute_annotators(project: Project, split: str | None, category: str | Non
         confusions[key] = {"labels": list(votes.labels), "cells": by_annotator.label_confusion(full).tolist()}
         for row in by_annotator.against_resolved(votes, held.label):
             against.setdefault(row["annotator"], {})[key] = row
-        for row in by_annotator.against_others(votes, held, Rule(project.overlap, key in project.unanimity_dimensions)):
+        for row in by_annotator.against_others(
+            votes, held, Rule(project.rule_version, project.overlap, key in project.unanimity_dimensions)
+        ):
             without.setdefault(row["annotator"], {})[key] = row
     complete = [votes.complete(project.overlap) for votes, _ in loaded.values()]
     return {

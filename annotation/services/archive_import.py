@@ -16,7 +16,8 @@ from typing import Any, BinaryIO
 from django.db import DatabaseError, IntegrityError
 
 from annotation.domain.archive_format import IMPORTED_MARK, SECTIONS, BadArchive, file_of
-from annotation.models import Membership, Project, Role, User
+from annotation.domain.resolution import UnknownRule, check_rule
+from annotation.models import GoldEvent, GoldLabel, Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.accounts import checked_name
 from annotation.services.archive_leftovers import check_left_over, discard_project, left_over, working_slug
@@ -24,6 +25,7 @@ from annotation.services.archive_reading import checked, lines_of
 from annotation.services.archive_rows import NAMED, NUMBERED, TABLES, Section
 from annotation.services.archive_values import Here
 from annotation.services.corpus_import import SLUG
+from annotation.services.gold import archived_gold
 from annotation.services.imported_annotators import make_imported
 from annotation.services.short_writes import ShortWrites
 from annotation.services.very_many import without_full_collections
@@ -171,13 +173,14 @@ class _Import:
         head = (["uid"] if section.has_uid else []) + (["project"] if section.has_project else [])
         uids: dict[int, str] = {}
         rows = 0
+        make_ready = archived_gold if section.model in (GoldLabel, GoldEvent) else ReadyRows
         for part in self._parts(self._decoded(section, uids), lambda one: one[1]):
             rows += len(part)
             values = [row for row, _ in part]
             if section.model is Membership:
                 self._keep_members(names, values, len(head))
                 continue
-            ready = ReadyRows(section.model, [*head, *names], values)
+            ready = make_ready(section.model, [*head, *names], values)
             with self.writes.transaction(len(part)):
                 ready.insert()
         if section.model in NUMBERED:
@@ -210,6 +213,10 @@ class _Import:
         number, row, _ = lines[0]
         names = [field.name for field in section.fields]
         values = self.here.values(section, number, row)
+        try:
+            check_rule(dict(zip(names, values, strict=True))["rule_version"])
+        except UnknownRule as error:
+            raise BadArchive(f"project.jsonl, field rule_version: {error}") from error
         working = working_slug(self.slug)
         try:
             with self.writes.transaction(1):

@@ -63,6 +63,8 @@ def change_settings(*, by: User, project: Project, changes: dict, now: datetime)
 def resolve_again(*, project: Project, now: datetime, by: User | None = None) -> None:
     """Applies the project's rule to all cells that have votes; adjudicated labels stand."""
     for batch in _batches(project):
+        # Locked in the order in which savers lock, as everybody does who writes gold.
+        list(Proposition.objects.filter(pk__in=batch).order_by("id").select_for_update().values_list("pk"))
         cells = Vote.objects.filter(proposition_id__in=batch).values_list("proposition_id", "dimension").distinct()
         resolve_cells(project=project, cells=cells, now=now, by=by)
 
@@ -96,7 +98,8 @@ def foresee(*, project: Project, changes: dict) -> RuleChange:
     for batch in _batches(project):
         held, votes = _standing(batch)
         for cell, labels in votes.items():
-            after = resolve(labels, overlap=overlap, demand_unanimity=cell[1] in demanding).outcome
+            unanimity = cell[1] in demanding
+            after = resolve(labels, rule=project.rule_version, overlap=overlap, demand_unanimity=unanimity).outcome
             before = held.get(cell, Outcome.PENDING)
             if before not in (Method.ADJUDICATED, after):
                 found[after] += 1

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from operator import attrgetter
 
-from django.db.models import F
-
-from annotation.domain.resolution import RULE_VERSION, Outcome, Resolution, resolve
-from annotation.models import GoldEvent, GoldLabel, Method, Project, User, Vote
-from core.bulk import write_few
+from annotation.domain.resolution import Outcome, resolve
+from annotation.models import GoldLabel, Method, Project, User, Vote
+from annotation.services.gold import Change, State, ready_gold, write_gold
+from core.bulk import ReadyRows
 
 Cell = tuple[int, str]
 """(proposition id, dimension key)"""
 
-_GOLD = (
-    "proposition_id", "dimension", "label", "method", "agreement", "votes", "rule_version", "schema_version",
-    "decided_by_id", "decided_at", "reason", "error_tag", "guideline_flag", "disturbed", "revision",
-)  # fmt: skip
-_GOLD_EVENT = (
-    "proposition_id", "dimension", "before", "before_method", "after", "after_method", "by_id", "at", "reason",
-    "error_tag", "undoes", "rule_version", "votes", "revision",
-)  # fmt: skip
 _COMPARED = ("label", "method", "agreement", "votes")
 
 
@@ -42,32 +32,70 @@ def resolve_cells(
     `disturbed` where the votes under it changed. The number of statements does not depend on whether the votes
     agree, so that the time of a save tells an annotator nothing about the others.
     """
-    wanted = set(cells)
-    if not wanted:
+    touched = set(cells)
+    if not touched:
         return
-    votes = _votes_of(wanted) if votes is None else votes
-    held = _gold_of(wanted)
-    upserts: list[GoldLabel] = []
-    removed: list[GoldLabel] = []
-    events: list[GoldEvent] = []
-    for cell in sorted(wanted):
-        gold = held.get(cell)
+    votes = _votes_of(touched) if votes is None else votes
+    labels = _gold_of(touched)
+    changes: list[Change] = []
+    disturbed: dict[bool, list[GoldLabel]] = {True: [], False: []}
+    for cell in sorted(touched):
+        gold, standing = labels.get(cell), votes[cell]
         if gold is not None and gold.method == Method.ADJUDICATED:
-            if gold.disturbed != (_essence(gold.votes) != _essence(votes[cell])):
-                gold.disturbed = not gold.disturbed
-                upserts.append(gold)
+            if gold.disturbed != differ(gold.votes, standing):
+                disturbed[not gold.disturbed].append(gold)
             continue
-        settled = _settle(project, cell[1], votes[cell])
-        if settled.outcome is Outcome.PENDING:
-            if gold is not None:
-                removed.append(gold)
-                events.append(_event(gold, None, project, now, by, votes[cell]))
-            continue
-        fresh = _fresh(gold, cell, settled, votes[cell], project, now)
-        if fresh is not None:
-            events.append(_event(gold, fresh, project, now, by, votes[cell]))
-            upserts.append(fresh)
-    _write(upserts, removed, events)
+        after = settled(project, cell[1], standing, now)
+        if _changes(gold, after):
+            changes.append(Change(*cell, gold, after, standing))
+    for value, decisions in disturbed.items():
+        GoldLabel.objects.disturb(decisions, value)
+    write_gold(changes, project=project, by=by, now=now)
+
+
+def gold_of_new_cells(
+    *, project: Project, votes: Mapping[Cell, list[dict]], now: datetime, by: User | None
+) -> tuple[ReadyRows, ReadyRows]:
+    """Return the gold labels, and their events, of cells without a gold label: what `resolve_cells` would write, without asking the
+    database about each. `votes` holds *all* standing votes of each cell, as {"annotator", "label", "key"} in order of annotator."""
+
+    def changes() -> Iterator[Change]:
+        for cell in sorted(votes):
+            after = settled(project, cell[1], votes[cell], now)
+            if after is not None:
+                yield Change(*cell, None, after, votes[cell])
+
+    return ready_gold(changes(), project=project, by=by, now=now)
+
+
+def settled(project: Project, dimension: str, votes: list[dict], now: datetime) -> State | None:
+    """Return what the project's rule makes of the votes of a cell, None where they are not all in."""
+    found = resolve(
+        [vote["label"] for vote in votes],
+        rule=project.rule_version,
+        overlap=project.overlap,
+        demand_unanimity=dimension in project.unanimity_dimensions,
+    )
+    if found.outcome is Outcome.PENDING:
+        return None
+    versions = (project.rule_version, project.schema_version)
+    return State(found.label, found.outcome.value, found.agreement, votes, *versions, None, now)
+
+
+def differ(votes: list[dict], others: list[dict]) -> bool:
+    """Whether two lists of votes of a cell say different things; which change of a vote it was does not matter."""
+    return _essence(votes) != _essence(others)
+
+
+def _essence(votes: list[dict]) -> list[tuple]:
+    return sorted((vote["annotator"], vote["label"]) for vote in votes)
+
+
+def _changes(gold: GoldLabel | None, after: State | None) -> bool:
+    """Whether a rule says something else now. A label that says the same keeps the version that it was made under."""
+    if gold is None or after is None:
+        return gold is not None or after is not None
+    return any(getattr(gold, name) != getattr(after, name) for name in _COMPARED)
 
 
 def _votes_of(cells: set[Cell]) -> dict[Cell, list[dict]]:
@@ -88,73 +116,3 @@ def _gold_of(cells: set[Cell]) -> dict[Cell, GoldLabel]:
         proposition_id__in={cell[0] for cell in cells}, dimension__in={cell[1] for cell in cells}
     ).select_for_update()
     return {(gold.proposition_id, gold.dimension): gold for gold in rows}
-
-
-def _settle(project: Project, dimension: str, votes: list[dict]) -> Resolution:
-    return resolve(
-        [vote["label"] for vote in votes],
-        overlap=project.overlap,
-        demand_unanimity=dimension in project.unanimity_dimensions,
-    )
-
-
-def _essence(votes: list[dict]) -> list[tuple]:
-    return sorted((vote["annotator"], vote["label"]) for vote in votes)
-
-
-def _fresh(
-    gold: GoldLabel | None, cell: Cell, settled: Resolution, votes: list[dict], project: Project, now: datetime
-) -> GoldLabel | None:
-    """The row as it must be now, or None where the one that is there says the same."""
-    fresh = GoldLabel(
-        proposition_id=cell[0],
-        dimension=cell[1],
-        label=settled.label,
-        method=settled.outcome.value,
-        agreement=settled.agreement,
-        votes=votes,
-        rule_version=RULE_VERSION,
-        schema_version=project.schema_version,
-        decided_at=now,
-        guideline_flag=gold.guideline_flag if gold else False,
-        revision=gold.revision + 1 if gold else 1,
-    )
-    if gold is not None and all(getattr(gold, name) == getattr(fresh, name) for name in _COMPARED):
-        return None
-    return fresh
-
-
-def _event(
-    before: GoldLabel | None,
-    after: GoldLabel | None,
-    project: Project,
-    now: datetime,
-    by: User | None,
-    votes: list[dict],
-) -> GoldEvent:
-    known = after or before
-    return GoldEvent(
-        proposition_id=known.proposition_id,
-        dimension=known.dimension,
-        before=before.label if before else "",
-        before_method=before.method if before else "",
-        after=after.label if after else "",
-        after_method=after.method if after else "",
-        by=by,
-        at=now,
-        reason=after.reason if after else "",
-        rule_version=project.rule_version,
-        votes=votes,
-        revision=after.revision if after else before.revision,
-    )
-
-
-def _write(upserts: list[GoldLabel], removed: list[GoldLabel], events: list[GoldEvent]) -> None:
-    if removed:
-        GoldLabel.objects.filter(pk__in=[gold.pk for gold in removed]).delete()
-    disturbed = [gold for gold in upserts if gold.pk is not None]
-    for gold in disturbed:
-        GoldLabel.objects.filter(pk=gold.pk).update(disturbed=gold.disturbed, revision=F("revision") + 1)
-    fresh = [gold for gold in upserts if gold.pk is None]
-    write_few(GoldLabel, _GOLD, [attrgetter(*_GOLD)(gold) for gold in fresh], unique=_GOLD[:2], update=_GOLD[2:])
-    write_few(GoldEvent, _GOLD_EVENT, [attrgetter(*_GOLD_EVENT)(event) for event in events])

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from annotation.domain.votes_csv import VoteRow
 from annotation.models import Assignment, GoldLabel, Project, Proposition, User, Vote, VoteEvent
-from annotation.services.bulk_resolution import fresh_gold
 from annotation.services.imported_annotators import Kind, Person
-from annotation.services.resolution import Cell, resolve_cells
+from annotation.services.resolution import Cell, gold_of_new_cells, resolve_cells
 from core.bulk import ReadyRows
 
 _VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "client_key", "duration_ms")
@@ -220,16 +219,16 @@ class Batch:
         for seat in self.new_seats:
             seat.assigned_by = self.by
         fresh = (_columns(cell, self.held[cell]) for cell in sorted(self.changed - self.found.votes.keys()))
-        self._ready = [ReadyRows(Vote, _VOTE, fresh), ReadyRows(VoteEvent, _EVENT, self.events), *self._fresh_gold()]
+        self._ready = [ReadyRows(Vote, _VOTE, fresh), ReadyRows(VoteEvent, _EVENT, self.events), *self._new_gold()]
 
-    def _fresh_gold(self) -> tuple[ReadyRows, ReadyRows]:
+    def _new_gold(self) -> tuple[ReadyRows, ReadyRows]:
         votes: dict[Cell, list[dict]] = {cell[:2]: [] for cell in self.changed}
         for cell in self.found.with_gold & votes.keys():
             del votes[cell]
         for cell, vote in sorted(self.held.items()):
             if vote.label and cell[:2] in votes:
                 votes[cell[:2]].append({"annotator": cell[2], "label": vote.label, "key": vote.client_key})
-        return fresh_gold(project=self.project, votes=votes, now=self.now, by=self.by)
+        return gold_of_new_cells(project=self.project, votes=votes, now=self.now, by=self.by)
 
     def write(self) -> None:
         Assignment.objects.bulk_create(self.new_seats, batch_size=500)

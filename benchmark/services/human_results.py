@@ -67,7 +67,7 @@ def labels_by(story: DatasetStory, role: str) -> Mapping[str, Labels]:
 def gold_without_person(story: DatasetStory, name: str, dataset: Dataset) -> list[list[tuple[str, By]]]:
     """(gold label, by what it is settled) without the person of each dimension of each proposition."""
     keys = SCHEMAS[dataset.schema_version].keys
-    rules = [Rule(dataset.votes_a_cell, key in dataset.unanimous) for key in keys]
+    rules = [Rule(dataset.rule_version, dataset.votes_a_cell, key in dataset.unanimous) for key in keys]
     return [
         [
             gold_without(name, _cell(story, row, at, belief["labels"][key]), rule)

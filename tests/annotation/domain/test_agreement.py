@@ -250,7 +250,7 @@ def test_against_the_others_an_own_decision_does_not_count():
     rows = [(1, cell, name, label) for cell in (1, 2) for name, label in (("ann", "A"), ("ben", "A"), ("cyd", "B"))]
     votes = Votes.of("order", ("A", "B", "C"), rows)
     settled = Settled(np.array([2, 2]), np.array([True, True]), {0: {"ben": "C"}, 1: {"esi": "C"}})
-    found = {row["annotator"]: row for row in against_others(votes, settled, Rule(overlap=3))}
+    found = {row["annotator"]: row for row in against_others(votes, settled, Rule("1", overlap=3))}
     # ann and cyd: C by an expert in both. ben: in the first A and B are left, which settle nothing
     assert found["ann"] == {"annotator": "ann", "cells": 2, "agree": 0, "votes": 0, "expert": 2, "open": 0}
     assert found["ben"] == {"annotator": "ben", "cells": 1, "agree": 0, "votes": 0, "expert": 1, "open": 1}
@@ -268,7 +268,7 @@ def test_against_the_others_follows_the_rule_cell_by_cell():
     decisions = {
         int(at): {people[rng.integers(4)]: labels[gold[at]]} for at in np.flatnonzero(decided) if rng.random() < 0.5
     }
-    for rule in (Rule(3), Rule(3, demand_unanimity=True)):
+    for rule in (Rule("1", 3), Rule("1", 3, demand_unanimity=True)):
         found = {row["annotator"]: row for row in against_others(votes, Settled(gold, decided, decisions), rule)}
         for person, name in enumerate(votes.annotators):
             counts = dict.fromkeys(("cells", "agree", "votes", "expert", "open"), 0)

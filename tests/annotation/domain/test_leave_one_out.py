@@ -6,7 +6,7 @@ import pytest
 
 from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
 
-THREE, STRICT = Rule(3), Rule(3, demand_unanimity=True)
+THREE, STRICT = Rule("1", 3), Rule("1", 3, demand_unanimity=True)
 
 
 def voted(gold: str, *labels: str, **more) -> Cell:
@@ -23,12 +23,12 @@ def voted(gold: str, *labels: str, **more) -> Cell:
         # a made the majority: the others are one to one
         (voted("X", "X", "X", "Y"), THREE, ("", By.NOTHING)),
         # five votes, four without a: Y has 2 of 4, no majority; with three Y it has 3 of 4
-        (voted("X", "X", "X", "X", "Y", "Y"), Rule(5), ("", By.NOTHING)),
-        (voted("Y", "X", "X", "Y", "Y", "Y"), Rule(5), ("Y", By.VOTES)),
+        (voted("X", "X", "X", "X", "Y", "Y"), Rule("1", 5), ("", By.NOTHING)),
+        (voted("Y", "X", "X", "Y", "Y", "Y"), Rule("1", 5), ("Y", By.VOTES)),
         # the same with unanimity demanded, where an expert had to decide: the expert's label is gold
         (voted("Z", "X", "X", "Y", decided=True, decisions={"e": "Z"}), STRICT, ("Z", By.EXPERT)),
         # two votes a cell: one is left, which settles nothing
-        (voted("X", "X", "X"), Rule(2), ("", By.NOTHING)),
+        (voted("X", "X", "X"), Rule("1", 2), ("", By.NOTHING)),
         # a record's label rests on nobody's vote
         (voted("X", "Y", recorded=True), THREE, ("X", By.RECORD)),
         # a decided the cell alone: nothing but a's word; with votes that settle it, those

@@ -1,0 +1,147 @@
+"""The one writer of gold: a label and the event that tells of it, together, whoever or whatever settles the cell.
+
+A `Change` says what the label of a cell was and what it becomes. `write_gold` writes a few changes; `ready_gold` makes very many ready,
+of cells that have no label yet, for a transaction that only inserts; `archived_gold` does it with what an archive holds. The caller holds the transaction and the locks on the propositions.
+Every label is written onto the revision that was read, and onto no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from annotation.domain.resolution import largest_share
+from annotation.models import GoldEvent, GoldLabel, Method, Project, User
+from core.bulk import ReadyRows, write_few
+
+
+class ChangedMeanwhile(Exception):
+    """A label was no longer at the revision that was read; nothing of the call counts, so the transaction must be given up."""
+
+
+class State(NamedTuple):
+    """What the gold label of a cell says: the columns of `GoldLabel`. `guideline_flag` None leaves the flag as it is."""
+
+    label: str
+    method: str
+    agreement: float | None
+    votes: list[dict]
+    rule_version: str
+    schema_version: str
+    decided_by_id: int | None
+    decided_at: datetime
+    reason: str = ""
+    error_tag: str = ""
+    guideline_flag: bool | None = None
+    disturbed: bool = False
+
+
+class Change(NamedTuple):
+    """What becomes of a cell: `before` is its label as read, `after` None where the label goes, `votes` those that stand now.
+
+    `undoes` is the revision of the decision that is taken back.
+    """
+
+    proposition: int
+    dimension: str
+    before: GoldLabel | None
+    after: State | None
+    votes: list[dict]
+    undoes: int | None = None
+
+    @property
+    def revision(self) -> int:
+        """The revision of the label that is written, or of the one that goes."""
+        held = self.before.revision if self.before else 0
+        return held if self.after is None else held + 1
+
+
+_EVENT = (
+    "proposition_id", "dimension", "before", "before_method", "after", "after_method", "by_id", "at", "reason",
+    "error_tag", "undoes", "rule_version", "votes", "revision",
+)  # fmt: skip
+_LABEL = ("proposition_id", "dimension", *State._fields, "revision")
+
+
+def decided(
+    label: str,
+    *,
+    by: User,
+    at: datetime,
+    votes: list[dict],
+    project: Project,
+    reason: str = "",
+    error_tag: str = "",
+    guideline_flag: bool | None = None,
+) -> State:
+    """Return what an expert's decision on these votes makes of a cell."""
+    share = largest_share([vote["label"] for vote in votes])
+    versions = (project.rule_version, project.schema_version)
+    return State(label, Method.ADJUDICATED, share, votes, *versions, by.pk, at, reason, error_tag, guideline_flag)
+
+
+def write_gold(changes: Sequence[Change], *, project: Project, by: User | None, now: datetime) -> None:
+    """Write labels and events of a few cells, none of them twice. Raises ChangedMeanwhile.
+
+    A handful of statements, however many changes there are and whatever they say.
+    """
+    removed = [change.before for change in changes if change.after is None]
+    settled, decided = [], []
+    for change in changes:
+        if change.after is not None:
+            rows = decided if change.after.method == Method.ADJUDICATED else settled
+            rows.append(_label(change))
+    written = (
+        GoldLabel.objects.remove(removed)
+        + GoldLabel.objects.settle(_LABEL, settled)
+        + GoldLabel.objects.decide(_LABEL, decided)
+    )
+    if written != len(changes):
+        raise ChangedMeanwhile
+    write_few(GoldEvent, _EVENT, [_event(change, project, by, now) for change in changes])
+
+
+def ready_gold(
+    changes: Iterable[Change], *, project: Project, by: User | None, now: datetime
+) -> tuple[ReadyRows, ReadyRows]:
+    """Return the labels, and their events, of cells that have no label, ready to be inserted."""
+    made = list(changes)
+    labels = ReadyRows(GoldLabel, _LABEL, map(_label, made))
+    return labels, ReadyRows(GoldEvent, _EVENT, (_event(change, project, by, now) for change in made))
+
+
+def _label(change: Change) -> tuple:
+    """The values of _LABEL."""
+    after = change.after
+    if after.guideline_flag is None:
+        after = after._replace(guideline_flag=change.before.guideline_flag if change.before else False)
+    return change.proposition, change.dimension, *after, change.revision
+
+
+def _event(change: Change, project: Project, by: User | None, now: datetime) -> tuple:
+    """The values of _EVENT."""
+    before, after = change.before, change.after
+    return (
+        change.proposition,
+        change.dimension,
+        before.label if before else "",
+        before.method if before else "",
+        after.label if after else "",
+        after.method if after else "",
+        by.pk if by else None,
+        now,
+        after.reason if after else "",
+        after.error_tag if after else "",
+        change.undoes,
+        after.rule_version if after else project.rule_version,
+        change.votes,
+        change.revision,
+    )
+
+
+def archived_gold(
+    model: type[GoldLabel] | type[GoldEvent], fields: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> ReadyRows:
+    """Return labels or events of an archive, ready to be inserted as they were written there: history is taken over, not made anew."""
+    return ReadyRows(model, fields, rows)
