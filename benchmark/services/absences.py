@@ -14,10 +14,11 @@ from typing import Any
 from django.db.models import Count
 
 from benchmark.domain.tables import Absent
-from benchmark.models import RunItem, Stage
+from benchmark.models import RunItem
 from benchmark.services.conditions import Ranking
 from benchmark.services.leaderboards import Entry
 from benchmark.services.results import WITHOUT_CALL
+from benchmark.suites.registry import group_named
 from workers.domain.outcomes import commonest
 from workers.models import ItemState
 
@@ -25,8 +26,6 @@ _FAILED = WITHOUT_CALL[ItemState.FAILED]
 NO_ANSWER = {_FAILED, f"judgement: {_FAILED}"}
 """Reasons of stories without an estimate that are failures of calls, and say nothing of the model."""
 WITHIN = {"prompts": "asked with", "judge": "judged by"}
-ASKED = {"stage1": (Stage.EXTRACT, Stage.JUDGE), "stage2": (Stage.LABEL,)}
-"""The items that a stage's figures rest on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +50,11 @@ class Absence:
 
     def __str__(self) -> str:
         if not self.failed:
-            return f"{self.model} is not in the ranking of {NOUNS[self.stage]}: {self.why}."
+            return f"{self.model} is not in the ranking of {group_named(self.stage).noun}: {self.why}."
         why = f" The commonest reason: {self.problem}" if self.problem else ""
         return f"{self.model} has no figures ({self.run_title}): all {self.failed:,} calls failed.{why}"
 
 
-NOUNS = {"stage1": "extraction", "stage2": "labelling"}
 _LONGEST = 160
 """Characters of a problem in a sentence; it is whole beside it."""
 
@@ -117,7 +115,9 @@ def absences(stage: str, entries: Sequence[Entry]) -> list[Absence]:
 
 
 def _problems(stage: str, entrants: Sequence[int]) -> Mapping[int, list[tuple[str, int]]]:
-    failed = RunItem.objects.filter(entrant__in=entrants, stage__in=ASKED[stage], item__state=ItemState.FAILED)
+    failed = RunItem.objects.filter(
+        entrant__in=entrants, stage__in=group_named(stage).rests_on, item__state=ItemState.FAILED
+    )
     found: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for entrant, problem, count in failed.order_by().values_list("entrant", "item__problem").annotate(Count("pk")):
         found[entrant].append((problem, count))

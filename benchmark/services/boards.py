@@ -12,32 +12,40 @@ from benchmark.services.conditions import FIELDS, named, ranked_together
 from benchmark.services.leaderboards import Entry, entries_of, label, newest, standing
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection, selection_named, selections_of
-from benchmark.services.story_scores import STAGES
+from benchmark.suites.registry import keys_of, suites
 from workers.models import JobState
 
 
-def finished_runs(dataset: Dataset, form: str) -> list[Run]:
-    """Newest first, their entrants loaded."""
-    held = Run.objects.filter(dataset=dataset, form=form, job__state=JobState.FINISHED)
+def finished_runs(dataset: Dataset, form: str, suite: str = "") -> list[Run]:
+    """Those of one suite, newest first, their entrants loaded; without a name of the suite that `suite_to_show` chooses."""
+    suite = suite or suite_to_show(dataset)
+    held = Run.objects.filter(dataset=dataset, suite=suite, form=form, job__state=JobState.FINISHED)
     return list(held.select_related("judge", "project", "dataset", "source", "job").prefetch_related("entrants"))
 
 
 def board(
-    dataset: Dataset, form: str, key: str | None, *, all_runs: bool = False, asked: Mapping[str, str] | None = None
+    dataset: Dataset,
+    form: str,
+    key: str | None,
+    *,
+    suite: str = "",
+    all_runs: bool = False,
+    asked: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """{selections, chosen, stages: {stage: (entries, shared settings)}, rankings: {stage: Ranking}, conditions, runs, fitting, failed, absent}.
 
-    `key` names a selection; an unknown one is the largest. `asked` names conditions of the rankings, `conditions` has all that there are, by
+    Of one suite, as `finished_runs`. `key` names a selection; an unknown one is the largest. `asked` names conditions of the rankings, `conditions` has all that there are, by
     field. `fitting` runs have figures of its stories, `failed` ones would have; `absent` are models that the
     rankings do not have, with the reason.
     """
-    runs = finished_runs(dataset, form)
+    suite = suite or suite_to_show(dataset)
+    runs = finished_runs(dataset, form, suite)
     reports = reports_of(runs)
     selections = selections_of(dataset, reports, runs)
     chosen = _chosen(dataset, selections, key)
     fitting = [run for run in runs if chosen and chosen.stories <= set(reports[run.pk]["numbers"])]
     everybody, absent = {}, []
-    for stage in STAGES:
+    for stage in keys_of(suite):
         entries = entries_of(fitting, reports, stage)
         absent += absences(stage, [one for one in entries if is_absent(one)])
         entries = [
@@ -88,3 +96,9 @@ def form_to_show(dataset: Dataset) -> Form:
     """Free text, unless the version has structured runs alone."""
     forms = set(Run.objects.filter(dataset=dataset).values_list("form", flat=True))
     return Form.STRUCTURED if forms == {Form.STRUCTURED} else Form.TEXT
+
+
+def suite_to_show(dataset: Dataset) -> str:
+    """The suite of the newest run on the version, or the first that there is."""
+    newest = Run.objects.filter(dataset=dataset, suite__in=suites()).order_by("-id").values_list("suite", flat=True)
+    return newest.first() or next(iter(suites()))

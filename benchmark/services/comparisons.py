@@ -13,11 +13,12 @@ from benchmark.domain.inference import Cases, differs, paired_differences
 from benchmark.domain.tables import Column, Table
 from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.judge_test_tables import notes_of
-from benchmark.services.leaderboards import KEPT_SECONDS, SEED, STAGE_OF, Entry, entries_of, label
+from benchmark.services.leaderboards import KEPT_SECONDS, SEED, Entry, entries_of, label
 from benchmark.services.reports import reports_of
-from benchmark.services.result_tables import MEASURES, SCORES, differ_told, rows_told, shares_told
+from benchmark.services.result_tables import differ_told, rows_told, shares_told
 from benchmark.services.selections import Selection
-from benchmark.services.story_scores import SCORE, STAGES, cases_by_story, categories_of, lacking, scores_by_story
+from benchmark.services.story_scores import cases_by_story, categories_of, lacking, scores_by_story
+from benchmark.suites.registry import group_named, keys_of
 from core.made_by import made_by
 from core.statistics import caution, holm, mean_of, method
 
@@ -42,9 +43,11 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
         raise NotComparable("The two ran on different versions of the dataset, so their stories and gold differ.")
     if one.form != other.form:
         raise NotComparable("One answered in free text, the other in structured output; the two are never compared.")
+    if one.suite != other.suite:
+        raise NotComparable("The two ran under different suites, which measure different things.")
     reports = reports_of(list(runs.values()))
     found = {}
-    for stage in STAGES:
+    for stage in keys_of(one.suite):
         by_key = {entry["key"]: entry for entry in entries_of(list(runs.values()), reports, stage)}
         if first in by_key and second in by_key:
             found[stage] = [by_key[first], by_key[second]]
@@ -142,7 +145,7 @@ def _unlike_missing(entries: Sequence[Entry], sides: Sequence[Mapping], stage: s
         return []
     shares, rows = {}, {}
     for entry, columns in zip(entries, sides, strict=True):
-        held = cases_by_story(columns, SCORE[stage])
+        held = cases_by_story(columns, group_named(stage).score)
         asked = [case for number, case in held.items() if case and number in stories]
         shares[entry["model"]] = sum(case.answered is None for case in asked) / len(asked) if asked else 0.0
         unjudged = columns.get("unjudged", {}).items()
@@ -152,11 +155,15 @@ def _unlike_missing(entries: Sequence[Entry], sides: Sequence[Mapping], stage: s
 
 def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
     """All measures over all stories, then the score by category."""
-    measures = [name for name in MEASURES[stage] if name in sides[0]["values"]]  # a database keeps no order of keys
+    measures = [
+        name for name in group_named(stage).headers if name in sides[0]["values"]
+    ]  # a database keeps no order of keys
     parts = [(measures, "", sorted(categories))]
     names = sorted(set(categories.values()))
     for name in names if len(names) > 1 else []:  # one alone would be all stories again
-        parts.append(([SCORE[stage]], name, sorted(story for story, held in categories.items() if held == name)))
+        parts.append(
+            ([group_named(stage).score], name, sorted(story for story, held in categories.items() if held == name))
+        )
     tests = sum(len(names) for names, _, _ in parts)
     rows = [row for part in parts for row in _part(sides, *part, stage, tests)]
     return [row | {"p_adjusted": one} for row, one in zip(rows, holm([row["p"] for row in rows]), strict=True)]
@@ -170,13 +177,13 @@ def _part(sides, names: Sequence[str], category: str, stories: Sequence[int], st
         cases = Cases.of(held, set(stories))
         [pair] = paired_differences(cases, seed=SEED, tests=tests)
         first, second = (float(mean) if cases.stories else None for mean in mean_of(cases.worst))
-        row = {"what": category or MEASURES[stage][name], "key": name, "category": category}
+        row = {"what": category or group_named(stage).headers[name], "key": name, "category": category}
         found.append(row | pair | {"category": category, "first": first, "second": second})
     return found
 
 
 def _stories(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
-    first, second = (scores_by_story(columns, SCORE[stage]) for columns in sides)
+    first, second = (scores_by_story(columns, group_named(stage).score) for columns in sides)
     found = []
     for number, category in categories.items():
         one, other = first.get(number), second.get(number)
@@ -224,7 +231,7 @@ def difference_table(comparison: Comparison) -> Table:
         | answered_by_both(row)
         for row in comparison["rows"]
     ]
-    title = f"{SCORES[comparison['stage']]}: {first} minus {second}, {comparison['reading']} reading"
+    title = f"{group_named(comparison['stage']).score_title}: {first} minus {second}, {comparison['reading']} reading"
     told = {"Stories": comparison.get("selection"), "Settings that differ": comparison.get("differ")}
     notes = [f"{what}: {said}." for what, said in told.items() if said]
     notes += comparison.get("judge_tests", [])
@@ -241,7 +248,7 @@ def story_table(comparison: Comparison) -> Table:
         Column(key="second", header=comparison["second"], unit="%", kind="share"),
         Column(key="difference", header="Difference", unit="points", kind="share"),
     ]
-    title = f"{SCORES[comparison['stage']]} by story, {comparison['reading']} reading"
+    title = f"{group_named(comparison['stage']).score_title} by story, {comparison['reading']} reading"
     return Table(title=title, columns=columns, rows=comparison["stories"], lead=comparison.get("lead", ()))
 
 
@@ -253,6 +260,6 @@ def tables_of(comparison: Comparison) -> dict[str, Callable[[], Table]]:
 def items_behind(entries: Sequence[Entry], stage: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
     """(entry key, story number) → the id of the item behind a figure."""
     wanted = {one["entrant"]: one["key"] for one in entries if one["entrant"]}
-    held = RunItem.objects.filter(entrant__in=wanted, stage=STAGE_OF[stage], story__number__in=numbers)
+    held = RunItem.objects.filter(entrant__in=wanted, stage=group_named(stage).scored, story__number__in=numbers)
     rows = held.values_list("entrant_id", "story__number", "pk")
     return {(wanted[entrant], number): pk for entrant, number, pk in rows}

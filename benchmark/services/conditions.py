@@ -18,10 +18,10 @@ from typing import Any
 from benchmark.models import Run, Stage
 from benchmark.services.in_context import SOURCES, examples_told, judge_told, reads_prompts, wanted_by
 from benchmark.services.judge_versions import version_of
+from benchmark.suites.registry import group_named
 
 FIELDS = ("judge", "prompts")
 """In the order in which they are chosen."""
-ASKED = {"stage1": Stage.EXTRACT, "stage2": Stage.LABEL}
 
 Conditions = dict[str, list[str] | None]
 """By field [what it is in words, a digest of all that it is]; None where the field does not bear on the row."""
@@ -29,8 +29,8 @@ Conditions = dict[str, list[str] | None]
 
 def conditions_of(run: Run, stage: str, *, reads: bool) -> Conditions:
     """Of a run's rows of a stage; `reads` says whether the row's model reads prompts."""
-    judge = _judge(run) if stage == "stage1" and run.judge else None
-    return {"judge": judge, "prompts": _prompts(run, ASKED[stage]) if reads else None}
+    judge = _judge(run) if group_named(stage).judged and run.judge else None
+    return {"judge": judge, "prompts": _prompts(run, group_named(stage).prompt) if reads else None}
 
 
 def _prompts(run: Run, stage: str) -> list[str]:

@@ -8,9 +8,10 @@ from typing import Any
 from benchmark.domain.tables import Column, Table
 from benchmark.services.comparisons import ANSWERED, answered_by_both, told_apart
 from benchmark.services.leaderboards import Entry, differences
-from benchmark.services.result_tables import SCORES, ranked_by, ranked_within, unlike_missing
+from benchmark.services.result_tables import ranked_by, ranked_within, unlike_missing
 from benchmark.services.selections import Selection
 from benchmark.suites.omnitom.tables import in_order
+from benchmark.suites.registry import group_named
 
 ALL = "All stories"
 NOTES = (
@@ -68,7 +69,7 @@ def pair_table(
         | answered_by_both(row)
         for row in rows
     ]
-    title = f"{SCORES[stage]}: differences between models, {reading} reading"
+    title = f"{group_named(stage).score_title}: differences between models, {reading} reading"
     notes = [*NOTES, f"{method[:1].upper()}{method[1:]}.", *ranked_within(entries)]
     lead = unlike_missing({stage: entries}) if entries else []
     return Table(title=title, columns=columns, rows=held, lead=lead, notes=notes, ranking=ranked_by(entries))

@@ -27,15 +27,16 @@ from benchmark.services.leaderboards import Entry, run_standing
 from benchmark.services.main_table import main_table
 from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.reports import report_of
-from benchmark.services.story_scores import READINGS, SCORE, STAGES
+from benchmark.services.story_scores import READINGS
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.tables import figure_of
+from benchmark.suites.registry import group_named, keys_of, ordered_keys
 
 Document = dict[str, Any]
 
-WHOLE_TABLES = frozenset(STAGES)
-WHOLE_FIGURES = frozenset({*(f"leaderboard-{stage}" for stage in STAGES), *(f"dimensions-{one}" for one in READINGS)})
-"""What is over all stories and counts no gold label: all that a reader with open work sees. Whatever is new is not in it."""
+WHOLE_FIGURES = frozenset(f"dimensions-{one}" for one in READINGS)
+"""Beside the tables and the plots of whole rankings, what is over all stories and counts no gold label: all that a reader with open work
+sees. Whatever is new is not in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def _not_shown(absent: Sequence[Absent]) -> str:
 def document_of(run: Run) -> Document:
     prefetch_related_objects([run], "entrants")
     report = report_of(run)
-    stages = {stage: [_plain(one) for one in run_standing(run, report, stage)] for stage in STAGES}
+    stages = {stage: [_plain(one) for one in run_standing(run, report, stage)] for stage in keys_of(run.suite)}
     return {
         "title": run.title,
         "kind": "run",
@@ -95,7 +96,7 @@ def document_of(run: Run) -> Document:
 
 
 def board_document(title: str, stages: Mapping[str, Sequence[Entry]], absent: Sequence[Absence] = ()) -> Document:
-    told = {stage: [one.told for one in absent if one.stage == stage] for stage in STAGES}
+    told = {stage: [one.told for one in absent if one.stage == stage] for stage in stages}
     return {"title": title, "kind": "leaderboard", "stages": stages, "absent": told, "facts": [], "methods": []}
 
 
@@ -146,8 +147,8 @@ def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
         }
         if any(held.values()):
             found[f"main-{reading}"] = partial(main_table, _stages(document), reading)
-            absent[f"main-{reading}"] = absent_from(document, *STAGES)
-        if held["stage2"]:
+            absent[f"main-{reading}"] = absent_from(document, *document["stages"])
+        if held.get("stage2"):
             found[f"dimensions-{reading}"] = partial(analyses.dimension_table, held["stage2"], reading)
             absent[f"dimensions-{reading}"] = _without_figures(document, "stage2", reading)
         made = _analysis_tables(readings_of(document, reading), reading)
@@ -160,7 +161,7 @@ def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
     named = {
         name: partial(_with_absent, make, absent[name]) if absent.get(name) else make for name, make in found.items()
     }
-    return _open(named, document, WHOLE_TABLES)
+    return _open(named, document, frozenset(document["stages"]))
 
 
 def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
@@ -186,13 +187,13 @@ def _open(found: dict[str, Any], document: Document, whole: frozenset[str]) -> d
 
 
 def _stages(document: Document) -> dict[str, list[Entry]]:
-    return {stage: document["stages"].get(stage) or [] for stage in STAGES}
+    return {stage: document["stages"][stage] or [] for stage in ordered_keys(document["stages"])}
 
 
 def readings_of(document: Document, reading: str) -> dict[str, list[Entry]]:
     """By stage the entries that have analyses of a reading. A leaderboard has none: its figures are of chosen stories, analyses of a run's."""
     if document["kind"] == "leaderboard":
-        return {stage: [] for stage in STAGES}
+        return {stage: [] for stage in _stages(document)}
     return {
         stage: [one for one in entries if one["readings"][reading] and one["figures"]["analyses"][reading]]
         for stage, entries in _stages(document).items()
@@ -200,7 +201,7 @@ def readings_of(document: Document, reading: str) -> dict[str, list[Entry]]:
 
 
 def _analysis_tables(held: Mapping[str, list[Entry]], reading: str) -> dict[str, Callable[[], Table]]:
-    first, second = held["stage1"], held["stage2"]
+    first, second = (held.get(stage, []) for stage in ("stage1", "stage2"))
     found: dict[str, Callable[[], Table]] = {}
     for by, name in KIND_PARTS.items():
         if first:
@@ -236,7 +237,7 @@ def figures_of(document: Document) -> dict[str, Picture]:
     found: dict[str, Picture] = {}
     for stage, entries in _stages(document).items():
         if entries:
-            title = f"{tables.SCORES[stage]}, both readings"
+            title = f"{group_named(stage).score_title}, both readings"
             absent = tuple(absent_from(document, stage))
             found[f"leaderboard-{stage}"] = Picture(title, "leaderboard", partial(_board, entries, stage), absent)
     for reading in READINGS:
@@ -245,7 +246,7 @@ def figures_of(document: Document) -> dict[str, Picture]:
             lacking = _unpaired if one.name == "pair_matrix" else _lacking
             absent = tuple(lacking(document, stage, reading)) if stage else ()
             found[f"{name}-{reading}"] = replace(one, title=f"{one.title}, {reading} reading", absent=absent)
-    return _open(found, document, WHOLE_FIGURES)
+    return _open(found, document, WHOLE_FIGURES | {f"leaderboard-{stage}" for stage in document["stages"]})
 
 
 STAGE_SHOWN = STAGE_TOLD | {
@@ -257,19 +258,20 @@ STAGE_SHOWN = STAGE_TOLD | {
 def _reading_figures(document: Document, reading: str) -> dict[str, Picture]:
     held = {stage: [one for one in entries if one["readings"][reading]] for stage, entries in _stages(document).items()}
     found: dict[str, Picture] = {}
-    if held["stage1"]:
+    if held.get("stage1"):
         arguments = partial(pictured.by_category, held["stage1"], reading)
         found["f1-by-category"] = Picture("F1 by story category", "f1_by_category", arguments)
-    if held["stage2"]:
+    if held.get("stage2"):
         arguments = partial(pictured.dimensions, held["stage2"], reading)
         found["dimensions"] = Picture("Accuracy by dimension", "accuracy_by_dimension", arguments)
     for stage, entries in _stages(document).items():
         if len(_in_order(entries, reading)) >= MATRIX_FROM:
             arguments = partial(_pairs, entries, stage, reading)
             found[f"pairs-{stage}"] = Picture(
-                f"{tables.SCORES[stage]}: differences between all pairs", "pair_matrix", arguments
+                f"{group_named(stage).score_title}: differences between all pairs", "pair_matrix", arguments
             )
-    first, second = readings_of(document, reading).values()
+    analysed = readings_of(document, reading)
+    first, second = (analysed.get(stage, []) for stage in ("stage1", "stage2"))
     for by, name in KIND_PARTS.items():
         head = analyses.KIND_HEADS[by]
         if first:
@@ -298,12 +300,12 @@ def _reading_figures(document: Document, reading: str) -> dict[str, Picture]:
 
 def comparison_picture(comparison: Mapping[str, Any]) -> Picture:
     def arguments() -> dict[str, Any]:
-        overall = next(row for row in comparison["rows"] if row["key"] == SCORE[comparison["stage"]])
+        overall = next(row for row in comparison["rows"] if row["key"] == group_named(comparison["stage"]).score)
         return {
             "positional": [[(row["first"], row["second"]) for row in comparison["stories"]]],
             "first": comparison["first"],
             "second": comparison["second"],
-            "score": tables.SCORES[comparison["stage"]],
+            "score": group_named(comparison["stage"]).score_title,
             "difference": {name: overall.get(name) for name in ("value", "interval", "reason")},
         }
 
@@ -313,7 +315,7 @@ def comparison_picture(comparison: Mapping[str, Any]) -> Picture:
 def score_of(entry: Entry, reading: str, stage: str) -> dict[str, Any] | None:
     """{value, interval[, reason]} of the figure that the stage is ranked by."""
     overall = (entry["readings"][reading] or {}).get("overall")
-    return figure_of(overall, SCORE[stage]) if overall else None
+    return figure_of(overall, group_named(stage).score) if overall else None
 
 
 MATRIX_FROM = 3
@@ -329,7 +331,11 @@ def _in_order(entries: Sequence[Entry], reading: str) -> list[Entry]:
 def _pairs(entries: Sequence[Entry], stage: str, reading: str) -> dict[str, Any]:
     ranked = _in_order(entries, reading)
     cells = [[_pair(first["ranking"][reading]["against"], second["key"]) for second in ranked] for first in ranked]
-    return {"positional": [[one["model"] for one in ranked], cells], "score": tables.SCORES[stage], "reading": reading}
+    return {
+        "positional": [[one["model"] for one in ranked], cells],
+        "score": group_named(stage).score_title,
+        "reading": reading,
+    }
 
 
 def _pair(against: Mapping[str, Sequence[Any]], key: str) -> dict[str, Any] | None:
@@ -354,4 +360,4 @@ def board_rows(entries: Sequence[Entry], stage: str) -> list[dict[str, Any]]:
 
 
 def _board(entries: Sequence[Entry], stage: str) -> dict[str, Any]:
-    return {"positional": [board_rows(entries, stage)], "score": tables.SCORES[stage]}
+    return {"positional": [board_rows(entries, stage)], "score": group_named(stage).score_title}

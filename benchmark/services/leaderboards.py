@@ -16,13 +16,12 @@ from django.core.cache import cache
 
 from benchmark.domain.inference import Case, Cases, differs, leaderboard
 from benchmark.models import Run, Stage, StoryScores
-from benchmark.services.conditions import ASKED, FIELDS, conditions_of, named
+from benchmark.services.conditions import FIELDS, conditions_of, named
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_tests import summaries_of
 from benchmark.services.selections import Selection
 from benchmark.services.story_scores import (
     READINGS,
-    SCORE,
     cases_by_story,
     categories_of,
     lacking,
@@ -30,6 +29,7 @@ from benchmark.services.story_scores import (
     repaired_figures,
     with_intervals,
 )
+from benchmark.suites.registry import group_named
 from core.made_by import made_by
 from core.statistics import RESAMPLES, method
 
@@ -50,9 +50,9 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
     found["seed"] = str(held.get("seed", 1))
     if reads and held.get("max_tokens"):
         found["longest answer"] = f"{held['max_tokens']:,} tokens"
-    if reads and (shown := examples_told(run, ASKED[stage])):
+    if reads and (shown := examples_told(run, group_named(stage).prompt)):
         found["examples"] = shown
-    if stage == "stage1":
+    if group_named(stage).judged:
         found["judge"] = judge_told(run)
         if shown := examples_told(run, Stage.JUDGE):
             found["judge's examples"] = shown
@@ -64,7 +64,7 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
     held = StoryScores.objects.filter(run__in=runs).values_list("run_id", "entrant_id", "person", "pk")
     scores = {(run, entrant, person): pk for run, entrant, person, pk in held}
     found = []
-    tests = summaries_of(runs) if stage == "stage1" else {}
+    tests = summaries_of(runs) if group_named(stage).judged else {}
     for run in runs:
         specs = {one.pk: one.spec for one in run.entrants.all()}
         people = people_of(reports[run.pk]["entrants"])
@@ -204,7 +204,11 @@ def _own_figures(entry: Entry) -> dict[str, Any]:
 
 def _score(entry: Entry, stage: str) -> float:
     repaired, official = entry["readings"]["repaired"], entry["readings"]["official"]
-    value = repaired["overall"][SCORE[stage]] if repaired else official and official["overall"][SCORE[stage]]
+    value = (
+        repaired["overall"][group_named(stage).score]
+        if repaired
+        else official and official["overall"][group_named(stage).score]
+    )
     return -1.0 if value is None else float(value)
 
 
@@ -289,7 +293,7 @@ def _ranked(rated, columns, stage: str, reading: str, selection: Selection | Non
         held, stories = columns[one["scores"]][reading], selection.stories if selection else set(one["numbers"])
         everything |= stories
         if held and not (reading == "official" and lacking(held, stories)):
-            cases[one["key"]] = cases_by_story(held, SCORE[stage])
+            cases[one["key"]] = cases_by_story(held, group_named(stage).score)
             categories |= categories_of(held)
     if not cases:
         return {"models": [], "pairs": [], "method": "", "tests": 0, "no_letters": ""}
@@ -302,7 +306,3 @@ def run_standing(run: Run, report: Mapping[str, Any], stage: str) -> list[Entry]
     named(entries)
     label(entries)
     return standing(entries, stage, seed=run.params.get("seed", 1))
-
-
-STAGE_OF = {"stage1": Stage.JUDGE, "stage2": Stage.LABEL}
-"""The kind of items that a stage's figures rest on."""

@@ -7,8 +7,9 @@ from typing import Any
 
 from benchmark.domain.tables import Column
 from benchmark.services.leaderboards import Entry
-from benchmark.services.story_scores import READINGS, SCORE
+from benchmark.services.story_scores import READINGS
 from benchmark.suites.omnitom.tables import interval_of
+from benchmark.suites.registry import group_named
 
 PEOPLE_NOTE = (
     "People are scored like models, on the cells that they labelled, against gold without their own vote or decision: as the record, another expert "
@@ -35,8 +36,8 @@ def own_values(entry: Entry, stage: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, figures in entry["readings"].get("own", {}).items():
         overall = figures["overall"] if figures else {}
-        found[f"own_{name}"] = overall.get(SCORE[stage])
-        found |= interval_of(f"own_{name}_interval", overall, SCORE[stage])
+        found[f"own_{name}"] = overall.get(group_named(stage).score)
+        found |= interval_of(f"own_{name}_interval", overall, group_named(stage).score)
     return found
 
 

@@ -15,22 +15,12 @@ from benchmark.services.absences import WITHIN
 from benchmark.services.judge_test_tables import COLUMN, NOTE, notes_of, tests_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
-from benchmark.services.story_scores import READINGS, SCORE
-from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.suites.omnitom.tables import ABBREVIATIONS, COUNTED, HEADERS, in_order, interval_of
+from benchmark.services.story_scores import READINGS
+from benchmark.suites.omnitom.labels import COLUMNS
+from benchmark.suites.omnitom.tables import ABBREVIATIONS, COUNTED, in_order, interval_of
+from benchmark.suites.registry import group_named
 from core.statistics import caution
 
-MEASURES = {
-    "stage1": {
-        "precision": "Precision",
-        "recall": "Recall",
-        "f1": "F1",
-        "f1_category_mean": "F1, categories",
-    },
-    "stage2": {"overall_accuracy": "Overall", **{f"acc_{COLUMNS[one]}": HEADERS[one] for one in DIMENSIONS}},
-}
-TITLES = {"stage1": "Stage 1: extraction", "stage2": "Stage 2: labelling"}
-SCORES = {"stage1": "F1 of extraction", "stage2": "Accuracy of labelling"}
 GROUPS = {"official": "Official reading (%)", "repaired": "Repaired reading (%)"}
 RANKING, MISSING = "Ranking", "Missing answers (%)"
 RANK_NOTE = "Rank: by the score with every missing answer at its worst, an order that refusing cannot improve. Its brackets, from eight models on: 95 % bootstrap intervals."
@@ -53,13 +43,14 @@ LEFT_OUT = "Rows pooled over stories leave them out."
 
 def stage_table(entries: Sequence[Entry], stage: str) -> Table:
     """Every figure of a stage: the ranking, what is missing, then both readings."""
-    measures, score = MEASURES[stage], MEASURES[stage][SCORE[stage]]
+    group = group_named(stage)
+    measures, score = group.headers, group.headers[group.score]
     share = {"kind": "share", "group": MISSING}
     columns = [
         Column(key="model", header="Model"),
         *_ranking_columns("repaired", RANKING),
         Column(key="unusable", header="Left out", digits=1, **share),
-        *([Column(key="unjudged", header="Rows not judged", kind="count", group=MISSING)] if stage == "stage1" else []),
+        *([Column(key="unjudged", header="Rows not judged", kind="count", group=MISSING)] if group.judged else []),
         Column(key="low", header=f"{score}, worst case", interval="low_interval", best="high", **share),
         Column(key="high", header=f"{score}, best case", **share),
     ]
@@ -87,7 +78,7 @@ def stage_table(entries: Sequence[Entry], stage: str) -> Table:
         row["_where"] |= {key: {"problem": "missing"} for key in ("unusable", "low", "high")}
         row["_where"]["unjudged"] = {"problem": "gaps"}
     made = Table(
-        title=TITLES[stage],
+        title=group.title,
         columns=columns,
         rows=rows,
         totals=below,
@@ -110,7 +101,7 @@ def missing_of(entry: Entry, stage: str) -> dict[str, Any]:
         held = {"stories": ranking["n"], "unusable": ranking["missing"], "lost": ranking["lost"]}
         return held | {"low": ranking["value"], "high": ranking["best"]}
     overall = entry["readings"]["repaired"]["overall"]
-    low, high = overall["bounds"][SCORE[stage]] or (None, None)
+    low, high = overall["bounds"][group_named(stage).score] or (None, None)
     held = {"stories": overall["stories"] + overall["unusable"], "unusable": overall["unusable"], "lost": 0}
     return held | {"low": low, "high": high}
 
@@ -131,7 +122,7 @@ def unlike_missing(
 ) -> list[str]:
     """Of tables without a ranking: at which stages missing answers differ between models, and by how much; `counted` says what becomes of them."""
     models = {stage: [one for one in held if one["kind"] != "person"] for stage, held in stages.items()}
-    head = {stage: f"{TITLES[stage]}. " if titled else "" for stage in models}
+    head = {stage: f"{group_named(stage).title}. " if titled else "" for stage in models}
     return [f"{head[stage]}{told}" for stage, held in models.items() for told in _missing_differ(held, stage, counted)]
 
 
@@ -306,7 +297,7 @@ def _stage_row(entry: Entry, stage: str) -> dict[str, Any]:
     row = identity(entry, stage)
     for reading in READINGS:
         overall = (entry["readings"][reading] or {}).get("overall", {})
-        for name in MEASURES[stage]:
+        for name in group_named(stage).headers:
             key = f"{reading}_{name}"
             row |= {key: overall.get(name)} | interval_of(f"{key}_interval", overall, name)
             row[f"{key}_worst"] = ((overall.get("bounds") or {}).get(name) or (None,))[0]
@@ -332,10 +323,9 @@ def _unjudged(entry: Entry) -> int:
 
 def _notes(entries: Sequence[Entry], stage: str) -> list[str]:
     notes = [RANK_NOTE, GROUP_NOTE, READING_NOTE]
-    if stage == "stage1":
-        notes.append(
-            "F1 is the mean over stories; F1, categories is the mean of the categories' means, which the paper's table prints as overall."
-        )
+    group = group_named(stage)
+    notes += group.notes
+    if group.judged:
         notes += [UNJUDGED_NOTE] if any(_unjudged(one) for one in entries) else []
         notes += [NOTE, *notes_of(entries)] if tests_of(entries) else []
     notes += ranked_within(entries)
@@ -384,16 +374,18 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
         for reading in READINGS:
             for category, figures in held[one["key"]][reading].items():
                 key = f"{reading} {category}"
-                row |= {key: figures[SCORE[stage]]} | interval_of(f"{key} interval", figures, SCORE[stage])
+                row |= {key: figures[group_named(stage).score]} | interval_of(
+                    f"{key} interval", figures, group_named(stage).score
+                )
                 row[f"{key} n"] = int(figures["stories"])
-                row[f"{key} worst"] = ((figures.get("bounds") or {}).get(SCORE[stage]) or (None,))[0]
-                row["_where"][key] = {"category": category} | measured(SCORE[stage], reading)
+                row[f"{key} worst"] = ((figures.get("bounds") or {}).get(group_named(stage).score) or (None,))[0]
+                row["_where"][key] = {"category": category} | measured(group_named(stage).score, reading)
         rows.append((one, row))
     names = [f"{ABBREVIATIONS[name]} {name}" for name in categories if name in ABBREVIATIONS]
     notes = ["; ".join(names) + "."] if names else []
     ranked, below = _ranked(rows)
     title, notes = (
-        f"{SCORES[stage]} by story category (%)",
+        f"{group_named(stage).score_title} by story category (%)",
         [*notes, COUNTED, *ranked_within(entries)],
     )
     lead = unlike_missing({stage: entries})

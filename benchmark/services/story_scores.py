@@ -14,12 +14,9 @@ from typing import Any
 from benchmark.domain.inference import Case
 from benchmark.services.results import lost_outside
 from benchmark.suites.omnitom.estimating import COMPLETE, StoryScore, report
-from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, averages
+from benchmark.suites.omnitom.metrics import averages
+from benchmark.suites.registry import group_named
 
-SHARES = {"stage1": STAGE1_SHARES, "stage2": STAGE2_SHARES}
-SCORE = {"stage1": "f1", "stage2": "overall_accuracy"}
-"""The figure of a stage that models are ranked and compared by."""
-STAGES = tuple(SHARES)
 READINGS = ("official", "repaired")
 
 Columns = Mapping[str, Any]
@@ -30,7 +27,7 @@ def official_columns(rows: Sequence[Mapping[str, str]], categories: Sequence[str
     return {
         "stories": [int(row["story_id"]) for row in rows],
         "categories": list(categories),
-        "values": {name: [float(row[name]) for row in rows] for name in SHARES[stage]},
+        "values": {name: [float(row[name]) for row in rows] for name in group_named(stage).shares},
     }
 
 
@@ -39,7 +36,7 @@ def repaired_columns(rows: Sequence[Mapping[str, Any]], stage: str) -> dict[str,
     return {
         "stories": [row["story_id"] for row in rows],
         "categories": [row["story_category"] for row in rows],
-        "values": {name: [_value(row, name) for row in rows] for name in SHARES[stage]},
+        "values": {name: [_value(row, name) for row in rows] for name in group_named(stage).shares},
         "unusable": {str(row["story_id"]): row["reason"] for row in rows if "reason" in row},
         "unjudged": {str(row["story_id"]): list(row["unjudged"].values()) for row in rows if "unjudged" in row},
     }
@@ -100,9 +97,9 @@ def official_figures(columns: Columns, stories: Set[int], stage: str) -> dict[st
     if lacking(columns, stories):
         return None
     kept = [at for at, story in enumerate(columns["stories"]) if story in stories]
-    values = {name: columns["values"][name] for name in SHARES[stage]}
+    values = {name: columns["values"][name] for name in group_named(stage).shares}
     rows = [(columns["categories"][at], {name: held[at] for name, held in values.items()}) for at in kept]
-    return averages(rows, SHARES[stage])
+    return averages(rows, group_named(stage).shares)
 
 
 def with_intervals(
@@ -122,13 +119,15 @@ def _intervals(row: Mapping[str, Any]) -> dict[str, Any]:
 def repaired_figures(columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int) -> dict[str, Any]:
     """{overall, by_category, method, seed, resamples} of the selection as score_repaired has them."""
     kept = [_score(columns, at, stage) for at, story in enumerate(columns["stories"]) if story in stories]
-    mean_of = "f1" if stage == "stage1" else ""
-    return report(kept, SHARES[stage], mean_of_categories=mean_of, seed=seed, resamples=resamples)
+    group = group_named(stage)
+    return report(kept, group.shares, mean_of_categories=group.category_mean, seed=seed, resamples=resamples)
 
 
 def _score(columns: Columns, at: int, stage: str) -> StoryScore:
-    cases = [_cases(columns["values"][name][at]) for name in SHARES[stage]]
-    worst, estimate, best = (dict(zip(SHARES[stage], case, strict=True)) for case in zip(*cases, strict=True))
+    cases = [_cases(columns["values"][name][at]) for name in group_named(stage).shares]
+    worst, estimate, best = (
+        dict(zip(group_named(stage).shares, case, strict=True)) for case in zip(*cases, strict=True)
+    )
     story = str(columns["stories"][at])
     unusable, unjudged = columns["unusable"].get(story, ""), tuple(columns["unjudged"].get(story, COMPLETE))
     return StoryScore(columns["categories"][at], worst, best, None if unusable else estimate, unusable, unjudged)

@@ -20,11 +20,10 @@ from benchmark.domain.tables import Column
 from benchmark.services.comparisons import Comparison, NotComparable, difference_table, items_behind, pair_of, unread
 from benchmark.services.comparisons import compare as compared
 from benchmark.services.conditions import FIELDS
-from benchmark.services.leaderboards import STAGE_OF
-from benchmark.services.result_tables import SCORES, TITLES, measured
+from benchmark.services.result_tables import measured
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_comparison
-from benchmark.services.story_scores import SCORE
+from benchmark.suites.registry import group_named
 from benchmark.views.pictures import dot_chart
 from benchmark.views.sections import Address, files_of
 from benchmark.views.shown import Href, frozen_items_url, items_url, no_link, shown
@@ -65,7 +64,7 @@ def _tabs(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The same two at every stage and in every reading."""
     return [
         {
-            "title": f"{TITLES[stage]}, {reading}",
+            "title": f"{group_named(stage).title}, {reading}",
             "query": urlencode(chosen["asked"] | {"stage": stage, "reading": reading}),
             "here": (stage, reading) == (chosen["stage"], chosen["reading"]),
         }
@@ -117,7 +116,7 @@ def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
 def _opening(slug: str, chosen: dict[str, Any]) -> Href:
     """Either side of a row opens its items, the difference the stories that it is of."""
     sides = dict(zip(("first", "second"), chosen["pair"], strict=True))
-    stage = STAGE_OF[chosen["stage"]].value
+    stage = group_named(chosen["stage"]).scored
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         if row.get(column.key) is None:
@@ -139,7 +138,7 @@ def frozen_opening(slug: str, report: str, document: Mapping[str, Any]) -> Href:
     comparison = document["comparison"]
     entrants = [key.partition(".")[2] for key in document.get("keys", ())]
     sides = dict(zip(("first", "second"), entrants, strict=False))
-    stage = STAGE_OF[comparison["stage"]].value
+    stage = group_named(comparison["stage"]).scored
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         entrant = sides.get(column.key, "")
@@ -175,7 +174,7 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
             "join": "&" if "?" in address("figure", "two-models", "svg") else "?",
             "files": files_of("figure", "two-models", address),
         },
-        "score": SCORES[comparison["stage"]],
+        "score": group_named(comparison["stage"]).score_title,
         "overall": _overall(comparison),
     }
 
@@ -195,7 +194,11 @@ def comparison_address(slug: str, query: str) -> Address:
 
 def _overall(comparison: Comparison) -> dict[str, Any]:
     """The score over all stories in words."""
-    row = next(row for row in comparison["rows"] if row["key"] == SCORE[comparison["stage"]] and not row["category"])
+    row = next(
+        row
+        for row in comparison["rows"]
+        if row["key"] == group_named(comparison["stage"]).score and not row["category"]
+    )
     told = "shown to differ" if differs(row) else "not shown to differ"
     tests = comparison.get("tests")
     family = f" over the {tests} tests of the table below" if tests else ""  # a frozen one may be older

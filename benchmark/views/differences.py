@@ -18,8 +18,8 @@ from benchmark.models import Form
 from benchmark.services.differences import categories_among, pair_table, pairs_of
 from benchmark.services.documents import board_document, figures_of
 from benchmark.services.downloads import TABLE_TYPES, table_file
-from benchmark.services.result_tables import TITLES
-from benchmark.services.story_scores import READINGS, STAGES
+from benchmark.services.story_scores import READINGS
+from benchmark.suites.registry import group_named
 from benchmark.views.leaderboard import chosen_board
 from benchmark.views.sections import files_of
 from benchmark.views.shown import Href, ordered, shown
@@ -39,7 +39,7 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     reading = request.GET.get("reading") if request.GET.get("reading") in readings else readings[0]
     context = {
         **chosen,
-        "stages": [(one, TITLES[one]) for one in stages],
+        "stages": [(one, group_named(one).title) for one in stages],
         "withheld": chosen["board"]["withheld"],
         "readings": readings,
         "stage": stage,
@@ -132,7 +132,7 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     """All pairs of the stage `table` in the reading that the address asks for, over all stories and in each category."""
     access = results_access(request.user, slug)
     chosen = chosen_board(request, access)
-    if chosen is None or table not in STAGES or data not in TABLE_TYPES:
+    if chosen is None or table not in chosen["board"]["stages"] or data not in TABLE_TYPES:
         raise Http404("There is no such table, or not in this format.")
     reading = request.GET.get("reading") if request.GET.get("reading") in READINGS else "repaired"
     entries = chosen["board"]["stages"][table][0]

@@ -16,13 +16,14 @@ from annotation.models import Membership, Role
 from benchmark.access import board_for, sees_results, visibility_of
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.absences import NOUNS, Absence
+from benchmark.services.absences import Absence
 from benchmark.services.boards import form_to_show, version_to_show
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import board_rows
-from benchmark.services.leaderboards import STAGE_OF, Entry
-from benchmark.services.result_tables import SCORES, stage_table, unlike_missing
-from benchmark.services.story_scores import READINGS, STAGES
+from benchmark.services.leaderboards import Entry
+from benchmark.services.result_tables import stage_table, unlike_missing
+from benchmark.services.story_scores import READINGS
+from benchmark.suites.registry import group_named
 from benchmark.views.pictures import dot_chart
 from benchmark.views.shown import evidence, items_url, shown
 from workers.models import JobState
@@ -38,7 +39,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     found, filters = chosen["board"], filters_of(request)
     stages = [
         _stage(request, access, stage, kept(found["stages"][stage][0], filters), found)
-        for stage in STAGES
+        for stage in found["stages"]
         if found["stages"][stage][0] or found["rankings"][stage].others
     ]
     context = {
@@ -65,7 +66,7 @@ def named_together(absences: Iterable[Absence]) -> list[dict[str, Any]]:
     return [
         {
             "one": stages[0],
-            "stages": " and ".join(NOUNS[one.stage] for one in stages),
+            "stages": " and ".join(group_named(one.stage).noun for one in stages),
             "failed": sum(one.failed for one in stages),
         }
         for stages in held.values()
@@ -206,18 +207,22 @@ def board_chart(slug: str, entries: list[Entry], stage: str, split: str = "", li
         }
         for one, row in zip(entries[:limit], board_rows(entries[:limit], stage), strict=True)
     ]
-    made = dot_chart(SCORES[stage], rows, unit=f"{SCORES[stage]} (%), lines are 95 % intervals over stories")
+    made = dot_chart(
+        group_named(stage).score_title,
+        rows,
+        unit=f"{group_named(stage).score_title} (%), lines are 95 % intervals over stories",
+    )
     return made | {"lead": unlike_missing({stage: entries}, titled=False)}
 
 
 def _behind(entry: Entry, stage: str) -> dict[str, Any]:
-    return {"model": entry["entrant"], "stage": STAGE_OF[stage].value}
+    return {"model": entry["entrant"], "stage": group_named(stage).scored}
 
 
 def _comparable(found: dict[str, Any]) -> list[dict[str, str]]:
     held: dict[str, str] = {}
     for stage in sorted(
-        STAGES, key=lambda stage: -len(found["stages"][stage][0])
+        found["stages"], key=lambda stage: -len(found["stages"][stage][0])
     ):  # the first two have a stage in common
         for one in found["stages"][stage][0]:
             held.setdefault(one["key"], f"{one['model']} · {one['run_title']}")

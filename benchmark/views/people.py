@@ -13,8 +13,8 @@ from annotation.domain.schema import SCHEMAS
 from annotation.models import Role
 from benchmark.access import RunAccess, check_open, closed_to, run_access
 from benchmark.services import people as service
-from benchmark.services.result_tables import MEASURES
 from benchmark.services.selections import selection_named
+from benchmark.suites.registry import group_named
 
 STORIES_A_PAGE = 50
 
@@ -39,8 +39,11 @@ def person(request: HttpRequest, slug: str, uid: str, person: str) -> HttpRespon
     query.pop("page", None)
     context = {
         "person": held,
-        "heads": list(MEASURES["stage2"].values()),
-        "rows": [row | {"figures": [row["values"][name] for name in MEASURES["stage2"]]} for row in page.object_list],
+        "heads": list(group_named("stage2").headers.values()),
+        "rows": [
+            row | {"figures": [row["values"][name] for name in group_named("stage2").headers]}
+            for row in page.object_list
+        ],
         "page": page,
         "query": query.urlencode(),
         "category": category,

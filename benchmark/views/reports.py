@@ -11,8 +11,8 @@ from django.views.decorators.http import require_POST
 from annotation.models import Role
 from benchmark.access import report_access, results_access, run_access, run_document, shared_document
 from benchmark.models import SharedReport
-from benchmark.services.documents import STAGES
 from benchmark.services.shared_reports import freeze_run
+from benchmark.suites.registry import ordered_keys
 from benchmark.views.compare import comparison_now, comparison_parts, frozen_opening
 from benchmark.views.leaderboard import board_chart
 from benchmark.views.run_results import pieces
@@ -55,8 +55,8 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
         "address": request.build_absolute_uri(request.path),
         "charts": {
             stage: board_chart("", document["stages"][stage], stage)
-            for stage in STAGES
-            if document["stages"].get(stage)
+            for stage in ordered_keys(document["stages"])
+            if document["stages"][stage]
         },
         "sections": sections_of(document, address, request.GET, href),
         "labels": labels_of(document, address, request.GET, href),

@@ -9,8 +9,9 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from benchmark.access import RunAccess, run_access, run_document
-from benchmark.services.documents import STAGES, Document
+from benchmark.services.documents import Document
 from benchmark.services.downloads import has_official_output
+from benchmark.suites.registry import ordered_keys
 from benchmark.views.leaderboard import board_chart
 from benchmark.views.sections import Address, labels_of, sections_of
 from benchmark.views.shown import evidence
@@ -34,7 +35,9 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
     slug, uid = access.project.project.slug, access.run.uid
     address = run_address(slug, uid)
     charts = {
-        stage: board_chart(slug, document["stages"][stage], stage) for stage in STAGES if document["stages"][stage]
+        stage: board_chart(slug, document["stages"][stage], stage)
+        for stage in ordered_keys(document["stages"])
+        if document["stages"][stage]
     }
     kinds = {one["kind"] for entries in document["stages"].values() for one in entries}
     by_size = sorted(document["stages"].values(), key=lambda entries: -len(entries))

@@ -8,7 +8,6 @@ from typing import Any
 from annotation.domain.schema import SCHEMA
 from benchmark.domain.tables import Table
 from benchmark.services.documents import (
-    STAGES,
     Document,
     dimension_of,
     figures_of,
@@ -17,6 +16,7 @@ from benchmark.services.documents import (
     tables_of,
 )
 from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.registry import ordered_keys
 from benchmark.views.shown import Href, no_link, shown
 
 Address = Callable[[str, str, str], str]
@@ -46,7 +46,11 @@ def sections_of(
 ) -> dict[str, Any]:
     """{"heads": {stage: table}, "parts": [{title, figures, tables}], "reading", "readings"}."""
     tables, figures = tables_of(document), figures_of(document)
-    heads = {stage: _table(stage, tables[stage](), address, href) for stage in STAGES if stage in tables}
+    heads = {
+        stage: _table(stage, tables[stage](), address, href)
+        for stage in ordered_keys(document["stages"])
+        if stage in tables
+    }
     readings = readings_in(document)
     reading = chosen_reading(chosen, readings)
     parts = []
@@ -89,7 +93,7 @@ def labels_of(
     where they are withheld."""
     if document.get("withheld"):
         return None
-    held = {name: readings_of(document, name)["stage2"] for name in readings_in(document)}
+    held = {name: readings_of(document, name).get("stage2", []) for name in readings_in(document)}
     readings = [name for name, entries in held.items() if entries]
     if not readings:
         return None

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from benchmark.domain.tables import Column, Table
-from benchmark.services.leaderboards import STAGE_OF
+from benchmark.suites.registry import group_named
 
 LEGEND_NOTES, LEGEND_LENGTH = 4, 260
 """How many notes stand open below a table, and how many characters each has at most; the others are unfolded."""
@@ -61,7 +61,7 @@ def _evidence(items: Callable[..., str], person: Callable[[Mapping[str, Any], st
             return ""
         where = dict(row.get("_where", {}).get(column.key, {}))
         run, entrant = where.pop("_run", row["_run"]), where.pop("_entrant", row["_entrant"])
-        return items(run, **{"model": entrant, "stage": STAGE_OF[row["_stage"]].value, "split": split} | where)
+        return items(run, **{"model": entrant, "stage": group_named(row["_stage"]).scored, "split": split} | where)
 
     return href
 

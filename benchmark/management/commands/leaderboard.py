@@ -14,9 +14,10 @@ from benchmark.services.boards import board, form_to_show, version_to_show
 from benchmark.services.conditions import FIELDS
 from benchmark.services.differences import pair_table, pairs_of
 from benchmark.services.documents import board_document, figures_of, score_of, tables_of
-from benchmark.services.result_tables import SCORES, leads, left_out, missing_of
+from benchmark.services.result_tables import leads, left_out, missing_of
 from benchmark.services.selections import selection_named
 from benchmark.services.story_scores import READINGS
+from benchmark.suites.registry import group_named
 
 KINDS = ("model", "baseline", "person")
 
@@ -92,10 +93,10 @@ class Command(JsonCommand):
         )
         for stage, rows in result["stages"].items():
             if rows:
-                wide = max(len(SCORES[stage]) + 4, *(len(row["model"]) for row in rows))
+                wide = max(len(group_named(stage).score_title) + 4, *(len(row["model"]) for row in rows))
                 heads = "".join(f"{reading:>22}" for reading in READINGS)
                 self.stdout.write(
-                    f"\n{f'{SCORES[stage]} (%)':{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16}  group"
+                    f"\n{f'{group_named(stage).score_title} (%)':{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16}  group"
                 )
             for row in rows:
                 figures = "".join(f"{_told(row[reading]):>22}" for reading in READINGS)

@@ -3,7 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmark.management.commands._scores import say_scores
-from benchmark.suites.registry import SUITES, Option
+from benchmark.suites.contract import Option
+from benchmark.suites.registry import suite_named, suites
 from core.management.json_command import JsonCommand
 
 
@@ -11,7 +12,7 @@ class Command(JsonCommand):
     help = "Scores answers that were made elsewhere, in the official and in the repaired reading."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("suite", choices=sorted(SUITES))
+        parser.add_argument("suite", choices=sorted(suites()))
         parser.add_argument("--data", required=True, type=Path, metavar="PATH", help="what the suite's importer takes")
         parser.add_argument("--answers", required=True, type=Path, metavar="FILE", help="JSON: answers by id")
         for option in _options():
@@ -23,7 +24,7 @@ class Command(JsonCommand):
             )
 
     def work(self, **options) -> dict:
-        suite = SUITES[options["suite"]]
+        suite = suite_named(options["suite"])
         own = {option.name: option.default for option in suite.options}
         given = {one.name: options[one.name] for one in _options() if options.get(one.name) is not None}
         if foreign := sorted(given.keys() - own.keys()):
@@ -41,4 +42,4 @@ class Command(JsonCommand):
 
 def _options() -> list[Option]:
     """The options of all suites, one of a name that several have."""
-    return list({option.name: option for suite in SUITES.values() for option in suite.options}.values())
+    return list({option.name: option for suite in suites().values() for option in suite.options}.values())

@@ -10,7 +10,7 @@ from annotation.domain.corpus_files import read_file
 from annotation.domain.duplicates import first_duplicate
 from annotation.domain.schema import SCHEMA
 from annotation.domain.votes_csv import WrongColumns, read_votes
-from benchmark.suites.registry import BadAnswers, read_answers
+from benchmark.suites.answers import BadAnswers, read_answers
 
 
 class Name(str):

@@ -1,0 +1,58 @@
+"""Answers made elsewhere, in both readings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmark.suites.answers import BadAnswers, read_answers
+from benchmark.suites.omnitom.official import STAGES, score_official
+from benchmark.suites.omnitom.records import Record, parse_story_ids, read_records, select
+
+
+def score_answers(
+    data: Path, answers: Path, *, story_ids: str = "", max_stories: int = 0, seed: int = 1
+) -> dict[str, Any]:
+    """Both readings of `{"STORY_ID": {"extract"?, "label"?, "judge"?}}` against a record file.
+
+    The selection is the stories that have an entry, or those of `story_ids`; a stage has official figures only where
+    the whole selection has its answers. Raises ValueError.
+    """
+    from benchmark.suites.omnitom.repaired import score_repaired  # the statistics libraries take a second to load
+
+    if max_stories < 0:
+        raise ValueError(f"max_stories is {max_stories}; expected 0 (all) or more.")
+    if seed < 0:
+        raise ValueError(f"The seed is {seed}; expected 0 or more.")
+    with data.open("rb") as handle:
+        records = read_records(handle, str(data))
+    texts = _texts(read_answers(answers), answers, {record.story_id for record in records})
+    chosen = _selection(records, texts, story_ids, max_stories)
+    return {"official": score_official(chosen, texts), "repaired": score_repaired(chosen, texts, seed=seed)}
+
+
+def _selection(records: list[Record], texts: Mapping[int, Any], story_ids: str, max_stories: int) -> list[Record]:
+    ids = parse_story_ids(story_ids) if story_ids.strip() else frozenset(texts)
+    chosen = list(select(records, ids, max_stories))
+    if not chosen:
+        raise ValueError("No story is selected.")
+    return chosen
+
+
+def _texts(answers: Mapping[str, Any], file: Path, known: set[int]) -> dict[int, dict[str, str]]:
+    texts: dict[int, dict[str, str]] = {}
+    for name, stages in answers.items():
+        number = int(name) if name.isascii() and name.isdecimal() and len(name) < 20 else None
+        if number not in known:
+            raise BadAnswers(f"{file} answers story {name[:60]!r}, which the records do not have.")
+        if not isinstance(stages, dict) or not all(isinstance(text, str) for text in stages.values()):
+            raise BadAnswers(f"{file}, story {name}: expected an object of texts by stage.")
+        if strange := set(stages) - set(STAGES):
+            raise BadAnswers(f"{file}, story {name}: {min(strange)[:60]!r} is no stage; expected {', '.join(STAGES)}.")
+        if number in texts:
+            raise BadAnswers(f"{file} answers story {number} twice.")
+        if "judge" in stages and "extract" not in stages:
+            raise BadAnswers(f"{file}, story {name}: a judge answer needs the extract answer that it judges.")
+        texts[number] = stages
+    return texts

@@ -1,0 +1,52 @@
+"""What OmniToM says of itself."""
+
+from __future__ import annotations
+
+from benchmark.suites.contract import MetricGroup, Option, Suite
+from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES
+from benchmark.suites.omnitom.scoring import score_answers
+from benchmark.suites.omnitom.tables import HEADERS
+
+EXTRACTION = MetricGroup(
+    key="stage1",
+    title="Stage 1: extraction",
+    noun="extraction",
+    shares=STAGE1_SHARES,
+    headers={"precision": "Precision", "recall": "Recall", "f1": "F1", "f1_category_mean": "F1, categories"},
+    score="f1",
+    score_title="F1 of extraction",
+    prompt="extract",
+    rests_on=("extract", "judge"),
+    scored="judge",
+    judged=True,
+    category_mean="f1",
+    notes=(
+        "F1 is the mean over stories; F1, categories is the mean of the categories' means, which the paper's table prints as overall.",
+    ),
+)
+LABELLING = MetricGroup(
+    key="stage2",
+    title="Stage 2: labelling",
+    noun="labelling",
+    shares=STAGE2_SHARES,
+    headers={"overall_accuracy": "Overall", **{f"acc_{COLUMNS[one]}": HEADERS[one] for one in DIMENSIONS}},
+    score="overall_accuracy",
+    score_title="Accuracy of labelling",
+    prompt="label",
+    rests_on=("label",),
+    scored="label",
+)
+
+
+SUITE = Suite(
+    name="omnitom",
+    title="OmniToM",
+    groups=(EXTRACTION, LABELLING),
+    score=score_answers,
+    options=(
+        Option("story_ids", "", "omnitom: the stories to score, such as 1,4-7 (default: those with answers)"),
+        Option("max_stories", 0, "omnitom: at most so many stories (0: all)"),
+        Option("seed", 1, "omnitom: seed of the intervals"),
+    ),
+)
