@@ -6,6 +6,10 @@ class AnnotationConfig(AppConfig):
     verbose_name = "Annotation"
 
     def ready(self) -> None:
+        from annotation.domain.baselines import BASELINES
         from annotation.services.prefill import register_purpose
+        from workers.providers.baseline.registered import register_baseline
 
+        for one in BASELINES:
+            register_baseline(one)
         register_purpose()

@@ -79,7 +79,7 @@ class _Asking:
     """The bench's purpose: one question an item; the answer is parsed as a purpose would."""
 
     def ask(self, items):
-        from workers.backends.contract import Message, Request
+        from workers.providers.contract import Message, Request
 
         return {item.pk: Request((Message("user", f"{STORY} {item.key}."),), max_tokens=50) for item in items}
 

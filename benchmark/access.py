@@ -27,6 +27,7 @@ from benchmark.services.boards import board
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.datasets import gold_is_frozen
 from benchmark.services.documents import Document, document_of
+from workers.providers.registry import without_prompts
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ def _opened(access: ProjectAccess, document: Document) -> Document:
 def _tells(keys: Sequence[str]) -> bool:
     """Whether one of the two of a frozen comparison is a person or a baseline."""
     entrants = [int(at) for key in keys if (at := key.partition(".")[2]).isdecimal()]
-    known = Entrant.objects.filter(pk__in=entrants).exclude(endpoint__provider="baseline").count()
+    known = Entrant.objects.filter(pk__in=entrants).exclude(endpoint__provider__in=without_prompts()).count()
     return known < len(keys)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from core.storage import trouble_of
-from workers.backends.redaction import redact
+from workers.providers.redaction import redact
 
 
 class RefusalFilter(logging.Filter):

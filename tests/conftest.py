@@ -147,3 +147,13 @@ def cast_vote(db):
         return save_votes(by=seat.annotator, seat=seat, changes=[change], now=now)[0]
 
     return make
+
+
+@pytest.fixture
+def own_registry(monkeypatch) -> None:
+    """Providers and baselines that the test registers are gone after it."""
+    from workers.providers import registry
+    from workers.providers.baseline import registered
+
+    monkeypatch.setattr(registry, "_providers", dict(registry._providers))
+    monkeypatch.setattr(registered, "_BASELINES", dict(registered._BASELINES))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,6 +23,34 @@ def test_imports_run_downwards():
     assert result.returncode == 0, result.stdout
 
 
+def test_providers_are_independent_of_each_other():
+    """What several of them need lies one level up, so that a new one is a folder and no other changes."""
+    graph = grimp.build_graph("workers")
+    folders = {one for one in graph.find_children("workers.providers") if graph.find_children(one)}
+    assert {"workers.providers.openai", "workers.providers.vllm"} < folders
+    crossing = [
+        f"{importer} → {imported}"
+        for folder in folders
+        for importer in {folder, *graph.find_descendants(folder)}
+        for imported in graph.find_modules_directly_imported_by(importer)
+        if any(imported == other or imported.startswith(f"{other}.") for other in folders - {folder})
+    ]
+    assert crossing == []
+
+
+def test_what_providers_share_knows_none_of_them():
+    graph = grimp.build_graph("workers")
+    shared = {one for one in graph.find_children("workers.providers") if not graph.find_children(one)}
+    folders = {one for one in graph.find_children("workers.providers") if graph.find_children(one)}
+    up = [
+        f"{importer} → {imported}"
+        for importer in shared
+        for imported in graph.find_modules_directly_imported_by(importer)
+        if any(imported.startswith(f"{folder}.") for folder in folders)
+    ]
+    assert up == []
+
+
 @pytest.mark.parametrize(
     ("file", "line", "contract"),
     [
@@ -29,7 +58,7 @@ def test_imports_run_downwards():
         ("core/__init__.py", "import workers.models", "Apps import downwards"),
         ("annotation/models/story.py", "import annotation.services.audit", "Layers of annotation"),
         ("annotation/domain/resolution.py", "import django", "Pure rules know no framework"),
-        ("workers/backends/openai.py", "import celery", "Pure rules know no framework"),
+        ("workers/providers/openai/backend.py", "import celery", "Pure rules know no framework"),
         ("workers/models/call.py", "import workers.services.ledger", "Layers of workers"),
         ("core/statistics/holm.py", "import workers", "Apps import downwards"),
         ("core/statistics/holm.py", "import django", "Pure rules know no framework"),

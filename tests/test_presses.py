@@ -38,8 +38,8 @@ from benchmark.models import JudgeTest, Run, RunItem, Stage
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 from tests.benchmark.test_follow_ups import forgetful
 from tests.pressing import PRESSED, PRESSES, all_at_once, press_six, presses
-from workers.backends.scripted import FUNCTIONS
 from workers.models import Attempt, Item
+from workers.providers.scripted.backend import FUNCTIONS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

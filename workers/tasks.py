@@ -8,8 +8,8 @@ from celery import current_app, shared_task
 from django.db import connections
 
 from core.database_clock import database_time
-from workers import backends
 from workers.models import Endpoint
+from workers.providers import registry
 from workers.services import doorbell, processes
 from workers.services.drain import Drain
 from workers.services.sweeping import claimable, sweep
@@ -53,7 +53,7 @@ def try_one(endpoint: int) -> None:
 
 def ask_to_try(endpoint: Endpoint) -> bool:
     """Asks a worker to make one short call; False where no broker can be reached."""
-    queue = queue_of_engine(endpoint.name) if endpoint.provider in backends.ENGINES else processes.CALLS
+    queue = queue_of_engine(endpoint.name) if endpoint.about.in_process else processes.CALLS
     try:
         try_one.apply_async([endpoint.pk], queue=queue, retry=False, expires=90)
     except Exception:
@@ -68,9 +68,10 @@ def queue_of_engine(endpoint: str) -> str:
 def send_bells() -> None:
     """Rings for everything that waits. Raises where the broker cannot be reached."""
     waiting = claimable(now=database_time())
-    if any(provider not in backends.ENGINES for _, provider in waiting):
+    own = [pk for pk, provider in waiting if registry.find(provider).in_process]
+    if len(own) < len(waiting):
         work.apply_async(queue=processes.CALLS, retry=False, expires=60)
-    engines = Endpoint.objects.filter(pk__in=[pk for pk, provider in waiting if provider in backends.ENGINES])
+    engines = Endpoint.objects.filter(pk__in=own)
     for name in engines.values_list("name", flat=True):
         work_engine.apply_async([name], queue=queue_of_engine(name), retry=False, expires=60)
 
@@ -108,13 +109,17 @@ def _ring_or_work() -> None:
 
 
 def announce() -> list[str]:
-    """What a worker says when it starts: for each engine that it is to hold, whether the GPU can."""
-    from workers.backends.gpu import fits
-
+    """Return what a worker says when it starts: for each model that it is to hold, what the provider says of that."""
     names = [name.removeprefix(processes.ENGINE) for name in consumed_queues() if name.startswith(processes.ENGINE)]
     known = {endpoint.name: endpoint for endpoint in Endpoint.objects.filter(name__in=names)}
     connections.close_all()
-    return [fits(known[name].spec) if name in known else f"There is no endpoint {name!r}." for name in names]
+    told = [_announced(known[name]) if name in known else f"There is no endpoint {name!r}." for name in names]
+    return [sentence for sentence in told if sentence]
+
+
+def _announced(endpoint: Endpoint) -> str:
+    announcement = endpoint.about.announcement
+    return announcement(endpoint.spec) if announcement else ""
 
 
 def consumed_queues() -> set[str]:

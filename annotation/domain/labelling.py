@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.domain.schema import Schema
-from workers.backends.contract import Message, Request
+from workers.providers.contract import Message, Request
 
 VERSION = "labelling-1"
 LEVELS = (1, 2, 3, 4)

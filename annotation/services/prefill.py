@@ -23,9 +23,9 @@ from annotation.services import audit
 from annotation.services.prefill_scope import PrefillRefused, Scope, check_labels, open_cells, scope_of
 from annotation.services.sample import sample_records
 from core.texts import canonical
-from workers.backends.contract import Request
 from workers.domain.pricing import estimated_tokens
 from workers.models import Call, Endpoint, Item, ItemState
+from workers.providers.contract import Request
 from workers.services.jobs import JobRefused, start_job
 from workers.services.purposes import Purpose, Received, register
 

@@ -10,10 +10,11 @@ from django.db.models import QuerySet
 
 from annotation.domain.schema import SCHEMAS
 from annotation.models import Prefill, Project, Proposition, Story, Suggestion, VoteEvent
-from workers.backends.baseline import MODELS
 from workers.models import Endpoint, Item
 
 Cell = tuple[int, str]
+LABEL = "label"
+"""The kind of task that a round asks (annotation/domain/labelling.py)."""
 
 
 class PrefillRefused(ValueError):
@@ -80,16 +81,13 @@ def open_cells(stories: Collection[Story]) -> dict[int, set[Cell]]:
 
 def labelling_endpoints() -> QuerySet[Endpoint]:
     """Endpoints in use that can label: every one but the baselines that stand for another task."""
-    return Endpoint.objects.usable().exclude(provider="baseline", model__in=_OTHER_TASKS)
+    return Endpoint.objects.usable().able_to(LABEL)
 
 
 def check_labels(endpoint: Endpoint) -> None:
     """Raises PrefillRefused for a baseline of another task."""
-    if endpoint.provider == "baseline" and endpoint.model in _OTHER_TASKS:
-        known = " and ".join(name for name, kind in MODELS.items() if kind == "label")
+    if endpoint.tasks is not None and LABEL not in endpoint.tasks:
+        known = " and ".join(name for name, model in endpoint.about.models.items() if LABEL in model.tasks)
         raise PrefillRefused(
             f"{endpoint.name} cannot label: {endpoint.model} is a baseline for another task; {known} can."
         )
-
-
-_OTHER_TASKS = [name for name, kind in MODELS.items() if kind != "label"]

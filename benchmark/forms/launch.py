@@ -10,6 +10,7 @@ from benchmark.services.in_context import SAMPLE, SOURCES
 from benchmark.services.judge_tests import MOST_CALLS
 from benchmark.services.plans import MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
+from judge.domain import lexical
 from workers.models import Endpoint
 
 LEVELS = [
@@ -20,7 +21,6 @@ LEVELS = [
 ]
 COUNTS = [(0, "none"), (1, "1"), (2, "2"), (3, "3")]
 NO_MODEL = "Tick at least one model."
-LEXICAL = "lexical-judge"
 
 
 class RefusableForm(forms.Form):
@@ -52,7 +52,7 @@ class JudgingFields(forms.Form):
     def set_judges(self) -> None:
         judges = [one.pk for one in Endpoint.objects.usable() if Stage.JUDGE in stages_of(one)]
         self.fields["judge"].queryset = Endpoint.objects.filter(pk__in=judges)
-        self.fields["judge"].initial = LEXICAL
+        self.fields["judge"].initial = lexical.NAME
 
 
 STAGES = [(str(stage), stage.label) for stage in LAUNCHED]

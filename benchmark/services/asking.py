@@ -27,7 +27,7 @@ from benchmark.suites.omnitom.prompting.sets import NAMES
 from benchmark.suites.omnitom.readings.extraction import read_extraction
 from benchmark.suites.omnitom.records import GoldRow, record_of
 from benchmark.suites.omnitom.repaired import judged_counts
-from workers.backends.contract import Request
+from workers.providers.contract import Request
 
 if TYPE_CHECKING:
     from benchmark.services.plans import Plan

@@ -16,6 +16,7 @@ from benchmark.services.in_context import reads_prompts
 from benchmark.suites.omnitom.layout import Exchange, File, Settings, files
 from benchmark.suites.omnitom.official import score_official
 from benchmark.suites.omnitom.records import Record, record_of
+from workers.providers.registry import find, without_prompts
 
 WRITERS = {"csv": to_csv, "json": to_json, "tex": to_latex}
 TABLE_TYPES = {"csv": "text/csv", "json": "application/json", "tex": "application/x-tex"}
@@ -159,19 +160,17 @@ def dataset_lines(dataset: Dataset) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
 
 
-API_PROVIDERS = ("openai", "anthropic")
-
-
 def _settings(entrant: Entrant, stages: Collection[str]) -> Settings:
     """What was sent at the stages that the model took part in."""
     run, spec = entrant.run, entrant.spec
-    provider, sent = spec.get("provider", ""), spec.get("provider") != "baseline"
+    provider = spec.get("provider", "")
+    sent = provider not in without_prompts()
     return Settings(
         dataset_path=f"{run.project.slug}-v{run.dataset.version}.jsonl",
         backend=provider,
         stages=[*(str(name) for name in (Stage.EXTRACT, Stage.LABEL, Stage.JUDGE) if name in stages), "metrics"],
         model=spec.get("model", entrant.name),
-        api_provider=provider if provider in API_PROVIDERS else None,
+        api_provider=provider if provider and find(provider).hosted else None,
         temperature=0.0 if sent and spec.get("sets_temperature", True) else None,
         max_new_tokens=run.params.get("max_tokens", 6000) if sent else None,
         **(_judging(run) if Stage.JUDGE in stages else {"judge_fewshots": 0, "include_story_context": False}),

@@ -21,9 +21,9 @@ from benchmark.suites.omnitom.prompting import PromptSet
 from benchmark.suites.omnitom.prompting.rendering import gold_table, predictions_table, propositions
 from benchmark.suites.omnitom.records import Record, record_of
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
-from workers.backends.contract import Request, Usage
 from workers.domain.pricing import Extent, Money
 from workers.models import Endpoint
+from workers.providers.contract import Request, Usage
 
 CELL_CHARACTERS = {Stage.EXTRACT: 40, Stage.LABEL: 190, Stage.JUDGE: 28}
 """What a row of structured output takes besides its texts."""
@@ -167,7 +167,7 @@ def estimate_of_test(run: Run) -> Line:
 
 def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: set[int] | None) -> Line:
     line.calls, line.known = len(sizes), None if known is None else len(known & sizes.keys())
-    if line.asked.provider == "baseline":  # it computes its answers from the data
+    if not line.asked.about.reads_prompts:  # it computes its answers from the data
         return line
     questions = [size for story, size in sizes.items() if not known or story not in known]
     inputs = [size.question.tokens for size in questions]

@@ -29,9 +29,9 @@ from benchmark.suites.omnitom.records import record_of
 from benchmark.suites.omnitom.repaired import NOT_WHOLE, REFUSED, TRUNCATED
 from benchmark.suites.omnitom.results import NO_GOLD
 from core.bulk import insert_rows, update_rows
-from workers.backends.contract import Request
-from workers.backends.stops import NO_WORD
 from workers.models import Call, Item, ItemState, Job
+from workers.providers.contract import Request
+from workers.providers.stops import NO_WORD
 from workers.services.purposes import Purpose, Received, register
 from workers.services.settling import tell_outcome_anew
 

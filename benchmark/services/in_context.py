@@ -25,7 +25,7 @@ CALIBRATION_SPLIT = "calibration"
 
 def reads_prompts(endpoint: Endpoint | None) -> bool:
     """A baseline computes its answer from the tables; it sees no wording, no examples, and as a judge no story."""
-    return endpoint is not None and endpoint.provider != "baseline"
+    return endpoint is not None and endpoint.about.reads_prompts
 
 
 def level_of(stage: str, level: int, judge_level: int) -> int:

@@ -11,8 +11,8 @@ from benchmark.suites.omnitom.readings.judgement import read_counts
 from benchmark.suites.omnitom.records import record_of
 from benchmark.suites.omnitom.repaired import UNREADABLE
 from core.bulk import update_rows
-from workers.backends.contract import Request
 from workers.models import Call, Item, ItemState
+from workers.providers.contract import Request
 from workers.services.purposes import Purpose, Received, register
 
 GONE = "The self-test or its story is gone."

@@ -22,8 +22,8 @@ from benchmark.suites.omnitom.records import record_of
 from core.bulk import insert_rows, update_rows
 from judge.domain.contrast import Pair, Row, contrast_calls
 from judge.domain.self_test import rates, told
-from workers.backends.contract import Request
 from workers.models import Item, ItemState, JobState
+from workers.providers.contract import Request
 from workers.services.holding import holds_back
 from workers.services.jobs import JobRefused, retry_failed, start_job
 from workers.services.steering import resume_with

@@ -13,11 +13,11 @@ from benchmark.services.judge_tests import SELF_TEST, calls_of
 from benchmark.services.judge_tests import request_of as test_request
 from benchmark.services.plans import Plan, extracted_by
 from benchmark.services.runs import PURPOSE, draft_of
-from workers import backends
-from workers.backends.contract import Backend, Request
-from workers.backends.errors import BackendError
 from workers.models import Call, Endpoint
 from workers.models.call import COMPLETED
+from workers.providers import registry
+from workers.providers.contract import Backend, Request
+from workers.providers.errors import BackendError
 from workers.services.planning import key_of
 
 _AT_ONCE = 800
@@ -109,10 +109,10 @@ def _found(endpoint: Endpoint, requests: Mapping[int, Request], *, texts: bool) 
 def _backend(endpoint: Endpoint) -> Backend | None:
     """Without its key, which lies where the worker runs and is no part of what is asked; None for an engine, which would
     load its model."""
-    if endpoint.provider in backends.ENGINES:
+    if endpoint.about.in_process:
         return None
     try:
-        return backends.make(replace(endpoint.spec, api_key_env=""))
+        return registry.make(replace(endpoint.spec, api_key_env=""))
     except BackendError:
         return None
 

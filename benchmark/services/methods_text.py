@@ -15,8 +15,9 @@ from benchmark.services.leaderboards import Entry
 from benchmark.services.runs import READ_AGAIN
 from benchmark.services.watching import SchemaBreaker, schema_breakers
 from core.statistics import caution
-from workers.backends.lexical import BLIND
+from judge.domain.lexical import BLIND
 from workers.models import Call
+from workers.providers.registry import without_prompts
 
 Facts = list[list[str]]
 
@@ -87,7 +88,9 @@ def sent_settings(run: Run) -> list[dict[str, str]]:
     a baseline."""
     rows = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by()
     first = rows.values("entrant__name", "entrant__position", "stage").annotate(call=Min("call"))
-    calls = Call.objects.filter(pk__in=[row["call"] for row in first]).exclude(provider="baseline").only("body")
+    calls = (
+        Call.objects.filter(pk__in=[row["call"] for row in first]).exclude(provider__in=without_prompts()).only("body")
+    )
     bodies = {call.pk: call.request for call in calls}
     found = []
     for row in sorted(first, key=lambda one: (one["entrant__position"], one["stage"])):
@@ -151,7 +154,7 @@ def _prompts(run: Run) -> str:
         if run.form == Form.STRUCTURED
         else "Answers were free text with a table, as published."
     )
-    models = any(one.spec.get("provider") != "baseline" for one in run.entrants.all())
+    models = any(one.spec.get("provider") not in without_prompts() for one in run.entrants.all())
     if not models:
         return f"No prompt was read: baselines compute their answers from the data. {form}"
     own = "wording of Credence's own" if run.prompt_set.startswith("omnitom-") else "the team's own wording"

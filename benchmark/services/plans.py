@@ -13,7 +13,6 @@ from benchmark.services.asking import prompt_hashes
 from benchmark.services.in_context import SAMPLE, SOURCES, reads_prompts
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.omnitom.prompting import LEVELS, MAX_EXAMPLES, BadPromptSet
-from workers.backends.baseline import MODELS as BASELINES
 from workers.domain.pricing import unknown_price_told
 from workers.models import Endpoint
 from workers.services.jobs import MOST_MONEY
@@ -61,9 +60,7 @@ class Plan:
 
 def stages_of(endpoint: Endpoint) -> tuple[str, ...]:
     """What an endpoint can be asked for: a baseline does one thing, a model everything."""
-    if endpoint.provider == "baseline":
-        return (BASELINES.get(endpoint.model, ""),)
-    return LAUNCHED
+    return LAUNCHED if endpoint.tasks is None else endpoint.tasks
 
 
 def check(plan: Plan) -> list[DatasetStory]:
@@ -163,9 +160,9 @@ def extracted_by(source: Run, model: Endpoint) -> QuerySet[RunItem]:
 
 
 def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
-    if endpoint.provider != "baseline":
+    if endpoint.tasks is None:
         return f"{plan.source} has no extraction of {endpoint.name} to be judged."
-    able = stages_of(endpoint)[0]
+    able = " or ".join(endpoint.tasks)
     return f"{endpoint.name} is a baseline that can only {able}; none of the chosen stages is for it."
 
 
@@ -189,7 +186,7 @@ def check_structured(plan: Plan) -> None:
     """Raises RunRefused where an endpoint of the plan cannot hold its answers to a schema."""
     judges = [plan.judge] if plan.judge and Stage.JUDGE in plan.stages else []
     asked = [*plan.endpoints, *judges]
-    unable = [one.name for one in asked if not one.json_schema and one.provider not in ("baseline", "scripted")]
+    unable = [one.name for one in asked if not (one.json_schema or one.about.fits_schemas)]
     if unable:
         raise RunRefused(f"{', '.join(unable)} cannot hold its answers to a schema; choose free text.", "form")
 

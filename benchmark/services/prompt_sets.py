@@ -17,7 +17,7 @@ from benchmark.suites.omnitom.prompting import BadPromptSet, PromptSet, built_in
 from benchmark.suites.omnitom.prompting.requests import REQUESTS
 from benchmark.suites.omnitom.prompting.sets import NAMES
 from benchmark.suites.omnitom.records import record_of
-from workers.backends.contract import Request
+from workers.providers.contract import Request
 
 LARGEST = 1024 * 1024
 """Bytes of all files of a set together."""

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.conf import settings
 
-from workers.backends.baseline import LEXICAL
-from workers.backends.lexical import RULES
 from workers.models import Endpoint
+from workers.providers.registry import registered
 
-PACKAGES = ("anthropic", "celery", "django", "matplotlib", "numpy", "openai", "rapidfuzz", "scipy", "vllm")
+PACKAGES = ("celery", "django", "matplotlib", "numpy", "rapidfuzz", "scipy")
+"""Beside those of the providers."""
 
 
 def versions() -> dict[str, Any]:
@@ -20,12 +20,12 @@ def versions() -> dict[str, Any]:
     return {
         "code": settings.CREDENCE_VERSION,
         "python": platform.python_version(),
-        "packages": {name: found for name in PACKAGES if (found := _installed(name))},
+        "packages": {name: found for name in _packages() if (found := _installed(name))},
     }
 
 
 def spec_of(endpoint: Endpoint) -> dict[str, Any]:
-    """An endpoint's settings without its prices and limits, of the lexical judge with the version of its rules. There is no key in it:
+    """An endpoint's settings without its prices and limits, of a fixed model with the version of its rules where it has any. There is no key in it:
     endpoints hold none."""
     fields = (
         "name",
@@ -39,11 +39,12 @@ def spec_of(endpoint: Endpoint) -> dict[str, Any]:
         "json_schema",
     )
     found = {name: getattr(endpoint, name) for name in fields}
-    return found | ({"rules": RULES} if is_lexical(endpoint) else {})
+    fixed = endpoint.about.models.get(endpoint.model)
+    return found | ({"rules": fixed.rules} if fixed and fixed.rules is not None else {})
 
 
-def is_lexical(endpoint: Endpoint) -> bool:
-    return (endpoint.provider, endpoint.model) == ("baseline", LEXICAL)
+def _packages() -> list[str]:
+    return sorted({*PACKAGES, *(name for provider in registered() for name in provider.packages)})
 
 
 def _installed(name: str) -> str:

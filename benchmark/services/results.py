@@ -72,7 +72,7 @@ def each_results(run: Run, records: Mapping[int, Record]) -> Iterator[tuple[int,
 
 
 def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:
-    kind = "baseline" if entrant.endpoint.provider == "baseline" else "model"
+    kind = "model" if entrant.endpoint.about.reads_prompts else "baseline"
     found = Results(entrant.name, kind)
     extractions, extracted = _extractions(found, entrant, records)
     told: dict[str, dict[int, str]] = {"stage1": {}, "stage2": {}}

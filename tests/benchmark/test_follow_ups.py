@@ -20,8 +20,8 @@ from benchmark.services.runs import plan_of
 from benchmark.services.watching import standings
 from benchmark.suites.omnitom.readings.extraction import read_extraction
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
-from workers.backends.scripted import FUNCTIONS
 from workers.models import Call, Endpoint, ItemState
+from workers.providers.scripted.backend import FUNCTIONS
 from workers.services.jobs import retry_failed
 
 pytestmark = pytest.mark.django_db(transaction=True)

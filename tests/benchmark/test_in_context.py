@@ -17,8 +17,8 @@ from benchmark.services.leaderboards import settings_of
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.runs import draft_of, extend_run, run_again, start_run
 from benchmark.suites.omnitom.prompting import built_in
+from judge.domain.lexical import RULES
 from tests.benchmark.settled import baselines, make_endpoint, settle, started, work_off
-from workers.backends.lexical import RULES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KNOWN, OWN = "False Belief Task", "Riddle Task"

@@ -10,8 +10,8 @@ from benchmark.models import Audience, ResultsVisibility, RunItem
 from benchmark.services import items as service
 from benchmark.services.evidence import SHOWN_CHARACTERS
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
-from workers.backends.scripted import FUNCTIONS
 from workers.models import Call
+from workers.providers.scripted.backend import FUNCTIONS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ALL = ("extract", "judge", "label")

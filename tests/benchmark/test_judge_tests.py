@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -19,8 +20,10 @@ from benchmark.services.known_answers import known_answers
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.runs import start_run
 from judge.domain.contrast import ALIKE, Kind
+from judge.domain.lexical_judge import LEXICAL_JUDGE
 from tests.benchmark.evaluation import endpoint, frozen, write_records
 from workers.models import Call, Endpoint, Item, Job
+from workers.providers.baseline.registered import register_baseline
 from workers.services.jobs import cancel_job
 from workers.services.waiting import see_through
 
@@ -54,7 +57,7 @@ def by_kind(run: Run) -> dict[str, dict]:
     return {one["kind"]: one for one in summaries_of([run])[run.pk]["kinds"]}
 
 
-def judging(monkeypatch, says) -> None:
+def judging(says) -> None:
     """Lets the lexical judge's place answer by a rule of (kind, prediction, gold rows): a count or None."""
     kinds = {}
     for item in JudgeTestItem.objects.all():
@@ -68,7 +71,7 @@ def judging(monkeypatch, says) -> None:
         head = "Actor,Belief,MatchCount"
         return "\n".join(["Prediction Table:", head, *lines, "", "Ground Truth Table:", head, *gold])
 
-    monkeypatch.setattr("workers.backends.baseline.answer", answer)
+    register_baseline(replace(LEXICAL_JUDGE, answer=answer))
 
 
 def test_the_lexical_judge_is_tested_at_the_launch_of_its_first_run(dataset, omniscient):
@@ -94,9 +97,9 @@ def test_the_lexical_judge_is_tested_at_the_launch_of_its_first_run(dataset, omn
     ],
     ids=["perfect", "always yes", "always no", "skips the negated"],
 )  # fmt: skip
-def test_judges_of_known_skill_get_their_figures(dataset, omniscient, monkeypatch, says, expected):
+def test_judges_of_known_skill_get_their_figures(dataset, omniscient, own_registry, says, expected):
     run = launched(dataset, [omniscient], endpoint("judge", "baseline", model="lexical-judge"))
-    judging(monkeypatch, says)
+    judging(says)
     seen_through(run)
     kinds = by_kind(run)
     assert {kind: one["rate"] for kind, one in kinds.items()} == {kind.value: rate for kind, rate in expected.items()}

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from workers.backends.contract import Message, Request
+from workers.providers.contract import Message, Request
 from workers.services.purposes import Purpose, Received
 
 

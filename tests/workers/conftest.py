@@ -12,8 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from workers.backends.contract import Message, Request
 from workers.models import Call, Endpoint, EndpointPace, ItemState
+from workers.providers.contract import Message, Request
 from workers.services import jobs, purposes
 from workers.services.drain import Drain
 from workers.services.purposes import Purpose, Received

@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from workers.backends import PROVIDERS
 from workers.models import Endpoint, EndpointPace
+from workers.providers import registry
 from workers.services.endpoints import add_samples
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ def refused(*options: str, **more: str) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("provider", list(PROVIDERS))
+@pytest.mark.parametrize("provider", registry.names())
 def test_every_provider_can_be_registered(provider, capsys):
     add("one", "--json", provider=provider, model=MODELS.get(provider, "m"))
     assert json.loads(capsys.readouterr().out) == {"endpoint": "one"}

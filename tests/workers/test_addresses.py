@@ -10,11 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from django.core.exceptions import ValidationError
 
-from workers import backends
-from workers.backends import addresses
-from workers.backends.errors import Rejected, Unreachable
-from workers.backends.openai import http_client
 from workers.models import Call, Endpoint, Item
+from workers.providers import addresses, registry
+from workers.providers.anthropic.backend import ADDRESS
+from workers.providers.client import http_client
+from workers.providers.errors import Rejected, Unreachable
+from workers.providers.openai.backend import OpenAIBackend
 from workers.services.endpoints import save_endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -106,9 +107,9 @@ def test_a_batch_follows_none_either(provider, redirecting, make_endpoint):
     endpoint = make_endpoint(provider, base_url=url)
 
     async def submit() -> None:
-        backend = backends.make(endpoint.spec)
+        backend = registry.make(endpoint.spec)
         try:
-            batches = backends.make_batches(endpoint.spec, backend)
+            batches = registry.make_batches(endpoint.spec, backend)
             with pytest.raises(Rejected, match="which is not followed"):
                 await batches.status("batch-1")
             with pytest.raises(Rejected, match="which is not followed"):
@@ -230,7 +231,7 @@ def test_of_several_addresses_the_forbidden_one_is_passed_by(monkeypatch, make_e
         connected.append(found[4][0])
         return made
 
-    monkeypatch.setattr("workers.backends.wire.guarded_socket", watched)
+    monkeypatch.setattr("workers.providers.wire.guarded_socket", watched)
     with pytest.raises((Rejected, Unreachable)):
         _ask(make_endpoint("openai", base_url="http://both.example:1/v1").spec)
     assert set(connected) == {"127.0.0.1"}
@@ -262,12 +263,12 @@ def test_the_environment_of_a_worker_redirects_no_endpoint(
     assert looked_up == [own]
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic"])
-def test_of_an_endpoint_without_an_address_only_the_providers_own_is_asked(provider, make_endpoint):
+@pytest.mark.parametrize(("provider", "own"), [("openai", OpenAIBackend.own), ("anthropic", ADDRESS)])
+def test_of_an_endpoint_without_an_address_only_the_providers_own_is_asked(provider, own, make_endpoint):
     spec = make_endpoint(provider, base_url="").spec
 
     async def ask() -> None:
-        client = http_client(spec)
+        client = http_client(spec, own)
         try:
             with pytest.raises(Rejected, match="ENDPOINT_HOSTS"):
                 await client.get("http://elsewhere.example/v1")
@@ -307,7 +308,7 @@ def test_hosts_that_only_look_like_the_list_are_not(url):
 
 def _ask(spec) -> None:
     async def ask() -> None:
-        backend = backends.make(spec)
+        backend = registry.make(spec)
         try:
             await backend.complete({"model": "m", "messages": [], "max_tokens": 1}, timeout=5, call="c")
         finally:
@@ -321,7 +322,7 @@ def test_a_name_that_does_not_resolve_is_unreachable_and_tried_again(monkeypatch
     spec = make_endpoint("openai", base_url="http://nowhere.example/v1").spec
 
     async def ask() -> None:
-        backend = backends.make(spec)
+        backend = registry.make(spec)
         try:
             with pytest.raises(Unreachable):
                 await backend.complete({"model": "m", "messages": [], "max_tokens": 1}, timeout=5, call="c")

@@ -15,10 +15,11 @@ import pytest
 
 from tests.patience import PATIENCE
 from tests.servers.odd import Odd, OddServer
-from workers.backends import anthropic_batches, openai_batches
-from workers.backends.contract import Completion, Message, Request, Spec
-from workers.backends.errors import BackendError, Unreadable
 from workers.models import Call, Item
+from workers.providers.anthropic import batches as anthropic_batches
+from workers.providers.contract import Completion, Message, Request, Spec
+from workers.providers.errors import BackendError, Unreadable
+from workers.providers.openai import batches as openai_batches
 
 ROOT = Path(__file__).parents[2]
 GROWN = 200_000_000
@@ -39,9 +40,9 @@ def bomb() -> bytes:
 
 ASKING = """
 import asyncio, json, resource, sys
-from workers.backends import make
-from workers.backends.contract import Message, Request, Spec
-from workers.backends.errors import BackendError
+from workers.providers.registry import make
+from workers.providers.contract import Message, Request, Spec
+from workers.providers.errors import BackendError
 from tests.patience import PATIENCE
 
 async def ask(backend, text):
@@ -111,7 +112,7 @@ def test_gzip_in_several_pieces_is_one_answer():
 
 
 def one_answer(odd: Odd) -> Completion:
-    from workers.backends.openai import OpenAIBackend
+    from workers.providers.openai.backend import OpenAIBackend
 
     async def ask(url: str) -> Completion:
         backend = OpenAIBackend(Spec("openai", "tiny", base_url=url))
@@ -138,7 +139,7 @@ def lines_of(provider: str, lines: list[bytes], limit: int) -> list[tuple[str, C
         return Odd(body=json.dumps(about).encode())
 
     async def read(url: str) -> list:
-        from workers.backends import make, make_batches
+        from workers.providers.registry import make, make_batches
 
         spec = Spec(provider, "tiny", base_url=url, answer_bytes=limit)
         backend = make(spec)

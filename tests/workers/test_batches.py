@@ -17,9 +17,12 @@ from hypothesis import strategies as st
 
 from tests.patience import PATIENCE
 from tests.servers import ModelServer
-from workers.backends import anthropic, anthropic_batches, openai, openai_batches
-from workers.backends.contract import BatchStatus, Completion, Message, Request, Spec, Stop, Usage
-from workers.backends.errors import Lost, Overloaded, Rejected, Unreachable, Unreadable
+from workers.providers import chat_completions
+from workers.providers.anthropic import backend as anthropic
+from workers.providers.anthropic import batches as anthropic_batches
+from workers.providers.contract import BatchStatus, Completion, Message, Request, Spec, Stop, Usage
+from workers.providers.errors import Lost, Overloaded, Rejected, Unreachable, Unreadable
+from workers.providers.openai import batches as openai_batches
 
 UID = "abcdefghijkm"
 
@@ -47,7 +50,7 @@ class Provider:
         return asyncio.run(inside())
 
 
-OPENAI = Provider(openai, openai_batches, openai_batches.OpenAIBatches, "/v1", "openai")
+OPENAI = Provider(chat_completions, openai_batches, openai_batches.OpenAIBatches, "/v1", "openai")
 ANTHROPIC = Provider(anthropic, anthropic_batches, anthropic_batches.AnthropicBatches, "", "anthropic")
 both = pytest.mark.parametrize("provider", [OPENAI, ANTHROPIC], ids=lambda one: one.stem)
 

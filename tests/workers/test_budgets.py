@@ -11,15 +11,15 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from workers import backends
-from workers.backends.contract import Message, Request, Spec
-from workers.backends.errors import Rejected
-from workers.backends.openai import body_of
-from workers.backends.options import OPTIONS, check_options, whole
 from workers.models import Item, ItemState, Job, Worker
+from workers.providers import registry
+from workers.providers.chat_completions import body_of
+from workers.providers.contract import Message, Request, Spec
+from workers.providers.errors import Rejected
+from workers.providers.options import check_options, whole
 from workers.services import claims, heartbeat, jobs
 from workers.services.batching import make_batch
-from workers.services.endpoints import DEFAULTS, save_endpoint
+from workers.services.endpoints import save_endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DEAR = {"price_input": Decimal(1000), "price_output": Decimal(1000)}
@@ -36,7 +36,7 @@ def two_endpoints(make_endpoint, trial):
         items = [(first, "", "a"), (second, "", "b")]
         job = jobs.start_job(by="alice", purpose="trial", title="Trial", items=items, now=timezone.now(), **fields)
         for one in (first, second):
-            claims.plan_ahead(endpoint=one, backend=backends.make(one.spec), now=timezone.now())
+            claims.plan_ahead(endpoint=one, backend=registry.make(one.spec), now=timezone.now())
         return job, (first, second)
 
     return begin
@@ -74,7 +74,7 @@ def test_two_endpoints_at_once_do_not_break_the_budget(two_endpoints, monkeypatc
 
     def work(at: int) -> int:
         endpoint, worker = endpoints[at], workers[at]
-        backend = backends.make(endpoint.spec)
+        backend = registry.make(endpoint.spec)
         haul = claims.claim(worker=worker, endpoint=endpoint, backend=backend, room=8, now=timezone.now())
         return len(haul.claimed)
 
@@ -113,7 +113,7 @@ COSTLY = [
 def test_options_cannot_raise_what_a_call_costs(name):
     options = {"extra_body": {name: 2}}
     with pytest.raises(Rejected, match=f"extra_body cannot set '{name}'"):
-        check_options(options, OPTIONS["openai"])
+        check_options(options, registry.find("openai").options)
     # an endpoint that was registered before, and a call that was planned before
     asked = Request((Message("user", "Who knows?"),), max_tokens=50)
     with pytest.raises(Rejected, match="extra_body cannot set"):
@@ -124,8 +124,8 @@ def test_options_cannot_raise_what_a_call_costs(name):
 
 def test_nor_can_an_object_within_them():
     with pytest.raises(Rejected, match=r"extra_body cannot set 'options.num_predict': a call could cost more"):
-        check_options({"extra_body": {"options": {"num_predict": 9}}}, OPTIONS["openai"])
-    check_options({"extra_body": {"options": {"num_ctx": 9}}}, OPTIONS["openai"])
+        check_options({"extra_body": {"options": {"num_predict": 9}}}, registry.find("openai").options)
+    check_options({"extra_body": {"options": {"num_ctx": 9}}}, registry.find("openai").options)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_other_fields_of_a_request_can_be_set():
         "chat_template_kwargs": {"enable_thinking": False},
         "response_format": {"type": "json_object"},
     }
-    check_options({"extra_body": extra, "max_tokens_field": "max_completion_tokens"}, OPTIONS["openai"])
+    check_options({"extra_body": extra, "max_tokens_field": "max_completion_tokens"}, registry.find("openai").options)
     assert whole({"max_tokens": 50, "extra_body": {"top_k": 20}}) == {"max_tokens": 50, "top_k": 20}
 
 
@@ -166,9 +166,9 @@ def test_a_call_of_an_older_endpoint_fails_before_it_is_sent(make_endpoint, star
 
 def test_a_new_model_that_is_billed_repeats_nothing_by_itself():
     values = {"name": "hosted", "provider": "openai", "model": "small"}
-    assert save_endpoint(by="", values=DEFAULTS["openai"] | values).repeat_unknown == 0
+    assert save_endpoint(by="", values={**registry.find("openai").defaults, **values}).repeat_unknown == 0
     own = {"name": "own", "provider": "vllm", "model": "small"}
-    assert save_endpoint(by="", values=DEFAULTS["vllm"] | own).repeat_unknown == 1
+    assert save_endpoint(by="", values={**registry.find("vllm").defaults, **own}).repeat_unknown == 1
 
 
 def test_a_lost_answer_is_listed_and_asked_again_only_by_hand(make_endpoint, start, drain, page):

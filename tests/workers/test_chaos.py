@@ -21,8 +21,8 @@ from tests.chaos.site import Site
 from tests.chaos.torment import Torment, account, faults
 from tests.patience import PATIENCE
 from tests.servers import ModelServer
-from workers import backends
 from workers.models import Attempt, Batch, Call, CallState, EndpointPace, Item, ItemState, Worker, WorkerState
+from workers.providers import registry
 from workers.services import batching, heartbeat, recording
 from workers.services.claims import claim
 from workers.services.drain import Drain
@@ -74,7 +74,7 @@ def working() -> Worker:
 
 
 def claimed_by(worker: Worker, endpoint) -> list:
-    backend = backends.make(endpoint.spec)
+    backend = registry.make(endpoint.spec)
     return claim(worker=worker, endpoint=endpoint, backend=backend, room=100, now=timezone.now()).claimed
 
 
@@ -94,7 +94,7 @@ def drain_within(seconds: float) -> None:
 
 
 def answer_of(one, endpoint):
-    return asyncio.run(backends.make(endpoint.spec).complete(json.loads(one.body), timeout=5, call=one.uid))
+    return asyncio.run(registry.make(endpoint.spec).complete(json.loads(one.body), timeout=5, call=one.uid))
 
 
 @in_database

@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from workers.backends.scripted import FUNCTIONS
 from workers.domain.pacing import Pace
 from workers.models import Attempt, Call, CallState, EndpointPace, Item, ItemState, JobState, Worker, WorkerState
+from workers.providers.scripted.backend import FUNCTIONS
 from workers.services import jobs
 from workers.services.sweeping import sweep
 
@@ -223,7 +223,7 @@ def test_the_sweep_frees_what_a_dead_worker_held(make_endpoint, start, drain, tr
     long_ago = timezone.now() - timedelta(hours=1)
     dead = Worker.objects.create(host="h", pid=1, started_at=long_ago, heartbeat_at=long_ago)
     for item, state, unknowns in zip(Item.objects.order_by("id"), ("reserved", "sent", "sent"), (0, 0, 1), strict=True):
-        from workers.backends import make
+        from workers.providers.registry import make
         from workers.services.planning import plan
 
         plan(items=[item], endpoint=endpoint, backend=make(endpoint.spec), now=long_ago)

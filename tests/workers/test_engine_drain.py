@@ -12,9 +12,9 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from tests.workers.test_vllm_engine import SCHEMA, ScriptedEngine
-from workers.backends.contract import Message, Request
-from workers.backends.vllm_engine import NOT_INSTALLED
 from workers.models import Attempt, Call, Item, JobState, Worker, WorkerState
+from workers.providers.contract import Message, Request
+from workers.providers.vllm_engine.backend import NOT_INSTALLED
 from workers.services import engine_drain
 from workers.services.engine_drain import EngineDrain
 from workers.services.sweeping import sweep
@@ -57,7 +57,7 @@ class Garage:
 @pytest.fixture
 def garage(monkeypatch):
     made = Garage()
-    monkeypatch.setattr("workers.backends.vllm_engine.load_vllm", made.load)
+    monkeypatch.setattr("workers.providers.vllm_engine.backend.load_vllm", made.load)
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
     monkeypatch.setattr(engine_drain, "_loaded", {})
     return made

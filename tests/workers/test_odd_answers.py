@@ -11,9 +11,9 @@ import pytest
 from django.urls import reverse
 
 from tests.servers.odd import Odd, OddServer
-from workers.backends.errors import OutOfQuota, Rejected, UnknownModel
-from workers.backends.statuses import of_status
 from workers.models import Call, Item
+from workers.providers.errors import OutOfQuota, Rejected, UnknownModel
+from workers.providers.statuses import of_status
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PROVIDERS = ["openai", "anthropic", "vllm"]
@@ -289,7 +289,7 @@ def test_what_a_gateway_gave_up_may_have_been_paid(ask, provider):
 def test_a_connect_that_hangs_was_not_paid(make_endpoint, start, drain, monkeypatch, provider):
     """A socket that listens and accepts nobody: with its queue full, the next connection is never made."""
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
-    monkeypatch.setattr("workers.backends.wire.CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr("workers.providers.wire.CONNECT_SECONDS", 0.3)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(0)

@@ -22,10 +22,11 @@ from hypothesis import strategies as st
 
 from config.log_filters import KeyFilter
 from tests.servers.odd import Odd, OddServer
-from workers import backends
-from workers.backends.errors import Rejected
-from workers.backends.redaction import REDACTED, Redactor, redact
 from workers.models import Call, Item
+from workers.providers import registry
+from workers.providers.contract import Spec
+from workers.providers.errors import Rejected
+from workers.providers.redaction import REDACTED, Redactor, redact
 from workers.services.endpoints import try_endpoint
 
 KEY = "sk-proj-Zq8vT3nWx0Lr5bYc2Hd7+Kf/Jm9pQsRu4Ae6Gi1OoBtNwXz"
@@ -213,10 +214,10 @@ def test_an_echoed_key_in_the_results_of_a_batch_is_redacted(provider, monkeypat
         return Odd(body=json.dumps(about).encode())
 
     async def read() -> list:
-        spec = backends.Spec(provider, "tiny", base_url=server.url, api_key_env="TRIAL_API_KEY")
-        backend = backends.make(spec)
+        spec = Spec(provider, "tiny", base_url=server.url, api_key_env="TRIAL_API_KEY")
+        backend = registry.make(spec)
         try:
-            return [pair async for pair in backends.make_batches(spec, backend).results("b-1")]
+            return [pair async for pair in registry.make_batches(spec, backend).results("b-1")]
         finally:
             await backend.aclose()
 
@@ -231,7 +232,7 @@ def test_an_echoed_key_in_the_results_of_a_batch_is_redacted(provider, monkeypat
 @pytest.mark.parametrize("value", ["line\nbreak-in-the-key", "sch\u00f6n-and-long-enough"])
 def test_a_key_that_cannot_be_sent_is_not_in_the_sentence(monkeypatch, value):
     monkeypatch.setenv("TRIAL_API_KEY", value)
-    spec = backends.Spec("openai", "tiny", base_url="http://127.0.0.1:9", api_key_env="TRIAL_API_KEY")
+    spec = Spec("openai", "tiny", base_url="http://127.0.0.1:9", api_key_env="TRIAL_API_KEY")
     with pytest.raises(Rejected, match="TRIAL_API_KEY holds a line break") as raised:
-        backends.make(spec)
+        registry.make(spec)
     assert value not in str(raised.value)

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from tests.servers.odd import Odd, OddServer
-from workers.backends.contract import Completion, Stop, Usage
+from workers.providers.contract import Completion, Stop, Usage
 from workers.services import endpoints
 from workers.services.endpoints import try_endpoint
 

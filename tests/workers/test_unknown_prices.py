@@ -10,12 +10,12 @@ from django.apps import apps
 from django.core.management import call_command
 from django.utils import timezone
 
-from workers.backends.anthropic import usage_of as anthropic_usage
-from workers.backends.contract import Completion, Stop, Usage
-from workers.backends.openai import usage_of
-from workers.backends.scripted import ScriptedBackend
 from workers.domain.pricing import Money, Prices, about, dollars, estimated_tokens
 from workers.models import Call, Endpoint, JobState
+from workers.providers.anthropic.backend import usage_of as anthropic_usage
+from workers.providers.chat_completions import usage_of
+from workers.providers.contract import Completion, Stop, Usage
+from workers.providers.scripted.backend import ScriptedBackend
 from workers.services import claims, jobs, ledger
 from workers.services.steering import steer
 

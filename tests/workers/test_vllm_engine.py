@@ -12,11 +12,12 @@ from types import SimpleNamespace
 import pytest
 
 from core.texts import canonical
-from workers.backends import gpu, vllm_engine
-from workers.backends.contract import Completion, Message, Request, Spec, Stop
-from workers.backends.errors import Overloaded, Rejected, Unreadable
-from workers.backends.gpu import GIB, Gpu, Memory, memory_needed, verdict
-from workers.backends.vllm_engine import VllmEngine
+from workers.providers.contract import Completion, Message, Request, Spec, Stop
+from workers.providers.errors import Overloaded, Rejected, Unreadable
+from workers.providers.vllm_engine import backend as vllm_engine
+from workers.providers.vllm_engine import gpu
+from workers.providers.vllm_engine.backend import VllmEngine
+from workers.providers.vllm_engine.gpu import GIB, Gpu, Memory, memory_needed, verdict
 
 ROOT = Path(__file__).parents[2]
 VLLM_PYTHON = os.environ.get("VLLM_PYTHON", "")

@@ -14,9 +14,9 @@ from urllib.request import urlopen
 import openai
 import pytest
 
-from workers.backends.contract import Message, Request, Spec, Stop
-from workers.backends.errors import Rejected
-from workers.backends.vllm import VllmBackend
+from workers.providers.contract import Message, Request, Spec, Stop
+from workers.providers.errors import Rejected
+from workers.providers.vllm.backend import VllmBackend
 
 ROOT = Path(__file__).parents[2]
 VLLM_PYTHON = os.environ.get("VLLM_PYTHON", "")

@@ -92,8 +92,8 @@ def drive(folder: Path) -> dict:
     `tokens_a_second` are medians over ROUNDS of output tokens; `answers` are the last round's; `odd` is what became of three
     bodies that cannot be asked among two that can.
     """
-    from workers.backends.contract import Message, Request, Spec
-    from workers.backends.vllm_engine import VllmEngine, count_tokens
+    from workers.providers.contract import Message, Request, Spec
+    from workers.providers.vllm_engine.backend import VllmEngine, count_tokens
 
     started = time.perf_counter()
     engine = VllmEngine(Spec("vllm-engine", str(folder), options={"enforce_eager": True, "seed": 1}))

@@ -18,7 +18,8 @@ from workers.access import ONLY_SITE_ADMIN
 from workers.api.requests import NAME, EndpointIn
 from workers.api.shapes import EndpointOut
 from workers.models import Endpoint
-from workers.services.endpoints import DEFAULTS, save_endpoint
+from workers.providers import registry
+from workers.services.endpoints import save_endpoint
 
 _NAME = OpenApiParameter(
     "name", {"type": "string", "pattern": NAME}, OpenApiParameter.PATH, description="Name of the endpoint."
@@ -78,7 +79,7 @@ class Endpoints(SiteView):
         """
         form = EndpointIn(data=request.data)
         form.is_valid(raise_exception=True)
-        values = DEFAULTS.get(form.validated_data["provider"], {}) | form.validated_data
+        values = {**registry.find(form.validated_data["provider"]).defaults, **form.validated_data}
         try:
             made = made_once(request, lambda: save_endpoint(by=request.user.get_username(), values=values).name)
         except ValidationError as refusal:

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from core.api.fields import Choice, Matching, Pattern, Strict, Truth, Whole
-from workers.backends import PROVIDERS
+from workers.providers import registry
 from workers.services.endpoint_rules import BOUNDS
 
 NAME = r"^[-a-zA-Z0-9_]{1,60}$"
@@ -58,11 +58,18 @@ class Options(serializers.DictField):
     pass
 
 
+class ProviderName(Choice):
+    """One of the providers that are registered when the request comes."""
+
+    def __init__(self, **options) -> None:
+        super().__init__([(one.name, one.label) for one in registry.registered()], **options)
+
+
 class EndpointIn(Strict):
     """A model to be registered; only name, provider and model are needed."""
 
     name = Pattern(NAME, trim_whitespace=False, help_text="What tables and commands call it.")
-    provider = Choice(list(PROVIDERS.items()))
+    provider = ProviderName()
     model = Line(max_length=200, help_text="The name that the provider knows the model by.")
     revision = Line(max_length=100, required=False, allow_blank=True)
     family = Line(max_length=60, required=False, allow_blank=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from workers.backends.contract import Usage
+from workers.providers.contract import Usage
 
 MILLION = Decimal(1_000_000)
 CHARACTERS_A_TOKEN = 3

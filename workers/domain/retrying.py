@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workers.backends.errors import Again, BackendError
+from workers.providers.errors import Again, BackendError
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 

@@ -6,10 +6,9 @@ from decimal import Decimal
 
 from django import forms
 
-from workers.backends import PROVIDERS
-from workers.backends.baseline import MODELS
-from workers.backends.keys import looks_like_key
-from workers.models import UNBILLED, Endpoint
+from workers.models import Endpoint
+from workers.providers.description import PRICES
+from workers.providers.keys import looks_like_key
 from workers.services.endpoint_rules import BOUNDS, NAME_TOLD, bound_told, check_endpoint
 
 GROUPS = (
@@ -19,7 +18,7 @@ GROUPS = (
     (
         "Prices",
         "In US dollars per million tokens.",
-        ("price_input", "price_cached", "price_cache_write", "price_output", "price_batch"),
+        PRICES,
     ),
     (
         "Limits",
@@ -31,55 +30,7 @@ GROUPS = (
     ),
 )  # fmt: skip
 _FIELDS = [name for _, _, names in GROUPS for name in names]
-_PRICES = GROUPS[3][2]
-_OF_A_PROVIDER = ("requests_per_minute", "tokens_per_minute", "retry_after_cap")
-LEFT_OUT: dict[str, tuple[str, ...]] = {
-    "openai": (),
-    "anthropic": (),
-    "vllm": ("batches", "price_batch", "price_cache_write"),
-    "vllm-engine": (
-        "base_url", "api_key_env", "batches", "sets_temperature", "repeat_unknown", "timeout_seconds", *_OF_A_PROVIDER, *_PRICES,
-    ),
-    "baseline": (
-        "revision", "base_url", "api_key_env", "sets_temperature", "json_schema", "batches", "context_tokens", "reasoning_tokens", "timeout_seconds",
-        "max_attempts", "repeat_unknown", *_OF_A_PROVIDER, *_PRICES,
-    ),
-    "scripted": ("base_url", "api_key_env", "batches", "price_batch", "price_cached", "price_cache_write"),
-}  # fmt: skip
-"""Fields that say nothing for a provider."""
-EXAMPLES: dict[str, dict[str, str]] = {
-    "openai": {
-        "name": "my-model", "model": "the provider’s name of it", "api_key_env": "OPENAI_API_KEY",
-        "base_url": "http://127.0.0.1:11434/v1",
-    },
-    "anthropic": {"name": "my-model", "model": "the provider’s name of it", "api_key_env": "ANTHROPIC_API_KEY"},
-    "vllm": {"name": "qwen-server", "model": "Qwen/Qwen2.5-7B-Instruct", "base_url": "http://127.0.0.1:8001/v1"},
-    "vllm-engine": {"name": "qwen-gpu", "model": "Qwen/Qwen2.5-7B-Instruct"},
-    "baseline": {"name": "majority-2"},
-    "scripted": {"name": "dry-run", "model": "script-1"},
-}  # fmt: skip
-SENTENCES = {
-    "openai": "OpenAI itself, and every server that speaks its chat completions: Ollama, llama.cpp, a gateway of your institution.",
-    "anthropic": "Anthropic’s Messages, with its batches.",
-    "vllm": "A vLLM server that you run: answers are held to a JSON schema, token by token.",
-    "vllm-engine": "The model is loaded into a GPU worker of Credence; no server stands between.",
-    "baseline": "Majority, random, omniscient, lexical judge: reference points that need no model, key or network.",
-    "scripted": "Answers from a script, with delays and failures: to try a set-up before it costs money.",
-}
 _TOO_LONG = "At most %(limit_value)d characters are expected; these are %(show_value)d."
-OPTIONS_HELP = {
-    "openai": "A JSON object: max_tokens_field, reasoning_effort, extra_body, batch_poll_seconds.",
-    "anthropic": "A JSON object: effort, cache, batch_poll_seconds.",
-    "vllm": "A JSON object: max_tokens_field, reasoning_effort, extra_body.",
-    "vllm-engine": "A JSON object: dtype, quantization, tensor_parallel_size, max_model_len, gpu_memory_utilization and others.",
-    "baseline": "A JSON object: seed for random, threshold for the lexical judge.",
-    "scripted": "A JSON object: script, default, delay, function, log.",
-}
-
-
-def providers() -> list[dict[str, str]]:
-    """What a model can be registered with."""
-    return [{"key": key, "name": name, "sentence": SENTENCES[key]} for key, name in PROVIDERS.items()]
 
 
 def plain(number: Decimal) -> str:
@@ -131,15 +82,18 @@ class EndpointForm(forms.ModelForm):
 
     def __init__(self, *args, provider: str, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        for name in LEFT_OUT[provider]:
-            del self.fields[name]
-        if provider == "baseline":
-            self.fields["model"] = forms.ChoiceField(choices=[(one, one) for one in MODELS], label="Baseline")
         self.instance.provider = provider  # what the other fields may say depends on it
-        if provider in UNBILLED and "price_input" in self.fields:
+        about = self.instance.about
+        for name in about.left_out:
+            del self.fields[name]
+        if about.models:
+            self.fields["model"] = forms.ChoiceField(choices=[(one, one) for one in about.models])
+        if about.model_label:
+            self.fields["model"].label = about.model_label
+        if not about.hosted and "price_input" in self.fields:
             self.fields["price_input"].help_text = "Empty: free."
             self.fields["price_output"].help_text = "Reasoning counts as output. Empty: free."
-        self.fields["options"].help_text = OPTIONS_HELP[provider]
+        self.fields["options"].help_text = about.options_help
         for name in set(BOUNDS) & set(self.fields):
             low, high = BOUNDS[name]
             self.fields[name].widget.attrs |= {"min": low, "max": high}
@@ -147,9 +101,9 @@ class EndpointForm(forms.ModelForm):
             self.fields[name].error_messages |= {"invalid": told, "min_value": told, "max_value": told}
         for field in self.fields.values():
             field.error_messages |= {"required": f"{field.label} is missing.", "max_length": _TOO_LONG}
-        for name, example in EXAMPLES[provider].items():
+        for name, example in about.placeholders.items():
             self.fields[name].widget.attrs["placeholder"] = example
-        for name in set(_PRICES) & set(self.fields):
+        for name in set(PRICES) & set(self.fields):
             if isinstance(held := self.get_initial_for_field(self.fields[name], name), Decimal):
                 self.initial[name] = plain(held)
 

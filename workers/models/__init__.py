@@ -1,6 +1,6 @@
 from workers.models.batch import Batch, BatchEntry, BatchState
 from workers.models.call import COMPLETED, IN_FLIGHT, Attempt, Call, CallState
-from workers.models.endpoint import UNBILLED, Endpoint, EndpointPace, Provider
+from workers.models.endpoint import Endpoint, EndpointPace
 from workers.models.job import OPEN, Item, ItemState, Job, JobOutcome, JobState
 from workers.models.making import Making
 from workers.models.worker import Process, Worker, WorkerState
@@ -9,7 +9,6 @@ __all__ = [
     "COMPLETED",
     "IN_FLIGHT",
     "OPEN",
-    "UNBILLED",
     "Attempt",
     "Batch",
     "BatchEntry",
@@ -25,7 +24,6 @@ __all__ = [
     "JobState",
     "Making",
     "Process",
-    "Provider",
     "Worker",
     "WorkerState",
 ]

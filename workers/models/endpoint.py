@@ -7,19 +7,25 @@ from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 
-from workers.backends import PROVIDERS
-from workers.backends.contract import Spec
 from workers.domain.pricing import Prices
 from workers.domain.retrying import Policy
-
-Provider = models.TextChoices(
-    "Provider", [(key.upper().replace("-", "_"), (key, name)) for key, name in PROVIDERS.items()]
-)
+from workers.providers import registry
+from workers.providers.contract import Spec
+from workers.providers.description import Provider
 
 
 class EndpointQuerySet(models.QuerySet):
     def usable(self) -> EndpointQuerySet:
-        return self.filter(active=True)
+        """Those that can be chosen for new work."""
+        return self.filter(active=True, provider__in=registry.names())
+
+    def able_to(self, task: str) -> EndpointQuerySet:
+        """Those that can be asked a task of this kind: all but the fixed models that stand for another."""
+        found = self
+        for provider in registry.registered():
+            if other := [name for name, model in provider.models.items() if task not in model.tasks]:
+                found = found.exclude(provider=provider.name, model__in=other)
+        return found
 
 
 def _price(help_text: str) -> models.DecimalField:
@@ -28,15 +34,11 @@ def _price(help_text: str) -> models.DecimalField:
     )
 
 
-UNBILLED = ("vllm", "vllm-engine", "baseline", "scripted")
-"""Providers that nobody sends a bill for: without a price they are free, while of others it is unknown."""
-
-
 class Endpoint(models.Model):
     """A model that can be asked: where, how, at what price and how fast. The key itself lies in the worker's environment."""
 
     name = models.SlugField(max_length=60, unique=True, help_text="What tables and commands call it.")
-    provider = models.CharField(max_length=20, choices=Provider.choices)
+    provider = models.CharField(max_length=registry.LONGEST, help_text="Its name in workers/providers/registry.py.")
     model = models.CharField(max_length=200, help_text="The name that the provider knows the model by.")
     revision = models.CharField(
         max_length=100, blank=True, help_text="A commit or version of the weights, where there is one."
@@ -102,7 +104,6 @@ class Endpoint(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.CheckConstraint(condition=Q(provider__in=list(PROVIDERS)), name="endpoint_provider_known"),
             models.CheckConstraint(condition=Q(max_concurrency__gte=1), name="endpoint_concurrency_positive"),
         ]
 
@@ -110,10 +111,25 @@ class Endpoint(models.Model):
         return self.name
 
     def save(self, *args, **kwargs) -> None:
-        if self.provider in UNBILLED:
+        if not self.about.hosted:
             self.price_input = Decimal(0) if self.price_input is None else self.price_input
             self.price_output = Decimal(0) if self.price_output is None else self.price_output
         super().save(*args, **kwargs)
+
+    @property
+    def about(self) -> Provider:
+        """What its provider says of itself; of one that is not registered any more, that it is not there."""
+        return registry.find(self.provider)
+
+    @property
+    def provider_problem(self) -> str:
+        """A sentence where its provider is not registered any more."""
+        return registry.problem_of(self.provider)
+
+    @property
+    def tasks(self) -> tuple[str, ...] | None:
+        """Kinds of task that it answers, None where it may be asked anything."""
+        return self.about.tasks_of(self.model)
 
     @property
     def spec(self) -> Spec:

@@ -15,9 +15,6 @@ from django.db.models import F, Q
 
 from core.bulk import insert_rows
 from core.database_clock import database_time
-from workers import backends
-from workers.backends.contract import BatchBackend
-from workers.backends.errors import Again, BackendError, Overloaded, Rejected, TooLong
 from workers.models import (
     COMPLETED,
     IN_FLIGHT,
@@ -34,6 +31,9 @@ from workers.models import (
     Job,
     JobState,
 )
+from workers.providers import registry
+from workers.providers.contract import BatchBackend
+from workers.providers.errors import Again, BackendError, Overloaded, Rejected, TooLong
 from workers.services.claims import Claimed, affordable, hold_budgets
 from workers.services.planning import plan
 from workers.services.recording import Outcome, record
@@ -93,10 +93,10 @@ class BatchRunner:
 
     async def _watch(self, batch: Batch, fresh: bool) -> None:
         endpoint = await self._database(lambda: batch.endpoint)
-        backend = backends.make(endpoint.spec)
+        backend = registry.make(endpoint.spec)
         try:
             others = await self._database(known_ids, endpoint)
-            client = backends.make_batches(endpoint.spec, backend, others=others)
+            client = registry.make_batches(endpoint.spec, backend, others=others)
             pause = float(endpoint.options.get("batch_poll_seconds", POLL))
             while not self.drain.stop.is_set():
                 try:
@@ -158,7 +158,7 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
     """A batch of what waits, with its custom ids; answers that the ledger has are settled at once. None where nothing is left."""
     EndpointPace.objects.select_for_update().get(endpoint=endpoint)  # the lock under which all work is claimed
     hold_budgets(Job.objects.filter(pk=job.pk))
-    backend = backends.make(endpoint.spec)
+    backend = registry.make(endpoint.spec)
     waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now).order_by(
         "id"
     )

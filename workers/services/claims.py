@@ -19,7 +19,6 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from core.bulk import update_rows
-from workers.backends.contract import Backend
 from workers.domain.pacing import Pace
 from workers.domain.pricing import dollars, estimated_tokens, exact_dollars, unknown_price_told
 from workers.models import (
@@ -35,6 +34,7 @@ from workers.models import (
     JobState,
     Worker,
 )
+from workers.providers.contract import Backend
 from workers.services.planning import AHEAD, CHUNK, plan, reserve_anew
 from workers.services.settling import settle
 

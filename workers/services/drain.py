@@ -20,10 +20,10 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections
 
 from core.database_clock import database_time, last_database_time
-from workers.backends.errors import Throttled
 from workers.domain.pacing import HORIZON
 from workers.domain.starting import Starts
 from workers.models import Worker
+from workers.providers.errors import Throttled
 from workers.services import heartbeat, processes
 from workers.services.batching import BatchRunner
 from workers.services.claims import Claimed, claim, next_time, plan_ahead

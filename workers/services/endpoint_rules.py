@@ -12,13 +12,12 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from core.texts import storable
-from workers import backends
-from workers.backends.addresses import check_allowed, check_host
-from workers.backends.errors import BackendError
-from workers.backends.keys import LOOKS_LIKE_A_KEY, looks_like_key, variable_problem
-from workers.backends.options import OPTIONS, check_options
-from workers.backends.vllm_engine import OPTIONS as ENGINE_OPTIONS
 from workers.models import Endpoint
+from workers.providers import registry
+from workers.providers.addresses import check_allowed, check_host
+from workers.providers.errors import BackendError
+from workers.providers.keys import LOOKS_LIKE_A_KEY, looks_like_key, variable_problem
+from workers.providers.options import check_options
 
 DAY = 86_400
 BOUNDS: dict[str, tuple[int, int]] = {
@@ -54,7 +53,7 @@ def check_endpoint(endpoint: Endpoint) -> None:
     """Raises ValidationError with every field that is wrong, not only the first."""
     keys = key_problems(endpoint)
     found: Problems = {}
-    for check in (endpoint.full_clean, lambda: check_address(endpoint)):
+    for check in (lambda: check_provider(endpoint), endpoint.full_clean, lambda: check_address(endpoint)):
         try:
             check()
         except ValidationError as error:
@@ -69,6 +68,12 @@ def check_endpoint(endpoint: Endpoint) -> None:
             _take(found, error)
     if found:
         raise ValidationError(found)
+
+
+def check_provider(endpoint: Endpoint) -> None:
+    """Raises ValidationError for a provider that is not registered; a model that was registered before can still be switched off."""
+    if endpoint.provider_problem and (endpoint.active or not endpoint.pk):
+        raise ValidationError({"provider": endpoint.provider_problem})
 
 
 def _take(found: Problems, error: ValidationError) -> None:
@@ -146,10 +151,9 @@ def check_own_options(endpoint: Endpoint) -> None:
         raise ValidationError({"options": "NaN and Infinity are no JSON."}) from error
     if "\\u0000" in text or storable(text) != text:
         raise ValidationError({"options": "NUL characters and halves of surrogate pairs cannot be stored."})
-    known = ENGINE_OPTIONS if endpoint.provider in backends.ENGINES else OPTIONS[endpoint.provider]
-    _told_at("options", lambda: check_options(endpoint.options, known))
-    if endpoint.provider in ("baseline", "scripted"):
-        _told_at("model" if endpoint.provider == "baseline" else "options", lambda: backends.make(endpoint.spec))
+    _told_at("options", lambda: check_options(endpoint.options, endpoint.about.options))
+    if endpoint.about.refuses_at:
+        _told_at(endpoint.about.refuses_at, lambda: registry.make(endpoint.spec))
 
 
 def _told_at(field: str, check: Callable[[], object]) -> None:

@@ -12,11 +12,10 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from workers import backends
-from workers.backends import contract
-from workers.backends.errors import BackendError
-from workers.backends.stops import TOLD
 from workers.models import COMPLETED, IN_FLIGHT, OPEN, CallState, Endpoint, EndpointPace, ItemState
+from workers.providers import contract, registry
+from workers.providers.errors import BackendError
+from workers.providers.stops import TOLD
 from workers.services.endpoint_rules import check_endpoint
 from workers.services.engine_drain import loaded_engine
 
@@ -28,15 +27,6 @@ SCHEMA = {
     "additionalProperties": False,
 }
 """The question says nothing of it: an answer that fits was held to it."""
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "anthropic": {"sets_temperature": False, "batches": True},
-    "openai": {"batches": True},
-    "vllm": {"max_concurrency": 64, "repeat_unknown": 1},
-    "vllm-engine": {"max_concurrency": 512, "repeat_unknown": 1},
-    "baseline": {"max_concurrency": 64, "repeat_unknown": 1},
-    "scripted": {"max_concurrency": 64, "repeat_unknown": 1},
-}
-"""Where a provider differs from the model's defaults. What nobody bills is asked again after a lost answer."""
 
 
 @transaction.atomic
@@ -107,7 +97,7 @@ def try_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
             "problem": completion.problem or TOLD[completion.stop],
             "supported": _supported(endpoint, completion),
         }
-        if endpoint.json_schema and endpoint.provider != "baseline":
+        if endpoint.json_schema and endpoint.about.reads_prompts:
             result["schema"] = _try_schema(endpoint, request)
             result["supported"]["json_schema"] = result["schema"]["held"]
     except BackendError as error:
@@ -118,7 +108,7 @@ def try_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
 
 def _supported(endpoint: Endpoint, completion: contract.Completion) -> dict[str, bool | None]:
     """What the plain call showed; None for what it did not ask for."""
-    sent = endpoint.sets_temperature and endpoint.provider != "baseline"
+    sent = endpoint.sets_temperature and endpoint.about.reads_prompts
     reasons = bool(completion.reasoning or completion.usage.reasoning)
     return {"temperature": True if sent else None, "json_schema": None, "reasons": reasons}
 
@@ -148,21 +138,14 @@ def fits(text: str) -> bool:
 
 
 def _ask_once(endpoint: Endpoint, request: contract.Request) -> contract.Completion:
-    if endpoint.provider in backends.ENGINES:
+    if endpoint.about.in_process:
         return _ask_engine(endpoint, request)
-    return asyncio.run(_ask(backends.make(endpoint.spec), request, min(60, endpoint.timeout_seconds)))
+    return asyncio.run(_ask(registry.make(endpoint.spec), request, min(60, endpoint.timeout_seconds)))
 
 
-def _task(endpoint: Endpoint) -> dict[str, Any]:
-    kind = {"majority": "label", "random": "label", "omniscient": "extract", "lexical-judge": "judge"}.get(
-        endpoint.model, ""
-    )
-    label = {
-        "rows": [{"id": 1, "actor": "Ines", "belief": "Three is more than two"}],
-        "dimensions": {"truth": ["True", "False"]},
-    }
-    rows = {"predictions": [["Ines", "three"]], "gold": [["Ines", "three"]]}
-    return {"kind": kind} | {"label": label, "extract": {"story": "Ines counts to three."}, "judge": rows}.get(kind, {})
+def _task(endpoint: Endpoint) -> Mapping[str, Any]:
+    fixed = endpoint.about.models.get(endpoint.model)
+    return fixed.sample if fixed else {"kind": ""}
 
 
 def _ask_engine(endpoint: Endpoint, request: contract.Request) -> contract.Completion:
@@ -180,18 +163,10 @@ async def _ask(backend, request: contract.Request, timeout: float):
         await backend.aclose()
 
 
-SAMPLES = {
-    "majority": ("baseline", "majority"),
-    "random": ("baseline", "random"),
-    "omniscient": ("baseline", "omniscient"),
-    "lexical-judge": ("baseline", "lexical-judge"),
-    "scripted": ("scripted", "scripted-answers"),
-}
-
-
 def add_samples() -> None:
-    """The endpoints that need no key and no network, where their names are free."""
-    for name, (provider, model) in SAMPLES.items():
-        if not Endpoint.objects.filter(name=name).exists():
-            values = {"name": name, "provider": provider, "model": model, "family": "built in"}
-            save_endpoint(by="", values=DEFAULTS.get(provider, {}) | values)
+    """Register the endpoints that need no key and no network, where their names are free."""
+    for provider in registry.registered():
+        for name, model in provider.samples.items():
+            if not Endpoint.objects.filter(name=name).exists():
+                values = {"name": name, "provider": provider.name, "model": model, "family": "built in"}
+                save_endpoint(by="", values={**provider.defaults, **values})

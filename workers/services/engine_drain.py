@@ -9,10 +9,10 @@ import threading
 from django.db import InterfaceError, OperationalError, connection, connections
 
 from core.database_clock import database_time
-from workers import backends
-from workers.backends.contract import EngineBackend
-from workers.backends.errors import BackendError, Overloaded
 from workers.models import Endpoint
+from workers.providers import registry
+from workers.providers.contract import EngineBackend
+from workers.providers.errors import BackendError, Overloaded
 from workers.services import heartbeat
 from workers.services.claims import Claimed, claim
 from workers.services.heartbeat import HEARTBEAT, WorkerLost
@@ -31,7 +31,7 @@ def loaded_engine(endpoint: Endpoint) -> EngineBackend:
     """The engine of an endpoint, loaded once a process. Raises a BackendError where it cannot be."""
     key = (endpoint.pk, endpoint.model, endpoint.revision, json.dumps(endpoint.options, sort_keys=True))
     if key not in _loaded:
-        _loaded[key] = backends.make(endpoint.spec)
+        _loaded[key] = registry.make(endpoint.spec)
     return _loaded[key]
 
 

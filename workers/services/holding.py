@@ -11,8 +11,8 @@ from datetime import datetime
 from django.db.models import Exists, OuterRef
 
 from core.texts import storable
-from workers.backends.errors import BackendError, Forbidden
 from workers.models import COMPLETED, OPEN, Attempt, Endpoint, Item, ItemState, Job, JobState
+from workers.providers.errors import BackendError, Forbidden
 
 FEW = 3
 """Calls of an endpoint that end in the same trouble, one after another, before its items are held back."""

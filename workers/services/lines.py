@@ -8,10 +8,10 @@ import logging
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from workers import backends
-from workers.backends.contract import Backend, Completion
-from workers.backends.errors import BackendError, Lost
 from workers.models import Endpoint
+from workers.providers import registry
+from workers.providers.contract import Backend, Completion
+from workers.providers.errors import BackendError, Lost
 from workers.services.claims import Claimed
 from workers.services.holding import hold_back_everywhere
 from workers.services.recording import Outcome
@@ -47,12 +47,12 @@ class Line:
 
 def open_lines(lines: dict[int, Line], *, now: datetime) -> None:
     """Adds a line for each endpoint that has something to do; settings that changed meanwhile count from here on."""
-    wanted = {key for key, provider in claimable(now=now) if provider not in backends.ENGINES}
+    wanted = {key for key, provider in claimable(now=now) if not registry.find(provider).in_process}
     for endpoint in Endpoint.objects.filter(pk__in=wanted):
         if endpoint.pk in lines:
             lines[endpoint.pk].endpoint = endpoint
             continue
         try:
-            lines[endpoint.pk] = Line(endpoint, backends.make(endpoint.spec))
+            lines[endpoint.pk] = Line(endpoint, registry.make(endpoint.spec))
         except BackendError as error:
             hold_back_everywhere(endpoint, error)

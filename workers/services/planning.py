@@ -12,12 +12,12 @@ from typing import Any
 from core.bulk import insert_missing, update_rows
 from core.ids import new_uid
 from core.texts import canonical
-from workers.backends.contract import Backend, Request
-from workers.backends.errors import BackendError
-from workers.backends.options import LIMITS
 from workers.domain.ledger_key import call_key
 from workers.domain.pricing import Extent, estimated_tokens
 from workers.models import Call, CallState, Endpoint, Item, ItemState
+from workers.providers.contract import Backend, Request
+from workers.providers.errors import BackendError
+from workers.providers.options import LIMITS
 from workers.services.purposes import purpose_of
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,6 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from core.database_clock import database_time
-from workers import backends
 from workers.models import Endpoint, Process
 
 CALLS, ENGINE = "calls", "engine-"
@@ -47,7 +46,7 @@ def living() -> list[Process]:
 
 def takers_of(endpoint: Endpoint, there: Sequence[Process]) -> tuple[int, str]:
     """(how many of the processes can take work of the endpoint, one sentence where none can)."""
-    own = endpoint.provider in backends.ENGINES
+    own = endpoint.about.in_process
     serving = [one for one in there if (ENGINE + endpoint.name if own else CALLS) in one.serves]
     able = [one for one in serving if not endpoint.api_key_env or endpoint.api_key_env in one.keys]
     if able:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from workers.backends.contract import Request
 from workers.models import Call, Item, ItemState, Job
+from workers.providers.contract import Request
 
 
 @dataclass(frozen=True, slots=True)

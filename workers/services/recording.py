@@ -12,10 +12,6 @@ from django.db import transaction
 
 from core.bulk import insert_rows, update_rows
 from core.texts import storable
-from workers.backends.contract import Completion, Stop, Usage
-from workers.backends.errors import Again, BackendError, Filtered, Throttled
-from workers.backends.headers import request_limits
-from workers.backends.stops import TOLD
 from workers.domain.pacing import Pace
 from workers.domain.pricing import estimated_tokens
 from workers.domain.retrying import Decision, decide
@@ -32,6 +28,10 @@ from workers.models import (
     JobState,
     Worker,
 )
+from workers.providers.contract import Completion, Stop, Usage
+from workers.providers.errors import Again, BackendError, Filtered, Throttled
+from workers.providers.headers import request_limits
+from workers.providers.stops import TOLD
 from workers.services.claims import Claimed, hold_budgets
 from workers.services.holding import hold_back_hopeless
 from workers.services.settling import end_jobs, settle

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 
 from core.database_clock import database_time
-from workers import backends
 from workers.models import Item, Job, JobState, Worker, WorkerState
+from workers.providers import registry
 from workers.services import processes
 from workers.services.drain import Drain
 from workers.services.heartbeat import lease_is_over
@@ -50,7 +50,7 @@ def _work(job: Job, on_look: Callable[[], None], stop: threading.Event) -> None:
     from workers.services.engine_drain import EngineDrain
 
     for name, provider in set(job.items.values_list("endpoint__name", "endpoint__provider")):
-        if provider in backends.ENGINES:
+        if registry.find(provider).in_process:
             EngineDrain.of(name, stop=stop, only=job.pk).run()
     # The bar reads the database, which an event loop must not wait for: a thread of its own draws it.
     done = threading.Event()

@@ -13,11 +13,11 @@ from django.views.decorators.http import require_GET, require_POST
 
 from core.idempotency.forms import made_before, made_once
 from workers.access import site_admin
-from workers.backends import PROVIDERS
 from workers.domain.pricing import Money
-from workers.forms.endpoints import EndpointForm, providers
+from workers.forms.endpoints import EndpointForm
 from workers.models import COMPLETED, Endpoint
-from workers.services.endpoints import DEFAULTS, EndpointInUse, delete_endpoint, is_used, save_endpoint
+from workers.providers import registry
+from workers.services.endpoints import EndpointInUse, delete_endpoint, is_used, save_endpoint
 from workers.tasks import ask_to_try
 
 TRY_SECONDS = 90
@@ -45,13 +45,14 @@ def endpoint(request: HttpRequest, name: str = "") -> HttpResponse:
             return _delete(request, held)
         return _edit(request, held.provider, held)
     provider = request.GET.get("provider") or request.POST.get("provider", "")
-    if provider not in PROVIDERS:
-        return render(request, "workers/providers.html", {"providers": providers()})
+    if registry.problem_of(provider):
+        return render(request, "workers/providers.html", {"providers": registry.registered()})
     return _edit(request, provider, None)
 
 
 def _edit(request: HttpRequest, provider: str, held: Endpoint | None) -> HttpResponse:
-    initial = {} if held else DEFAULTS.get(provider, {})
+    about = registry.find(provider)
+    initial = {} if held else dict(about.defaults)
     form = EndpointForm(request.POST or None, instance=held, initial=initial, provider=provider)
     if request.method == "POST" and form.is_valid():
         values = ({} if held else {**initial, "provider": provider}) | form.cleaned_data
@@ -67,7 +68,7 @@ def _edit(request: HttpRequest, provider: str, held: Endpoint | None) -> HttpRes
             return redirect("workers:endpoint", made)
     elif made := made_before(request):
         return redirect("workers:endpoint", made)
-    context = {"form": form, "provider": PROVIDERS[provider]}
+    context = {"form": form, "provider": about.label}
     if held:
         held.refresh_from_db()
         context |= {"endpoint": held, "is_used": is_used(held), **_tried(held)}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.domain import baselines
 from annotation.domain.schema import SCHEMA
 from benchmark.suites.omnitom import serialisers
 from benchmark.suites.omnitom.official import STAGES
@@ -29,9 +30,9 @@ from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extr
 from benchmark.suites.omnitom.readings.judgement import read_counts
 from benchmark.suites.omnitom.readings.labels import read_labels
 from benchmark.suites.omnitom.records import read_records
+from judge.domain import lexical_judge
 from judge.domain.tables import gold_csv, predictions_csv
-from workers.backends.baseline import answer
-from workers.backends.scripted import instance
+from workers.providers.scripted.backend import instance
 
 SAMPLE = Path(__file__).resolve().parents[3] / "annotation" / "sample" / "stories.jsonl"
 STORY = "Ines leaves. Bo moves the key."
@@ -196,14 +197,14 @@ def test_tables_without_rows_or_with_very_many_still_have_a_schema():
 @pytest.mark.parametrize("form", FORMS)
 def test_baselines_find_in_the_task_what_they_compute_from(sample, form):
     record = sample[1]
-    found = read_extraction(answer({"model": "omniscient", "task": asked("extract", record, form=form).task}))
+    found = read_extraction(baselines.omniscient_answer({"task": asked("extract", record, form=form).task}))
     # four sentences as facts of the world, and as beliefs of Mateo and of Freya: 4 × 3
     assert {row.actor for row in found} == {"world", "Mateo", "Freya"} and len(found) == 12
-    judged = answer({"model": "lexical-judge", "task": asked("judge", record, form=form).task, "threshold": 0.5})
+    judged = lexical_judge.answer({"task": asked("judge", record, form=form).task, "threshold": 0.5})
     ones = [1] * len(record.shown)
     assert read_counts(judged, predicted(record), record.shown) == (ones, ones)
     counts = {"context": {"Temporal": 3, "Neutral": 1}}
-    labelled = answer({"model": "majority", "task": asked("label", record, form=form, counts=counts).task})
+    labelled = baselines.majority_answer({"task": asked("label", record, form=form, counts=counts).task})
     assert [row[6] for row in read_labels(labelled, record.shown)] == ["Temporal"] * len(record.shown)
 
 

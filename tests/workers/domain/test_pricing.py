@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.backends.contract import Usage
 from workers.domain.pricing import Extent, Prices, as_typed, dollars, estimated_tokens, exact_dollars
+from workers.providers.contract import Usage
 
 PRICES = Prices(Decimal(2), Decimal("0.5"), Decimal("2.5"), Decimal(10))
 DOLLARS = st.decimals(0, 1000, places=6)

@@ -4,10 +4,10 @@ import json
 from argparse import ArgumentTypeError
 
 from core.management.json_command import JsonCommand
-from workers.backends import PROVIDERS
 from workers.domain.pricing import UNKNOWN
 from workers.models import Endpoint
-from workers.services.endpoints import DEFAULTS, save_endpoint, try_endpoint
+from workers.providers import registry
+from workers.services.endpoints import save_endpoint, try_endpoint
 
 _NUMBERS = {
     "max_concurrency": int, "requests_per_minute": int, "tokens_per_minute": int, "timeout_seconds": int, "max_attempts": int,
@@ -30,7 +30,7 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("name", metavar="NAME")
-        parser.add_argument("--provider", required=True, choices=list(PROVIDERS))
+        parser.add_argument("--provider", required=True, choices=registry.names())
         parser.add_argument("--model", required=True)
         parser.add_argument("--revision")
         parser.add_argument("--base-url", metavar="URL")
@@ -59,7 +59,7 @@ class Command(JsonCommand):
             raise ValueError(f"There is an endpoint {options['name']!r} already; add --update to change it.")
         if options["update"] and not held:
             raise ValueError(f"There is no endpoint {options['name']!r} to change; leave --update out to register it.")
-        values = {} if held else dict(DEFAULTS.get(options["provider"], {}))
+        values = {} if held else dict(registry.find(options["provider"]).defaults)
         values |= {name: options[name] for name in (*_PLAIN, *_NUMBERS) if options[name] is not None}
         prices = {name: options[name] for name in _PRICES if options[name] is not None}
         values |= {name: None if price == UNKNOWN else price for name, price in prices.items()}

@@ -13,7 +13,7 @@ from benchmark.suites.omnitom.prompting.answer_schemas import follow_up_schema
 from benchmark.suites.omnitom.prompting.rendering import fence, numbered
 from benchmark.suites.omnitom.readings.structured import answer_of
 from judge.domain.tables import belief_csv
-from workers.backends.contract import Message, Request
+from workers.providers.contract import Message, Request
 
 Rows = Sequence[Sequence[str]]
 

@@ -2,7 +2,7 @@
 
 What is the same for many stories comes first (directive, format, examples of the category), the story after it, so that
 providers can reuse what they have read. The text form carries no schema. `Request.task` says the same as data for
-baselines and scripted functions (workers/backends/baseline.py).
+baselines and scripted functions (workers/providers/baseline.py).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchmark.suites.omnitom.prompting.sets import PromptSet, built_in
 from benchmark.suites.omnitom.prompting.templates import BadPromptSet
 from benchmark.suites.omnitom.records import GoldRow
 from judge.domain.text import normalise_space
-from workers.backends.contract import Message, Request
+from workers.providers.contract import Message, Request
 
 MAX_TOKENS = 6000
 """Of an answer, as published."""

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workers.providers import errors
+from workers.providers.contract import Message, Request, Spec, Stop
+from workers.providers.scripted.backend import FAILURES, FUNCTIONS, ScriptedBackend, instance
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "truth": {"enum": ["True", "False"]},
+        "rows": {"type": "array", "items": {"$ref": "#/$defs/row"}, "minItems": 2},
+        "pair": {"type": "array", "prefixItems": [{"const": 7}, {"type": "boolean"}]},
+        "count": {"type": "integer", "minimum": 3},
+        "why": {"type": "string"},
+    },
+    "$defs": {"row": {"type": "object", "properties": {"id": {"type": "string"}}}},
+}
+
+
+def scripted(**options) -> ScriptedBackend:
+    return ScriptedBackend(Spec("scripted", "tiny", options=options))
+
+
+def ask(backend: ScriptedBackend, prompt: str = "Who knows?", *, timeout: float = 5, call: str = "c", **fields):
+    body = backend.body(Request((Message("system", "s"), Message("user", prompt)), max_tokens=10, **fields))
+    return asyncio.run(backend.complete(body, timeout=timeout, call=call))
+
+
+def test_the_first_rule_that_applies_answers():
+    backend = scripted(script=[{"when": "moon", "text": "cheese"}, {"when": "mo", "text": "rock"}], default="air")
+    assert [ask(backend, one).text for one in ("the moon", "more", "stars")] == ["cheese", "rock", "air"]
+    assert backend.asked == 3
+
+
+def test_a_rule_may_apply_only_some_times():
+    backend = scripted(script=[{"text": "once", "times": 1}, {"text": "twice", "times": 2}])
+    assert [ask(backend).text for _ in range(4)] == ["once", "twice", "twice", "A scripted answer."]
+
+
+def test_only_the_last_message_is_looked_at():
+    assert ask(scripted(script=[{"when": "s", "text": "system"}], default="no"), "Wo?").text == "no"
+
+
+def test_an_answer_can_be_cut_or_refused():
+    backend = scripted(script=[{"when": "a", "stop": "length", "text": "and"}, {"stop": "refusal", "text": "No."}])
+    assert [ask(backend, one).stop for one in ("a", "b")] == [Stop.LENGTH, Stop.REFUSAL]
+
+
+@pytest.mark.parametrize("name", list(FAILURES))
+def test_every_failure_of_the_tree_can_be_played(name):
+    with pytest.raises(FAILURES[name], match=f"^Scripted to fail: {name}.$") as caught:
+        ask(scripted(script=[{"fail": name, "retry_after": 3}]))
+    assert caught.value.retry_after == 3
+
+
+def test_a_delay_is_waited_and_a_deadline_ends_it():
+    # 0.05 s of the rule, 0.1 s of the options; then 60 s against a deadline of 0.05 s
+    backend = scripted(script=[{"when": "rule", "delay": 0.05}, {"when": "hang", "delay": 60}], delay=0.1)
+    for prompt, least in (("rule", 0.05), ("other", 0.1)):
+        began = time.monotonic()
+        ask(backend, prompt)
+        assert least <= time.monotonic() - began
+    with pytest.raises(errors.Lost, match=r"^No answer within 0.05 s.$"):
+        ask(backend, "hang", timeout=0.05)
+
+
+def test_a_function_makes_the_answer_from_the_task(monkeypatch):
+    monkeypatch.setitem(FUNCTIONS, "double", lambda body: str(2 * body["task"]["n"]))
+    assert ask(scripted(function="double"), task={"n": 21}).text == "42"
+    assert ask(scripted(function="double", script=[{"text": "rule"}]), task={"n": 21}).text == "rule"
+
+
+def test_a_function_that_nobody_registered():
+    with pytest.raises(errors.Rejected, match=r"^No app registered the function 'nobody'.$"):
+        ask(scripted(function="nobody"))
+
+
+def test_without_a_script_the_answer_fits_the_schema():
+    answer = json.loads(ask(scripted(), schema=SCHEMA).text)
+    assert answer["truth"] in ("True", "False") and len(answer["rows"]) == 2
+    assert answer["pair"] == [7, False] and answer["count"] == 3 and answer["why"] == "scripted"
+    assert json.loads(ask(scripted(), schema=SCHEMA).text) == answer
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_the_choice_follows_the_question(digest):
+    assert instance(SCHEMA, digest) == instance(SCHEMA, digest)
+    assert instance({"enum": [5]}, digest) == 5
+
+
+def test_different_questions_get_different_choices():
+    enum = {"enum": ["True", "False"]}
+    assert len({instance(enum, str(at)) for at in range(20)}) == 2
+
+
+def test_tokens_are_counted_by_four_characters():
+    # "s" and 39 characters are 40: 10 tokens in; "eight ch" has 8: 2 tokens out
+    answer = ask(scripted(default="eight ch"), "x" * 39)
+    assert (answer.usage.input, answer.usage.output) == (10, 2)
+
+
+def test_the_log_has_a_line_for_every_call(tmp_path):
+    path = tmp_path / "asked"
+    backend = scripted(log=str(path), script=[{"when": "bad", "fail": "lost"}])
+    ask(backend, call="one")
+    with pytest.raises(errors.Lost):
+        ask(backend, "bad", call="two")
+    ask(backend, call="three")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [line["call"] for line in lines] == ["one", "two", "three"]
+    assert lines[0]["sha"] == lines[2]["sha"] != lines[1]["sha"]
+
+
+def test_a_script_can_lie_in_a_file(tmp_path):
+    path = tmp_path / "script.json"
+    path.write_text('[{"when": "a", "text": "from the file"}]', "utf-8")
+    assert ask(scripted(script=str(path)), "a").text == "from the file"
+
+
+def test_files_are_named_from_the_folder_and_may_lie_in_folders_of_their_own(tmp_path):
+    (tmp_path / "mine.json").write_text('[{"text": "found"}]', "utf-8")
+    assert ask(scripted(script="mine.json", log="logs/asked")).text == "found"
+    assert len((tmp_path / "logs" / "asked").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize("option", ["script", "log"])
+@pytest.mark.parametrize(
+    "path", ["/etc/hostname", "../credence.sqlite3", "out/of/it/../../../../x", ".", "link", "a\0b"]
+)
+def test_no_file_anywhere_else_is_opened(tmp_path, monkeypatch, option, path):
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path / "outside")
+    monkeypatch.setenv("SCRIPTED_DIR", str(folder))
+    with pytest.raises(
+        errors.Rejected, match=r"^The files of scripted answers lie in the folder scripts of CREDENCE_VAR"
+    ):
+        scripted(**{option: path})
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["scripts"]
+
+
+def test_without_a_folder_there_are_no_files(monkeypatch):
+    monkeypatch.delenv("SCRIPTED_DIR")
+    with pytest.raises(errors.Rejected, match="nowhere else"):
+        scripted(log="asked")
+
+
+def test_the_settings_choose_the_folder(settings, tmp_path):
+    command = [sys.executable, "-c", "import config.settings, os; print(os.environ['SCRIPTED_DIR'])"]
+    environment = os.environ | {"CREDENCE_VAR": str(tmp_path), "SCRIPTED_DIR": "/"}
+    told = subprocess.run(command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == str(tmp_path / "scripts")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (None, "could not be read: [Errno 2] No such file or directory"),
+        (b"{", "could not be read: Expecting property name"),
+        (b"\xff", "could not be read: 'utf-8' codec can't decode"),
+        (b'{"text": "a"}', "A script is a list of rules."),
+    ],
+    ids=["absent", "cut", "not UTF-8", "no list"],
+)
+def test_a_file_that_is_no_script_is_one_sentence(tmp_path, content, told):
+    path = tmp_path / "script.json"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(errors.Rejected) as caught:
+        scripted(script=str(path))
+    assert told in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("text", "Rule 2 of the script is not an object."),
+        ({"fail": "sometimes"}, "Rule 2 of the script: fail is one of rejected, forbidden"),
+        ({"fail": []}, "Rule 2 of the script: fail is one of rejected, forbidden"),
+        ({"stop": "never"}, "Rule 2 of the script: stop is one of end, length, refusal, filter, other."),
+        ({"delay": "long"}, "Rule 2 of the script: delay is a number of seconds."),
+        ({"text": 5}, "Rule 2 of the script: text is a text."),
+        ({"wehn": "a"}, "Rule 2 of the script: wehn is no part of a rule; there are when, text, stop"),
+    ],
+    ids=str,
+)
+def test_a_rule_that_cannot_be_followed_is_refused_when_the_script_is_read(rule, told):
+    with pytest.raises(errors.Rejected) as caught:
+        scripted(script=[{"text": "fine"}, rule])
+    assert str(caught.value).startswith(told)
+
+
+@pytest.mark.parametrize("delay", ["long", -1, True])
+def test_a_delay_that_is_no_number(delay):
+    with pytest.raises(errors.Rejected, match=r"^The option delay is a number of seconds.$"):
+        scripted(delay=delay)

@@ -1,0 +1,124 @@
+"""Anthropic's Messages. Sampling settings are not settable there: an endpoint says so (`sets_temperature`).
+
+Options: `effort` (low to max), `cache` (true: the system text is marked for prompt caching).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import anthropic
+
+from workers.providers.client import address_of, api_key, http_client, of_chain
+from workers.providers.contract import Body, Completion, Request, Spec, Usage
+from workers.providers.errors import BackendError, Rejected, Unreadable
+from workers.providers.headers import kept
+from workers.providers.reading import count_of, is_told, object_of, text_or_nothing
+from workers.providers.statuses import error_of, of_error_in_answer, of_response
+from workers.providers.stops import stop_of, unless_empty, unless_tools
+from workers.providers.wire import exchange, read_json
+
+ADDRESS = "https://api.anthropic.com"
+MAX_TOKENS = 21_000
+"""The package refuses more without streaming, before anything is sent."""
+
+
+class AnthropicBackend:
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.client = client_of(spec)
+
+    def body(self, request: Request) -> Body:
+        return body_of(self.spec, request)
+
+    async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
+        async with exchange(timeout) as held:
+            try:
+                response = await self.client.messages.with_raw_response.create(
+                    **body, extra_headers={"X-Client-Request-Id": call}
+                )
+                return held.kept(completion_of(read_json(response.http_response.content), response.headers))
+            except (anthropic.AnthropicError, ValueError) as error:
+                raise translate(error) from error
+
+    async def aclose(self) -> None:
+        await self.client.close()
+
+
+def client_of(spec: Spec) -> anthropic.AsyncAnthropic:
+    """A client without retries: the package would obey any Retry-After, for hours."""
+    return anthropic.AsyncAnthropic(
+        api_key=api_key(spec),
+        base_url=address_of(spec, ADDRESS),
+        max_retries=0,
+        timeout=None,
+        http_client=http_client(spec, ADDRESS),
+    )
+
+
+def body_of(spec: Spec, request: Request) -> Body:
+    if request.max_tokens > MAX_TOKENS:
+        raise Rejected(f"max_tokens is {request.max_tokens}; without streaming at most {MAX_TOKENS} can be asked for.")
+    system = "\n\n".join(one.content for one in request.messages if one.role == "system")
+    body: Body = {
+        "model": spec.model,
+        "max_tokens": request.max_tokens,
+        "messages": [{"role": one.role, "content": one.content} for one in request.messages if one.role != "system"],
+    }
+    if system:
+        cache = {"cache_control": {"type": "ephemeral"}} if spec.options.get("cache") else {}
+        body["system"] = [{"type": "text", "text": system} | cache]
+    if spec.sets_temperature and request.temperature is not None:
+        # The package has no parameter for it any more; gateways to older models still take the field.
+        body["extra_body"] = {"temperature": request.temperature}
+    output: dict[str, Any] = {}
+    if request.schema is not None and spec.json_schema:
+        output["format"] = {"type": "json_schema", "schema": request.schema}
+    if effort := spec.options.get("effort"):
+        output["effort"] = effort
+    return body | ({"output_config": output} if output else {})
+
+
+def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
+    """Reads one message. Raises Unreadable where it has no content, or what its error means."""
+    if error_of(payload):  # whatever stands beside it: the provider says that it is no whole answer
+        raise of_error_in_answer(payload)
+    content = payload.get("content")
+    if not isinstance(content, list):
+        raise Unreadable("The answer has no list of content blocks.")
+    blocks = [one for one in content if isinstance(one, dict)]
+    text = "".join(text_or_nothing(one.get("text")) for one in blocks if one.get("type") == "text")
+    reasoning = "\n".join(text_or_nothing(one.get("thinking")) for one in blocks if one.get("type") == "thinking")
+    tools = any(one.get("type") == "tool_use" for one in blocks)
+    reason = unless_tools(payload.get("stop_reason"), text=text, tools=tools)
+    stop, problem = unless_empty(*stop_of(reason), text=text, reasoning=reasoning)
+    return Completion(
+        text=text,
+        stop=stop,
+        problem=problem,
+        usage=usage_of(object_of(payload.get("usage")), text=text + reasoning),
+        model=str(payload.get("model") or ""),
+        reasoning=reasoning,
+        request_id=str(payload.get("id") or ""),
+        headers=kept(headers),
+    )
+
+
+def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
+    """Anthropic's input_tokens exclude the cache's; here `input` holds all. Of an answer with a text, half a usage is none."""
+    read, written, asked, said = (
+        count_of(usage.get(name))
+        for name in ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens", "output_tokens")
+    )
+    total = asked + read + written
+    return Usage(input=total, cached=read, cache_write=written, output=said, told=is_told(total, said, text))
+
+
+def translate(error: Exception) -> BackendError:
+    """The one place where this package's errors become ours."""
+    if isinstance(error, anthropic.APIStatusError):
+        return of_response(error.response)
+    if isinstance(error, anthropic.APIResponseValidationError):
+        return Unreadable(f"The answer is not what the protocol says: {error}")
+    return of_chain(error)

@@ -1,0 +1,37 @@
+"""Anthropic's Messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from workers.providers import options
+from workers.providers.contract import Backend, BatchBackend, Spec
+from workers.providers.description import Provider
+
+
+def _backend(spec: Spec) -> Backend:
+    from workers.providers.anthropic.backend import AnthropicBackend
+
+    return AnthropicBackend(spec)
+
+
+def _batches(backend: Any, others: Sequence[str]) -> BatchBackend:
+    from workers.providers.anthropic.batches import AnthropicBatches
+
+    return AnthropicBatches(backend.client, others=others)
+
+
+PROVIDER = Provider(
+    name="anthropic",
+    label="Anthropic",
+    sentence="Anthropic’s Messages, with its batches.",
+    backend=_backend,
+    batches=_batches,
+    position=20,
+    hosted=True,
+    packages=("anthropic",),
+    defaults={"sets_temperature": False, "batches": True},
+    placeholders={"name": "my-model", "model": "the provider’s name of it", "api_key_env": "ANTHROPIC_API_KEY"},
+    options={"effort": (str,), "cache": (bool,), **options.BATCHED},
+)

@@ -1,0 +1,14 @@
+"""The baselines that apps have registered."""
+
+from __future__ import annotations
+
+from workers.providers import registry
+from workers.providers.baseline.provider import Baseline, provider_of
+
+_BASELINES: dict[tuple[str, str], Baseline] = {}
+
+
+def register_baseline(baseline: Baseline) -> None:
+    """Add a baseline, or put it in the place of the one of the same name and task."""
+    _BASELINES[baseline.name, baseline.task] = baseline
+    registry.register(provider_of(tuple(_BASELINES.values())), instead=True)

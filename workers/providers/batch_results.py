@@ -1,0 +1,103 @@
+"""What the batch forms of all providers share: limits, errors of calls that charge nothing, and results read line by line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from workers.providers.contract import Completion, Stop
+from workers.providers.errors import Again, BackendError, Lost, Rejected, Unreachable, Unreadable
+from workers.providers.wire import text_of
+
+TIMEOUT, UPLOAD_TIMEOUT = 60.0, 600.0
+"""Seconds for one answer of the provider, and for handing a batch over."""
+_CUSTOM_ID = re.compile(rb'"custom_id"\s*:\s*"([A-Za-z0-9_-]{1,64})"')
+
+Result = tuple[str, Completion | BackendError]
+
+
+def at_most(limit: int, requests: int, provider: str) -> None:
+    """Raises Rejected."""
+    if requests > limit:
+        raise Rejected(f"{provider} takes at most {limit:,} requests in one batch; this one has {requests:,}.")
+
+
+def no_larger(limit: int, size: int, provider: str) -> None:
+    """Sizes in bytes. Raises Rejected."""
+    if size > limit:
+        raise Rejected(f"{provider} takes at most {limit / 1e6:,.0f} MB in one batch; this one has more.")
+
+
+def id_of(batch: Any) -> str:
+    """Raises Unreadable: the package hands on whatever came with status 200."""
+    identity = getattr(batch, "id", None)
+    if not identity:
+        raise Unreadable("The provider took the batch and answered with something that is no batch.")
+    return identity
+
+
+def perhaps_taken(error: BackendError) -> BackendError:
+    """The error of a call that hands a batch over: only `find` can say whether the batch was made."""
+    unknown = error.again is Again.UNKNOWN
+    return Lost(f"The batch may have been taken. {error}", body=error.body) if unknown else error
+
+
+@contextmanager
+def reading(raised: type[Exception], translate: Callable[[Exception], BackendError]) -> Iterator[None]:
+    """Errors of calls that charge nothing: one whose answer was lost can be made again."""
+    try:
+        yield
+    except (raised, BackendError) as error:
+        known = translate(error)
+        raise (Unreachable(str(known), body=known.body) if isinstance(known, Lost) else known) from error
+    except (AttributeError, TypeError) as error:
+        # The package hands on whatever came with status 200, as text if need be.
+        raise Unreadable(f"The provider's answer is not what its protocol says: {error}") from error
+
+
+async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Lines that are not empty. The packages' own splitters also break at U+2028, which JSON texts may contain."""
+    rest = bytearray()
+    try:
+        async for chunk in chunks:
+            *whole, last = chunk.split(b"\n")
+            for line in whole:
+                rest += line
+                if rest.strip():
+                    yield bytes(rest)
+                rest.clear()
+            rest += last
+    except Unreadable:
+        raise
+    except Exception as error:  # the packages' HTTP client, whose classes are its own
+        raise Unreachable(f"The results broke off ({type(error).__name__}); they can be read again.") from error
+    if rest.strip():
+        yield bytes(rest)
+
+
+def read_line(line: bytes, result: Callable[[dict[str, Any]], Completion | BackendError]) -> Result:
+    """One line of results; `result` reads its object and may raise. An error keeps the line as its body."""
+    custom_id = ""
+    try:
+        row = json.loads(line.decode("utf-8"))
+        custom_id = str(row["custom_id"])
+        found = result(row)
+        if isinstance(found, Completion) and found.stop is Stop.OTHER:
+            found = replace(found, body=text_of(line))
+        return custom_id, found
+    except BackendError as error:
+        error.body = error.body or text_of(line)
+        return custom_id, error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        problem = f"A line of the results cannot be read: {str(error)[:200]}; it has {len(line)} bytes."
+        return custom_id or _custom_id(line), Unreadable(problem, body=text_of(line))
+
+
+def _custom_id(line: bytes) -> str:
+    # Inside an answer's text the quotes are escaped, so an answer cannot pass for another request.
+    found = _CUSTOM_ID.search(line)
+    return found.group(1).decode() if found else ""

@@ -1,0 +1,146 @@
+"""OpenAI's chat completions, which OpenAI itself and many servers speak: what backends are built on that ask such a server.
+
+Options (`options.CHAT`): `max_tokens_field` (OpenAI itself wants max_completion_tokens, most compatible servers know only max_tokens),
+`reasoning_effort`, `extra_body` (fields that a server wants besides; none that a call could cost more by: options.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx2
+import openai
+
+from workers.providers.client import address_of, api_key, http_client, of_chain
+from workers.providers.contract import Body, Completion, Request, Spec, Usage
+from workers.providers.errors import BackendError, Unreadable
+from workers.providers.headers import kept
+from workers.providers.options import check_limits, whole
+from workers.providers.reading import count_of, is_told, object_of, said_in, text_or_nothing
+from workers.providers.statuses import error_of, of_error_in_answer, of_response
+from workers.providers.stops import DECLINED, stop_of, unless_empty, unless_tools
+from workers.providers.wire import exchange, read_json
+
+
+class ChatBackend:
+    """`own` is the address that is asked where the endpoint names none."""
+
+    own = ""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.client = client_of(spec, own=self.own)
+
+    def body(self, request: Request) -> Body:
+        return body_of(self.spec, request)
+
+    async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
+        async with exchange(timeout) as held:
+            try:
+                # The package's plain request: its typed method takes twice the CPU, and drops answers that it dislikes.
+                response = await self.client.post(
+                    "/chat/completions",
+                    cast_to=httpx2.Response,
+                    body=whole(body),
+                    options={
+                        "headers": {"X-Client-Request-Id": call},
+                        "idempotency_key": call,  # not sent; the package would draw one, and wait for the other thread at that
+                        "security": {"bearer_auth": True},
+                    },
+                )
+                return held.kept(completion_of(read_json(response.content), response.headers))
+            except openai.OpenAIError as error:
+                raise translate(error) from error
+
+    async def aclose(self) -> None:
+        await self.client.close()
+
+
+def client_of(spec: Spec, *, own: str = "") -> openai.AsyncOpenAI:
+    """Return a client without retries: whether to send again is the ledger's decision."""
+    return openai.AsyncOpenAI(
+        api_key=api_key(spec),
+        base_url=address_of(spec, own),
+        max_retries=0,
+        timeout=None,
+        http_client=http_client(spec, own),
+    )
+
+
+def body_of(spec: Spec, request: Request) -> Body:
+    check_limits(spec.options)  # as it stands today, whatever it was registered with
+    field = spec.options.get("max_tokens_field") or ("max_tokens" if spec.base_url else "max_completion_tokens")
+    body: Body = {
+        "model": spec.model,
+        "messages": [{"role": one.role, "content": one.content} for one in request.messages],
+        field: request.max_tokens,
+    }
+    if spec.sets_temperature and request.temperature is not None:
+        body["temperature"] = request.temperature
+    if request.seed is not None:
+        body["seed"] = request.seed
+    if request.schema is not None and spec.json_schema:
+        described = {"name": "answer", "schema": request.schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": described}
+    if effort := spec.options.get("reasoning_effort"):
+        body["reasoning_effort"] = effort
+    if extra := spec.options.get("extra_body"):
+        body["extra_body"] = extra
+    return body
+
+
+def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
+    """Reads one chat completion. Raises Unreadable where it has no choice with a message, or what its error means."""
+    if error_of(payload):  # whatever stands beside it: the provider says that it is no whole answer
+        raise of_error_in_answer(payload)
+    try:
+        choice = payload["choices"][0]
+        message = choice["message"]
+        content, refusal = said_in(message.get("content")), text_or_nothing(message.get("refusal"))
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise Unreadable("The answer has no choices[0].message.") from error
+    if choice.get("error"):  # a router's way of saying that the model broke off
+        raise of_error_in_answer({"error": choice["error"]})
+    reasoning = text_or_nothing(message.get("reasoning")) or text_or_nothing(message.get("reasoning_content"))
+    reason = choice.get("finish_reason")
+    if refusal:
+        reason = DECLINED
+    else:
+        tools = bool(message.get("tool_calls") or message.get("function_call"))
+        reason = unless_tools(reason, text=content, tools=tools)
+    stop, problem = unless_empty(*stop_of(reason), text=content, reasoning=reasoning)
+    return Completion(
+        text=refusal or content,
+        stop=stop,
+        problem=problem,
+        usage=usage_of(object_of(payload.get("usage")), text=refusal + content + reasoning),
+        model=str(payload.get("model") or ""),
+        reasoning=reasoning,
+        request_id=str(payload.get("id") or ""),
+        headers=kept(headers),
+    )
+
+
+def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
+    """OpenAI's prompt_tokens include the cached ones. Of an answer with a text, half a usage is none."""
+    prompt = object_of(usage.get("prompt_tokens_details"))
+    completion = object_of(usage.get("completion_tokens_details"))
+    read, said = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
+    return Usage(
+        input=read,
+        cached=count_of(prompt.get("cached_tokens")),
+        cache_write=count_of(prompt.get("cache_write_tokens")),
+        output=said,
+        reasoning=count_of(completion.get("reasoning_tokens")),
+        told=is_told(read, said, text),
+    )
+
+
+def translate(error: Exception) -> BackendError:
+    """The one place where this package's errors become ours."""
+    if isinstance(error, openai.APIStatusError):
+        return of_response(error.response)
+    if isinstance(error, openai.APIResponseValidationError):
+        return Unreadable(f"The answer is not what the protocol says: {error}")
+    return of_chain(error)

@@ -1,0 +1,155 @@
+"""What goes into a backend and what comes out of it.
+
+A backend is one method wide. `body` turns a request into the provider's canonical request, a pure function; `complete` sends a
+body and returns a completion or raises a `BackendError` (workers/providers/errors.py). The ledger keeps bodies, so that a call
+can be sent again without the request that it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """`role` is system, user or assistant."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model.
+
+    `temperature` and `seed` are sent where the endpoint can set them. `schema` is a JSON schema with every property required and
+    no additional ones; where the endpoint has no structured output, the prompt alone has to ask for the format. `task` says
+    the same as data, for backends that compute their answer. `sample` numbers repeated
+    draws of the same question: it is no part of the body, but of the ledger's key.
+    """
+
+    messages: tuple[Message, ...]
+    max_tokens: int
+    temperature: float | None = None
+    seed: int | None = None
+    schema: Mapping[str, Any] | None = None
+    task: Mapping[str, Any] = field(default_factory=dict)
+    sample: int = 0
+
+
+class Stop(StrEnum):
+    """Why a model stopped: by itself, at the token limit, because it declined, because the provider's content filter stopped it,
+    or for any other reason, such as a tool that it wants called."""
+
+    END = "end"
+    LENGTH = "length"
+    REFUSAL = "refusal"
+    FILTER = "filter"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call. `input` holds all prompt tokens, cached ones too; `reasoning` is a part of `output`.
+
+    `cached` were read from the provider's cache, `cache_write` were put into it; both are parts of `input`. Not `told` are counts that
+    the provider did not say.
+    """
+
+    input: int = 0
+    cached: int = 0
+    cache_write: int = 0
+    output: int = 0
+    reasoning: int = 0
+    told: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What came back. `model` is the name that the provider answered with; `headers` the ones that matter, in lower case.
+
+    `problem` is a sentence where the model did not stop by itself; `body` the answer as it came, where `text` does not say it all.
+    """
+
+    text: str
+    stop: Stop
+    usage: Usage
+    model: str
+    reasoning: str = ""
+    request_id: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
+    status: int = 200
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a backend knows about its endpoint. `api_key_env` is the name of a variable, never its value.
+
+    `options` are the provider's own: see each backend's docstring. Of an answer at most `answer_bytes` are read. With
+    `hosts`, an endpoint that has an address is asked at these alone.
+    """
+
+    provider: str
+    model: str
+    revision: str = ""
+    base_url: str = ""
+    api_key_env: str = ""
+    sets_temperature: bool = True
+    json_schema: bool = True
+    max_concurrency: int = 16
+    options: Mapping[str, Any] = field(default_factory=dict)
+    answer_bytes: int = 16_000_000
+    hosts: Sequence[str] = ()
+
+
+class Backend(Protocol):
+    def body(self, request: Request) -> Body:
+        """The canonical request: JSON values only, the same for the same request. Raises Rejected where it cannot be asked."""
+
+    async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
+        """Sends `body` once, without retries. `timeout` in seconds; `call` is the ledger's id, sent along where possible."""
+
+    async def aclose(self) -> None: ...
+
+
+class EngineBackend(Protocol):
+    """A backend that holds the model itself and takes many bodies at once. Blocks."""
+
+    def body(self, request: Request) -> Body: ...
+
+    def complete_many(self, bodies: Sequence[Body]) -> list[Completion | Exception]:
+        """As many results as bodies, in their order: each a Completion or a BackendError."""
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatus:
+    """`ended` is true when results can be read; `problem` is set where the whole batch failed. Counts are in requests."""
+
+    ended: bool
+    done: int = 0
+    failed: int = 0
+    problem: str = ""
+
+
+class BatchBackend(Protocol):
+    """The provider's batch form, at half price. `uid` is ours: results and a search after a crash find their way back by it."""
+
+    async def submit(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
+        """Hands over (custom id, body) pairs; returns the provider's id. Custom ids are 1 to 64 of letters, digits, _ and -."""
+
+    async def find(self, uid: str) -> str | None:
+        """The provider's id of the batch that was submitted as `uid`, None where there is none: after a crash while submitting."""
+
+    async def status(self, batch_id: str) -> BatchStatus: ...
+
+    def results(self, batch_id: str) -> AsyncIterator[tuple[str, Completion | Exception]]:
+        """(custom id, Completion or BackendError) of every request that ended; the order is the provider's."""

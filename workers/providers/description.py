@@ -1,0 +1,92 @@
+"""What a provider says of itself. Forms, commands, the API, prices and workers read it here, and know no provider by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec
+from workers.providers.options import Known
+
+PRICES = ("price_input", "price_cached", "price_cache_write", "price_output", "price_batch")
+RATES = ("requests_per_minute", "tokens_per_minute", "retry_after_cap")
+"""Fields of an endpoint that a provider may leave out together."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedModel:
+    """A model of a provider that has no others.
+
+    `tasks` are the kinds of `Request.task` that it answers, and `sample` is one to try it with. `rules` is the version of what it computes
+    by, None where there is only one.
+    """
+
+    tasks: tuple[str, ...]
+    sample: Mapping[str, Any]
+    rules: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """One provider of models. Only the first four fields are needed; docs/developers.md shows how one is added.
+
+    What it is:
+    - `name`: stands in rows, commands and the keys of the ledger, so it stays for good: up to 20 small letters, digits and hyphens.
+    - `label`, `sentence`: what pages call it, and what they say of it.
+    - `backend`: makes the backend of an endpoint, and imports what that needs. Raises a BackendError where settings cannot work.
+    - `batches`: makes the batch form from a backend and the ids of batches that are known; None where there is none.
+    - `position`: where lists show it, the lowest first; equal ones by name.
+
+    How it works:
+    - `hosted`: others run it and send bills. Without a price it is of unknown price; what is not hosted is free then.
+    - `in_process`: its backend holds the model itself, in a worker of its own (EngineBackend). `announcement` makes the sentence with
+      which such a worker starts.
+    - `reads_prompts`: false where it computes its answers from `Request.task` alone.
+    - `fits_schemas`: its answers fit a JSON schema, whatever the endpoint says of structured output.
+    - `refuses_at`: the field of the form beside which is shown what its backend refuses; empty where making one needs a key, a server or
+      a GPU, so that it is not made when an endpoint is saved.
+    - `models`: the only ones that it has, by name; empty where any name may be right. `samples`: models by name of endpoint that a new
+      site has.
+    - `packages`: distributions whose versions a run records.
+
+    What its form asks:
+    - `defaults`, `left_out`, `placeholders`: fields of an endpoint that begin with another value, that say nothing here, and what empty
+      ones show. `model_label`: what the field for the model is called.
+    - `options`: the endpoint's options with their types; `options_told` a sentence about them in place of their names.
+    """
+
+    name: str
+    label: str
+    sentence: str
+    backend: Callable[[Spec], Backend | EngineBackend]
+    batches: Callable[[Any, Sequence[str]], BatchBackend] | None = None
+    position: int = 100
+    hosted: bool = False
+    in_process: bool = False
+    announcement: Callable[[Spec], str] | None = None
+    reads_prompts: bool = True
+    fits_schemas: bool = False
+    refuses_at: str = ""
+    models: Mapping[str, FixedModel] = field(default_factory=dict)
+    samples: Mapping[str, str] = field(default_factory=dict)
+    packages: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+    placeholders: Mapping[str, str] = field(default_factory=dict)
+    model_label: str = ""
+    options: Known = field(default_factory=dict)
+    options_told: str = ""
+
+    @property
+    def options_help(self) -> str:
+        """A sentence that says which options there are."""
+        if self.options_told:
+            return self.options_told
+        return f"A JSON object: {', '.join(self.options)}." if self.options else "A JSON object: {}, as there are none."
+
+    def tasks_of(self, model: str) -> tuple[str, ...] | None:
+        """Return the kinds of task that a model answers, None where it may be asked anything."""
+        if not self.models:
+            return None
+        return self.models[model].tasks if model in self.models else ()

@@ -1,0 +1,120 @@
+"""Everything that can go wrong in a call, translated once, with whether trying again can help.
+
+BackendError
+├── Rejected          the provider will never take this request                              never again
+│   ├── Forbidden     the key is missing, wrong or not allowed                               never again
+│   ├── OutOfQuota    the account has no money or quota left                                 never again
+│   ├── UnknownModel  the provider does not have the model                                   never again
+│   ├── UnknownProvider  no provider of this name is registered here                        never again
+│   ├── WrongAddress  a server answers, and nothing that models speak is at this path        never again
+│   └── Filtered      the provider's content filter refuses to have it answered              never again
+├── Throttled         too many requests; `retry_after` seconds where the provider said so     again later
+├── Overloaded        the provider failed and charged nothing                                again later
+├── Unreachable       no connection: the request never left                                  again later
+├── Lost              sent, and no answer known: it may have been paid                       outcome unknown
+└── Unreadable        an answer came that cannot be read: it was probably paid               outcome unknown
+    └── TooLong       it is longer than what is read                                         outcome unknown
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from workers.providers.redaction import redact
+
+
+class Again(StrEnum):
+    """Whether the same call may be sent again: never, later, or only as often as the policy for unknown outcomes allows."""
+
+    NEVER = "never"
+    LATER = "later"
+    UNKNOWN = "unknown"
+
+
+class BackendError(Exception):
+    """`str()` is one sentence for people; `status` is the HTTP status or None; `headers` the ones that matter; `body` is what was
+    read of an answer. No key is in any of them.
+
+    `kind` is what tables call it. `advice` says what a person has to do before any call to the endpoint can succeed; it is empty
+    where the error concerns one call.
+    """
+
+    again = Again.NEVER
+    kind = ""
+    advice = ""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: str = "",
+    ) -> None:
+        super().__init__(redact(message))
+        self.status = status
+        self.retry_after = retry_after
+        self.headers = dict(headers or {})
+        self.body = body
+
+    def __init_subclass__(cls) -> None:
+        cls.kind = cls.__dict__.get("kind") or cls.__name__.lower()
+
+
+class Rejected(BackendError):
+    pass
+
+
+class Forbidden(Rejected):
+    advice = "The key is not accepted: set the right one where the workers run, start them anew, then resume."
+
+
+class OutOfQuota(Rejected):
+    kind = "out of quota"
+    advice = "The provider says that the quota is exhausted: top it up, then resume."
+
+
+class UnknownModel(Rejected):
+    kind = "unknown model"
+    advice = "The provider does not know this model: correct its name on the model's page, then resume."
+
+
+class UnknownProvider(Rejected):
+    kind = "unknown provider"
+    advice = "The provider of this model is not registered here any more: switch the model off, or bring the provider back, then resume."
+
+
+class WrongAddress(Rejected):
+    kind = "wrong address"
+    advice = "No model answers at this address: correct it on the model's page, then resume."
+
+
+class Filtered(Rejected):
+    kind = "refused"
+
+
+class Throttled(BackendError):
+    again = Again.LATER
+
+
+class Overloaded(BackendError):
+    again = Again.LATER
+
+
+class Unreachable(BackendError):
+    again = Again.LATER
+    advice = "The server cannot be reached: start it, or correct the address on the model's page, then resume."
+
+
+class Lost(BackendError):
+    again = Again.UNKNOWN
+
+
+class Unreadable(BackendError):
+    again = Again.UNKNOWN
+
+
+class TooLong(Unreadable):
+    pass

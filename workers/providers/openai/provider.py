@@ -1,0 +1,42 @@
+"""OpenAI, and servers elsewhere that speak its chat completions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from workers.providers import options
+from workers.providers.contract import Backend, BatchBackend, Spec
+from workers.providers.description import Provider
+
+
+def _backend(spec: Spec) -> Backend:
+    from workers.providers.openai.backend import OpenAIBackend
+
+    return OpenAIBackend(spec)
+
+
+def _batches(backend: Any, others: Sequence[str]) -> BatchBackend:
+    from workers.providers.openai.batches import OpenAIBatches
+
+    return OpenAIBatches(backend.client)
+
+
+PROVIDER = Provider(
+    name="openai",
+    label="OpenAI, or a server that speaks its protocol",
+    sentence="OpenAI itself, and every server that speaks its chat completions: Ollama, llama.cpp, a gateway of your institution.",
+    backend=_backend,
+    batches=_batches,
+    position=10,
+    hosted=True,
+    packages=("openai",),
+    defaults={"batches": True},
+    placeholders={
+        "name": "my-model",
+        "model": "the provider’s name of it",
+        "api_key_env": "OPENAI_API_KEY",
+        "base_url": "http://127.0.0.1:11434/v1",
+    },
+    options={**options.CHAT, **options.BATCHED},
+)

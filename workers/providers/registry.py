@@ -1,0 +1,91 @@
+"""The providers by name. Each folder here that has a `provider.py` with a `PROVIDER` is one; apps may register more when they are ready.
+
+A description loads none of the packages that calls need: a backend does, when it is made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib import import_module
+from pkgutil import iter_modules
+
+from workers import providers
+from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec
+from workers.providers.description import Provider
+from workers.providers.errors import UnknownProvider
+
+LONGEST = 20
+"""Characters of a provider's name: as many as a row has room for."""
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+_providers: dict[str, Provider] = {}
+
+
+def register(provider: Provider, *, instead: bool = False) -> None:
+    """Add a provider, or put it in the place of its namesake. Raises ValueError for a name that is taken or no row could hold."""
+    if not _NAME.fullmatch(provider.name) or len(provider.name) > LONGEST:
+        raise ValueError(
+            f"A provider's name has up to {LONGEST} small letters, digits and hyphens, unlike {provider.name!r}."
+        )
+    if provider.name in _providers and not instead:
+        raise ValueError(f"There is a provider {provider.name!r} already.")
+    _providers[provider.name] = provider
+
+
+def registered() -> list[Provider]:
+    """Return all providers, in the order in which lists show them."""
+    return sorted(_providers.values(), key=lambda one: (one.position, one.name))
+
+
+def names() -> list[str]:
+    return [one.name for one in registered()]
+
+
+def find(name: str) -> Provider:
+    """Return a provider; for a name that is not registered one that can do nothing, and says so.
+
+    Such an endpoint was registered with other code. Nobody knows what it costs, so it counts as hosted.
+    """
+    found = _providers.get(name)
+    return found or Provider(
+        name=name, label=f"{name} (not there)", sentence=problem_of(name), backend=_refuse, hosted=True
+    )
+
+
+def problem_of(name: str) -> str:
+    """Return a sentence where no provider of this name is registered, else nothing."""
+    if name in _providers:
+        return ""
+    return f"There is no provider {name!r} here; there are {', '.join(names())}. Its models can be read, but not asked."
+
+
+def without_prompts() -> list[str]:
+    """Return the names of the providers that compute their answers from data."""
+    return [one.name for one in registered() if not one.reads_prompts]
+
+
+def make(spec: Spec) -> Backend | EngineBackend:
+    """Return the backend of an endpoint. Raises a BackendError where its settings cannot work, such as a missing key."""
+    return find(spec.provider).backend(spec)
+
+
+def make_batches(spec: Spec, backend: Backend, *, others: Sequence[str] = ()) -> BatchBackend | None:
+    """Return the batch form of `backend`, None where its provider has none.
+
+    `others` are ids of the provider's batches that are known, so that a search for a lost one passes them by.
+    """
+    batches = find(spec.provider).batches
+    return batches(backend, others) if batches else None
+
+
+def _refuse(spec: Spec) -> Backend:
+    raise UnknownProvider(problem_of(spec.provider))
+
+
+def _register_folders() -> None:
+    for found in iter_modules(providers.__path__):
+        if found.ispkg:
+            register(import_module(f"{providers.__name__}.{found.name}.provider").PROVIDER)
+
+
+_register_folders()

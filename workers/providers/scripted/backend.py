@@ -1,0 +1,186 @@
+"""Answers from a script instead of a model: for tests, and for users who try their set-up before it costs money.
+
+Options: `script`, a list of rules or the path of a JSON file with one; `function`, the name of a registered function that makes the
+answer from the body; `delay` in seconds; `log`, a file that gets one line for every call that was answered or begun. Files lie in
+one folder alone (SCRIPTED_DIR, which the settings choose), and paths count from there. A rule is tried in order: `when` (a part of the last message, absent: always), `text`, `stop` (end, length, refusal), `delay`, `fail` (a name of
+FAILURES), `times` (how often it applies), `retry_after`. Without a matching rule the answer is `default`, or an instance of the schema.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from workers.providers import errors
+from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
+from workers.providers.stops import unless_empty
+
+FAILURES: dict[str, type[errors.BackendError]] = {
+    "rejected": errors.Rejected,
+    "forbidden": errors.Forbidden,
+    "quota": errors.OutOfQuota,
+    "unknown-model": errors.UnknownModel,
+    "wrong-address": errors.WrongAddress,
+    "filtered": errors.Filtered,
+    "throttled": errors.Throttled,
+    "overloaded": errors.Overloaded,
+    "unreachable": errors.Unreachable,
+    "lost": errors.Lost,
+    "unreadable": errors.Unreadable,
+}
+FUNCTIONS: dict[str, Callable[[Body], str]] = {}
+"""Functions by name; a body holds the request's `task`."""
+
+
+class ScriptedBackend:
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.rules = rules_of(spec.options.get("script", []))
+        self.log = own_file(spec.options["log"]) if spec.options.get("log") else None
+        if not _is_number(spec.options.get("delay", 0)):
+            raise errors.Rejected("The option delay is a number of seconds.")
+        self.asked = 0
+        self._used: dict[int, int] = {}
+        self._lock = threading.Lock()
+
+    def body(self, request: Request) -> Body:
+        return {
+            "model": self.spec.model,
+            "messages": [{"role": one.role, "content": one.content} for one in request.messages],
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "seed": request.seed,
+            "schema": request.schema,
+            "task": dict(request.task),
+        }
+
+    async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
+        rule = self._rule(str(body["messages"][-1]["content"]) if body["messages"] else "")
+        self._note(call, body)
+        delay = float(rule.get("delay", self.spec.options.get("delay", 0)))
+        if delay > timeout:
+            await asyncio.sleep(timeout)
+            raise errors.Lost(f"No answer within {timeout:g} s.")
+        if delay:
+            await asyncio.sleep(delay)
+        if failure := rule.get("fail"):
+            raise FAILURES[failure](f"Scripted to fail: {failure}.", retry_after=rule.get("retry_after"))
+        text = rule["text"] if "text" in rule else self._answer(body)
+        asked = sum(len(str(one["content"])) for one in body["messages"]) // 4
+        usage = Usage(input=asked, output=len(text) // 4)
+        stop, problem = unless_empty(Stop(rule.get("stop", "end")), "", text=text)
+        return Completion(text=text, stop=stop, problem=problem, usage=usage, model=self.spec.model)
+
+    async def aclose(self) -> None:
+        pass
+
+    def _rule(self, prompt: str) -> Mapping[str, Any]:
+        with self._lock:
+            self.asked += 1
+            for at, rule in enumerate(self.rules):
+                if rule.get("when", "") in prompt and self._used.get(at, 0) < rule.get("times", float("inf")):
+                    self._used[at] = self._used.get(at, 0) + 1
+                    return rule
+        return {}
+
+    def _answer(self, body: Body) -> str:
+        if name := self.spec.options.get("function"):
+            if name not in FUNCTIONS:
+                raise errors.Rejected(f"No app registered the function {name!r}.")
+            return FUNCTIONS[name](body)
+        if "default" in self.spec.options:
+            return str(self.spec.options["default"])
+        return json.dumps(instance(body["schema"], _digest(body))) if body["schema"] else "A scripted answer."
+
+    def _note(self, call: str, body: Body) -> None:
+        if self.log:
+            line = json.dumps({"call": call, "sha": _digest(body)}) + "\n"
+            self.log.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
+            try:
+                os.write(descriptor, line.encode())  # one write: whole after a kill -9
+            finally:
+                os.close(descriptor)
+
+
+def rules_of(script: list | str) -> list[dict]:
+    """The rules of a script. Raises Rejected with a sentence where one cannot be read."""
+    if isinstance(script, str):
+        try:
+            script = json.loads(own_file(script).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise errors.Rejected(f"The script {script} could not be read: {error}.") from error
+    if not isinstance(script, list):
+        raise errors.Rejected("A script is a list of rules.")
+    for at, rule in enumerate(script, 1):
+        if not isinstance(rule, dict):
+            raise errors.Rejected(f"Rule {at} of the script is not an object.")
+        for name, value in rule.items():
+            if name not in _RULE or not _RULE[name][0](value):
+                expected = _RULE[name][1] if name in _RULE else f"no part of a rule; there are {', '.join(_RULE)}"
+                raise errors.Rejected(f"Rule {at} of the script: {name} is {expected}.")
+    return script
+
+
+def own_file(path: str) -> Path:
+    """`path` in the folder of scripts and logs, links resolved. Raises Rejected where it leads anywhere else."""
+    folder = Path(os.environ.get("SCRIPTED_DIR", "")).resolve()
+    try:
+        found = (folder / path).resolve()
+        inside = bool(os.environ.get("SCRIPTED_DIR")) and found != folder and found.is_relative_to(folder)
+    except (ValueError, OSError, RuntimeError):  # a NUL, links in a circle
+        inside = False
+    if not inside:
+        raise errors.Rejected("The files of scripted answers lie in the folder scripts of CREDENCE_VAR, nowhere else.")
+    return found
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf")
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+_RULE: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "when": (_is_text, "a text"),
+    "text": (_is_text, "a text"),
+    "stop": (lambda value: value in [*Stop], f"one of {', '.join(Stop)}"),
+    "delay": (_is_number, "a number of seconds"),
+    "fail": (lambda value: value in [*FAILURES], f"one of {', '.join(FAILURES)}"),
+    "times": (_is_number, "a number"),
+    "retry_after": (_is_number, "a number of seconds"),
+}
+
+
+def instance(schema: Mapping[str, Any], digest: str, root: Mapping[str, Any] | None = None) -> Any:
+    """A valid instance of a JSON schema, chosen by `digest`: the same for the same request."""
+    root = root or schema
+    if "$ref" in schema:
+        return instance(root["$defs"][schema["$ref"].rsplit("/", 1)[-1]], digest, root)
+    pick = int(hashlib.sha256(f"{digest}{json.dumps(schema, sort_keys=True)}".encode()).hexdigest()[:8], 16)
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return schema["enum"][pick % len(schema["enum"])]
+    kind = schema.get("type")
+    if kind == "object":
+        return {name: instance(one, digest + name, root) for name, one in schema.get("properties", {}).items()}
+    if kind == "array":
+        if "prefixItems" in schema:
+            return [instance(one, f"{digest}{at}", root) for at, one in enumerate(schema["prefixItems"])]
+        return [instance(schema.get("items", {}), f"{digest}{at}", root) for at in range(schema.get("minItems", 1))]
+    if kind in ("integer", "number"):
+        return schema.get("minimum", 0)
+    return False if kind == "boolean" else "scripted"
+
+
+def _digest(body: Body) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,0 +1,28 @@
+"""Answers from a script: for tests, and for users who try their set-up before it costs money."""
+
+from __future__ import annotations
+
+from workers.providers.contract import Backend, Spec
+from workers.providers.description import Provider
+
+
+def _backend(spec: Spec) -> Backend:
+    from workers.providers.scripted.backend import ScriptedBackend
+
+    return ScriptedBackend(spec)
+
+
+PROVIDER = Provider(
+    name="scripted",
+    label="Scripted answers",
+    sentence="Answers from a script, with delays and failures: to try a set-up before it costs money.",
+    backend=_backend,
+    position=60,
+    fits_schemas=True,
+    refuses_at="options",
+    samples={"scripted": "scripted-answers"},
+    defaults={"max_concurrency": 64, "repeat_unknown": 1},
+    left_out=("base_url", "api_key_env", "batches", "price_batch", "price_cached", "price_cache_write"),
+    placeholders={"name": "dry-run", "model": "script-1"},
+    options={"script": (list, str), "default": (str,), "delay": (float, int), "function": (str,), "log": (str,)},
+)

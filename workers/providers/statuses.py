@@ -1,0 +1,161 @@
+"""What a provider's error means: the same rules for every provider, for answers and for lines of a batch."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from workers.providers.addresses import host_of
+from workers.providers.errors import (
+    BackendError,
+    Filtered,
+    Forbidden,
+    Lost,
+    OutOfQuota,
+    Overloaded,
+    Rejected,
+    Throttled,
+    UnknownModel,
+    Unreadable,
+    WrongAddress,
+)
+from workers.providers.headers import kept, retry_after
+from workers.providers.wire import text_of
+
+_FILTER = re.compile(r"content_?filter|content_?policy|responsibleai|moderation_blocked|data_inspection_failed", re.I)
+_QUOTA = re.compile(
+    r"insufficient_quota|billing_(hard_limit|error|not_active)|insufficient_(balance|credits?)|"
+    r"credit balance is too low|reached your specified api usage limits|exceeded your current quota, please check your plan and billing",
+    re.I,
+)
+_MODEL = re.compile(
+    r"model_not_(found|available|exist)|invalid[_ ]model|deploymentnotfound|not a valid model|"
+    r"\bmodel\b(?:[^.]|\.(?=\S)){0,200}?\b(not found|(does )?not exist)|unknown model|^model: ",
+    re.I,
+)
+_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.I | re.S)
+_SAID = 500
+PERHAPS_PAID = {408, 502, 504, 520, 524}
+"""See `_of_server`: statuses under which a model may have answered, and nobody here has heard it."""
+
+
+class Answer(Protocol):
+    """An HTTP response as both packages have it."""
+
+    status_code: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+def of_response(answer: Answer) -> BackendError:
+    """A response that is no success, as an error."""
+    try:
+        payload = json.loads(answer.content)
+    except (ValueError, RecursionError):
+        payload = None
+    return of_status(answer.status_code, payload, text_of(answer.content), answer.headers)
+
+
+def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) -> BackendError:
+    """An HTTP status as an error. `payload` is what was read of the body as JSON, None where it is none; `text` the body."""
+    told = f"HTTP {status}: {said(payload, text)[:_SAID]}".rstrip(": ")
+    common = {"status": status, "headers": kept(headers), "body": text}
+    names = _names(payload)
+    if 300 <= status < 400:
+        return Rejected(f"HTTP {status}: {_redirected(headers)}", **common)
+    if (named := _by_name(status, payload, names)) is not None:
+        return named(f"Refused by the provider: {told}" if named is Filtered else told, **common)
+    if status == 429:
+        return Throttled(told, retry_after=retry_after(headers), **common)
+    if status in (401, 403):
+        return Forbidden(told, **common)
+    if status in (404, 405):
+        return WrongAddress(told, **common)
+    if status in (408, 409) or status >= 500:
+        return _of_server(status, payload)(told, retry_after=retry_after(headers), **common)
+    return Rejected(told, **common)
+
+
+def _of_server(status: int, payload: Any) -> type[BackendError]:
+    """Whether a failure of the server can have been paid.
+
+    504 and 524 come from a proxy that stopped waiting for a model at work; Azure charges for a 408. 502 and 520 say that an
+    answer did not get through: where the body is the provider's own error, it failed itself and charges nothing; any other body is
+    a proxy's, which cannot know. 500, 503 and 529 are refusals before the work, or the provider's own failure.
+    """
+    if status in (502, 520) and error_of(payload):
+        return Overloaded
+    return Lost if status in PERHAPS_PAID else Overloaded
+
+
+def of_error_in_answer(payload: Mapping[str, Any]) -> BackendError:
+    """An error that came with status 200. It may have been paid: gateways send it so when a model broke off."""
+    told = said(payload, "")[:_SAID]
+    status = (error_of(payload) or {}).get("code")
+    named = _by_name(status if isinstance(status, int) else 200, payload, _names(payload))
+    if named is Filtered:
+        return Filtered(f"Refused by the provider: {told}")
+    return (named or Unreadable)(f"The provider answered with an error: {told}")
+
+
+def _by_name(status: int, payload: Any, names: str) -> type[BackendError] | None:
+    """The errors that providers call by name, under whatever status."""
+    if _FILTER.search(names) or _is_flagged(payload):
+        return Filtered
+    if status == 402 or _QUOTA.search(names):
+        return OutOfQuota
+    model = _MODEL.search(names) or (status == 404 and re.search(r"\b(model|deployment)\b", names, re.I))
+    return UnknownModel if model and status in (200, 400, 404, 422) else None
+
+
+def _is_flagged(payload: Any) -> bool:
+    """OpenRouter's way: HTTP 403 with what its moderation found."""
+    about = (error_of(payload) or {}).get("metadata")
+    return isinstance(about, dict) and "flagged_input" in about
+
+
+def _names(payload: Any) -> str:
+    """What an error is called and says, wherever the provider puts it."""
+    error = error_of(payload)
+    if not error:
+        detail = payload.get("detail") if isinstance(payload, dict) else None
+        return detail if isinstance(detail, str) else ""
+    inner = error.get("innererror")
+    parts = [error, inner if isinstance(inner, dict) else {}]
+    return "\n".join(str(one[name]) for one in parts for name in ("message", "code", "type") if one.get(name))
+
+
+def error_of(payload: Any) -> dict[str, Any] | None:
+    """The error object of a body, {"message": …} where it is no object, None where there is none."""
+    if isinstance(payload, list) and len(payload) == 1:  # Gemini's way
+        payload = payload[0]
+    if not isinstance(payload, dict):
+        return None
+    inner = payload.get("error")
+    if isinstance(inner, dict) and inner:
+        return inner
+    if inner:
+        named = inner if isinstance(inner, str) else payload.get("message") or json.dumps(inner, ensure_ascii=False)
+        return {"message": named}
+    if "error" in (payload.get("object"), payload.get("type")):
+        return {"message": "without a word which"} | payload
+    return payload if "message" in payload and "code" in payload and "choices" not in payload else None
+
+
+def said(payload: Any, text: str) -> str:
+    """What the provider's error says, in one line; of a web page its title."""
+    error = error_of(payload)
+    parts = [str(error[name]) for name in ("message", "code") if error.get(name)] if error else []
+    if not parts and text.lstrip()[:1] == "<":
+        title = _TITLE.search(text)
+        parts = [f"a web page, “{html.unescape(title.group(1))}”" if title else "a web page"]
+    return " ".join(" ".join(parts or [str(text)]).split())
+
+
+def _redirected(headers: Mapping[str, str]) -> str:
+    host = host_of(headers.get("location") or "")
+    to = f"sends on to another address ({host[:100]})" if host else "sends on to another address"
+    return f"The server {to}, which is not followed; register the address that answers itself."

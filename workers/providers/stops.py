@@ -1,0 +1,67 @@
+"""Why an answer ended, in the words of every provider."""
+
+from __future__ import annotations
+
+from workers.providers.contract import Stop
+
+DECLINED = "refusal"
+_STOPS = {
+    Stop.END: ("stop", "end_turn", "stop_sequence", "eos", "eos_token"),
+    Stop.LENGTH: ("length", "max_tokens", "model_length", "max_length", "model_context_window_exceeded"),
+    Stop.REFUSAL: (DECLINED,),
+    Stop.FILTER: (
+        "content_filter",
+        "content_filtered",
+        "safety",
+        "sensitive",
+        "recitation",
+        "prohibited_content",
+        "blocklist",
+        "spii",
+        "guardrail_intervened",
+    ),
+}
+_KNOWN = {reason: stop for stop, reasons in _STOPS.items() for reason in reasons}
+TOOLS = "tool_calls"
+_TOOLS = (TOOLS, "function_call", "tool_use")
+TOLD = {
+    Stop.END: "",
+    Stop.LENGTH: "The answer ended at the token limit.",
+    Stop.REFUSAL: "Refused by the provider: the model declined to answer.",
+    Stop.FILTER: "Refused by the provider: its content filter stopped the answer.",
+    Stop.OTHER: "The answer ended for a reason that is not known.",
+}
+
+
+def stop_of(reason: object) -> tuple[Stop, str]:
+    """Why the model stopped, and a sentence where it did not end by itself. `reason` is what the provider gave, None where nothing.
+
+    What is not known is not an answer: it may be half of one.
+    """
+    name = str(reason).lower().replace("-", "_")
+    if name.startswith("content_filter:"):  # with what it found
+        name = "content_filter"
+    if (stop := _KNOWN.get(name)) is not None:
+        return stop, TOLD[stop]
+    if reason in _TOOLS:
+        return Stop.OTHER, "The model asked for a tool to be called instead of answering."
+    if not reason:
+        return Stop.OTHER, "The provider does not say why the answer ended."
+    return Stop.OTHER, f"The answer ended for a reason that is not known: {str(reason)[:80]}."
+
+
+def unless_tools(reason: object, *, text: str, tools: bool) -> object:
+    """The reason, or that tools were asked for: beside a text they make a clean end none, without one they are all that came."""
+    return TOOLS if tools and (not text or stop_of(reason)[0] is Stop.END) else reason
+
+
+EMPTY = "The answer is empty: the model ended without a word."
+ONLY_REASONING = "The answer is empty: the model ended after its reasoning."
+NO_WORD = {EMPTY, ONLY_REASONING}
+
+
+def unless_empty(stop: Stop, problem: str, *, text: str, reasoning: str = "") -> tuple[Stop, str]:
+    """A model that ended by itself and said nothing gave no answer, whatever reason it names for its end."""
+    if stop is not Stop.END or text.strip():
+        return stop, problem
+    return Stop.OTHER, ONLY_REASONING if reasoning.strip() else EMPTY

@@ -1,0 +1,27 @@
+"""A vLLM server of one's own."""
+
+from __future__ import annotations
+
+from workers.providers import options
+from workers.providers.contract import Backend, Spec
+from workers.providers.description import Provider
+
+
+def _backend(spec: Spec) -> Backend:
+    from workers.providers.vllm.backend import VllmBackend
+
+    return VllmBackend(spec)
+
+
+PROVIDER = Provider(
+    name="vllm",
+    label="vLLM server",
+    sentence="A vLLM server that you run: answers are held to a JSON schema, token by token.",
+    backend=_backend,
+    position=30,
+    packages=("openai",),
+    defaults={"max_concurrency": 64, "repeat_unknown": 1},
+    left_out=("batches", "price_batch", "price_cache_write"),
+    placeholders={"name": "qwen-server", "model": "Qwen/Qwen2.5-7B-Instruct", "base_url": "http://127.0.0.1:8001/v1"},
+    options=options.CHAT,
+)

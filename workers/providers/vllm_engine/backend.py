@@ -1,0 +1,254 @@
+"""vLLM in the worker's own process: one list to the engine, no server between.
+
+Options: `dtype`, `quantization`, `tensor_parallel_size`, `max_model_len`, `gpu_memory_utilization`, `seed` and `enforce_eager` are
+vLLM's own and by default left to it; `reasoning_parser` is the name of the vLLM parser that keeps a model's reasoning apart from
+its answer; `structured_outputs_backend` is what enforces a schema (default guidance: xgrammar lets raw control
+characters into strings with a maximum length).
+
+The model's own sampling settings are never taken: a body says all that shapes an answer, the options among them that do.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
+from workers.providers.errors import BackendError, Overloaded, Rejected, Unreadable
+from workers.providers.options import check_options
+from workers.providers.stops import unless_empty
+from workers.providers.vllm_engine import gpu
+from workers.providers.vllm_engine.provider import OPTIONS
+
+log = logging.getLogger(__name__)
+
+SHAPING = ("dtype", "quantization", "reasoning_parser")
+"""Options that change answers: part of the body, so that two settings of one model never share them."""
+NOT_INSTALLED = "vLLM is not installed where this worker runs; install it there with: uv pip install 'vllm>=0.32'"
+_STOPS = {"stop": Stop.END, "length": Stop.LENGTH}
+
+
+class Engine(Protocol):
+    """What is used of vLLM. `refusals` are the errors that blame the request and leave the engine sound."""
+
+    max_model_len: int
+    refusals: tuple[type[Exception], ...]
+
+    def params(self, body: Body) -> Any:
+        """The sampling parameters of one body."""
+
+    def chat(self, messages: list[list[dict]], sampling_params: list[Any], use_tqdm: bool) -> list[Any]:
+        """As many outputs as conversations, in their order, shaped like vLLM's RequestOutput."""
+
+    def get_tokenizer(self) -> Any: ...
+
+    def split(self, text: str, token_ids: Sequence[int]) -> tuple[str, str, int]:
+        """(reasoning, answer, tokens of reasoning)."""
+
+    def close(self) -> None: ...
+
+
+class VllmEngine:
+    """Loads the model when it is made. Raises Rejected where it cannot be loaded: the sentence says why."""
+
+    def __init__(self, spec: Spec, *, load: Callable[[Spec], Engine] | None = None) -> None:
+        check_options(spec.options, OPTIONS)
+        self.spec = spec
+        self._load = load or load_vllm
+        self.engine: Engine | None = self._load(spec)
+
+    def body(self, request: Request) -> Body:
+        """`schema` and `engine` are there only where they say something."""
+        body: Body = {
+            "model": self.spec.model,
+            "messages": [{"role": one.role, "content": one.content} for one in request.messages],
+            "max_tokens": request.max_tokens,
+            "temperature": 0.0 if request.temperature is None else request.temperature,
+            "seed": request.seed,
+        }
+        if request.schema is not None and self.spec.json_schema:
+            body["schema"] = dict(request.schema)
+        if shaping := {name: self.spec.options[name] for name in SHAPING if name in self.spec.options}:
+            body["engine"] = shaping
+        return body
+
+    def complete_many(self, bodies: Sequence[Body]) -> list[Completion | Exception]:
+        """Rejected for the bodies that can never be answered, Overloaded for all where the engine broke; it then loads anew."""
+        if not bodies:
+            return []
+        try:
+            self.engine = self.engine or self._load(self.spec)
+            tokenizer = self.engine.get_tokenizer()
+            found: list[Completion | BackendError | None] = [self._problem(body, tokenizer) for body in bodies]
+            # Neighbours that begin alike find their common prefix in the cache before it is pushed out.
+            order = sorted(
+                (at for at, problem in enumerate(found) if problem is None), key=lambda at: _said(bodies[at])
+            )
+            for at, answer in zip(order, self._ask([bodies[at] for at in order]), strict=True):
+                found[at] = answer
+            return found
+        except Exception as error:
+            log.exception("The engine of %s failed.", self.spec.model)
+            self.close()
+            told = f"The engine failed ({type(error).__name__}: {_line(error)}); the worker's log says more."
+            return [Overloaded(told)] * len(bodies)
+
+    def close(self) -> None:
+        """Gives the GPU back; the next question loads the model again."""
+        engine, self.engine = self.engine, None
+        if engine is not None:
+            try:
+                engine.close()
+            except Exception:  # a broken engine may not even close
+                log.exception("The engine of %s did not close.", self.spec.model)
+
+    def _problem(self, body: Body, tokenizer: Any) -> Rejected | None:
+        """Why a body cannot be asked: one prompt that is too long would otherwise fail the whole list."""
+        try:
+            tokens = count_tokens(tokenizer, body["messages"])
+        except Exception as error:  # whatever a chat template or tokenizer raises, it concerns this prompt alone
+            return Rejected(
+                f"The model's chat template cannot take these messages ({type(error).__name__}: {_line(error)})."
+            )
+        room = self.engine.max_model_len
+        if tokens < room:  # as vLLM's server does: an answer that meets the end of the context stops there
+            return None
+        return Rejected(f"The prompt has {tokens:,} tokens; with the answer the engine takes {room:,} (max_model_len).")
+
+    def _ask(self, bodies: Sequence[Body]) -> list[Completion | BackendError]:
+        """One list to the engine; where it refuses one of them, such as a schema it cannot enforce, the halves apart."""
+        if not bodies:
+            return []
+        try:
+            params = [self.engine.params(body) for body in bodies]
+            outputs = self.engine.chat([body["messages"] for body in bodies], params, use_tqdm=False)
+        except self.engine.refusals as error:
+            if len(bodies) == 1:
+                return [Rejected(f"vLLM refuses the request: {_line(error)}")]
+            middle = len(bodies) // 2
+            return [*self._ask(bodies[:middle]), *self._ask(bodies[middle:])]
+        if len(outputs) != len(bodies):
+            raise RuntimeError(f"{len(outputs)} answers to {len(bodies)} questions")
+        return [self._read(output) for output in outputs]
+
+    def _read(self, output: Any) -> Completion | BackendError:
+        """One output; whatever a parser raises concerns this answer alone, which is kept as it came."""
+        try:
+            return self._completion(output)
+        except Exception as error:
+            log.exception("An answer of %s could not be read.", self.spec.model)
+            told = f"The engine's answer could not be read ({type(error).__name__}: {_line(error)})."
+            return Unreadable(told, body=_raw(output))
+
+    def _completion(self, output: Any) -> Completion | BackendError:
+        answer = output.outputs[0]
+        if answer.finish_reason not in _STOPS:
+            return Overloaded(f"The engine gave this request up ({answer.finish_reason or 'no reason given'}).")
+        reasoning, text, thought = self.engine.split(answer.text, answer.token_ids)
+        usage = Usage(
+            input=len(output.prompt_token_ids or ()),
+            cached=output.num_cached_tokens or 0,
+            output=len(answer.token_ids),
+            reasoning=thought,
+        )
+        stop, problem = unless_empty(_STOPS[answer.finish_reason], "", text=text, reasoning=reasoning)
+        return Completion(
+            text=text,
+            stop=stop,
+            problem=problem,
+            usage=usage,
+            model=self.spec.model,
+            reasoning=reasoning,
+            request_id=str(output.request_id),
+        )
+
+
+def count_tokens(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> int:
+    """Tokens of the whole prompt, the template's own and the beginning of the answer among them."""
+    tokens = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False)
+    return len(tokens)
+
+
+def _said(body: Body) -> list[tuple[str, str]]:
+    return [(one["role"], one["content"]) for one in body["messages"]]
+
+
+def _raw(output: Any) -> str:
+    """The text of an output in which anything may be missing."""
+    answers = getattr(output, "outputs", None) or ()
+    return "\n".join(str(getattr(one, "text", "")) for one in answers)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+class _Vllm:
+    """The real engine behind the seam."""
+
+    def __init__(self, llm: Any, reasoning_parser: str) -> None:
+        from vllm import SamplingParams, exceptions
+        from vllm.sampling_params import StructuredOutputsParams
+
+        self._llm, self._sampling, self._structured = llm, SamplingParams, StructuredOutputsParams
+        self.refusals = (exceptions.VLLMClientError, ValueError)
+        self.max_model_len = llm.model_config.max_model_len
+        self.chat, self.get_tokenizer = llm.chat, llm.get_tokenizer
+        self._parser = None
+        if reasoning_parser:
+            from vllm.reasoning import ReasoningParserManager
+
+            self._parser = ReasoningParserManager.get_reasoning_parser(reasoning_parser)(llm.get_tokenizer())
+
+    def params(self, body: Body) -> Any:
+        schema = body.get("schema")
+        return self._sampling(
+            max_tokens=body["max_tokens"],  # explicit: vLLM's own default is 16
+            temperature=body["temperature"],
+            seed=body["seed"],
+            structured_outputs=self._structured(json=schema) if schema is not None else None,
+        )
+
+    def split(self, text: str, token_ids: Sequence[int]) -> tuple[str, str, int]:
+        if self._parser is None:
+            return "", text, 0
+        reasoning, answer = self._parser.extract_reasoning(text, None)
+        # Templates often open the reasoning in the prompt, so what is no answer is counted, not what stands between marks.
+        thought = len(token_ids) - len(self._parser.extract_content_ids(list(token_ids))) if reasoning else 0
+        return reasoning or "", answer or "", thought
+
+    def close(self) -> None:
+        self._llm.llm_engine.engine_core.shutdown()
+        del self._llm, self.chat, self.get_tokenizer
+        gc.collect()
+
+
+def load_vllm(spec: Spec) -> Engine:
+    """Imports vLLM and loads the model: minutes for a large one. Raises Rejected with the reason."""
+    # The children of a Celery worker may hold threads and a CUDA context, which a fork would copy.
+    os.environ["VLLM_WORKER_MULTIPROC_METHOD"] = "spawn"
+    try:
+        from vllm import LLM
+    except ImportError as error:
+        raise Rejected(NOT_INSTALLED) from error
+    try:
+        return _Vllm(LLM(**settings_of(spec)), spec.options.get("reasoning_parser", ""))
+    except Exception as error:
+        log.exception("vLLM could not load %s.", spec.model)
+        told = f"vLLM could not load {spec.model} ({type(error).__name__}: {_line(error)})."
+        raise Rejected(f"{told} {gpu.fits(spec)}") from error
+
+
+def settings_of(spec: Spec) -> dict[str, Any]:
+    """The keyword arguments of vllm.LLM."""
+    options = dict(spec.options)
+    structured = options.pop("structured_outputs_backend", "guidance")
+    return options | {
+        "model": spec.model,
+        "revision": spec.revision or None,
+        "generation_config": "vllm",
+        "structured_outputs_config": {"backend": structured},
+    }

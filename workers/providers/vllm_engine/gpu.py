@@ -1,0 +1,195 @@
+"""Whether a GPU can hold a model: an estimate from the weight files and the configuration, before minutes are spent on loading.
+
+What is counted is what vLLM counts when it starts: the weights, the activations of its profiling run, and a key-value cache that
+holds at least one sequence of full length. The formulas are those of the transformer's shapes; the two constants below are
+vLLM's defaults.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workers.providers.contract import Spec
+
+GIB = 2**30
+BATCHED_TOKENS, SEQUENCES = 8192, 256
+"""Tokens in one step and sequences at once: what vLLM's profiling run fills."""
+OVERHEAD = GIB
+"""CUDA context, communication buffers and captured graphs, in bytes."""
+UTILIZATION = 0.92
+"""vLLM's own default for gpu_memory_utilization."""
+_SIZES = {"float32": 4, "float": 4, "bfloat16": 2, "float16": 2, "half": 2}
+_QUANTIZED = {"fp8": 1.0, "bitsandbytes": 0.5 + 4 / 64}
+"""Bytes a parameter where vLLM quantises while it loads; bitsandbytes keeps one float32 scale for 64 weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes on each GPU. `kv_cache` is one sequence of full length, the least with which the engine starts."""
+
+    weights: int
+    kv_cache: int
+    activations: int
+    overhead: int = OVERHEAD
+
+    @property
+    def total(self) -> int:
+        return self.weights + self.kv_cache + self.activations + self.overhead
+
+
+class Gpu(NamedTuple):
+    """Bytes."""
+
+    free: int
+    total: int
+
+
+def memory_needed(
+    config: Mapping[str, Any],
+    weight_bytes: int,
+    dtype: str = "auto",
+    *,
+    quantization: str | None = None,
+    tensor_parallel_size: int = 1,
+    max_model_len: int | None = None,
+) -> Memory:
+    """What each of `tensor_parallel_size` GPUs has to hold. `config` is the model's config.json, `weight_bytes` the size of its files.
+
+    Sliding windows and other savings of single architectures are not counted: the figure is rather too high than too low.
+    Raises KeyError where the configuration lacks the shapes of a transformer.
+    """
+    text = config.get("text_config", config)
+    size = _loaded_size(config, dtype)
+    length = max_model_len if (max_model_len or 0) > 0 else text["max_position_embeddings"]
+    return Memory(
+        weights=math.ceil(_weights(config, weight_bytes, size, quantization) / tensor_parallel_size),
+        kv_cache=length * _kv_numbers_a_token(text, tensor_parallel_size) * size,
+        activations=_activations(text, size, tensor_parallel_size),
+    )
+
+
+def verdict(memory: Memory, gpus: Sequence[Gpu], *, wanted: int = 1, utilization: float = UTILIZATION) -> str:
+    """One sentence; `wanted` is the number of GPUs that share the model, the first ones are taken."""
+    if len(gpus) < wanted:
+        visible = "no GPU is" if not gpus else f"only {len(gpus)} {'GPU is' if len(gpus) == 1 else 'GPUs are'}"
+        return f"The model wants {wanted} GPU{'s' if wanted > 1 else ''}, and {visible} visible to this process."
+    needs = (
+        f"The model needs about {memory.total / GIB:.1f} GiB on each GPU ({memory.weights / GIB:.1f} of them weights)"
+    )
+    for at, gpu in enumerate(gpus[:wanted]):
+        share = utilization * gpu.total
+        if memory.total > share:
+            return (
+                f"{needs}, more than the {share / GIB:.1f} GiB that the engine may take of GPU {at}: it does not fit."
+            )
+        if gpu.free < share:
+            return (
+                f"{needs}, and would fit, but GPU {at} has only {gpu.free / GIB:.1f} GiB free of the {share / GIB:.1f} GiB "
+                "that the engine takes (gpu_memory_utilization)."
+            )
+    least = min(utilization * gpu.total for gpu in gpus[:wanted])
+    return f"{needs} of the {least / GIB:.1f} GiB that the engine may take: it fits."
+
+
+def fits(spec: Spec) -> str:
+    """One sentence on whether the GPUs of this machine can hold the model. Reads files and the GPUs, no network."""
+    options, wanted = spec.options, spec.options.get("tensor_parallel_size", 1)
+    try:
+        if (found := read_model(spec.model, spec.revision)) is None:
+            return f"The files of {spec.model} are not on this machine, so how much memory they need is not known."
+        memory = memory_needed(
+            *found,
+            options.get("dtype", "auto"),
+            quantization=options.get("quantization"),
+            tensor_parallel_size=wanted,
+            max_model_len=options.get("max_model_len"),
+        )
+        share = options.get("gpu_memory_utilization", UTILIZATION)
+        return verdict(memory, visible_gpus(), wanted=wanted, utilization=share)
+    except KeyError as error:
+        return f"How much memory {spec.model} needs is not known: its config.json has no {error}."
+    except (OSError, ValueError, RuntimeError) as error:
+        return f"How much memory {spec.model} needs could not be found out ({type(error).__name__}: {error})."
+
+
+def read_model(model: str, revision: str = "") -> tuple[dict[str, Any], int] | None:
+    """(config.json, bytes of the weight files) of a folder or of a model in the local cache; None where there is neither."""
+    folder = Path(model) if Path(model).is_dir() else _cached(model, revision)
+    if folder is None or not (folder / "config.json").is_file():
+        return None
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    index = folder / "model.safetensors.index.json"
+    if index.is_file() and (size := json.loads(index.read_text("utf-8")).get("metadata", {}).get("total_size")):
+        return config, int(size)
+    for pattern in (
+        "model*.safetensors",
+        "*.safetensors",
+        "*.bin",
+    ):  # the same weights may lie there in several formats
+        if files := list(folder.glob(pattern)):
+            return config, sum(one.stat().st_size for one in files)
+    return None
+
+
+def visible_gpus() -> list[Gpu]:
+    """Free and total memory of every GPU that torch sees; empty without torch or without CUDA."""
+    try:
+        import torch
+    except ImportError:
+        return []
+    return [Gpu(*torch.cuda.mem_get_info(at)) for at in range(torch.cuda.device_count())]
+
+
+def _cached(model: str, revision: str) -> Path | None:
+    try:
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(model, revision=revision or None, local_files_only=True))
+    except (ImportError, OSError, ValueError):  # not in the cache, or no name that a hub could have
+        return None
+
+
+def _stored_size(config: Mapping[str, Any]) -> int:
+    """Bytes a parameter in the files; an absent dtype is read as float32, as vLLM does."""
+    text = config.get("text_config", {})
+    named = config.get("dtype") or config.get("torch_dtype") or text.get("dtype") or text.get("torch_dtype")
+    return _SIZES.get(str(named).removeprefix("torch."), 4)
+
+
+def _loaded_size(config: Mapping[str, Any], dtype: str) -> int:
+    """Bytes a parameter in memory; "auto" takes float32 files as 16 bits."""
+    return _SIZES.get(dtype) or min(2, _stored_size(config))
+
+
+def _weights(config: Mapping[str, Any], weight_bytes: int, size: int, quantization: str | None) -> float:
+    if config.get("quantization_config"):  # quantised in the files already
+        return weight_bytes
+    text = config.get("text_config", config)
+    parameters = weight_bytes / _stored_size(config)
+    if quantization not in _QUANTIZED:
+        return parameters * size
+    tied = text.get("tie_word_embeddings", False)
+    embeddings = min(parameters, text["vocab_size"] * text["hidden_size"] * (1 if tied else 2))
+    return embeddings * size + (parameters - embeddings) * _QUANTIZED[quantization]
+
+
+def _kv_numbers_a_token(text: Mapping[str, Any], parallel: int) -> int:
+    """Numbers kept for one token; multi-head latent attention keeps one compressed vector, and every GPU all of it."""
+    layers = text["num_hidden_layers"]
+    if rank := text.get("kv_lora_rank"):
+        return layers * (rank + text.get("qk_rope_head_dim", 0))
+    heads = text["num_attention_heads"]
+    head = text.get("head_dim") or text["hidden_size"] // heads
+    return 2 * layers * math.ceil((text.get("num_key_value_heads") or heads) / parallel) * head
+
+
+def _activations(text: Mapping[str, Any], size: int, parallel: int) -> int:
+    """The residual stream and the widest layer of a full step, and float32 logits twice for the sampler."""
+    hidden = text["hidden_size"]
+    wide = math.ceil(text.get("intermediate_size", 4 * hidden) / parallel)
+    return BATCHED_TOKENS * (4 * hidden + 3 * wide) * size + 2 * SEQUENCES * text["vocab_size"] * 4

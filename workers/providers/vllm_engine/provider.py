@@ -1,0 +1,50 @@
+"""vLLM in a GPU worker's own process."""
+
+from __future__ import annotations
+
+from workers.providers.contract import EngineBackend, Spec
+from workers.providers.description import PRICES, RATES, Provider
+from workers.providers.options import Known
+
+OPTIONS: Known = {
+    "dtype": (str,),
+    "quantization": (str,),
+    "tensor_parallel_size": (int,),
+    "max_model_len": (int,),
+    "gpu_memory_utilization": (float, int),
+    "seed": (int,),
+    "enforce_eager": (bool,),
+    "reasoning_parser": (str,),
+    "structured_outputs_backend": (str,),
+}
+
+
+def _backend(spec: Spec) -> EngineBackend:
+    from workers.providers.vllm_engine.backend import VllmEngine
+
+    return VllmEngine(spec)
+
+
+def _announcement(spec: Spec) -> str:
+    from workers.providers.vllm_engine.gpu import fits
+
+    return fits(spec)
+
+
+PROVIDER = Provider(
+    name="vllm-engine",
+    label="vLLM inside a GPU worker",
+    sentence="The model is loaded into a GPU worker of Credence; no server stands between.",
+    backend=_backend,
+    position=40,
+    in_process=True,
+    announcement=_announcement,
+    packages=("vllm",),
+    defaults={"max_concurrency": 512, "repeat_unknown": 1},
+    left_out=(
+        "base_url", "api_key_env", "batches", "sets_temperature", "repeat_unknown", "timeout_seconds", *RATES, *PRICES,
+    ),
+    placeholders={"name": "qwen-gpu", "model": "Qwen/Qwen2.5-7B-Instruct"},
+    options=OPTIONS,
+    options_told="A JSON object: dtype, quantization, tensor_parallel_size, max_model_len, gpu_memory_utilization and others.",
+)  # fmt: skip

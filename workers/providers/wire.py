@@ -1,0 +1,295 @@
+"""The HTTP under both providers' packages: where everything that a server says comes in.
+
+An answer is unpacked and read up to a limit, and keys are taken out of it, before a package sees it. What is known of a request
+when it fails decides whether it can have been paid: nothing was, before there was a connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import zlib
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any
+
+import aiohttp
+import httpx2
+
+from workers.providers.addresses import FORBIDDEN, check_allowed, guarded_socket, is_forbidden
+from workers.providers.contract import Completion, Stop
+from workers.providers.errors import BackendError, Lost, Rejected, TooLong, Unreachable, Unreadable
+from workers.providers.headers import kept
+from workers.providers.redaction import Redactor
+
+CONNECT_SECONDS = 30.0
+"""How long a connection is waited for, name server and TLS included."""
+BY_LINE = {"X-Read-By-Line": "1"}
+"""A header for this transport alone: the answer is a file of lines, each read up to the limit."""
+MOST_LINES = 256
+"""A file of lines is read up to so many times the limit."""
+MEGABYTE = 1_000_000
+_PIECE = 64 * 1024
+Unpack = Callable[[bytes], Iterator[bytes]]
+
+
+@dataclass(slots=True)
+class Exchange:
+    """What is known of one request while it is under way. `left`: it had a connection, so it may have been read."""
+
+    left: bool = False
+    status: int | None = None
+    body: bytes = b""
+
+    def complete(self, error: BackendError) -> BackendError:
+        """The error, with status and body where it has none of its own."""
+        error.status = error.status if error.status is not None else self.status
+        error.body = error.body or text_of(self.body)
+        return error
+
+    def kept(self, completion: Completion) -> Completion:
+        """The completion, with the body where its text does not say what came."""
+        return replace(completion, body=text_of(self.body)) if completion.stop is Stop.OTHER else completion
+
+
+_current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
+
+
+@asynccontextmanager
+async def exchange(timeout: float) -> AsyncIterator[Exchange]:
+    """Gives one request and its answer `timeout` seconds. A BackendError leaves with the status and body that came.
+
+    Raises Unreachable where the time ran out without a connection, Lost where it ran out later.
+    """
+    held = Exchange()
+    token = _current.set(held)
+    try:
+        async with asyncio.timeout(timeout):
+            yield held
+    except TimeoutError:
+        told = f"No answer within {timeout:g} s." if held.left else f"No connection within {timeout:g} s."
+        raise held.complete((Lost if held.left else Unreachable)(told)) from None
+    except BackendError as error:
+        raise held.complete(error) from error.__cause__
+    finally:
+        _current.reset(token)
+
+
+def text_of(body: bytes) -> str:
+    """Bytes as text that shows what is no UTF-8: the byte FF as \\xff."""
+    return body.decode("utf-8", "backslashreplace")
+
+
+def read_json(content: bytes) -> dict[str, Any]:
+    """Raises Unreadable for everything but a JSON object."""
+    try:
+        payload = json.loads(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"The answer is not UTF-8 (byte {error.start} of {len(content)}).") from error
+    except (ValueError, RecursionError) as error:
+        page = "a web page, " if content.lstrip()[:1] == b"<" else ""
+        told = f"The answer is {page}not JSON: {str(error)[:120]}; it has {len(content)} bytes."
+        raise Unreadable(told) from error
+    if isinstance(payload, list) and len(payload) == 1 and isinstance(payload[0], dict) and payload[0].get("error"):
+        return payload[0]  # Gemini's way to say an error
+    if not isinstance(payload, dict):
+        raise Unreadable(f"The answer is a JSON {type(payload).__name__}, expected an object.")
+    return payload
+
+
+class Wire(httpx2.AsyncBaseTransport):
+    """aiohttp under httpx, at half the CPU of the default. `limit` in bytes, of an answer or of one line of a file.
+
+    No redirect is followed. Every request goes to one of `hosts`, where some are given, and never to a forbidden address.
+    """
+
+    def __init__(self, *, limit: int, redact: Redactor, hosts: Collection[str] = ()) -> None:
+        self.limit, self.redact, self.hosts = limit, redact, hosts
+        self._session: aiohttp.ClientSession | None = None
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Raises BackendError, which the packages wrap into a connection error of their own."""
+        check_allowed(str(request.url), self.hosts)
+        if is_forbidden(request.url.host):  # a proxy would connect to it in our place
+            raise Rejected(FORBIDDEN)
+        held = _current.get() or Exchange()
+        by_line = request.headers.pop(next(iter(BY_LINE)), None)
+        with _translated(held):
+            answer = await self._send(request, held)
+        held.left, held.status = True, answer.status
+        headers = self._headers(answer)
+        unpack = unpacking(answer.headers.get("content-encoding", ""))
+        if by_line and answer.status == 200:
+            stream = _Lines(answer, unpack, self.limit, self.redact, held)
+            return httpx2.Response(answer.status, headers=headers, stream=stream, request=request)
+        try:
+            with _translated(held):
+                held.body = await self._whole(answer, unpack, held)
+        finally:
+            answer.release() if answer.content.at_eof() else answer.close()
+        return httpx2.Response(answer.status, headers=headers, content=held.body, request=request)
+
+    async def aclose(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def _send(self, request: httpx2.Request, held: Exchange) -> aiohttp.ClientResponse:
+        times = request.extensions.get("timeout", {})
+        connect = min(times.get("connect") or CONNECT_SECONDS, CONNECT_SECONDS)
+        headers = [(name, value) for name, value in request.headers.multi_items() if name.lower() != "accept-encoding"]
+        return await self._opened().request(
+            request.method,
+            str(request.url),
+            headers=[*headers, ("Accept-Encoding", "gzip, deflate")],
+            data=_content(request),
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(
+                total=None, connect=times.get("pool"), sock_connect=connect, sock_read=times.get("read")
+            ),
+            trace_request_ctx=held,
+        )
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            watch = aiohttp.TraceConfig()
+            watch.on_connection_create_end.append(_has_left)
+            watch.on_connection_reuseconn.append(_has_left)
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=1000, ssl=httpx2.create_ssl_context(), socket_factory=guarded_socket
+                ),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                skip_auto_headers=("User-Agent", "Content-Type"),
+                trust_env=True,
+                trace_configs=[watch],
+            )
+        return self._session
+
+    def _headers(self, answer: aiohttp.ClientResponse) -> list[tuple[str, str]]:
+        """Without those that describe the packed body."""
+        packed = {"content-encoding", "content-length", "transfer-encoding"}
+        return [(name, self.redact(value)) for name, value in answer.headers.items() if name.lower() not in packed]
+
+    async def _whole(self, answer: aiohttp.ClientResponse, unpack: Unpack, held: Exchange) -> bytes:
+        read = bytearray()
+        try:
+            async for piece in _pieces(answer, unpack):
+                read += piece
+                if len(read) > self.limit:
+                    raise TooLong(too_long(self.limit), status=answer.status, headers=kept(answer.headers))
+        finally:
+            held.body = self.redact.in_bytes(bytes(read[: self.limit]))
+        return held.body
+
+
+def too_long(limit: int) -> str:
+    return f"The answer is longer than {limit / MEGABYTE:g} MB, which is the most that is read; it may have been paid."
+
+
+class _Lines(httpx2.AsyncByteStream):
+    """A file of lines: of one that is too long its beginning is handed on, up to the limit, and the rest of it is passed by."""
+
+    def __init__(
+        self, answer: aiohttp.ClientResponse, unpack: Unpack, limit: int, redact: Redactor, held: Exchange
+    ) -> None:
+        self.answer, self.unpack, self.limit, self.redact, self.held = answer, unpack, limit, redact, held
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        line, read = bytearray(), 0
+        with _translated(self.held):
+            async for piece in _pieces(self.answer, self.unpack):
+                read += len(piece)
+                if read > MOST_LINES * self.limit:
+                    raise TooLong(too_long(MOST_LINES * self.limit))
+                *whole, rest = piece.split(b"\n")
+                for end in whole:
+                    yield self.redact.in_bytes(bytes((line + end)[: self.limit])) + b"\n"
+                    line.clear()
+                line += rest[: max(0, self.limit - len(line))]
+        yield self.redact.in_bytes(bytes(line))
+
+    async def aclose(self) -> None:
+        self.answer.close()
+
+
+def unpacking(encoding: str) -> Unpack:
+    """A function that unpacks one piece after the other. It raises Unreadable after what it could not unpack, and for an encoding
+    that nobody asked for."""
+    match encoding.strip().lower():
+        case "" | "identity":
+            return lambda packed: iter([packed])
+        case "gzip" | "x-gzip" | "deflate":
+            return _Inflating().unpack
+
+    def refuse(packed: bytes) -> Iterator[bytes]:
+        yield packed
+        raise Unreadable(f"The answer is packed as {encoding[:40]!r}; expected gzip, deflate or none.")
+
+    return refuse
+
+
+class _Inflating:
+    """gzip, zlib, and deflate without a frame, in pieces of bounded size however far they grow."""
+
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(32 + zlib.MAX_WBITS)
+        self._begun = False
+
+    def unpack(self, packed: bytes) -> Iterator[bytes]:
+        while packed:
+            try:
+                piece = self._stream.decompress(packed, _PIECE)
+            except zlib.error as error:
+                if self._begun:
+                    yield packed
+                    raise Unreadable(f"The answer could not be unpacked ({error}).") from error
+                self._stream, self._begun = zlib.decompressobj(-zlib.MAX_WBITS), True
+                continue
+            self._begun = True
+            packed = self._stream.unconsumed_tail
+            if self._stream.eof:
+                packed = self._stream.unused_data.lstrip(b"\0")
+                self._stream = zlib.decompressobj(32 + zlib.MAX_WBITS)
+            yield piece
+
+
+async def _pieces(answer: aiohttp.ClientResponse, unpack: Unpack) -> AsyncIterator[bytes]:
+    """The body unpacked, piece by piece; other calls go on between them."""
+    async for packed in answer.content.iter_any():
+        for piece in unpack(packed):
+            yield piece
+            if len(piece) >= _PIECE:
+                await asyncio.sleep(0)
+
+
+async def _has_left(session: aiohttp.ClientSession, context: Any, details: object) -> None:
+    context.trace_request_ctx.left = True
+
+
+def _content(request: httpx2.Request) -> Any:
+    try:
+        return request.content or None
+    except httpx2.RequestNotRead:  # a file that is uploaded; aiohttp makes the chunks
+        request.headers.pop("transfer-encoding", None)
+        return request.stream
+
+
+@contextmanager
+def _translated(held: Exchange) -> Iterator[None]:
+    """The one place where aiohttp's errors become ours."""
+    try:
+        yield
+    except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+        told = (str(error) or type(error).__name__).rstrip(".")
+        if isinstance(error, ValueError):  # an address or a header that cannot be sent
+            raise Rejected(f"The request could not be made: {told}.") from error
+        if not held.left and FORBIDDEN in str(error):
+            raise Rejected(FORBIDDEN) from error
+        if not held.left:
+            raise Unreachable(f"No connection: {told}.") from error
+        if isinstance(error, aiohttp.ClientResponseError):
+            raise Unreadable(f"The answer is not HTTP: {told}.") from error
+        raise Lost(f"The connection broke before the answer was whole ({told}).") from error
