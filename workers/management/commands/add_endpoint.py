@@ -30,7 +30,8 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("name", metavar="NAME")
-        parser.add_argument("--provider", required=True, choices=registry.names())
+        who = "; ".join(f"{one.name}: {one.label}" for one in registry.registered())
+        parser.add_argument("--provider", required=True, choices=registry.names(), help=f"who answers. {who}")
         parser.add_argument("--model", required=True)
         parser.add_argument("--revision")
         parser.add_argument("--base-url", metavar="URL")

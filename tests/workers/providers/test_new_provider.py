@@ -1,0 +1,98 @@
+"""A provider that nobody has heard of goes its whole way, with no other line changed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from workers.models import Call, Endpoint
+from workers.providers import registry
+from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
+from workers.providers.description import Provider
+from workers.services.planning import key_of
+
+ROOT = Path(__file__).parents[3]
+
+
+class Echo:
+    """Says the last message back."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+
+    def body(self, request: Request) -> Body:
+        return {"model": self.spec.model, "say": request.messages[-1].content, "max_tokens": request.max_tokens}
+
+    async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
+        return Completion(body["say"], Stop.END, Usage(input=7, output=3), self.spec.model)
+
+    async def aclose(self) -> None:
+        pass
+
+
+@pytest.fixture
+def echo(own_registry) -> None:
+    registry.register(Provider(name="echo", label="An echo", sentence="Says what it is told.", backend=Echo))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_from_its_registration_to_the_ledger(echo, admin, page, start, drain, trial, admins_api, capsys):
+    assert "Says what it is told." in page("workers:new_endpoint") and "An echo" in page(
+        "workers:new_endpoint", provider="echo"
+    )
+    call_command("add_endpoint", "loud", "--provider=echo", "--model=e-1", "--try", "--json")
+    tried = json.loads(capsys.readouterr().out)["tried"]
+    assert (tried["ok"], tried["model"]) == (True, "e-1")
+    sent = admins_api.post("/api/v1/endpoints/", {"name": "b", "provider": "echo", "model": "e-2"}, format="json")
+    assert sent.status_code == 201
+    endpoint = Endpoint.objects.get(name="loud")
+    job = start(endpoint, ["who knows?"])
+    drain()
+    job.refresh_from_db()
+    call = Call.objects.get()
+    assert (job.state, call.state, call.answer) == ("finished", "answered", "who knows?")
+    assert (call.provider, call.input_tokens, call.output_tokens, call.cost) == ("echo", 7, 3, 0)
+    assert call.key == key_of(endpoint, json.loads(call.body), 0) and trial.answers == {"who knows?": "who knows?"}
+    assert "An echo" in page("workers:endpoints") and "who knows?" in page("workers:call", call.uid)
+    assert admin.get(reverse("workers:ledger"), {"endpoint": "loud"}).status_code == 200
+
+
+FOLDER = '''
+"""A provider in a folder of its own."""
+
+from workers.providers.chat_completions import ChatBackend
+from workers.providers.description import Provider
+
+PROVIDER = Provider(name="my-server", label="My server", sentence="Answers at home.", backend=ChatBackend)
+'''
+LOOKED_AT = dedent("""
+    import sys
+    import workers.providers
+    workers.providers.__path__.append(sys.argv[1])
+    import django
+    django.setup()
+    from django.core.management import call_command
+    from workers.models import Endpoint
+    from workers.providers import registry
+    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+    Endpoint(name="a", provider="my-server", model="m").clean_fields()
+    print(registry.names()[-1], registry.find("my-server").options_help)
+""")
+
+
+def test_a_folder_is_all_that_it_takes(tmp_path):
+    """No migration, no list: what is in the folder is found."""
+    (tmp_path / "my_server").mkdir()
+    (tmp_path / "my_server" / "__init__.py").touch()
+    (tmp_path / "my_server" / "provider.py").write_text(FOLDER)
+    command = [sys.executable, "-c", LOOKED_AT, str(tmp_path)]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout.strip() == "my-server A JSON object: {}, as there are none."

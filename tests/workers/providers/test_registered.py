@@ -1,0 +1,241 @@
+"""Whatever is registered can be registered with, tried and shown; a name that is not registered any more is read and says so."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+from django.forms.models import model_to_dict
+from django.urls import reverse
+
+from tests.servers.odd import Odd, OddServer
+from workers.forms.endpoints import EndpointForm
+from workers.models import Call, Endpoint, EndpointPace, Item, Job
+from workers.providers import registry
+from workers.providers.contract import Message, Request, Spec
+from workers.providers.description import Provider
+from workers.providers.errors import WrongAddress
+from workers.services.endpoints import try_endpoint
+from workers.services.planning import key_of
+
+ROOT = Path(__file__).parents[3]
+NAMES = registry.names()
+GONE = (
+    "There is no provider 'gone' here; there are openai, anthropic, vllm, vllm-engine, baseline, scripted. "
+    "Its models can be read, but not asked."
+)
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+
+
+def model_of(about: Provider) -> str:
+    return next(iter(about.models), "small-1")
+
+
+def typed(about: Provider) -> dict[str, str]:
+    """What a person sends who fills in only what a new form of the provider leaves empty."""
+    form = EndpointForm(instance=None, initial=dict(about.defaults), provider=about.name)
+    values = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
+    told = {
+        name: "on" if value is True else str(value)
+        for name, value in values.items()
+        if value is not None and value is not False
+    }
+    return told | {"options": "{}", "name": "small", "model": model_of(about)}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_registered_with_its_form_and_shown(name, admin, page):
+    about = registry.find(name)
+    choosing = unescape(page("workers:new_endpoint"))
+    assert about.label in choosing and about.sentence in choosing
+    assert about.label in page("workers:new_endpoint", provider=name)
+    sent = admin.post(f"{reverse('workers:new_endpoint')}?provider={name}", typed(about))
+    assert sent.status_code == 302, sent.context["form"].errors
+    made = Endpoint.objects.get()
+    assert (made.provider, made.model) == (name, model_of(about))
+    assert {field: getattr(made, field) for field in about.defaults} == dict(about.defaults)
+    assert about.label in page("workers:endpoints") and about.label in page("workers:endpoint", "small")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", NAMES)
+def test_form_command_and_api_register_the_same(name, admin, admins_api, capsys):
+    about = registry.find(name)
+    admin.post(f"{reverse('workers:new_endpoint')}?provider={name}", typed(about))
+    call_command("add_endpoint", "by-command", f"--provider={name}", f"--model={model_of(about)}")
+    said = {"name": "by-api", "provider": name, "model": model_of(about)}
+    assert admins_api.post("/api/v1/endpoints/", said, format="json").status_code == 201
+    rows = [model_to_dict(one, exclude=["id", "name"]) for one in Endpoint.objects.order_by("name")]
+    assert rows[0] | {"created_by": ""} == rows[1] | {"created_by": ""} == rows[2] | {"created_by": ""}
+    assert all(one.prices.are_known is not about.hosted for one in Endpoint.objects.all())
+
+
+@pytest.mark.django_db
+def test_the_description_of_the_api_and_the_commands_help_list_it(admins_api, capsys):
+    described = json.loads(admins_api.get("/api/v1/schema/?format=json").content)["components"]["schemas"]
+    enums = [tuple(one["enum"]) for one in described.values() if "openai" in one.get("enum", ())]
+    assert enums == [tuple(NAMES)]
+    with pytest.raises(SystemExit):
+        call_command("add_endpoint", "--help")
+    told = " ".join(capsys.readouterr().out.split())
+    assert all(f"{one.name}: {one.label}" in told for one in registry.registered())
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_tried_and_says_what_came_back(name, make_endpoint, page):
+    """A model that a worker holds itself is not there: the sentence says so."""
+    about = registry.find(name)
+    choice = {"message": {"content": "Yes."}, "finish_reason": "stop"}
+    answer = {"choices": [choice], "content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn"}
+    with OddServer(lambda *_: Odd(body=json.dumps(answer).encode())) as server:
+        address = {} if "base_url" in about.left_out else {"base_url": server.url}
+        endpoint = make_endpoint(name, name="small", model=model_of(about), json_schema=False, **address)
+        tried = try_endpoint(endpoint=endpoint)
+        assert (server.asked > 0) is bool(address)
+    assert tried["ok"] is not about.in_process, tried
+    assert tried["said"] in unescape(page("workers:tried", "small"))
+    assert ("answers" if tried["ok"] else "fails") in page("workers:endpoints")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_it_says_of_fields_is_about_fields(name):
+    about, there = registry.find(name), {field.name for field in Endpoint._meta.get_fields()}
+    assert {*about.defaults, *about.left_out, *about.placeholders} <= there
+    assert about.refuses_at in {"", *there}
+    assert set(about.samples.values()) <= set(about.models or about.samples.values())
+
+
+KEYS = {
+    "openai": "18a8047c6f6fef975413600cb33b6be63b1f70c64f7647745490f0123544e3d4",
+    "anthropic": "e8a1cbb4a19f377afec8351c4d7a9d0a7485d8a8ee282cdd7949a5fd4f642668",
+    "vllm": "dea4b877b059dd590a1508714202f752284b8326286b47d9b7d54e1647108184",
+    "scripted": "9500abcbe72c189bdca2adc5053454ba64f34bad4655d5269c565476b5e9bda1",
+    "majority": "0053090e2107703debc36bc350577abb54ab7b8d0a70541e26cd47097c7041da",
+    "random": "2ec742b7bce5acf2ecc81fb581216bb29c454f1a54fccbb404d78157ae1b108e",
+    "omniscient": "ae56a651460b0843496333f624f8845896978cbab31c56789e3b5292b148a321",
+    "lexical-judge": "6ba9c70554903c842d4fb8610a9838929b1e1c64610d05897ff106c24e1ebba4",
+}
+"""Made before providers were folders: another key would pay for every answer of a ledger again."""
+SETTINGS = {
+    "vllm": {"base_url": "http://h/v1"},
+    "anthropic": {"sets_temperature": False, "options": {"cache": True, "effort": "low"}},
+}
+LABEL = {
+    "kind": "label",
+    "rows": [{"id": 1, "actor": "Ines", "belief": "It is here"}],
+    "dimensions": {"truth": ["True", "False"]},
+    "counts": {},
+}
+TASKS = {
+    "majority": LABEL,
+    "random": LABEL,
+    "omniscient": {"kind": "extract", "story": "Ines counts."},
+    "lexical-judge": {"kind": "judge", "predictions": [["Ines", "a"]], "gold": [["Ines", "a"]]},
+}
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_answers_of_a_ledger_are_found_again(name):
+    if name in TASKS:
+        endpoint = Endpoint(provider="baseline", model=name)
+        request = Request((), max_tokens=1, task=TASKS[name], sample=1)
+    else:
+        endpoint = Endpoint(provider=name, model="m", **SETTINGS.get(name, {}))
+        messages = (Message("system", "Be brief."), Message("user", "Why?"))
+        request = Request(messages, max_tokens=50, temperature=0.0, seed=1, schema=SCHEMA, sample=2)
+    body = registry.make(endpoint.spec).body(request)
+    assert key_of(endpoint, body, request.sample) == KEYS[name]
+
+
+def test_a_description_loads_no_package_that_calls_need():
+    told = "import sys, workers.providers.registry\nprint({'openai', 'anthropic', 'vllm', 'django'} & set(sys.modules))"
+    said = subprocess.run([sys.executable, "-c", told], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("name", ["openai", "Capital", "with space", "n" * 21, ""])
+def test_a_name_that_is_taken_or_that_no_row_could_hold_is_refused(name):
+    with pytest.raises(ValueError, match="provider"):
+        registry.register(Provider(name=name, label="A", sentence="B.", backend=registry.make))
+
+
+def test_without_an_address_a_server_of_ones_own_is_not_looked_for_elsewhere():
+    with pytest.raises(WrongAddress, match=r"^tiny has no address: say where its server answers\.$"):
+        registry.make(Spec("vllm", "tiny"))
+
+
+# --- of a provider that is not there any more
+
+
+@pytest.fixture
+def gone(db):
+    endpoint = Endpoint.objects.create(name="old", provider="gone", model="old-1")
+    EndpointPace.objects.create(endpoint=endpoint)
+    return endpoint
+
+
+def test_its_pages_open_and_say_so(gone, page, admins_api):
+    shown = unescape(page("workers:endpoint", "old"))
+    assert GONE in shown and "gone (not there)" in page("workers:endpoints")
+    for name in ("workers:ledger", "workers:work", "workers:spending"):
+        page(name)
+    listed = admins_api.get("/api/v1/endpoints/").json()["results"]
+    assert [one["provider"] for one in listed] == ["gone"]
+    assert admins_api.get("/api/v1/endpoints/old/").json()["price_input"] is None  # not free: nobody knows
+
+
+def test_it_can_be_switched_off_or_deleted_and_nothing_else(gone, admin):
+    address = reverse("workers:endpoint", args=["old"])
+    values = typed(registry.find("openai")) | {"name": "old", "model": "old-1"}
+    refused = admin.post(address, values)
+    assert refused.status_code == 200 and GONE in unescape(refused.content.decode())
+    assert admin.post(address, {name: value for name, value in values.items() if name != "active"}).status_code == 302
+    gone.refresh_from_db()
+    assert gone.active is False
+    assert admin.post(address, {"delete": "1"}).status_code == 302
+    assert not Endpoint.objects.exists()
+
+
+def test_it_is_not_offered_for_new_work_and_trying_it_says_why(gone):
+    assert not Endpoint.objects.usable().exists()
+    assert try_endpoint(endpoint=gone) == {"ok": False, "said": GONE, "kind": "UnknownProvider"}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("batch", [False, True])
+def test_a_job_that_waits_for_it_pauses_with_the_reason(gone, start, drain, batch):
+    Endpoint.objects.update(batches=batch)
+    gone.refresh_from_db()
+    job = start(gone, ["a", "b"], batch=batch)
+    drain()
+    job.refresh_from_db()
+    assert job.state == "paused" and GONE.rstrip(".") in job.note
+    assert set(Item.objects.values_list("state", flat=True)) == {"held"} and not Call.objects.exists()
+    assert Job.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_nothing_is_registered_with_it(admins_api):
+    with pytest.raises(CommandError, match="invalid choice: 'gone'"):
+        call_command("add_endpoint", "new", "--provider=gone", "--model=m")
+    sent = admins_api.post("/api/v1/endpoints/", {"name": "new", "provider": "gone", "model": "m"}, format="json")
+    assert sent.status_code == 400 and "provider" in sent.json()["error"]["fields"]
+    with pytest.raises(ValidationError) as refused:
+        from workers.services.endpoints import save_endpoint
+
+        save_endpoint(by="", values={"name": "new", "provider": "gone", "model": "m", "active": False})
+    assert refused.value.message_dict["provider"] == [GONE]
+    assert not Endpoint.objects.exists()
