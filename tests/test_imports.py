@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,16 @@ def _lint(folder: Path) -> subprocess.CompletedProcess:
 def test_imports_run_downwards():
     result = _lint(ROOT)
     assert result.returncode == 0, result.stdout
+
+
+def test_workers_knows_no_word_of_the_apps_above():
+    """What a model is asked about, and what the answer means, is theirs."""
+    words = re.compile(
+        r"\b(stor(y|ies)|beliefs?|propositions?|majority|omniscient|omnitom|benchmarks?|leaderboard)\b", re.I
+    )
+    code = [path for path in (ROOT / "workers").rglob("*.py") if "migrations" not in path.parts]
+    assert len(code) > 80
+    assert [f"{path}: {found[0]}" for path in code for found in [words.search(path.read_text("utf-8"))] if found] == []
 
 
 def test_providers_are_independent_of_each_other():

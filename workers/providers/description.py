@@ -39,7 +39,7 @@ class Provider:
     - `position`: where lists show it, the lowest first; equal ones by name.
 
     How it works:
-    - `hosted`: others run it and send bills. Without a price it is of unknown price; what is not hosted is free then.
+    - `hosted`: others run it and send bills, so that a model without a price is of unknown price. What is not hosted is free then.
     - `in_process`: its backend holds the model itself, in a worker of its own (EngineBackend). `announcement` makes the sentence with
       which such a worker starts.
     - `reads_prompts`: false where it computes its answers from `Request.task` alone.
@@ -62,7 +62,7 @@ class Provider:
     backend: Callable[[Spec], Backend | EngineBackend]
     batches: Callable[[Any, Sequence[str]], BatchBackend] | None = None
     position: int = 100
-    hosted: bool = False
+    hosted: bool = True
     in_process: bool = False
     announcement: Callable[[Spec], str] | None = None
     reads_prompts: bool = True

@@ -47,9 +47,7 @@ def find(name: str) -> Provider:
     Such an endpoint was registered with other code. Nobody knows what it costs, so it counts as hosted.
     """
     found = _providers.get(name)
-    return found or Provider(
-        name=name, label=f"{name} (not there)", sentence=problem_of(name), backend=_refuse, hosted=True
-    )
+    return found or Provider(name=name, label=f"{name} (not there)", sentence=problem_of(name), backend=_refuse)
 
 
 def problem_of(name: str) -> str:

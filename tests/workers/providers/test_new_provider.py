@@ -39,7 +39,9 @@ class Echo:
 
 @pytest.fixture
 def echo(own_registry) -> None:
-    registry.register(Provider(name="echo", label="An echo", sentence="Says what it is told.", backend=Echo))
+    registry.register(
+        Provider(name="echo", label="An echo", sentence="Says what it is told.", backend=Echo, hosted=False)
+    )
 
 
 @pytest.mark.django_db(transaction=True)
@@ -70,7 +72,7 @@ FOLDER = '''
 from workers.providers.chat_completions import ChatBackend
 from workers.providers.description import Provider
 
-PROVIDER = Provider(name="my-server", label="My server", sentence="Answers at home.", backend=ChatBackend)
+PROVIDER = Provider(name="found-by-folder", label="By its folder", sentence="Answers at home.", backend=ChatBackend)
 '''
 LOOKED_AT = dedent("""
     import sys
@@ -82,17 +84,17 @@ LOOKED_AT = dedent("""
     from workers.models import Endpoint
     from workers.providers import registry
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)
-    Endpoint(name="a", provider="my-server", model="m").clean_fields()
-    print(registry.names()[-1], registry.find("my-server").options_help)
+    Endpoint(name="a", provider="found-by-folder", model="m").clean_fields()
+    print(registry.names()[-1], registry.find("found-by-folder").options_help)
 """)
 
 
 def test_a_folder_is_all_that_it_takes(tmp_path):
     """No migration, no list: what is in the folder is found."""
-    (tmp_path / "my_server").mkdir()
-    (tmp_path / "my_server" / "__init__.py").touch()
-    (tmp_path / "my_server" / "provider.py").write_text(FOLDER)
+    (tmp_path / "found_by_folder").mkdir()
+    (tmp_path / "found_by_folder" / "__init__.py").touch()
+    (tmp_path / "found_by_folder" / "provider.py").write_text(FOLDER)
     command = [sys.executable, "-c", LOOKED_AT, str(tmp_path)]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert (said.returncode, said.stderr) == (0, "")
-    assert said.stdout.strip() == "my-server A JSON object: {}, as there are none."
+    assert said.stdout.strip() == "found-by-folder A JSON object: {}, as there are none."

@@ -29,7 +29,6 @@ PROVIDER = Provider(
     backend=_backend,
     batches=_batches,
     position=20,
-    hosted=True,
     packages=("anthropic",),
     defaults={"sets_temperature": False, "batches": True},
     placeholders={"name": "my-model", "model": "the provider’s name of it", "api_key_env": "ANTHROPIC_API_KEY"},

@@ -63,6 +63,7 @@ def provider_of(baselines: Sequence[Baseline]) -> Provider:
         label="Built-in baseline",
         sentence=f"{spoken[0].upper()}{spoken[1:]}: reference points that need no model, key or network.",
         backend=backend,
+        hosted=False,
         position=50,
         reads_prompts=False,
         fits_schemas=True,

@@ -29,7 +29,6 @@ PROVIDER = Provider(
     backend=_backend,
     batches=_batches,
     position=10,
-    hosted=True,
     packages=("openai",),
     defaults={"batches": True},
     placeholders={

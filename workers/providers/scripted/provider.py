@@ -17,6 +17,7 @@ PROVIDER = Provider(
     label="Scripted answers",
     sentence="Answers from a script, with delays and failures: to try a set-up before it costs money.",
     backend=_backend,
+    hosted=False,
     position=60,
     fits_schemas=True,
     refuses_at="options",

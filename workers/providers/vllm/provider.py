@@ -18,6 +18,7 @@ PROVIDER = Provider(
     label="vLLM server",
     sentence="A vLLM server that you run: answers are held to a JSON schema, token by token.",
     backend=_backend,
+    hosted=False,
     position=30,
     packages=("openai",),
     defaults={"max_concurrency": 64, "repeat_unknown": 1},

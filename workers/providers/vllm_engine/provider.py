@@ -36,6 +36,7 @@ PROVIDER = Provider(
     label="vLLM inside a GPU worker",
     sentence="The model is loaded into a GPU worker of Credence; no server stands between.",
     backend=_backend,
+    hosted=False,
     position=40,
     in_process=True,
     announcement=_announcement,
