@@ -17,11 +17,11 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.domain.labelling import VERSION, Example, Row, labelling_request, read_labels
+from annotation.domain.sample_corpus import sample_records
 from annotation.domain.schema import SCHEMAS, Schema
 from annotation.models import Assignment, Prefill, Project, Proposition, Story, Suggestion, User
 from annotation.services import audit
 from annotation.services.prefill_scope import PrefillRefused, Scope, check_labels, open_cells, scope_of
-from annotation.services.sample import sample_records
 from core.texts import canonical
 from workers.domain.pricing import estimated_tokens
 from workers.models import Call, Endpoint, Item, ItemState

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 
 from django.db import transaction
 
+from annotation.domain.sample_corpus import FOLDER
 from annotation.models import GoldLabel, Membership, Project, Proposition, Role, Story, User
 from annotation.services.adjudication import adjudicate
 from annotation.services.assignments import assign
@@ -18,7 +17,6 @@ from annotation.services.splits import make_split
 from annotation.services.vote_import import import_votes
 from workers.services.endpoints import add_samples
 
-FOLDER = Path(__file__).resolve().parent.parent / "sample"
 SLUG = "sample"
 PASSWORD = "credence-sample"
 PEOPLE = {
@@ -36,11 +34,6 @@ CARD = {
     "personal_information": "none",
     "intended_use": "To try the product, and as worked examples of the schema.",
 }
-
-
-def sample_records() -> list[dict]:
-    """The sample stories with their gold, as records."""
-    return [json.loads(line) for line in (FOLDER / "stories.jsonl").read_text("utf-8").splitlines()]
 
 
 @transaction.atomic

@@ -6,10 +6,10 @@ from django import forms
 
 from annotation.models import Project
 from benchmark.models import LAUNCHED, Dataset, Form, Run, Stage
-from benchmark.services.in_context import SAMPLE, SOURCES
 from benchmark.services.judge_tests import MOST_CALLS
 from benchmark.services.plans import MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
+from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES
 from judge.domain import lexical
 from workers.models import Endpoint
 

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmark.models import Run, Stage
-from benchmark.services.in_context import SOURCES, examples_told, judge_told, reads_prompts, wanted_by
+from benchmark.services.asking import reads_prompts
+from benchmark.services.in_context import examples_told, judge_told, wanted_by
 from benchmark.services.judge_versions import version_of
+from benchmark.suites.omnitom.prompting.choosing import SOURCES
 from benchmark.suites.registry import group_named
 
 FIELDS = ("judge", "prompts")

@@ -12,7 +12,7 @@ from typing import Any
 from annotation.domain.spreadsheet import Echo, defused
 from benchmark.domain.tables import Table, to_csv, to_json, to_latex
 from benchmark.models import LAUNCHED, Dataset, Entrant, Form, Run, RunItem, Stage
-from benchmark.services.in_context import reads_prompts
+from benchmark.services.asking import reads_prompts
 from benchmark.suites.omnitom.layout import Exchange, File, Settings, files
 from benchmark.suites.omnitom.official import score_official
 from benchmark.suites.omnitom.records import Record, record_of

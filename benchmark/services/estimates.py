@@ -11,8 +11,7 @@ from math import comb
 
 from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
 from benchmark.models import LAUNCHED, DatasetStory, Form, Run, RunItem, Stage
-from benchmark.services.asking import prompt_set_named, stage_request
-from benchmark.services.in_context import reads_prompts
+from benchmark.services.asking import prompt_set_named, reads_prompts, stage_request
 from benchmark.services.judge_tests import SELF_TEST, calls_of, is_wanted
 from benchmark.services.judge_tests import request_of as test_request
 from benchmark.services.plans import Plan, check, extracted_by, own_stages
@@ -244,8 +243,9 @@ def _measures(dataset: int) -> dict[int, _Measure]:
 
 def request_of(story: DatasetStory, stage: str, draft: Run, prompts: PromptSet) -> Request:
     """What would be asked; the judge's predictions, which nobody has yet, are as the gold table."""
-    extraction = _perfect_extraction(draft.form, record_of(story.record)) if stage == Stage.JUDGE else ""
-    return stage_request(story, stage, draft, prompts, extraction)
+    judged = stage == Stage.JUDGE
+    answers = {Stage.EXTRACT: _perfect_extraction(draft.form, record_of(story.record))} if judged else {}
+    return stage_request(story, stage, draft, prompts, answers)
 
 
 def _perfect_extraction(form: str, record: Record) -> str:

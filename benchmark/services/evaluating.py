@@ -12,22 +12,16 @@ from django.utils import timezone
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import JUDGED_AT, Form, Run, RunItem, Stage
-from benchmark.services.asking import follow_up_of, request_for
+from benchmark.models import Run, RunItem, Stage
+from benchmark.services.asking import question_of, request_for
 from benchmark.services.items import LOST
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.runs import PURPOSE, READ_AGAIN, add_work, note_later
-from benchmark.suites.omnitom.item_readings import (
-    ItemReadings,
-    read_follow_up,
-    read_stage1,
-    read_stage1_rows,
-    read_stage2,
-)
-from benchmark.suites.omnitom.records import record_of
+from benchmark.suites.contract import Parsed
 from benchmark.suites.omnitom.repaired import NOT_WHOLE, REFUSED, TRUNCATED
 from benchmark.suites.omnitom.results import NO_GOLD
+from benchmark.suites.registry import suite_named, suites
 from core.bulk import insert_rows, update_rows
 from workers.models import Call, Item, ItemState, Job
 from workers.providers.contract import Request
@@ -45,14 +39,14 @@ class _Evaluating(Purpose):
         asked: dict[int, Request | str] = {}
         for item in items:
             place = places.get(item.pk)
-            asked[item.pk] = _question(place, texts[place.pk]) if place else "The run or its story is gone."
+            asked[item.pk] = request_for(place, texts[place.pk]) if place else "The run or its story is gone."
         return asked
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
         places = _places([item for item, _ in answered])
         texts = answers_of(list(places.values()))
         received: dict[int, Received] = {}
-        rows, extracted, followed = [], [], []
+        rows, parsed = [], []
         for item, call in answered:
             place = places.get(item.pk)
             if place is None:
@@ -62,13 +56,10 @@ class _Evaluating(Purpose):
             why = _why(call, held)
             rows.append((call.pk, *_read(held, why), place.pk))
             received[item.pk] = Received(_state(why), why)
-            if place.stage == Stage.EXTRACT and Stage.JUDGE in place.entrant.run.stages:
-                extracted.append(place)
-            if place.stage == Stage.FOLLOW_UP:
-                followed.append(place)
+            parsed.append(place)
         update_rows(RunItem, _READ, rows)
-        _have_judged(extracted)
-        _fill_judgements(followed)
+        _open_following(parsed)
+        _complete(parsed)
         return received
 
     def failed_before(self, job: Job) -> int:
@@ -87,51 +78,33 @@ def _places(items: Sequence[Item]) -> dict[int, RunItem]:
 
 
 Texts = Mapping[str, str]
-"""The raw answers to a story at the stages of extraction, judging and follow-up, as far as there are any."""
+"""The raw answers to a sample by step, as far as there are any."""
 
 
 def answers_of(places: Sequence[RunItem]) -> dict[int, Texts]:
-    """By place what the same model's other answers to its story are, for places of the judge: all of them of now, or all of one frozen report."""
-    judged = [one for one in places if one.stage in JUDGED_AT]
-    among = judged[0].among() if judged else RunItem.objects.none()
+    """By place the same model's answers to its story that its own is asked and read with: all of them of now, or all of one frozen report."""
+    related = {one.pk: suite_named(one.entrant.run.suite).related(one.stage) for one in places}
+    reading = [one for one in places if related[one.pk]]
+    among = reading[0].among() if reading else RunItem.objects.none()
     held = among.filter(
-        entrant__in={one.entrant_id for one in judged},
-        story__in={one.story_id for one in judged},
-        stage__in=[Stage.EXTRACT, *JUDGED_AT],
+        entrant__in={one.entrant_id for one in reading},
+        story__in={one.story_id for one in reading},
+        stage__in={step for steps in related.values() for step in steps},
         call__isnull=False,
     )
     found: dict[tuple[int, int], dict[str, str]] = {}
     for entrant, story, stage, text in held.values_list("entrant_id", "story_id", "stage", "call__answer"):
         found.setdefault((entrant, story), {})[stage] = text
-    return {one.pk: found.get((one.entrant_id, one.story_id), {}) for one in places}
+    return {one.pk: found.get((one.entrant_id, one.story_id), {}) if related[one.pk] else {} for one in places}
 
 
-def _question(place: RunItem, texts: Texts) -> Request | str:
-    """The request for a place, or why there is none."""
-    if place.stage in JUDGED_AT and Stage.EXTRACT not in texts:
-        return "There is no extraction to be judged."
-    if place.stage != Stage.FOLLOW_UP:
-        return request_for(place, texts.get(Stage.EXTRACT, ""))
-    if Stage.JUDGE not in texts:
-        return "There is no judgement to follow up."
-    return follow_up_of(place, texts[Stage.EXTRACT], texts[Stage.JUDGE]) or "Every row has a judgement."
+def readings_of(place: RunItem, answer: str, texts: Texts) -> Parsed:
+    """Both readings of one answer. `texts` are the answers to the same story at other steps."""
+    run = place.entrant.run
+    return suite_named(run.suite).parse(question_of(run, place.story, place.stage, texts), answer)
 
 
-def readings_of(place: RunItem, answer: str, texts: Texts) -> ItemReadings:
-    """Both readings of one answer. `texts` are the story's other ones, which a judgement and its follow-up are read with."""
-    record = record_of(place.story.record)
-    structured = place.entrant.run.form == Form.STRUCTURED
-    extraction = texts.get(Stage.EXTRACT, "")
-    if place.stage == Stage.JUDGE:
-        return read_stage1(record, extraction, answer, texts.get(Stage.FOLLOW_UP, ""), structured=structured)
-    if place.stage == Stage.FOLLOW_UP:
-        return read_follow_up(record, extraction, texts.get(Stage.JUDGE, ""), answer, structured=structured)
-    if place.stage == Stage.LABEL:
-        return read_stage2(record, answer, structured=structured)
-    return read_stage1_rows(answer, structured=structured)
-
-
-def _why(call: Call, held: ItemReadings) -> str:
+def _why(call: Call, held: Parsed) -> str:
     """Why an answer is unusable. A table without rows is none only where the model meant to end there."""
     if call.state == "unusable" and call.problem not in NO_WORD:  # an empty answer is whole, and asked about once more
         return NOT_WHOLE
@@ -146,7 +119,7 @@ def _state(why: str) -> ItemState:
     return ItemState.UNUSABLE if why and why != NO_GOLD else ItemState.DONE
 
 
-def _read(held: ItemReadings, why: str) -> tuple:
+def _read(held: Parsed, why: str) -> tuple:
     """The values of `_READ` without the call."""
     return held.official, held.repaired, held.score, None if why else held.repaired_score, why, held.unjudged
 
@@ -156,37 +129,43 @@ def _is_empty(repaired: Mapping[str, Any]) -> bool:
     return repaired.get("rows") == 0 or not any(repaired.get("predicted", [True]))
 
 
-def _have_judged(extracted: Sequence[RunItem]) -> None:
-    """A place and an item for the judgement of each, in the caller's transaction. The judge is asked about empty tables too, as in
+def _open_following(parsed: Sequence[RunItem]) -> None:
+    """An item for each question that needed these answers, in the caller's transaction. The judge is asked about empty tables too, as in
     the published protocol."""
-    if not extracted:
-        return
-    taken = RunItem.objects.filter(entrant__in={one.entrant_id for one in extracted}, stage=Stage.JUDGE)
-    taken = set(taken.filter(story__in=[one.story_id for one in extracted]).values_list("entrant_id", "story_id"))
-    fresh = [one for one in extracted if (one.entrant_id, one.story_id) not in taken]
-    fields = ("entrant", "story", "stage", "unusable")
-    insert_rows(RunItem, fields, [(one.entrant_id, one.story_id, Stage.JUDGE, "") for one in fresh])
-    by_run: dict[int, tuple[Run, list[RunItem]]] = {}
-    for one in fresh:
-        by_run.setdefault(one.entrant.run_id, (one.entrant.run, []))[1].append(one)
-    for run, group in by_run.values():
-        places = RunItem.objects.filter(
-            entrant__in={one.entrant_id for one in group}, story__in=[one.story_id for one in group], stage=Stage.JUDGE
-        )
-        waiting = list(places.filter(item=None, call=None).select_related("entrant__endpoint"))
-        add_work(run=run, places=waiting, now=timezone.now())
+    asked: dict[str, list[RunItem]] = {}
+    for one in parsed:
+        run = one.entrant.run
+        for step in suite_named(run.suite).following(one.stage):
+            if step.key in run.stages:
+                asked.setdefault(step.key, []).append(one)
+    for step_key, places in asked.items():
+        _open(step_key, places)
 
 
-def _fill_judgements(followed: Sequence[RunItem]) -> None:
-    """Reads the judgements of these follow-ups anew, now that the answers to both are there."""
-    if not followed:
-        return
-    wanted = {(one.entrant_id, one.story_id) for one in followed}
-    held = _readable(
-        RunItem.objects.filter(entrant__in={one[0] for one in wanted}, stage=Stage.JUDGE, call__isnull=False)
+def _open(step: str, before: Sequence[RunItem]) -> None:
+    wanted = [(one.entrant_id, one.story_id) for one in before]
+    places = RunItem.objects.filter(
+        entrant__in={entrant for entrant, _ in wanted}, story__in={story for _, story in wanted}, stage=step
     )
-    held = held.filter(story__in={one[1] for one in wanted})
-    _put_down([one for one in held if (one.entrant_id, one.story_id) in wanted])
+    taken = set(places.values_list("entrant_id", "story_id"))
+    fresh = [one for one in before if (one.entrant_id, one.story_id) not in taken]
+    fields = ("entrant", "story", "stage", "unusable")
+    insert_rows(RunItem, fields, [(one.entrant_id, one.story_id, step, "") for one in fresh])
+    runs = {one.entrant.run_id: one.entrant.run for one in fresh}
+    waiting = list(places.filter(item=None, call=None).select_related("entrant__endpoint"))
+    for run in runs.values():
+        add_work(run=run, places=[one for one in waiting if one.entrant.run_id == run.pk], now=timezone.now())
+
+
+def _complete(parsed: Sequence[RunItem]) -> None:
+    """Reads the answers anew that these complete, now that both are there."""
+    completing = {step.key: step.completes for suite in suites().values() for step in suite.steps if step.completes}
+    wanted = {(one.entrant_id, one.story_id, completing[one.stage]) for one in parsed if one.stage in completing}
+    if not wanted:
+        return
+    held = _readable(RunItem.objects.filter(entrant__in={one[0] for one in wanted}, call__isnull=False))
+    held = held.filter(story__in={one[1] for one in wanted}, stage__in={one[2] for one in wanted})
+    _put_down([one for one in held if (one.entrant_id, one.story_id, one.stage) in wanted])
 
 
 def _readable(places: QuerySet[RunItem]) -> QuerySet[RunItem]:

@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from annotation.models import User
 from annotation.services import audit
 from benchmark.models import Run, RunItem, Stage
-from benchmark.services.asking import follow_up_of
+from benchmark.services.asking import request_for
 from benchmark.services.estimates import Estimate, Line, Size, extent_of, line_of
 from benchmark.services.evaluating import answers_of
 from benchmark.services.plans import RunRefused
@@ -66,8 +66,10 @@ def estimate_of_follow_ups(run: Run) -> Estimate:
 
 
 def _size(place: RunItem, texts) -> Size:
-    question = follow_up_of(place, texts.get(Stage.EXTRACT, ""), place.call.answer)
-    return Size(extent_of(question) if question else Extent(), Extent(CHARACTERS_A_ROW * place.unjudged))
+    asked = RunItem(entrant=place.entrant, story=place.story, stage=Stage.FOLLOW_UP)
+    question = request_for(asked, {**texts, Stage.JUDGE: place.call.answer})
+    size = Extent() if isinstance(question, str) else extent_of(question)
+    return Size(size, Extent(CHARACTERS_A_ROW * place.unjudged))
 
 
 NOTHING = "Every judgement that a follow-up could complete has all its rows, or had its follow-up already."

@@ -13,12 +13,13 @@ from django.db import transaction
 from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.models import Dataset, DatasetStory, JudgeTest, JudgeTestItem, Run, Stage
-from benchmark.services.asking import judge_request, prompt_hashes, prompt_set_named
-from benchmark.services.in_context import CALIBRATION_SPLIT
+from benchmark.services.asking import question_of
 from benchmark.services.judge_versions import version_of
-from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.plans import Plan, RunRefused, prompt_hashes
 from benchmark.services.provenance import spec_of
+from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT
 from benchmark.suites.omnitom.records import record_of
+from benchmark.suites.omnitom.steps import JUDGE, judge_request
 from core.bulk import insert_rows, update_rows
 from judge.domain.contrast import Pair, Row, contrast_calls
 from judge.domain.self_test import rates, told
@@ -81,8 +82,7 @@ def request_of(story: DatasetStory, pairs: Sequence[Mapping[str, Any]], run: Run
     """The call about the pairs: the made rows as predictions, the rows that they were made of, in the order of the story, as gold."""
     record = record_of(story.record)
     gold = [record.rows[at] for at in sorted(pair["gold"] for pair in pairs)]
-    prompts = prompt_set_named(run.prompt_set, run.project)
-    return judge_request(story, run, prompts, [(pair["actor"], pair["belief"]) for pair in pairs], gold)
+    return judge_request(question_of(run, story, JUDGE), [(pair["actor"], pair["belief"]) for pair in pairs], gold)
 
 
 def draft_run(test: JudgeTest) -> Run:

@@ -7,7 +7,8 @@ import json
 from typing import Any
 
 from benchmark.models import Run, Stage
-from benchmark.services.in_context import reads_prompts, wanted_by
+from benchmark.services.asking import reads_prompts
+from benchmark.services.in_context import wanted_by
 
 NO_PART_OF_IT = ("name", "family")
 """Of an endpoint's spec: what can be renamed without another answer."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from benchmark.models import DatasetStory, Stage
-from benchmark.services.asking import prompt_set_named, stage_request
+from benchmark.services.asking import NO_ANSWERS, prompt_set_named, stage_request
 from benchmark.services.estimates import Part
 from benchmark.services.judge_tests import PURPOSE as TESTS
 from benchmark.services.judge_tests import SELF_TEST, calls_of
@@ -69,7 +69,7 @@ class _Seeker:
         if not _has_answers(part.asked):
             return {}
         held = [story for story in part.stories if story.pk in extractions]
-        asked = {story.pk: self._request(story, Stage.JUDGE, extractions[story.pk]) for story in held}
+        asked = {story.pk: self._request(story, Stage.JUDGE, {Stage.EXTRACT: extractions[story.pk]}) for story in held}
         return _found(part.asked, asked, texts=False)
 
     def tests(self, part: Part) -> Answers:
@@ -83,8 +83,8 @@ class _Seeker:
             self.requests[key] = self._request(story, stage)
         return self.requests[key]
 
-    def _request(self, story: DatasetStory, stage: str, extraction: str = "") -> Request:
-        return stage_request(story, stage, self.draft, self.prompts, extraction)
+    def _request(self, story: DatasetStory, stage: str, answers: Mapping[str, str] = NO_ANSWERS) -> Request:
+        return stage_request(story, stage, self.draft, self.prompts, answers)
 
 
 def _has_answers(endpoint: Endpoint) -> bool:

@@ -9,7 +9,8 @@ from django.db.models import Min
 
 from annotation.domain.schema import SCHEMAS
 from benchmark.models import LAUNCHED, Form, Run, RunItem, Stage
-from benchmark.services.in_context import examples_told, reads_prompts
+from benchmark.services.asking import reads_prompts
+from benchmark.services.in_context import examples_told
 from benchmark.services.judge_test_tables import notes_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.runs import READ_AGAIN

@@ -9,10 +9,10 @@ from decimal import Decimal
 from django.db.models import Q, QuerySet
 
 from benchmark.models import LAUNCHED, Dataset, DatasetStory, Form, Run, RunItem, Stage
-from benchmark.services.asking import prompt_hashes
-from benchmark.services.in_context import SAMPLE, SOURCES, reads_prompts
+from benchmark.services.asking import prompt_set_named, reads_prompts
 from benchmark.services.results import WITHOUT_CALL
-from benchmark.suites.omnitom.prompting import LEVELS, MAX_EXAMPLES, BadPromptSet
+from benchmark.suites.omnitom.prompting import LEVELS, MAX_EXAMPLES, BadPromptSet, PromptSet
+from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES, level_of, wanted
 from workers.domain.pricing import unknown_price_told
 from workers.models import Endpoint
 from workers.services.jobs import MOST_MONEY
@@ -209,3 +209,29 @@ def prompted_stages(plan: Plan) -> list[str]:
             reads_prompts(plan.judge) if stage == Stage.JUDGE else any(stage in own_stages(plan, one) for one in models)
         )
     ]
+
+
+def prompt_hashes(plan: Plan) -> dict[str, str]:
+    """SHA-256 of the wording by stage; none of judging where the judge reads no prompt.
+
+    Raises BadPromptSet where a request could not be made: no prompt of the level, no place for what it is to show.
+    """
+    prompts = prompt_set_named(plan.prompt_set, plan.dataset.project)
+    hashes = {}
+    for stage in plan.stages:
+        if stage == Stage.JUDGE and not reads_prompts(plan.judge):
+            continue
+        level = level_of(stage, plan.level, plan.judge_level)
+        hashes[stage] = prompts.content_hash(stage, level)
+        _check_places(plan, prompts, stage, level)
+    return hashes
+
+
+def _check_places(plan: Plan, prompts: PromptSet, stage: str, level: int) -> None:
+    counts = {name: getattr(plan, name) for name in ("level", "judge_level", "shots", "examples")}
+    if wanted(stage, **counts) and not prompts.has_place(stage, level, "examples", plan.form):
+        raise BadPromptSet(f"{prompts.name} has no place for examples in {stage}-level{level}; choose 0 examples.")
+    if stage == Stage.JUDGE and plan.with_story and not prompts.has_place(stage, level, "story", plan.form):
+        raise BadPromptSet(
+            f"{prompts.name} has no place for the story in {stage}-level{level}; let the judge go without the story."
+        )

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
+from annotation.domain.sample_corpus import sample_records
 from annotation.models import Project, User
 from annotation.services import audit
-from annotation.services.sample import sample_records
 from benchmark.models import LAUNCHED, Run, Stage, StoredPromptSet
-from benchmark.services.in_context import WITH_EXAMPLES
 from benchmark.suites.omnitom.prompting import BadPromptSet, PromptSet, built_in, examples_for, load_prompt_set
+from benchmark.suites.omnitom.prompting.choosing import WITH_EXAMPLES
 from benchmark.suites.omnitom.prompting.requests import REQUESTS
 from benchmark.suites.omnitom.prompting.sets import NAMES
 from benchmark.suites.omnitom.records import record_of

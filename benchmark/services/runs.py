@@ -13,8 +13,7 @@ from django.db import transaction
 from annotation.models import User
 from annotation.services import audit
 from benchmark.models import JUDGED_AT, DatasetStory, Entrant, Form, Run, RunItem, Stage
-from benchmark.services.asking import prompt_hashes
-from benchmark.services.in_context import CALIBRATION_SPLIT, calibration_of, examples_used
+from benchmark.services.in_context import calibration_of, examples_used
 from benchmark.services.judge_tests import ensure_test
 from benchmark.services.plans import (
     Plan,
@@ -24,10 +23,12 @@ from benchmark.services.plans import (
     check_structured,
     ended_extractions,
     own_stages,
+    prompt_hashes,
     prompted_stages,
 )
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.results import WITHOUT_CALL
+from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT
 from core.bulk import insert_rows, update_rows
 from workers.models import Endpoint, Item, Job, JobState
 from workers.services.jobs import JobRefused, add_items, open_job, reopen_job

@@ -16,11 +16,10 @@ from benchmark.access import RunAccess, run_access
 from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm
 from benchmark.models import LAUNCHED, DatasetStory, Run, Stage
 from benchmark.services import estimates
-from benchmark.services.asking import prompt_set_named
+from benchmark.services.asking import prompt_set_named, reads_prompts
 from benchmark.services.evaluating import read_again
 from benchmark.services.evidence import shortened
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
-from benchmark.services.in_context import reads_prompts
 from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan

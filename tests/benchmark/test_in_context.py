@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
+from annotation.domain.sample_corpus import sample_records
 from annotation.models import Split, Story
-from annotation.services.sample import sample_records
 from benchmark.models import Run, RunItem, StoredPromptSet
 from benchmark.services.asking import stage_request
 from benchmark.services.datasets import freeze

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.services.sample import sample_records
+from annotation.domain.sample_corpus import sample_records
 from benchmark.models import JudgeTest, JudgeTestItem, Run
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate_of, parts_of

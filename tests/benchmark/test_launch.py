@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent
 from benchmark.models import LAUNCHED, Dataset, Form, Run, RunItem
-from benchmark.services import estimates, evaluating
+from benchmark.services import estimates
 from benchmark.services.asking import stage_request
 from benchmark.services.datasets import freeze
 from benchmark.services.documents import document_of
@@ -18,6 +18,7 @@ from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.runs import draft_of, run_again, start_run
+from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.prompting import built_in
 from benchmark.views import launch
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
@@ -419,8 +420,8 @@ def test_answers_are_read_again_from_the_page(alice, extracted, monkeypatch):
     address = f"/p/minds/runs/{extracted.uid}/read/"
     assert address in alice.get(f"/p/minds/runs/{extracted.uid}/").content.decode()
     assert "every answer reads as it did." in alice.post(address, follow=True).content.decode()
-    read = evaluating.read_stage2
-    monkeypatch.setattr(evaluating, "read_stage2", lambda record, answer, **how: read(record, "", **how))
+    read = steps.read_stage2
+    monkeypatch.setattr(steps, "read_stage2", lambda record, answer, **how: read(record, "", **how))
     assert "2 readings changed." in alice.post(address, follow=True).content.decode()
     assert Call.objects.count() == calls
     monkeypatch.setattr(launch, "MOST_READ_AT_ONCE", 5)

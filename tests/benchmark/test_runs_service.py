@@ -12,7 +12,6 @@ from django.utils import timezone
 from annotation.models import AuditEvent, Proposition, User
 from annotation.services.sample import load_sample
 from benchmark.models import Run, RunItem, RunReport, Stage
-from benchmark.services import evaluating
 from benchmark.services.datasets import freeze
 from benchmark.services.evaluating import read_again
 from benchmark.services.human_results import human_results
@@ -20,6 +19,7 @@ from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.results import records_of
 from benchmark.services.runs import extend_run, plan_of, run_again, start_run
+from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.item_readings import read_stage2
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED
@@ -235,7 +235,7 @@ def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, m
     def worse(record, answer, **form):
         return read_stage2(record, "", **form)
 
-    monkeypatch.setattr(evaluating, "read_stage2", worse)
+    monkeypatch.setattr(steps, "read_stage2", worse)
     assert read_again(by=None, run=run, now=NOW()) == 8
     assert Call.objects.count() == calls
     row = report_of(run)["entrants"][0]["stage2"]

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmark.models import DatasetStory, Run
+from benchmark.services.asking import reads_prompts
 from benchmark.services.estimates import Part, estimate_of
-from benchmark.services.in_context import WITH_EXAMPLES, reads_prompts
 from benchmark.services.judge_tests import SELF_TEST, standing_test, summaries_of
 from benchmark.services.plans import Plan
 from benchmark.services.preparing import prepare
 from benchmark.services.reports import scores_of
 from benchmark.services.watching import shortfall_of_run
+from benchmark.suites.omnitom.prompting.choosing import WITH_EXAMPLES
 from workers.domain.pricing import about
 from workers.management.bar import JobBar
 from workers.management.commands.work import draining

@@ -22,11 +22,12 @@ from benchmark.management.commands._runs import (
 )
 from benchmark.management.commands._scores import say_run
 from benchmark.models import LAUNCHED, Dataset, Form, Run, Stage
+from benchmark.services.asking import reads_prompts
 from benchmark.services.datasets import freeze
 from benchmark.services.estimates import parts_of
-from benchmark.services.in_context import SOURCES, reads_prompts
 from benchmark.services.plans import Plan, check
 from benchmark.services.runs import SUITE, start_run
+from benchmark.suites.omnitom.prompting.choosing import SOURCES
 from workers.management.ending import failure_of
 from workers.models import Endpoint
 

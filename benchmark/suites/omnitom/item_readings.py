@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from benchmark.suites.contract import Parsed
 from benchmark.suites.omnitom import official, repaired
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import DIMENSIONS, Labels
@@ -18,23 +18,9 @@ from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 
 
-@dataclass(frozen=True, slots=True)
-class ItemReadings:
-    """`official` and `repaired` as JSON-ready dicts; `score` and `repaired_score` from 0 to 1: F1 of stage 1, mean accuracy of stage
-    2. `unjudged` counts the rows that a judgement leaves out. `official` is None for structured output, which the released code cannot read; the scores are None where there is none, the
-    official one also where the released code would have ended with a traceback."""
-
-    official: dict[str, Any] | None
-    repaired: dict[str, Any]
-    score: float | None
-    repaired_score: float | None
-    unusable: str
-    unjudged: int = 0
-
-
 def read_stage1(
     record: Record, extraction: str, judgement: str, follow_up: str = "", *, structured: bool = False
-) -> ItemReadings:
+) -> Parsed:
     """Of a judgement; what it lacks the repaired reading takes from its follow-up, the official one never."""
     texts = {"extract": extraction, "judge": judgement}
     mended = repaired.stage1_result(record, texts | {"follow_up": follow_up}, structured=structured)
@@ -42,16 +28,16 @@ def read_stage1(
     mended_score = None if mended.unusable else repaired.stage1_score(mended).estimate["f1"]
     told = (mended_score, mended.unusable, sum(mended.unjudged))
     if structured:
-        return ItemReadings(None, kept, None, *told)
+        return Parsed(None, kept, None, *told)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage1_result(record, tables)
     held = _stage1(result) | _aborted(tables)
-    return ItemReadings(held, kept, None if tables.aborted else _f1(result), *told)
+    return Parsed(held, kept, None if tables.aborted else _f1(result), *told)
 
 
 def read_follow_up(
     record: Record, extraction: str, judgement: str, follow_up: str, *, structured: bool = False
-) -> ItemReadings:
+) -> Parsed:
     """How many of the rows that a judgement lacks its follow-up brings: {"asked", "judged"}."""
     texts = {"extract": extraction, "judge": judgement}
     before, after = (
@@ -60,15 +46,15 @@ def read_follow_up(
     )
     ignored = structured and ignores_schema(follow_up, "predictions", "gold")
     unusable = "" if after < before else repaired.JUDGE_NOT_STRUCTURED if ignored else repaired.NO_JUDGEMENT
-    return ItemReadings(None, {"asked": before, "judged": before - after}, None, None, unusable, after)
+    return Parsed(None, {"asked": before, "judged": before - after}, None, None, unusable, after)
 
 
-def read_stage1_rows(extraction: str, *, structured: bool = False) -> ItemReadings:
+def read_stage1_rows(extraction: str, *, structured: bool = False) -> Parsed:
     """An extraction alone has no score: `unusable` says whether it can be read, the repaired reading how many rows of which kinds."""
     rows = read_extraction(extraction, structured=structured)
     kinds = {"orders": [order_bucket(row.order) for row in rows], "roles": [role_of(row.actor) for row in rows]}
     unusable = "" if rows else repaired.why_unreadable(extraction, structured=structured)
-    return ItemReadings(None, {"rows": len(rows), **kinds}, None, None, unusable)
+    return Parsed(None, {"rows": len(rows), **kinds}, None, None, unusable)
 
 
 def _stage1(result: Stage1Result) -> dict[str, Any]:
@@ -77,17 +63,17 @@ def _stage1(result: Stage1Result) -> dict[str, Any]:
     return counts | {"orders": list(result.pred_orders), "roles": list(result.pred_roles)}
 
 
-def read_stage2(record: Record, answer: str, *, structured: bool = False) -> ItemReadings:
+def read_stage2(record: Record, answer: str, *, structured: bool = False) -> Parsed:
     texts = {"label": answer}
     mended = repaired.stage2_result(record, texts, structured=structured)
     kept = {"predicted": [row and list(row) for row in mended.predicted]}
     mended_score = None if mended.unusable else repaired.stage2_score(mended).estimate["overall_accuracy"]
     if structured:
-        return ItemReadings(None, kept, None, mended_score, mended.unusable)
+        return Parsed(None, kept, None, mended_score, mended.unusable)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage2_result(record, tables)
     held = {"predicted": [row and list(row) for row in result.predicted]} | _aborted(tables)
-    return ItemReadings(held, kept, None if tables.aborted else _accuracy(result), mended_score, mended.unusable)
+    return Parsed(held, kept, None if tables.aborted else _accuracy(result), mended_score, mended.unusable)
 
 
 def _aborted(tables: official.StoredTables) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from annotation.domain.corpus_files import MAX_LINE_BYTES, lines_of
 from annotation.domain.records import too_deep
+from benchmark.suites.contract import Sample
 from benchmark.suites.omnitom.labels import Labels, canonical_labels
 from judge.domain.text import normalise_space
 
@@ -60,6 +61,13 @@ def record_of(values: Mapping[str, Any]) -> Record:
         if not isinstance(values.get(name), str):
             raise BadRecord(f"the field {name} is no text.")
     return Record(story_id, values["story_category"], values["story"], tuple(map(_gold_row, beliefs)))
+
+
+def record_of_sample(sample: Sample) -> Record:
+    """Raises BadRecord."""
+    return Record(
+        int(sample.key), sample.category, sample.content["story"], tuple(map(_gold_row, sample.gold["beliefs"]))
+    )
 
 
 def _gold_row(belief: Mapping[str, Any]) -> GoldRow:

@@ -6,6 +6,7 @@ from benchmark.suites.contract import MetricGroup, Option, Suite
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES
 from benchmark.suites.omnitom.scoring import score_answers
+from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, parse, request
 from benchmark.suites.omnitom.tables import HEADERS
 
 EXTRACTION = MetricGroup(
@@ -16,9 +17,9 @@ EXTRACTION = MetricGroup(
     headers={"precision": "Precision", "recall": "Recall", "f1": "F1", "f1_category_mean": "F1, categories"},
     score="f1",
     score_title="F1 of extraction",
-    prompt="extract",
-    rests_on=("extract", "judge"),
-    scored="judge",
+    prompt=EXTRACT,
+    rests_on=(EXTRACT, JUDGE),
+    scored=JUDGE,
     judged=True,
     category_mean="f1",
     notes=(
@@ -33,16 +34,19 @@ LABELLING = MetricGroup(
     headers={"overall_accuracy": "Overall", **{f"acc_{COLUMNS[one]}": HEADERS[one] for one in DIMENSIONS}},
     score="overall_accuracy",
     score_title="Accuracy of labelling",
-    prompt="label",
-    rests_on=("label",),
-    scored="label",
+    prompt=LABEL,
+    rests_on=(LABEL,),
+    scored=LABEL,
 )
 
 
 SUITE = Suite(
     name="omnitom",
     title="OmniToM",
+    steps=STEPS,
     groups=(EXTRACTION, LABELLING),
+    request=request,
+    parse=parse,
     score=score_answers,
     options=(
         Option("story_ids", "", "omnitom: the stories to score, such as 1,4-7 (default: those with answers)"),

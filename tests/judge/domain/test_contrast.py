@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from annotation.services.sample import sample_records
+from annotation.domain.sample_corpus import sample_records
 from judge.domain.contrast import ALIKE, PAIRS_OF_A_KIND, Kind, contrast_calls, pairs_of
 from judge.domain.rewording import moved, negated, paraphrased
 

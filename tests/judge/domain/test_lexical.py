@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from rapidfuzz import fuzz
 
-from annotation.services.sample import sample_records
+from annotation.domain.sample_corpus import sample_records
 from judge.domain import lexical
 from judge.domain.lexical import THRESHOLD, align
 from judge.domain.lexical_guards import contradict

@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent.parent / "sample"
+
+
+def sample_records() -> list[dict]:
+    """The stories of the sample project with their gold, as records."""
+    return [json.loads(line) for line in (FOLDER / "stories.jsonl").read_text("utf-8").splitlines()]

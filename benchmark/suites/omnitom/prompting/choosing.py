@@ -1,0 +1,80 @@
+"""Which in-context examples a prompt shows: from the sample corpus or from calibration stories, never a story that the run asks about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+from annotation.domain.sample_corpus import sample_records
+from benchmark.suites.contract import Resources, Sample
+from benchmark.suites.omnitom.prompting.examples import Example, examples_for
+from benchmark.suites.omnitom.records import Record, record_of, record_of_sample
+
+WITH_EXAMPLES = 4
+"""The prompt level that has in-context examples."""
+SAMPLE, CALIBRATION = "sample", "calibration"
+SOURCES = {SAMPLE: "the sample corpus", CALIBRATION: "calibration stories"}
+CALIBRATION_SPLIT = "calibration"
+"""The split of a project whose stories may serve as examples."""
+
+
+def level_of(step: str, level: int, judge_level: int) -> int:
+    return judge_level if step == "judge" else level
+
+
+def wanted(step: str, *, level: int, judge_level: int, shots: int, examples: int) -> int:
+    """How many examples a prompt of the step is to have: none below level 4."""
+    count = shots if step == "judge" else examples
+    return count if level_of(step, level, judge_level) == WITH_EXAMPLES else 0
+
+
+def wanted_by(settings: Mapping[str, Any], step: str) -> int:
+    """How many examples a prompt of a run with these settings is to have; none for a judge that reads no prompt."""
+    if step == "judge" and not settings["judge_reads_prompts"]:
+        return 0
+    held = {name: settings.get(name, 0) for name in ("judge_level", "shots", "examples")}
+    return wanted(step, level=settings["level"], **held)
+
+
+def examples_of(sample: Sample, step: str, settings: Mapping[str, Any], resources: Resources) -> tuple[Example, ...]:
+    """What the prompt about the story shows: of the run's source, and of the other one where that has none for the category."""
+    count = wanted_by(settings, step)
+    return sourced_examples(sample, step, settings, resources, count)[1] if count else ()
+
+
+def sourced_examples(
+    sample: Sample, step: str, settings: Mapping[str, Any], resources: Resources, count: int
+) -> tuple[str, tuple[Example, ...]]:
+    """(the source that was used, its examples), both empty where neither has any."""
+    chosen = settings.get("examples_from", SAMPLE)
+    for source in (chosen, *(one for one in SOURCES if one != chosen)):
+        pool = sample_corpus()
+        if source == CALIBRATION:
+            numbers = tuple(settings.get("example_stories", ()))
+            pool = resources.derived(("examples", numbers), partial(_pool, numbers))
+        if found := _found(sample.category, step, sample.content["story"], count, pool):
+            return source, found
+    return "", ()
+
+
+@lru_cache(8192)
+def _found(category: str, step: str, text: str, count: int, pool: Pool) -> tuple[Example, ...]:
+    return examples_for(category, step, text, pool.records, count)
+
+
+class Pool:
+    """Records that may serve; itself the key of what was found among them, as hashing every row would take longer than finding."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self.records = tuple(records)
+
+
+@lru_cache(1)
+def sample_corpus() -> Pool:
+    return Pool(map(record_of, sample_records()))
+
+
+def _pool(numbers: Sequence[int], samples: Sequence[Sample]) -> Pool:
+    keys = set(map(str, numbers))
+    return Pool(record_of_sample(one) for one in samples if one.key in keys)

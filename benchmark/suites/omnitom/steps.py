@@ -1,0 +1,124 @@
+"""The four kinds of calls of OmniToM: what is asked, and how the answers are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.suites.contract import Parsed, Question, Sample, Step
+from benchmark.suites.omnitom.item_readings import read_follow_up, read_stage1, read_stage1_rows, read_stage2
+from benchmark.suites.omnitom.pipe_tables import extraction_rows
+from benchmark.suites.omnitom.prompting import (
+    built_in,
+    extraction_request,
+    judging_request,
+    labelling_request,
+)
+from benchmark.suites.omnitom.prompting.choosing import examples_of, level_of
+from benchmark.suites.omnitom.prompting.follow_up import Gaps, follow_up_request
+from benchmark.suites.omnitom.prompting.rendering import plain
+from benchmark.suites.omnitom.readings.extraction import read_extraction
+from benchmark.suites.omnitom.records import GoldRow, record_of_sample
+from benchmark.suites.omnitom.repaired import judged_counts
+from workers.providers.contract import Request
+
+EXTRACT, JUDGE, FOLLOW_UP, LABEL = "extract", "judge", "follow", "label"
+STEPS = (
+    Step(EXTRACT, "Extraction"),
+    Step(JUDGE, "Judging", judged=True, needs=(EXTRACT,)),
+    Step(FOLLOW_UP, "Follow-up", judged=True, needs=(EXTRACT, JUDGE), chosen=False, completes=JUDGE),
+    Step(LABEL, "Labelling"),
+)
+STRUCTURED = "structured"
+
+
+def request(question: Question) -> Request | str:
+    """What a story is asked at a step, or why nothing is to be asked. Raises BadPromptSet, ValueError."""
+    if question.step == EXTRACT:
+        return extraction_request(**_how(question))
+    if question.step == LABEL:
+        rows = record_of_sample(question.sample).rows
+        return labelling_request(rows=rows, counts=_label_counts(question), **_how(question))
+    if EXTRACT not in question.answers:
+        return "There is no extraction to be judged."
+    if question.step == JUDGE:
+        return _judging(question)
+    if JUDGE not in question.answers:
+        return "There is no judgement to follow up."
+    return _follow_up(question) or "Every row has a judgement."
+
+
+def parse(question: Question, answer: str) -> Parsed:
+    """Both readings of one answer. A judgement is read with the extraction that it judges and with its follow-up."""
+    record, structured = record_of_sample(question.sample), question.settings["form"] == STRUCTURED
+    extraction = question.answers.get(EXTRACT, "")
+    if question.step == JUDGE:
+        return read_stage1(record, extraction, answer, question.answers.get(FOLLOW_UP, ""), structured=structured)
+    if question.step == FOLLOW_UP:
+        return read_follow_up(record, extraction, question.answers.get(JUDGE, ""), answer, structured=structured)
+    if question.step == LABEL:
+        return read_stage2(record, answer, structured=structured)
+    return read_stage1_rows(answer, structured=structured)
+
+
+def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold: Sequence[GoldRow]) -> Request:
+    """What the run's judge is asked about predicted rows (actor, belief) and gold rows of a story."""
+    how, with_story = _how(question), question.settings["with_story"]
+    if not question.settings["judge_reads_prompts"]:  # it goes by the data alone, whatever the set has prompts for
+        how, with_story = how | {"prompt_set": built_in()}, False
+    return judging_request(predictions=predictions, gold=gold, with_story=with_story, **how)
+
+
+def predicted_rows(extraction: str, form: str) -> list[tuple[str, str]]:
+    """What the judge is shown of an extraction: the rows of official parsing, of structured output those of its own reading."""
+    rows = read_extraction(extraction, structured=True) if form == STRUCTURED else extraction_rows(extraction)
+    return [(row.actor, row.belief) for row in rows]
+
+
+def _judging(question: Question) -> Request:
+    shown = predicted_rows(question.answers[EXTRACT], question.settings["form"])
+    return judge_request(question, shown, record_of_sample(question.sample).rows)
+
+
+def _follow_up(question: Question) -> Request | None:
+    """None where the judgement leaves no row out."""
+    record, structured = record_of_sample(question.sample), question.settings["form"] == STRUCTURED
+    predicted = read_extraction(question.answers[EXTRACT], structured=structured)
+    judgement = question.answers[JUDGE]
+    counts = judged_counts({"judge": judgement}, predicted, record.shown, structured=structured)
+    missing = tuple([at for at, count in enumerate(side) if count is None] for side in counts)
+    if not any(missing):
+        return None
+    gaps = Gaps([(row.actor, row.belief) for row in predicted], plain(record.rows), missing)
+    return follow_up_request(_judging(question), judgement, gaps, form=question.settings["form"])
+
+
+def _how(question: Question) -> dict[str, Any]:
+    held, sample = question.settings, question.sample
+    step = JUDGE if question.step == FOLLOW_UP else question.step
+    return {
+        "story": sample.content["story"],
+        "category": sample.category,
+        "level": level_of(step, held["level"], held["judge_level"]),
+        "form": held["form"],
+        "schema": question.resources.schema,
+        "prompt_set": question.resources.prompts,
+        "examples": examples_of(sample, step, held, question.resources),
+        "max_tokens": held["max_tokens"],
+        "seed": held["seed"],
+    }
+
+
+def _label_counts(question: Question) -> Mapping[str, Mapping[str, int]]:
+    return question.resources.derived("label counts", count_labels)
+
+
+def count_labels(samples: Sequence[Sample]) -> dict[str, dict[str, int]]:
+    """How often each label stands in the gold of all stories, by dimension: what the majority baseline goes by."""
+    counts: dict[str, Counter[str]] = {}
+    for sample in samples:
+        for belief in sample.gold["beliefs"]:
+            for key, label in belief["labels"].items():
+                counts.setdefault(key, Counter())[label] += 1
+    return {key: dict(found) for key, found in counts.items()}
