@@ -9,7 +9,7 @@ from django import forms
 from workers.backends import PROVIDERS
 from workers.backends.baseline import MODELS
 from workers.backends.keys import looks_like_key
-from workers.models import UNBILLED, Endpoint
+from workers.models import IN_THE_WORKER, Endpoint
 from workers.services.endpoint_rules import BOUNDS, NAME_TOLD, bound_told, check_endpoint
 
 GROUPS = (
@@ -66,6 +66,11 @@ SENTENCES = {
     "baseline": "Majority, random, omniscient, lexical judge: reference points that need no model, key or network.",
     "scripted": "Answers from a script, with delays and failures: to try a set-up before it costs money.",
 }
+UNSET_PRICE = {
+    **dict.fromkeys(IN_THE_WORKER, "Empty: free."),
+    "vllm": "Empty: free where the server stands on this machine or in a private network, or has no key variable; else unknown. 0: free.",
+}
+"""What an empty price means, where it does not just mean that nobody knows it."""
 _TOO_LONG = "At most %(limit_value)d characters are expected; these are %(show_value)d."
 OPTIONS_HELP = {
     "openai": "A JSON object: max_tokens_field, reasoning_effort, extra_body, batch_poll_seconds.",
@@ -136,9 +141,9 @@ class EndpointForm(forms.ModelForm):
         if provider == "baseline":
             self.fields["model"] = forms.ChoiceField(choices=[(one, one) for one in MODELS], label="Baseline")
         self.instance.provider = provider  # what the other fields may say depends on it
-        if provider in UNBILLED and "price_input" in self.fields:
-            self.fields["price_input"].help_text = "Empty: free."
-            self.fields["price_output"].help_text = "Reasoning counts as output. Empty: free."
+        if (unset := UNSET_PRICE.get(provider)) and "price_input" in self.fields:
+            self.fields["price_input"].help_text = unset
+            self.fields["price_output"].help_text = f"Reasoning counts as output. {unset}"
         self.fields["options"].help_text = OPTIONS_HELP[provider]
         for name in set(BOUNDS) & set(self.fields):
             low, high = BOUNDS[name]

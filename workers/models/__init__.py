@@ -1,6 +1,6 @@
 from workers.models.batch import Batch, BatchEntry, BatchState
 from workers.models.call import COMPLETED, IN_FLIGHT, Attempt, Call, CallState
-from workers.models.endpoint import UNBILLED, Endpoint, EndpointPace, Provider
+from workers.models.endpoint import IN_THE_WORKER, Endpoint, EndpointPace, Provider
 from workers.models.job import OPEN, Item, ItemState, Job, JobOutcome, JobState
 from workers.models.making import Making
 from workers.models.worker import Process, Worker, WorkerState
@@ -8,8 +8,8 @@ from workers.models.worker import Process, Worker, WorkerState
 __all__ = [
     "COMPLETED",
     "IN_FLIGHT",
+    "IN_THE_WORKER",
     "OPEN",
-    "UNBILLED",
     "Attempt",
     "Batch",
     "BatchEntry",

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from workers.backends import PROVIDERS
+from workers.backends.addresses import host_of, is_private
 from workers.backends.contract import Spec
 from workers.domain.pricing import Prices
 from workers.domain.retrying import Policy
@@ -28,8 +29,8 @@ def _price(help_text: str) -> models.DecimalField:
     )
 
 
-UNBILLED = ("vllm", "vllm-engine", "baseline", "scripted")
-"""Providers that nobody sends a bill for: without a price they are free, while of others it is unknown."""
+IN_THE_WORKER = ("vllm-engine", "baseline", "scripted")
+"""Providers that answer in the worker's own process: nobody sends a bill for them."""
 
 
 class Endpoint(models.Model):
@@ -109,12 +110,6 @@ class Endpoint(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def save(self, *args, **kwargs) -> None:
-        if self.provider in UNBILLED:
-            self.price_input = Decimal(0) if self.price_input is None else self.price_input
-            self.price_output = Decimal(0) if self.price_output is None else self.price_output
-        super().save(*args, **kwargs)
-
     @property
     def spec(self) -> Spec:
         return Spec(
@@ -132,8 +127,19 @@ class Endpoint(models.Model):
         )
 
     @property
+    def is_unbilled(self) -> bool:
+        """Whether nobody can send a bill: then it is free where no price is set, while of others the price is unknown.
+
+        So is what answers in the worker, and a vLLM server that is asked without a key, or at an address of a private network.
+        """
+        own_server = self.provider == "vllm" and (not self.api_key_env or is_private(host_of(self.base_url)))
+        return own_server or self.provider in IN_THE_WORKER
+
+    @property
     def prices(self) -> Prices:
-        return Prices(self.price_input, self.price_cached, self.price_cache_write, self.price_output, self.price_batch)
+        unset = Decimal(0) if self.is_unbilled else None
+        input_, output = (unset if one is None else one for one in (self.price_input, self.price_output))
+        return Prices(input_, self.price_cached, self.price_cache_write, output, self.price_batch)
 
     @property
     def policy(self) -> Policy:
