@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from decimal import Decimal
 
 import pytest
@@ -57,8 +58,22 @@ def test_sums_say_what_they_do_not_hold():
     assert about(None, None) == about(Money(unpriced=3), Money(unpriced=3)) == "at a price that is unknown"
     assert about(Decimal(1), Decimal(2)) == "about $1.0000, at most $2.0000"
     assert "about $1.0000 and 2 calls of unknown price" in about(Money(Decimal(1), 2), Money(Decimal(2), 2))
-    assert Money(Decimal("1.2"), 1).as_json == {"cost": None, "unpriced_calls": 1}
-    assert Money(Decimal("1.5")).as_json == {"cost": 1.5, "unpriced_calls": 0}
+    assert Money(Decimal("1.2"), 1).as_json == {"cost": None, "known_cost": 1.2, "unpriced_calls": 1}
+    assert Money(Decimal("1.5")).as_json == {"cost": 1.5, "known_cost": 1.5, "unpriced_calls": 0}
+
+
+def test_commands_print_the_known_part_and_how_many_calls_have_no_price(unpriced, trial, capsys):
+    priced = unpriced(price_input=Decimal(1000), price_output=Decimal(1000))
+    items = [(priced, "", "a"), (unpriced(), "", "b"), (unpriced(), "", "c")]
+    job = jobs.start_job(by="alice", purpose="trial", title="Trial", items=items, now=timezone.now())
+    call_command("work", "--job", job.uid, "--json")
+    known = Call.objects.get(endpoint=priced).cost
+    told = json.loads(capsys.readouterr().out)
+    money = {name: told[name] for name in ("cost", "known_cost", "unpriced_calls")}
+    assert known > 0 and money == {"cost": None, "known_cost": float(known), "unpriced_calls": 2}
+    call_command("work", "--job", job.uid)
+    said = capsys.readouterr().out.splitlines()
+    assert f"cost: {dollars(known)} and 2 calls of unknown price" in said and not any("None" in one for one in said)
 
 
 def test_what_nobody_bills_is_free_and_what_is_billed_is_unknown(make_endpoint):
