@@ -13,11 +13,12 @@ from django.core.exceptions import ValidationError
 
 from workers import backends
 from workers.backends.addresses import check_allowed, check_host
-from workers.backends.errors import BackendError
+from workers.backends.errors import BackendError, Rejected
 from workers.backends.keys import LOOKS_LIKE_A_KEY, looks_like_key, variable_problem
-from workers.backends.options import OPTIONS, check_options
+from workers.backends.options import OPTIONS, check_options, highest_prices
 from workers.backends.vllm_engine import OPTIONS as ENGINE_OPTIONS
 from workers.domain.ledger_key import storable
+from workers.domain.pricing import exact_dollars
 from workers.models import Endpoint
 
 DAY = 86_400
@@ -148,8 +149,22 @@ def check_own_options(endpoint: Endpoint) -> None:
         raise ValidationError({"options": "NUL characters and halves of surrogate pairs cannot be stored."})
     known = ENGINE_OPTIONS if endpoint.provider in backends.ENGINES else OPTIONS[endpoint.provider]
     _told_at("options", lambda: check_options(endpoint.options, known))
+    _told_at("options", lambda: _check_highest_prices(endpoint))
     if endpoint.provider in ("baseline", "scripted"):
         _told_at("model" if endpoint.provider == "baseline" else "options", lambda: backends.make(endpoint.spec))
+
+
+def _check_highest_prices(endpoint: Endpoint) -> None:
+    """Raises Rejected where a router may choose a host that is dearer than the endpoint's prices, from which money is reserved."""
+    prices, most = endpoint.prices, highest_prices(endpoint.options.get("extra_body", {}))
+    if prices.are_known and most and (most[0] > prices.input or most[1] > prices.output):
+        of_router, of_model = (
+            f"{exact_dollars(a)} and {exact_dollars(b)}" for a, b in (most, (prices.input, prices.output))
+        )
+        raise Rejected(
+            f"extra_body's max_price is {of_router} for input and output, and the model's prices are {of_model}: a call could cost more "
+            "than is reserved for it. Lower max_price, or raise the prices."
+        )
 
 
 def _told_at(field: str, check: Callable[[], object]) -> None:
