@@ -31,6 +31,23 @@ def shared() -> Path:
     return SHARED
 
 
+@pytest.fixture(scope="session", autouse=True)
+def contexts_of_pages_alone(django_test_environment) -> None:
+    """`response.context` holds what the view gave the page's own template.
+
+    Django copies the whole context for every included piece and every widget of a form too: a fifth of the time of a long page.
+    """
+    from django.template.base import Template
+    from django.test.signals import template_rendered
+
+    def render(template: Template, context) -> str:
+        if context.template is template and not (template.name or "").startswith("django/forms/"):
+            template_rendered.send(sender=template, template=template, context=context)
+        return template.nodelist.render(context)
+
+    Template._render = render  # Django sets its own back at the end of the session
+
+
 @pytest.fixture(autouse=True)
 def quick_and_local(settings, tmp_path, monkeypatch) -> None:
     """Fast password hashing, plain static files, no shared cache and no files outside the test."""
