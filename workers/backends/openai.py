@@ -73,7 +73,7 @@ def http_client(spec: Spec) -> httpx2.AsyncClient:
     """What is under both packages: no redirect is followed, no forbidden address is asked, answers come in through the wire."""
     redact = Redactor([api_key(spec)] if spec.api_key_env else [])
     hosts = spec.hosts if spec.base_url else (host_of(address_of(spec)),)
-    wire = Wire(limit=spec.answer_bytes, redact=redact, hosts=hosts)
+    wire = Wire(limit=spec.answer_bytes, redact=redact, hosts=hosts, proxied=spec.proxied)
     return httpx2.AsyncClient(transport=wire, timeout=None, follow_redirects=False)
 
 

@@ -124,6 +124,7 @@ class Endpoint(models.Model):
             options=self.options,
             answer_bytes=settings.ANSWER_MAX_BYTES,
             hosts=settings.ENDPOINT_HOSTS,
+            proxied=settings.ENDPOINT_PROXY,
         )
 
     @property
