@@ -30,8 +30,8 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("name", metavar="NAME")
-        parser.add_argument("--provider", required=True, choices=list(PROVIDERS))
-        parser.add_argument("--model", required=True)
+        parser.add_argument("--provider", choices=list(PROVIDERS), help="of a new endpoint")
+        parser.add_argument("--model", help="of a new endpoint: what the provider calls it")
         parser.add_argument("--revision")
         parser.add_argument("--base-url", metavar="URL")
         parser.add_argument(
@@ -48,7 +48,7 @@ class Command(JsonCommand):
             parser.add_argument(f"--{name.replace('_', '-')}", metavar="USD", help=told)
         for name in _SWITCHES:
             parser.add_argument(f"--{name.replace('_', '-')}", choices=["yes", "no"])
-        parser.add_argument("--update", action="store_true")
+        parser.add_argument("--update", action="store_true", help="change what else is given of one that is there")
         parser.add_argument(
             "--try", action="store_true", help="then ask it one short question, and say what it supports"
         )
@@ -59,6 +59,9 @@ class Command(JsonCommand):
             raise ValueError(f"There is an endpoint {options['name']!r} already; add --update to change it.")
         if options["update"] and not held:
             raise ValueError(f"There is no endpoint {options['name']!r} to change; leave --update out to register it.")
+        lacking = [f"--{name}" for name in ("provider", "model") if options[name] is None]
+        if lacking and not held:
+            raise ValueError(f"A new endpoint needs {' and '.join(lacking)}; --help says what can be given.")
         values = {} if held else dict(DEFAULTS.get(options["provider"], {}))
         values |= {name: options[name] for name in (*_PLAIN, *_NUMBERS) if options[name] is not None}
         prices = {name: options[name] for name in _PRICES if options[name] is not None}
