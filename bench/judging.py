@@ -3,19 +3,23 @@
 Stories differ in length and in difficulty, and longer and harder ones hold more rows that match nothing. The judge leaves rows out at
 random, or more often in long tables, or more often where a row matches nothing, or it stops before the end of its second table.
 
-    python -m bench.judging            # the table of docs/benchmarks.md
-    python -m bench.judging --repetitions 100 --stories 20 50
+    python bench/judging.py            # the table of docs/benchmarks.md
+    python bench/judging.py --repetitions 100 --stories 20 50
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from random import Random
 from statistics import mean
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmark.suites.omnitom.analyses import stage1_analyses
 from benchmark.suites.omnitom.estimating import COMPLETE, StoryScore, report

@@ -110,9 +110,9 @@ def run_item_of(access: RunAccess, pk: int) -> RunItem:
 
 
 def report_access(user: User, slug: str, uid: str) -> tuple[ProjectAccess, SharedReport]:
-    """A frozen report, for members who may see results."""
+    """A frozen report, for members who may see results; its figures are read where they are shown, by no list of items."""
     access = results_access(user, slug)
-    held = SharedReport.objects.select_related("created_by", "run")
+    held = SharedReport.objects.select_related("created_by", "run").defer("figures")
     return access, get_object_or_404(held, project=access.project, uid=uid)
 
 

@@ -156,6 +156,7 @@ WORKER_LEASE_SECONDS = environment.integer("WORKER_LEASE_SECONDS", 20, low=2, hi
 ANSWER_MAX_BYTES = environment.integer("ANSWER_MAX_MB", 16, low=1, high=1024) * 1_000_000
 WORKER_SWEEP_SECONDS = environment.integer("WORKER_SWEEP_SECONDS", 5, low=1, high=600)
 ENDPOINT_HOSTS = environment.listing("ENDPOINT_HOSTS")
+ENDPOINT_PROXY = environment.boolean("ENDPOINT_PROXY", False)
 # Providers know no settings. Set, not defaulted: a child process with another CREDENCE_VAR has another folder.
 os.environ["SCRIPTED_DIR"] = str(VAR_DIR / "scripts")
 

@@ -6,11 +6,16 @@ from django.views.generic import RedirectView
 handler500 = "config.trouble.failed"
 
 urlpatterns = [
-    # One log-in, with its limits.
+    # One log-in and one change of the password, with their limits.
     path(
         "site-admin/login/",
         login_not_required(RedirectView.as_view(pattern_name="login", query_string=True)),
         name="site_admin_login",
+    ),
+    path(
+        "site-admin/password_change/",
+        RedirectView.as_view(pattern_name="password_change"),
+        name="site_admin_password_change",
     ),
     path("site-admin/", admin.site.urls),
     path("api/", include("config.api")),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.prepared import copy_prepared
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync API runs an event loop of its own
 
@@ -29,6 +32,31 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the folder shared/ beside the checkout is absent")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory) -> Callable[[Path], Path]:
+    """Makes the data folder of an empty installation on SQLite: `prepared(tmp_path / "var")`."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own  # the folder of all processes of this run
+    return lambda var: copy_prepared(var, shared)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def contexts_of_pages_alone(django_test_environment) -> None:
+    """`response.context` holds what the view gave the page's own template.
+
+    Django copies the whole context for every included piece and every widget of a form too: a fifth of the time of a long page.
+    """
+    from django.template.base import Template
+    from django.test.signals import template_rendered
+
+    def render(template: Template, context) -> str:
+        if context.template is template and not (template.name or "").startswith("django/forms/"):
+            template_rendered.send(sender=template, template=template, context=context)
+        return template.nodelist.render(context)
+
+    Template._render = render  # Django sets its own back at the end of the session
 
 
 @pytest.fixture(autouse=True)

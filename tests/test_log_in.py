@@ -9,7 +9,7 @@ import pytest
 from django.core.cache import cache
 from django.db import connections
 from django.test import Client
-from django.urls import reverse
+from django.urls import URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from annotation.models import LogInCount, User
@@ -45,7 +45,7 @@ def statuses(attempt, times: int, name: str = "bob", **how) -> list[int]:
 def test_an_account_is_guessed_at_three_times_from_wherever(attempt):
     assert [attempt("bob", address=f"192.0.2.{at}").status_code for at in range(4)] == [200, 200, 429, 429]
     locked = attempt("bob", PASSWORD, address="192.0.2.77")
-    assert locked.status_code == 429 and "Too many log-in attempts" in locked.content.decode()
+    assert locked.status_code == 429 and "Too many wrong passwords" in locked.content.decode()
     assert 0 < int(locked["Retry-After"]) <= 301  # minutes, not hours
     assert attempt("BOB", PASSWORD).status_code == 429  # whatever its spelling
     assert attempt("bea", PASSWORD).status_code == 302
@@ -220,6 +220,83 @@ def test_changing_the_e_mail_address_asks_for_the_password(cast, client):
     assert client.post(reverse("account"), given | {"password": PASSWORD}).status_code == 302
     bob = User.objects.get(username="bob")
     assert bob.email == "elsewhere@example.org" and bob.check_password(PASSWORD)
+
+
+ASKING = {
+    "/login/": {"username": "bob", "password": "wrong"},
+    "/account/": {"display_name": "Bob", "email": "elsewhere@example.org", "password": "wrong"},
+    "/account/password/": {"old_password": "wrong", "new_password1": NEW, "new_password2": NEW},
+}
+"""Every form that asks for the password that somebody has, with a wrong guess."""
+
+
+def plain_addresses(patterns, before: str = "/"):
+    for one in patterns:
+        if isinstance(one, URLResolver):
+            yield from plain_addresses(one.url_patterns, before + str(one.pattern))
+        elif not one.pattern.converters and "(" not in str(one.pattern):
+            yield before + str(one.pattern)
+
+
+def test_every_form_that_asks_for_the_password_is_known(cast):
+    cast.alice.is_superuser = cast.alice.is_staff = True
+    cast.alice.save()
+    known, unknown = Client(), Client()
+    known.force_login(cast.alice)
+    asking = set()
+    for address in plain_addresses(get_resolver().url_patterns):
+        for browser in (known, unknown):
+            page = browser.get(address)
+            if page.status_code == 200 and not page.streaming and b'"current-password"' in page.content:
+                asking.add(address)
+    assert asking == set(ASKING)
+
+
+@pytest.mark.parametrize("address", ASKING)
+def test_a_wrong_password_in_any_form_counts_as_a_wrong_log_in(address, cast, client, attempt):
+    if address != reverse("login"):
+        client.force_login(cast.bob)
+    answers = [client.post(address, ASKING[address]) for _ in range(4)]
+    assert [one.status_code for one in answers] == [200, 200, 429, 429]
+    assert "Too many wrong passwords" in answers[-1].content.decode() and 0 < int(answers[-1]["Retry-After"]) <= 301
+    assert attempt("bob", PASSWORD).status_code == 429
+    assert User.objects.get(username="bob").check_password(PASSWORD)
+    assert User.objects.get(username="bob").email == "bob@example.org"
+
+
+@pytest.mark.parametrize("address", list(ASKING)[1:])
+def test_wrong_log_ins_count_in_every_form(address, cast, client, attempt, monkeypatch):
+    client.force_login(cast.bob)
+    statuses(attempt, 3)
+    seen = looked_at(monkeypatch)
+    right = {name: PASSWORD if value == "wrong" else value for name, value in ASKING[address].items()}
+    assert client.post(address, right).status_code == 429 and seen == []
+
+
+@pytest.mark.parametrize("address", list(ASKING)[1:])
+def test_what_is_no_wrong_guess_does_not_count(address, cast, client):
+    client.force_login(cast.bob)
+    empty = {name: "" if value == "wrong" else value for name, value in ASKING[address].items()}
+    right = {name: PASSWORD if value == "wrong" else value for name, value in ASKING[address].items()}
+    assert {client.post(address, empty).status_code for _ in range(5)} == {200}
+    assert client.post(address, right).status_code == 302
+    assert not any(LogInCount.objects.values_list("attempts", flat=True))
+
+
+def test_a_known_browser_guesses_by_itself_in_every_form(cast, attempt):
+    browser = Client()
+    attempt("bob", PASSWORD, client=browser)
+    assert [browser.post("/account/", ASKING["/account/"]).status_code for _ in range(4)] == [200, 200, 429, 429]
+    assert attempt("bob", PASSWORD).status_code == 302
+
+
+def test_the_site_admin_s_pages_change_a_password_where_everybody_does(cast, client):
+    cast.alice.is_superuser = cast.alice.is_staff = True
+    cast.alice.save()
+    client.force_login(cast.alice)
+    for method in (client.get, client.post):
+        answer = method("/site-admin/password_change/")
+        assert (answer.status_code, answer["Location"]) == (302, reverse("password_change"))
 
 
 def test_another_name_asks_for_none(cast, client):

@@ -26,6 +26,7 @@ PAGES = {
     "end_api_token": MEMBER,
     "password_change": MEMBER,
     "password_change_done": MEMBER,
+    "site_admin_password_change": MEMBER,
     "annotation:home": MEMBER,
     "annotation:new_project": SITE,
     "annotation:project": ANNOTATOR,

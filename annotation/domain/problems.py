@@ -24,17 +24,32 @@ class Problems(list[Problem]):
         super().__init__()
         self.total = 0
         self._last: Problem | None = None
+        self._lines: dict[tuple[str, int, str], int] = {}
 
-    def add(self, problem: Problem) -> None:
+    def add(self, problem: Problem, *, once: bool = False) -> None:
+        """`once`: the same message of other lines says nothing new; it is listed at the first of them, with their number."""
         self.total += 1
-        self._last = problem
-        if len(self) < MAX_LISTED_PROBLEMS:
+        key = (problem.file, 0 if once else problem.line, problem.message)
+        if key in self._lines:
+            self._lines[key] += 1
+        elif len(self) < MAX_LISTED_PROBLEMS:
+            self._lines[key] = 1
             self.append(problem)
+        else:
+            self._last = problem
 
     def as_dicts(self) -> list[dict]:
         """The listed problems in order of file and line; the last entry counts those that are not listed."""
-        listed = [problem.as_dict() for problem in self]
-        if unlisted := self.total - len(self):
-            rest = Problem(self._last.file, self._last.line, f"{unlisted} more problems are not listed.")
+        listed = [problem.as_dict() | {"message": self._told(problem)} for problem in self]
+        if unlisted := self.total - sum(self._lines.values()):
+            rest = Problem(
+                self._last.file,
+                self._last.line,
+                f"{unlisted} more problem{' is' if unlisted == 1 else 's are'} not listed.",
+            )
             listed.append(rest.as_dict())
         return listed
+
+    def _told(self, problem: Problem) -> str:
+        more = self._lines.get((problem.file, 0, problem.message), 1) - 1
+        return problem.message + (f" ({more:,} more line{'' if more == 1 else 's'} like it.)" if more else "")

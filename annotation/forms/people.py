@@ -17,6 +17,10 @@ def refuse_bidi_controls(name: str) -> None:
         )
 
 
+WRONG = "password_incorrect"
+"""The code of an error of a form: the password that was typed is not that of the account. Django's own forms have the same."""
+
+
 class InviteForm(forms.Form):
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
     email = forms.EmailField(required=False, label="For whom", help_text="An e-mail address, to know the link by.")
@@ -65,9 +69,15 @@ class AccountForm(forms.ModelForm):
 
     def clean(self) -> dict:
         given = super().clean()
-        if "email" in self.changed_data and not self.instance.check_password(given.get("password", "")):
-            self.add_error("password", "To change the e-mail address, type the password that you log in with.")
+        password = given.get("password", "")
+        if self.asks_for_password and not self.instance.check_password(password):
+            told = "To change the e-mail address, type the password that you log in with."
+            self.add_error("password", forms.ValidationError(told, code=WRONG if password else "required"))
         return given
+
+    @property
+    def asks_for_password(self) -> bool:
+        return "email" in self.changed_data
 
 
 class TokenForm(forms.Form):

@@ -29,11 +29,12 @@ VoteKey = tuple[int, str, int]
 
 
 class Refused(ValueError):
-    """What is wrong with one row, as one sentence; `keeps` where a vote cast in the product stays as it is."""
+    """What is wrong with one row, as one sentence; `keeps` where a vote cast in the product stays as it is, `once` where the
+    sentence is said of one row for all that it is true of."""
 
-    def __init__(self, sentence: str, *, keeps: bool = False) -> None:
+    def __init__(self, sentence: str, *, keeps: bool = False, once: bool = False) -> None:
         super().__init__(sentence)
-        self.keeps = keeps
+        self.keeps, self.once = keeps, once
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,9 @@ class Batch:
 
     def _check_member(self, person: Person) -> None:
         if person.kind is Kind.FORMER:
-            raise Refused(f"{person.name} left the project; only votes that are there already can come again.")
+            raise Refused(
+                f"{person.name} left the project; only votes that are there already can come again.", once=True
+            )
 
     def _key(self, cell: tuple[int, str, int | None], row: VoteRow) -> str:
         """The same row of a file has the same key, so that it is the same change when it comes again."""
@@ -206,7 +209,8 @@ class Batch:
         slot = next((one for one in range(1, overlap + 1) if one not in seats.values()), None)
         if slot is None:
             row = placed.row
-            raise Refused(f"Story {row.story} has its {overlap} annotators already, without {row.annotator}.")
+            told = f"Story {row.story} has its {overlap} annotators already, without {row.annotator}."
+            raise Refused(told, once=True)
         return slot
 
     def _take_seat(self, story: int, annotator: int, slot: int) -> None:

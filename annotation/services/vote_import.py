@@ -112,7 +112,7 @@ def _placed(rows: list[VoteRow], places: _Places, file: str, result: ImportedVot
         try:
             found.append(places.place(row))
         except Refused as error:
-            result.problems.add(Problem(file, row.line, str(error)))
+            result.problems.add(Problem(file, row.line, str(error)), once=error.once)
     return sorted(found, key=lambda one: one.story)
 
 
@@ -159,7 +159,7 @@ class _Places:
                 self.people[told] = f"annotator {error}"
         person = self.people[told]
         if isinstance(person, str):
-            raise Refused(person)
+            raise Refused(person, once=True)
         return person
 
     def _check_once(self, cell: tuple, row: VoteRow) -> None:
@@ -223,7 +223,7 @@ def _count(batch: Batch, file: str, result: ImportedVotes) -> None:
     for placed, outcome in batch.outcomes:
         if isinstance(outcome, Refused):
             result.kept += outcome.keeps
-            result.problems.add(Problem(file, placed.row.line, str(outcome)))
+            result.problems.add(Problem(file, placed.row.line, str(outcome)), once=outcome.once)
             continue
         result.created += outcome
         result.unchanged += not outcome

@@ -19,11 +19,14 @@ from annotation.services.people import (
     open_invitation,
     sign_up,
 )
+from annotation.views.log_in import refuse_guess
 from core.idempotency.forms import made_once, secret_for
 
 
 def account(request: HttpRequest) -> HttpResponse:
     form = AccountForm(request.POST or None, instance=request.user)
+    if form.is_bound and form.asks_for_password and (refusal := refuse_guess(request, form, "password")):
+        return refusal
     if request.method == "POST" and form.is_valid():
         form.save()
         messages.success(request, "Saved.")

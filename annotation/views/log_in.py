@@ -3,10 +3,12 @@ from __future__ import annotations
 import math
 
 from django.contrib.auth import views as auth
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse_lazy
 
+from annotation.forms.people import WRONG
 from annotation.services.log_in_limits import begin_attempt, limits_of, note_success, take_back, wait_of
 
 
@@ -34,6 +36,31 @@ def _too_many(request: HttpRequest, wait: int) -> HttpResponse:
     answer = render(request, "429.html", {"minutes": math.ceil(wait / 60)}, status=429)
     answer["Retry-After"] = str(wait)
     return answer
+
+
+def refuse_guess(request: HttpRequest, form: BaseForm, field: str) -> HttpResponse | None:
+    """Count a wrong password in `field` as a wrong log-in of who is logged in; return the page that asks to wait where there were too many.
+
+    The form is not looked at before it may be.
+    """
+    limits = limits_of(request, request.user.get_username())
+    if wait := begin_attempt(limits):
+        return _too_many(request, wait)
+    if not form.has_error(field, WRONG):
+        take_back(limits)
+    elif wait := wait_of(limits):
+        return _too_many(request, wait)
+    return None
+
+
+class PasswordChange(auth.PasswordChangeView):
+    """Wrong guesses at the old password count as wrong log-ins do."""
+
+    def post(self, request: HttpRequest, *args, **kwargs) -> HttpResponse:
+        form = self.get_form()
+        if refusal := refuse_guess(request, form, "old_password"):
+            return refusal
+        return self.form_valid(form) if form.is_valid() else self.form_invalid(form)
 
 
 class Reset(auth.PasswordResetConfirmView):

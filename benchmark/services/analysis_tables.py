@@ -1,4 +1,4 @@
-"""The paper's further tables over runs, one reading each, with n and intervals: what `domain.omnitom.analyses` found, ready for pages and files."""
+"""The paper's further tables over runs, one reading each, with n and intervals: what `suites.omnitom.analyses` found, ready for pages and files."""
 
 from __future__ import annotations
 

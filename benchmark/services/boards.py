@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from annotation.models import Project
@@ -11,8 +12,8 @@ from benchmark.services.absences import absences, apart, is_absent
 from benchmark.services.conditions import FIELDS, named, ranked_together
 from benchmark.services.leaderboards import Entry, entries_of, label, newest, standing
 from benchmark.services.reports import reports_of
-from benchmark.services.selections import Selection, selection_named, selections_of
-from benchmark.suites.registry import keys_of, suites
+from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
+from benchmark.suites.registry import group_suite, keys_of, suites
 from workers.models import JobState
 
 
@@ -43,16 +44,9 @@ def board(
     reports = reports_of(runs)
     selections = selections_of(dataset, reports, runs)
     chosen = _chosen(dataset, selections, key)
-    fitting = [run for run in runs if chosen and chosen.stories <= set(reports[run.pk]["numbers"])]
-    everybody, absent = {}, []
-    for stage in keys_of(suite):
-        entries = entries_of(fitting, reports, stage)
-        absent += absences(stage, [one for one in entries if is_absent(one)])
-        entries = [
-            one for one in entries if not is_absent(one)
-        ]  # before the newest is chosen: an earlier run has figures
-        everybody[stage] = entries if all_runs else newest(entries)
-        named(everybody[stage])
+    fitting = _fitting(runs, reports, chosen)
+    everybody, without = _everybody(suite, fitting, reports, all_runs)
+    absent = [one for stage, entries in without.items() for one in absences(stage, entries)]
     known = {field: _names(everybody.values(), field) for field in FIELDS}
     stages, rankings = {}, {}
     for stage, entries in everybody.items():
@@ -71,6 +65,58 @@ def board(
         "failed": [run for run in fitting if run.job.has_failed],
         "absent": absent,
     }
+
+
+def ranking_with(
+    dataset: Dataset, form: str, stage: str, keys: Sequence[str], *, asked: Mapping[str, str]
+) -> dict[str, str]:
+    """What a board's address asks for so that its ranking of `stage` holds all entries of these `keys`.
+
+    That is `asked` (split, runs, judge, prompts) where it does; else with the entries' own conditions, with all runs, or over the stories of
+    one of their runs. Where no ranking holds all of them it is `asked`.
+    """
+    suite = group_suite(stage)
+    runs = finished_runs(dataset, form, suite)
+    reports = reports_of(runs)
+    selections = selections_of(dataset, reports, runs)
+    splits = dict.fromkeys([asked.get("split", ""), *(f"{OF_RUN}{key.partition('.')[0]}" for key in keys)])
+    for split, every in product(splits, dict.fromkeys([asked.get("runs") == "all", True])):
+        fitting = _fitting(runs, reports, _chosen(dataset, selections, split))
+        everybody, _ = _everybody(suite, fitting, reports, every)
+        known = {field: _names(everybody.values(), field) for field in FIELDS}
+        given = {field: asked.get(field, "") for field in FIELDS}
+        for conditions in (given, _own_conditions(everybody[stage], keys)):
+            together, _ = ranked_together(everybody[stage], conditions, known)
+            if set(keys) <= {one["key"] for one in together}:
+                held = {"split": split, "runs": "all" if every else "", **conditions}
+                return {name: value for name, value in held.items() if value}
+    return dict(asked)
+
+
+def _fitting(runs: Sequence[Run], reports: Mapping[int, Any], chosen: Selection | None) -> list[Run]:
+    """The runs that cover the stories of the selection."""
+    return [run for run in runs if chosen and chosen.stories <= set(reports[run.pk]["numbers"])]
+
+
+def _everybody(
+    suite: str, runs: Sequence[Run], reports: Mapping[int, Any], all_runs: bool
+) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
+    """By stage (the entries with figures, named, the newest of each settings alone unless `all_runs`; those without a single answer)."""
+    everybody, without = {}, {}
+    for stage in keys_of(suite):
+        entries = entries_of(runs, reports, stage)
+        without[stage] = [one for one in entries if is_absent(one)]
+        # before the newest is chosen: an earlier run has figures
+        entries = [one for one in entries if not is_absent(one)]
+        everybody[stage] = entries if all_runs else newest(entries)
+        named(everybody[stage])
+    return everybody, without
+
+
+def _own_conditions(entries: Sequence[Entry], keys: Sequence[str]) -> dict[str, str]:
+    """The first condition of each field that one of the entries has; a baseline has no prompts."""
+    held = [one["within"] for one in entries if one["key"] in keys]
+    return {field: next(filter(None, (one[field] for one in held)), "") for field in FIELDS}
 
 
 def _names(stages: Iterable[Sequence[Entry]], field: str) -> list[str]:

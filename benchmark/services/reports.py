@@ -36,7 +36,7 @@ def report_of(run: Run) -> dict[str, Any]:
     `stage1` and `stage2` are None or {official, repaired, answered, asked, analyses[, reason]}; `official` and `repaired` as
     score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an `interval` too.
     `reason` says why `official` is None; `answered` counts the answers that official scoring takes. `analyses` is {reading: those of
-    `domain.omnitom.analyses` with "outputs"}, None where the reading has no figures. A person's `stage2` has `labelled` and `own` too: the
+    `suites.omnitom.analyses` with "outputs"}, None where the reading has no figures. A person's `stage2` has `labelled` and `own` too: the
     figures by reading against gold that contains the person's own votes.
     """
     return reports_of([run])[run.pk]

@@ -56,6 +56,12 @@ def ordered_keys(keys: Iterable[str]) -> list[str]:
     return [key for key in _groups if key in wanted]
 
 
+def group_suite(key: str) -> str:
+    """The name of the suite that a metric group belongs to. Raises KeyError where there is none."""
+    group = group_named(key)
+    return next(name for name, suite in suites().items() if group in suite.groups)
+
+
 def group_named(key: str) -> MetricGroup:
     """The metric group of that key, of whatever suite. Raises KeyError where there is none."""
     _load()

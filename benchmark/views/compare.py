@@ -17,6 +17,7 @@ from annotation.models import Role
 from benchmark.access import comparison_for, results_access
 from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
+from benchmark.services.boards import ranking_with
 from benchmark.services.comparisons import Comparison, NotComparable, difference_table, items_behind, pair_of, unread
 from benchmark.services.comparisons import compare as compared
 from benchmark.services.conditions import FIELDS
@@ -74,11 +75,13 @@ def _tabs(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _board_query(chosen: Mapping[str, Any]) -> str:
-    """The ranking that the reader came from, as the leaderboard's address asks for it."""
-    run, comparison = chosen["runs"][0], chosen["comparison"]
-    asked = {"version": run.dataset.version, "form": run.form, "split": comparison["split"]}
-    asked |= {"stage": chosen["stage"], "reading": chosen["reading"], **ranking_in(chosen["asked"])}
-    return urlencode({name: value for name, value in asked.items() if value})
+    """A ranking that holds both, as the leaderboard's address asks for it: the one that the reader came from, if it does."""
+    run, stage, asked = chosen["runs"][0], chosen["stage"], chosen["asked"]
+    came_from = {"split": chosen["comparison"]["split"], **ranking_in(asked)}
+    ranking = ranking_with(run.dataset, run.form, stage, [asked["a"], asked["b"]], asked=came_from)
+    query = {"version": run.dataset.version, "form": run.form, "split": ranking.pop("split", "")}
+    query |= {"stage": stage, "reading": chosen["reading"], **ranking}
+    return urlencode({name: value for name, value in query.items() if value})
 
 
 def ranking_in(asked: Mapping[str, str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from django.core.exceptions import ValidationError
@@ -59,13 +59,40 @@ class JsonCommand(BaseCommand):
 
     def say(self, result: dict) -> None:
         for name, value in result.items():
-            self.stdout.write(f"{name}: {value}")
+            self.say_of(name, value)
+
+    def say_of(self, name: str, value: Any) -> None:
+        for line in _lines(name, value):
+            self.stdout.write(line)
 
     def failure(self, result: dict) -> str:
         return ""
 
     def note(self, message: str) -> None:
         self.stderr.write(message)
+
+
+def _lines(name: str, value: Any) -> list[str]:
+    """What a person reads of a value: counts by name stand in one line, other values by name each in one of their own."""
+    if not isinstance(value, Mapping):
+        return [f"{name}: {_plain(value)}"]
+    if all(isinstance(one, int) and not isinstance(one, bool) for one in value.values()):
+        return [f"{name}: {', '.join(f'{count:,} {_worded(what)}' for what, count in value.items()) or 'none'}"]
+    return [f"{name}:", *(f"  {line}" for what, one in value.items() for line in _lines(_worded(what), one))]
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return "not known"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value)) or "none"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _worded(name: object) -> str:
+    return str(name).replace("_", " ")
 
 
 def _sentence(error: Exception) -> str:

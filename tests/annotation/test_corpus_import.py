@@ -123,7 +123,7 @@ def records(tmp_path):
         ("[]\n{\n", "Nothing was imported: 2 problems, the first in {}, line 1: The line is JSON, but no object"),
         ("{\n", "Nothing was imported: 1 problem, the first in {}, line 1: The line is not JSON"),
         ("", "Nothing was imported: 1 problem, the first in {}, line 1: The file is empty"),
-        ("{\n" * 1002, "Nothing was imported: more than 1000 problems, the first in {}, line 1"),
+        ("{\n" * 1002, "Nothing was imported: 1002 problems, the first in {}, line 1"),
         ("\n", "Nothing was imported: the input holds no story."),
     ],
 )

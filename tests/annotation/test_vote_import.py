@@ -336,7 +336,7 @@ def test_a_dry_run_keeps_nothing_and_says_the_same(cast, make_story):
     assert not (Vote.objects.exists() or User.objects.exclude(imported_into=None).exists())
     assert not (Assignment.objects.exists() or AuditEvent.objects.exists())
     assert rehearsed.as_dict() == run(cast.project, *lines).as_dict()
-    assert (rehearsed.created, rehearsed.unchanged, len(rehearsed.problems)) == (12, 4, 4)
+    assert (rehearsed.created, rehearsed.unchanged, rehearsed.problems.total) == (12, 4, 4)
 
 
 def test_the_bulk_path_gives_the_rows_of_the_one_by_one_path(cast, make_story, seat):
@@ -420,6 +420,17 @@ def test_the_command_fails_where_no_vote_could_be_used(cast, story, tmp_path, ca
     assert [one["line"] for one in told["problems"]] == [2, 3]
     assert (told["created"], told["unchanged"], told["annotators"]) == (0, 0, [])
     assert caught.value.returncode == 1
+
+
+def test_what_many_rows_lack_is_told_once_and_counted(cast, story, tmp_path, capsys):
+    of_two = [row(name, actor=actor, belief=belief) for name in ("ada", "bruno", "chidi", "dora")
+              for actor, belief in (("Ines", "The key is in the bag"), ("Tomas", "It rains"))]  # fmt: skip
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join([HEAD, *of_two]), encoding="utf-8")
+    call_command("import_votes", str(path), project="minds")
+    said = capsys.readouterr()
+    assert "2 not imported." in said.out
+    assert said.err.count("has its 3 annotators already, without dora. (1 more line like it.)") == 1
 
 
 def test_the_command_says_who_everybody_is_and_an_unchanged_vote_is_no_failure(cast, story, tmp_path, capsys):

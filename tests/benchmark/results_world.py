@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from annotation.models import Membership, Role, User
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run
+from benchmark.services.reports import report_of
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from tests.copies import copied
 from workers.models import Endpoint
@@ -42,7 +43,7 @@ class ResultsWorld:
 
 
 def results_world(folder) -> ResultsWorld:
-    """A finished run over nine stories, made once a test process."""
+    """A finished run over nine stories with its report, made once a test process."""
     return copied("results", lambda: _made(folder))
 
 
@@ -62,4 +63,5 @@ def _made(folder) -> ResultsWorld:
             Membership.objects.create(project=dataset.project, user=people[name], role=role)
     world = ResultsWorld(dataset=dataset, run=None, models=models, **people)
     world.run = world.another("majority", "random", "omniscient", HOSTILE)
+    report_of(world.run)
     return world

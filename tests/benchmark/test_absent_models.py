@@ -9,7 +9,7 @@ import re
 from html import unescape
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Form, RunItem
@@ -84,6 +84,16 @@ def test_the_command_names_them(world, capsys):
     [absent] = told["absent"]
     assert (absent["stage"], absent["model"]) == ("stage1", "apart") and absent["why"].startswith(LEXICAL)
     assert told["rankings"]["stage1"]["others"][0]["models"] == ["apart"]
+
+
+def test_a_ranking_is_chosen_by_the_name_of_its_judge(world, capsys):
+    slug = world.dataset.project.slug
+    call_command("leaderboard", project=slug, judge="strict", json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["rankings"]["stage1"]["judge"].startswith("strict, rules")
+    assert [one["model"] for one in told["stages"]["stage1"]] == ["apart"]
+    with pytest.raises(CommandError, match=r"^No ranking has the judge 'stri'; there are: "):
+        call_command("leaderboard", project=slug, judge="stri")
 
 
 def test_who_has_no_usable_story_is_named_in_pictures_without_a_mark(world):

@@ -12,14 +12,16 @@ import pkgutil
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from itertools import product
 from types import SimpleNamespace
 
 import pytest
 from django import forms
+from django.forms.widgets import ChoiceWidget
 from django.http import QueryDict
+from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 from rest_framework.serializers import Serializer
@@ -43,6 +45,7 @@ from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
+from tests.copies import copied
 from workers.models import Item
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -63,7 +66,11 @@ def present_word(number: int) -> str:
 
 @pytest.fixture
 def world(tmp_path) -> ResultsWorld:
-    held = results_world(tmp_path)
+    return copied("closed gold", lambda: _planted(tmp_path))
+
+
+def _planted(folder) -> ResultsWorld:
+    held = results_world(folder)
     for story in held.dataset.stories.select_related("story"):
         _plant(story)
     held.project = held.dataset.project
@@ -258,12 +265,18 @@ def test_every_filter_is_walked():
 
 
 # --- the walk -----------------------------------------------------------------------------------------------------------------
-@pytest.fixture
-def site(world) -> SimpleNamespace:
-    """`told(person)`: by address what the person reads there, archives unpacked; `most` of each name."""
+def _with_addresses(folder) -> tuple[ResultsWorld, list[tuple[str, str]]]:
+    world = _planted(folder)
     category = world.dataset.stories.get(number=8).category
     world.alone = world.another("majority", stages=("label",), judge=None, category=category)
-    from django.test import Client
+    return world, addresses(world)
+
+
+@pytest.fixture
+def site(tmp_path, monkeypatch) -> SimpleNamespace:
+    """`told(person)`: by address what the person reads there, archives unpacked; `most` of each name."""
+    world, held = copied("closed gold with addresses", lambda: _with_addresses(tmp_path))
+    monkeypatch.setattr(ChoiceWidget, "render", _kept(ChoiceWidget.render))
 
     def told(person: User, names="", *, filters=False, most: int | None = None, but: str = "^$") -> dict[str, str]:
         client = Client()
@@ -277,8 +290,20 @@ def site(world) -> SimpleNamespace:
                 found[address] = f"{response.status_code} {_text(response)}"
         return found
 
-    held = addresses(world)
     return SimpleNamespace(told=told, world=world)
+
+
+def _kept(render: Callable[..., str]) -> Callable[..., str]:
+    """Draws the choices of a form once for each value: the walk opens a page of twelve of them five hundred times a person."""
+    drawn: dict[tuple, str] = {}
+
+    def draw(widget: ChoiceWidget, name: str, value, attrs=None, renderer=None) -> str:
+        key = (type(widget), name, repr(value), repr(attrs), repr(widget.attrs), repr(list(widget.choices)))
+        if key not in drawn:
+            drawn[key] = render(widget, name, value, attrs, renderer)
+        return drawn[key]
+
+    return draw
 
 
 def _text(response) -> str:

@@ -165,6 +165,41 @@ def test_from_a_ranking_to_two_of_its_models_and_back_to_all_its_pairs(judged_tw
             ]
 
 
+@pytest.mark.parametrize("limit", [0, 3])
+def test_from_a_run_to_two_of_its_models_and_to_all_pairs_of_their_ranking(world, client, limit):
+    """A run of another judge, repeated since, or over three of the nine stories: none of its rows is in the ranking that opens by itself."""
+    strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
+    for name in ("m", "n", "o"):
+        world.models[name] = endpoint(name, options={"default": "no table"})
+    world.another("m", "n", "o", stages=("extract", "judge"))
+    settings = {"stages": ("extract", "judge"), "judge": strict, "limit": limit}
+    run, _again = world.another("m", "n", **settings), world.another("m", "n", **settings)
+    client.force_login(world.alice)
+    compared = f"{world.base}/results/compare/"
+    first, second = (f"{run.uid}.{one.pk}" for one in run.entrants.all())
+    page = client.get(compared, {"a": first, "b": second, **hidden_inputs(_results_of(client, world, run), compared)})
+    [link] = [one for one in hrefs(page, "/results/differences/") if "stage=stage1" in one]
+    pairs = client.get(link)
+    keys = {one for row in pairs.context["table"]["rows"] for one in (row["row"]["first"], row["row"]["second"])}
+    found = pairs.context["board"]
+    assert {first, second} <= keys and found["rankings"]["stage1"].chosen["judge"].startswith(STRICT)
+    assert len(found["chosen"].stories) == (limit or 9)
+
+
+def _results_of(client, world, run):
+    """The part of a run's page that has its figures."""
+    return client.get(f"{world.base}/runs/{run.uid}/results/")
+
+
+def test_two_that_no_ranking_holds_open_the_ranking_that_they_were_chosen_from(judged_twice, client):
+    world = judged_twice
+    keys = [world.entrant("omniscient"), f"{world.strict.uid}.{world.strict.entrants.get().pk}"]
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/compare/", {"a": keys[0], "b": keys[1], "stage": "stage1"})
+    [link] = hrefs(page, "/results/differences/")
+    assert link.endswith("?version=1&form=text&stage=stage1&reading=repaired")
+
+
 def test_another_level_is_another_ranking_and_baselines_are_in_both(world):
     for name in ("m", "n"):
         world.models[name] = endpoint(name, options={"default": "no table"})

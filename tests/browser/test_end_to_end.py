@@ -48,8 +48,6 @@ class Server:
         inherited = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
         self.environment = inherited | {"CREDENCE_VAR": str(var), "DJANGO_SETTINGS_MODULE": "config.settings"}
         self.process: subprocess.Popen | None = None
-        self.manage("migrate", "-v", "0")
-        self.manage("collectstatic", "--noinput", "-v", "0")
 
     @property
     def url(self) -> str:
@@ -81,8 +79,8 @@ class Server:
 
 
 @pytest.fixture
-def server(tmp_path):
-    running = Server(tmp_path / "var")
+def server(prepared, tmp_path):
+    running = Server(prepared(tmp_path / "var"))
     running.manage("shell", "-v", "0", "-c", PEOPLE)
     record = {
         "story_id": 7,

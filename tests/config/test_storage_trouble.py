@@ -45,10 +45,8 @@ def says_one_sentence(done: subprocess.CompletedProcess, *parts: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def installation(tmp_path_factory) -> Path:
-    var = tmp_path_factory.mktemp("installation") / "var"
-    done = manage(var, "migrate", "-v", "0")
-    assert done.returncode == 0, done.stderr
+def installation(prepared, tmp_path_factory) -> Path:
+    var = prepared(tmp_path_factory.mktemp("installation") / "var")
     (var.parent / "stories.jsonl").write_text(RECORD)
     return var
 

@@ -15,6 +15,8 @@ import pytest
 
 from tests.patience import PATIENCE
 
+pytestmark = pytest.mark.xdist_group("web")  # one server for all
+
 ROOT = Path(__file__).resolve().parents[2]
 THREADS = 2
 HALF = {
@@ -32,15 +34,13 @@ def _environment(var: Path, port: int) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def site(prepared, tmp_path_factory):
     """Yield the port and the process of a server with an empty database."""
-    var = tmp_path_factory.mktemp("web") / "var"
+    var = prepared(tmp_path_factory.mktemp("web") / "var")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environment = _environment(var, port)
-    for command in (["migrate", "-v", "0"], ["collectstatic", "--noinput", "-v", "0"]):
-        subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True)
     process = subprocess.Popen([sys.executable, "-m", "config.web"], cwd=ROOT, env=environment, stderr=subprocess.PIPE)
     end = time.monotonic() + PATIENCE
     while True:

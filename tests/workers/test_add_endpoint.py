@@ -270,6 +270,21 @@ def test_an_update_changes_what_is_given_and_leaves_the_rest():
     )  # fmt: skip
 
 
+def test_an_update_names_neither_provider_nor_model():
+    add("small", model="first", provider="openai")
+    call_command("add_endpoint", "small", "--update", "--price-input", "3")
+    held = Endpoint.objects.get()
+    assert (held.provider, held.model, held.price_input) == ("openai", "first", 3)
+
+
+def test_a_new_endpoint_needs_provider_and_model():
+    told = "A new endpoint needs --provider and --model; --help says what can be given."
+    with pytest.raises(CommandError, match=f"^{told}$"):
+        call_command("add_endpoint", "small")
+    with pytest.raises(CommandError, match=r"^A new endpoint needs --model; "):
+        call_command("add_endpoint", "small", "--provider=openai")
+
+
 def test_an_endpoint_that_has_answered_keeps_its_model(make_call):
     call = make_call()
     with pytest.raises(CommandError, match="has answered already"):

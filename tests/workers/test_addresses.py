@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -119,6 +120,79 @@ def test_a_batch_follows_none_either(provider, redirecting, make_endpoint):
 
     asyncio.run(submit())
     assert asked and "/taken" not in asked
+
+
+@pytest.fixture
+def proxy(monkeypatch):
+    """URLs that a proxy was asked for; the worker's environment names it. It answers each call itself."""
+    asked: list[str] = []
+    answer = {"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}], "usage": {}}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.path)
+            self.rfile.read(int(self.headers.get("content-length") or 0))
+            body = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    for name in ("NO_PROXY", "HTTP_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{server.server_port}")
+    yield asked
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+
+
+def test_the_proxy_of_the_environment_is_not_used_by_itself(proxy, make_endpoint):
+    with pytest.raises(Unreachable, match=r"is not used \(ENDPOINT_PROXY\)\.$"):
+        _ask(make_endpoint("openai", base_url="http://127.0.0.1:1/v1").spec)
+    assert proxy == []
+
+
+@pytest.mark.parametrize("found", [["10.0.0.7"], []], ids=["resolves", "only the proxy knows it"])
+def test_where_the_site_says_so_calls_go_through_the_proxy(found, proxy, settings, monkeypatch, make_endpoint):
+    settings.ENDPOINT_PROXY = True
+    looked_up = _resolves_to(monkeypatch, *found)
+    spec = make_endpoint("openai", base_url="http://models.example/v1").spec
+    _ask(spec, times=3)
+    assert proxy == ["http://models.example/v1/chat/completions"] * 3
+    assert looked_up == ["models.example"], "the name was looked up once"
+
+
+def test_a_name_that_leads_to_a_forbidden_address_is_not_handed_to_the_proxy(
+    proxy, settings, monkeypatch, make_endpoint
+):
+    settings.ENDPOINT_PROXY = True
+    _resolves_to(monkeypatch, "10.0.0.7", "169.254.169.254")
+    with pytest.raises(Rejected, match="link-local or metadata"):
+        _ask(make_endpoint("openai", base_url="http://innocent.example/v1").spec)
+    assert proxy == []
+
+
+def test_hosts_that_the_environment_excepts_are_asked_without_the_proxy(proxy, settings, monkeypatch, make_endpoint):
+    settings.ENDPOINT_PROXY = True
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    with pytest.raises(Unreachable) as caught:
+        _ask(make_endpoint("openai", base_url="http://127.0.0.1:1/v1").spec)
+    assert proxy == [] and "ENDPOINT_PROXY" not in str(caught.value)
+
+
+def test_a_netrc_of_the_worker_is_not_read(redirecting, monkeypatch, tmp_path, make_endpoint):
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login somebody password secret\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    with pytest.raises(Rejected, match="which is not followed"):
+        _ask(make_endpoint("openai", base_url=redirecting[0]).spec)
 
 
 def _resolves_to(monkeypatch, *found: str) -> list[str]:
@@ -306,11 +380,12 @@ def test_hosts_that_only_look_like_the_list_are_not(url):
         addresses.check_allowed(url, ["models.example:8000"])
 
 
-def _ask(spec) -> None:
+def _ask(spec, *, times: int = 1) -> None:
     async def ask() -> None:
         backend = registry.make(spec)
         try:
-            await backend.complete({"model": "m", "messages": [], "max_tokens": 1}, timeout=5, call="c")
+            for _ in range(times):
+                await backend.complete({"model": "m", "messages": [], "max_tokens": 1}, timeout=5, call="c")
         finally:
             await backend.aclose()
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.db import connection
 from django.utils import timezone
 
@@ -16,7 +19,7 @@ from workers.providers import registry
 from workers.providers.chat_completions import body_of
 from workers.providers.contract import Message, Request, Spec
 from workers.providers.errors import Rejected
-from workers.providers.options import check_options, whole
+from workers.providers.options import COSTLY, check_options, whole
 from workers.services import claims, heartbeat, jobs
 from workers.services.batching import make_batch
 from workers.services.endpoints import save_endpoint
@@ -101,15 +104,16 @@ def test_two_batches_at_once_do_not_break_the_budget(two_endpoints, monkeypatch)
 
 # --- what options say -------------------------------------------------------------------------------------------------
 
-COSTLY = [
-    "n", "best_of", "max_tokens", "max_completion_tokens", "max_output_tokens", "tools", "functions", "service_tier", "model",
+REFUSED = [
+    "n", "best_of", "n_cmpl", "num_return_sequences", "route", "preset", "fallbacks", "num_retries", "providerOptions", "speed", "N-Predict",
+    "web_search", "use_search", "data_sources", "mcp_servers", "maxTokens", "max_tokens", "max_completion_tokens", "max_output_tokens", "tools", "functions", "service_tier", "model",
     "models", "messages", "stream", "use_beam_search", "web_search_options", "modalities", " N ", "Max_Tokens",
     "max_new_tokens", "num_predict", "candidate_count", "candidateCount", "generationConfig", "search_parameters", "enable_search",
     "plugins",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", COSTLY)
+@pytest.mark.parametrize("name", REFUSED)
 def test_options_cannot_raise_what_a_call_costs(name):
     options = {"extra_body": {name: 2}}
     with pytest.raises(Rejected, match=f"extra_body cannot set '{name}'"):
@@ -140,6 +144,49 @@ def test_no_model_thinks_for_longer_than_is_reserved(name, extra):
     assert whole({"max_tokens": 50, "extra_body": extra(50)}) == {"max_tokens": 50} | extra(50)
     with pytest.raises(Rejected, match=f"extra_body cannot set '{name}': a call could cost more"):
         whole({"max_tokens": 50, "extra_body": extra(51)})
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "dear-host", {}, {"order": ["dear-host"], "allow_fallbacks": False}, {"sort": "throughput"}, {"max_price": 1},
+        {"max_price": {"prompt": 1}}, {"max_price": {"prompt": "1", "completion": 2}}, {"max_price": {"prompt": True, "completion": 2}},
+        {"max_price": {"prompt": -1, "completion": 2}},
+    ],
+)  # fmt: skip
+def test_a_router_chooses_no_host_without_a_highest_price(choice):
+    told = "extra_body's provider lets a router choose hosts of other prices. Add max_price to it"
+    for name in ("provider", " Provider"):
+        options = {"extra_body": {name: choice}}
+        with pytest.raises(Rejected, match=told):
+            check_options(options, registry.find("openai").options)
+        with pytest.raises(Rejected, match=told):
+            whole({"max_tokens": 50} | options)
+
+
+@pytest.mark.parametrize(
+    ("most", "fits"),
+    [((0.15, 0.6), True), ((0, 0), True), ((0.16, 0.6), False), ((0.15, 0.61), False)],
+)
+def test_the_highest_price_of_a_router_is_not_above_that_of_the_model(most, fits):
+    choice = {"only": ["host"], "max_price": {"prompt": most[0], "completion": most[1]}}
+    values = {"name": "routed", "provider": "openai", "model": "small", "options": {"extra_body": {"provider": choice}}}
+    prices = {"price_input": Decimal("0.15"), "price_output": Decimal("0.60")}
+    save_endpoint(by="", values=values | {"name": "unpriced"})  # nothing is reserved where the price is unknown
+    if fits:
+        save_endpoint(by="", values=values | prices)
+        return
+    with pytest.raises(
+        ValidationError, match=r"and the model's prices are \$0\.15 and \$0\.60: a call could cost more"
+    ):
+        save_endpoint(by="", values=values | prices)
+
+
+def test_the_documentation_lists_what_is_refused():
+    text = (Path(__file__).resolve().parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([^|`]+) \| (`[^|]+`) \|$", text, flags=re.MULTILINE))
+    listed = {asked: tuple(re.findall(r"`(\w+)`", rows.get(asked, ""))) for asked in COSTLY}
+    assert listed == {asked: names for asked, names in COSTLY.items()}
 
 
 def test_other_fields_of_a_request_can_be_set():

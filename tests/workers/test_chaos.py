@@ -45,7 +45,9 @@ def place() -> dict:
 
 
 @pytest.mark.xdist_group("chaos")
-def test_eight_kills_lose_nothing_and_count_nothing_twice(place, tmp_path):
+def test_eight_kills_lose_nothing_and_count_nothing_twice(place, prepared, tmp_path):
+    if not place["database_url"]:
+        prepared(tmp_path / "var")
     with (
         own_database(place["database_url"]) as url,
         ModelServer(latency=0.3, jitter=0.2, batch_delay=1.5) as server,

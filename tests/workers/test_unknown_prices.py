@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import json
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -12,6 +14,7 @@ from django.utils import timezone
 
 from workers.domain.pricing import Money, Prices, about, dollars, estimated_tokens
 from workers.models import Call, Endpoint, JobState
+from workers.providers import registry
 from workers.providers.anthropic.backend import usage_of as anthropic_usage
 from workers.providers.chat_completions import usage_of
 from workers.providers.contract import Completion, Stop, Usage
@@ -23,16 +26,16 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def unpriced(make_endpoint):
-    """A scripted model whose price nobody knows, as that of a hosted one."""
+def billed(monkeypatch) -> None:
+    """Without a price, scripted answers cost what nobody knows, as those of a hosted model."""
+    scripted = registry.find("scripted")
+    monkeypatch.setitem(registry._providers, "scripted", replace(scripted, hosted=True))
 
-    def make(**fields):
-        endpoint = make_endpoint(**fields)
-        Endpoint.objects.filter(pk=endpoint.pk).update(price_input=None, price_output=None)
-        endpoint.refresh_from_db()
-        return endpoint
 
-    return make
+@pytest.fixture
+def unpriced(make_endpoint, billed):
+    """A scripted model whose price nobody knows."""
+    return make_endpoint
 
 
 def test_prices_that_are_unknown_make_no_sum():
@@ -58,14 +61,77 @@ def test_sums_say_what_they_do_not_hold():
     assert about(None, None) == about(Money(unpriced=3), Money(unpriced=3)) == "at a price that is unknown"
     assert about(Decimal(1), Decimal(2)) == "about $1.0000, at most $2.0000"
     assert "about $1.0000 and 2 calls of unknown price" in about(Money(Decimal(1), 2), Money(Decimal(2), 2))
-    assert Money(Decimal("1.2"), 1).as_json == {"cost": None, "unpriced_calls": 1}
-    assert Money(Decimal("1.5")).as_json == {"cost": 1.5, "unpriced_calls": 0}
+    assert Money(Decimal("1.2"), 1).as_json == {"cost": None, "known_cost": 1.2, "unpriced_calls": 1}
+    assert Money(Decimal("1.5")).as_json == {"cost": 1.5, "known_cost": 1.5, "unpriced_calls": 0}
+
+
+def test_commands_print_the_known_part_and_how_many_calls_have_no_price(unpriced, trial, capsys):
+    priced = unpriced(price_input=Decimal(1000), price_output=Decimal(1000))
+    items = [(priced, "", "a"), (unpriced(), "", "b"), (unpriced(), "", "c")]
+    job = jobs.start_job(by="alice", purpose="trial", title="Trial", items=items, now=timezone.now())
+    call_command("work", "--job", job.uid, "--json")
+    known = Call.objects.get(endpoint=priced).cost
+    told = json.loads(capsys.readouterr().out)
+    money = {name: told[name] for name in ("cost", "known_cost", "unpriced_calls")}
+    assert known > 0 and money == {"cost": None, "known_cost": float(known), "unpriced_calls": 2}
+    call_command("work", "--job", job.uid)
+    said = capsys.readouterr().out.splitlines()
+    assert f"cost: {dollars(known)} and 2 calls of unknown price" in said and not any("None" in one for one in said)
 
 
 def test_what_nobody_bills_is_free_and_what_is_billed_is_unknown(make_endpoint):
-    assert make_endpoint("vllm").prices.are_known and make_endpoint("scripted").prices.cost(Usage(input=9)) == 0
+    for provider in ("vllm", "vllm-engine", "baseline", "scripted"):
+        assert make_endpoint(provider).prices.cost(Usage(input=9)) == 0
     assert not make_endpoint("openai").prices.are_known
     assert make_endpoint("openai", price_input=Decimal(0), price_output=Decimal(0)).prices.are_known
+
+
+NEAR = [
+    "http://127.0.0.1:8001/v1", "http://localhost:8001/v1", "http://[::1]:8001/v1", "http://10.1.2.3/v1", "http://172.31.0.9/v1",
+    "http://192.168.1.5/v1", "http://[fd12::5]/v1", "http://[::ffff:10.1.2.3]/v1", "http://2130706433/v1", "http://gpu-box:8000/v1",
+    "http://gpu.local/v1", "http://gpu.lab.internal/v1", "http://gpu.home.arpa/v1", "http://GPU.local./v1",
+]  # fmt: skip
+FAR = [
+    "", "https://models.example/v1", "http://8.8.8.8/v1", "http://134744072/v1", "http://0x08080808/v1", "http://172.32.0.1/v1",
+    "http://[2001:4860::8888]/v1", "http://[::ffff:8.8.8.8]/v1", "https://local.example/v1", "https://gpu.notlocal/v1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("url", NEAR)
+def test_a_vllm_server_of_ones_own_is_free(make_endpoint, url):
+    assert make_endpoint("vllm", base_url=url, api_key_env="GPU_KEY").prices.cost(Usage(input=9)) == 0
+
+
+@pytest.mark.parametrize("url", FAR)
+def test_a_vllm_server_elsewhere_that_wants_a_key_may_send_bills(make_endpoint, url):
+    hosted = make_endpoint("vllm", base_url=url, api_key_env="GPU_KEY")
+    assert not hosted.prices.are_known and hosted.prices.at_most(9, 9) is None
+    assert make_endpoint("vllm", base_url=url).prices.are_known  # nobody to send a bill to
+    for price in (0, 2):
+        stated = {"price_input": Decimal(price), "price_output": Decimal(price)}
+        told = make_endpoint("vllm", base_url=url, api_key_env="GPU_KEY", **stated).prices
+        assert told.cost(Usage(input=1_000_000)) == price
+
+
+def test_a_server_that_moves_away_is_free_no_more(capsys):
+    asked = ("add_endpoint", "gpu", "--provider=vllm", "--model=small")
+    call_command(*asked, "--base-url=http://127.0.0.1:8001/v1", "--api-key-env=GPU_KEY")
+    assert Endpoint.objects.get().prices.are_known
+    call_command(*asked, "--update", "--base-url=https://models.example/v1")
+    assert not Endpoint.objects.get().prices.are_known
+
+
+def test_pages_and_the_api_say_what_a_hosted_vllm_server_costs(make_endpoint, page, admin):
+    hosted = {"base_url": "https://models.example/v1", "api_key_env": "GPU_KEY"}
+    make_endpoint("vllm", name="hosted", **hosted)
+    listed = page("workers:endpoints")
+    assert listed.count(">unknown</td>") == 2 and ">free</td>" not in listed
+    make_endpoint("vllm", name="own", base_url="http://gpu-box:8000/v1")
+    assert page("workers:endpoints").count(">free</td>") == 2
+    read = {name: admin.get(f"/api/v1/endpoints/{name}/").json()["price_output"] for name in ("hosted", "own")}
+    assert read == {"hosted": None, "own": "0.000000"}
+    rule = "Empty: free where the server stands on this machine or in a private network, or has no key variable; else unknown. 0: free."
+    assert page("workers:endpoint", "own").count(rule) == 2
 
 
 def test_answers_of_unknown_price_are_counted_not_summed(unpriced, start, drain, page):
@@ -97,7 +163,7 @@ def test_a_budget_is_refused_where_a_price_is_unknown(unpriced, start):
     assert (job.state, job.budget) == (JobState.RUNNING, None)
 
 
-def test_a_price_that_is_taken_back_pauses_the_job(make_endpoint, start, drain):
+def test_a_price_that_is_taken_back_pauses_the_job(make_endpoint, billed, start, drain):
     endpoint = make_endpoint(name="hosted", price_input=Decimal(1), price_output=Decimal(1))
     job = start(endpoint, ["a"], budget=Decimal(1))
     Endpoint.objects.update(price_input=None)
@@ -184,3 +250,18 @@ def test_zero_prices_of_earlier_days(make_endpoint, make_call):
     assert not read["hosted"].are_known and read["own"].cost(Usage(input=5, output=5)) == 0
     assert read["dear"].cost(Usage(input=1_000_000, cached=1_000_000)) == 3
     assert [Call.objects.get(pk=call.pk).cost for call in calls] == [None, 0]
+
+
+def test_zero_prices_of_hosted_vllm_servers(make_endpoint, make_call):
+    moved = importlib.import_module("workers.migrations.0013_zero_prices_of_hosted_vllm")
+    zero = {"price_input": 0, "price_output": 0, "api_key_env": "GPU_KEY"}
+    hosted = make_endpoint("vllm", name="hosted", base_url="https://models.example/v1", **zero)
+    own = make_endpoint("vllm", name="own", base_url="http://10.0.0.7:8000/v1", **zero)
+    paid = make_endpoint("vllm", name="paid", base_url="https://models.example/v1", **zero | {"price_output": 2})
+    calls = [make_call(one) for one in (hosted, own, paid)]
+    moved.zero_becomes_unknown(apps, None)
+    read = {one.name: one.prices for one in Endpoint.objects.filter(name__in=["hosted", "own", "paid"])}
+    assert not read["hosted"].are_known and read["own"].cost(Usage(input=5, output=5)) == 0
+    assert (read["paid"].input, read["paid"].output) == (None, 2)
+    assert Endpoint.objects.get(name="own").price_input is None  # so that it is free no more once it moves away
+    assert [Call.objects.get(pk=call.pk).cost for call in calls] == [None, 0, 0]

@@ -92,7 +92,10 @@ def test_one_job_is_seen_through_with_a_bar(make_endpoint, start, trial, capsys)
     out, err = capsys.readouterr()
     told = json.loads(out)
     assert told.pop("failures")["count"] == 1 and told.pop("unusable_answers") is None
-    assert told == {"job": job.uid, "state": "finished with failures", "done": 1, "failed": 1, "unusable": 0}
+    assert told == {
+        "job": job.uid, "state": "finished with failures", "done": 1, "failed": 1, "unusable": 0,
+        "cost": 0.0, "known_cost": 0.0, "unpriced_calls": 0,
+    }  # fmt: skip
     assert "2/2" in err and "failed=1" in err
     assert Item.objects.get(job=other).state == "waiting"
 

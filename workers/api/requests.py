@@ -17,7 +17,7 @@ ADDRESS = r"^https?://[!-~]+$"
 LINE = r"^[^\u0000-\u001f\u007f]+$"
 PRICE, FACTOR = r"^[0-9]{1,6}(\.[0-9]{1,6})?$", r"^[0-9](\.[0-9]{1,3})?$"
 _NO_KEY = "The name of an environment variable is expected, in capitals, never the key itself."
-_NOBODY_KNOWS = "Null: unknown; for a model of one's own, free."
+_NOBODY_KNOWS = "Null: unknown; free where nobody can send a bill (docs/models.md)."
 _NO_NUMBER = 'A number of US dollars as a string is expected, such as "0.15".'
 
 

@@ -11,6 +11,16 @@ from workers.models import Endpoint
 class EndpointOut(serializers.ModelSerializer):
     base_url = serializers.CharField()
     options = Options()
+    price_input = serializers.DecimalField(
+        12,
+        6,
+        source="prices.input",
+        allow_null=True,
+        help_text="US dollars per million tokens. Null: unknown. 0: free.",
+    )
+    price_output = serializers.DecimalField(
+        12, 6, source="prices.output", allow_null=True, help_text="Null: unknown. 0: free."
+    )
     tried = Options(help_text="What the last try said, and what it showed to be supported; empty without one.")
 
     class Meta:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from workers.providers.contract import Usage
 
@@ -111,8 +113,14 @@ class Money:
 
     @property
     def as_json(self) -> dict[str, float | int | None]:
-        """For commands: no number where a part of it is unknown."""
-        return {"cost": None if self.unpriced else float(self.known), "unpriced_calls": self.unpriced}
+        """For commands: `cost` of all calls, None where that of a part is unknown; `known_cost` of the others; how many are the part."""
+        known = float(self.known)
+        return {"cost": None if self.unpriced else known, "known_cost": known, "unpriced_calls": self.unpriced}
+
+    @classmethod
+    def of_json(cls, told: Mapping[str, Any]) -> Money:
+        """The sum that `as_json` told."""
+        return cls(Decimal(str(told["known_cost"])), told["unpriced_calls"])
 
 
 UNKNOWN = "unknown"

@@ -90,9 +90,9 @@ class EndpointForm(forms.ModelForm):
             self.fields["model"] = forms.ChoiceField(choices=[(one, one) for one in about.models])
         if about.model_label:
             self.fields["model"].label = about.model_label
-        if not about.hosted and "price_input" in self.fields:
-            self.fields["price_input"].help_text = "Empty: free."
-            self.fields["price_output"].help_text = "Reasoning counts as output. Empty: free."
+        if about.unset_price and "price_input" in self.fields:
+            self.fields["price_input"].help_text = about.unset_price
+            self.fields["price_output"].help_text = f"Reasoning counts as output. {about.unset_price}"
         self.fields["options"].help_text = about.options_help
         for name in set(BOUNDS) & set(self.fields):
             low, high = BOUNDS[name]

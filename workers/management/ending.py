@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workers.domain.outcomes import OUTCOME_NAMES, Outcome
+from workers.domain.pricing import Money
 from workers.models import Job, JobState
 from workers.services.failures import Failures, Shortfall, Unusable
 
@@ -14,6 +15,7 @@ _NOTHING = {
     OUTCOME_NAMES[Outcome.USELESS]: "came to nothing, no answer is usable",
 }
 """The states with which a command ends with 1."""
+_OF_MONEY = ("known_cost", "unpriced_calls")
 
 
 def told_of(job: Job, shortfall: Shortfall) -> dict[str, Any]:
@@ -27,8 +29,11 @@ def told_of(job: Job, shortfall: Shortfall) -> dict[str, Any]:
 
 
 def said_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What people read of a result: what it lacks is said in a sentence of its own."""
-    return {name: value for name, value in result.items() if name not in ("failures", "unusable_answers")}
+    """What people read of a result: money in words; what it lacks is said in a sentence of its own."""
+    said = {name: value for name, value in result.items() if name not in ("failures", "unusable_answers", *_OF_MONEY)}
+    if "cost" in said:
+        said["cost"] = str(Money.of_json(result))
+    return said
 
 
 def note_end(job: Job, shortfall: Shortfall, what: str, tell: Callable[[str], None]) -> None:

@@ -110,12 +110,6 @@ class Endpoint(models.Model):
     def __str__(self) -> str:
         return self.name
 
-    def save(self, *args, **kwargs) -> None:
-        if not self.about.hosted:
-            self.price_input = Decimal(0) if self.price_input is None else self.price_input
-            self.price_output = Decimal(0) if self.price_output is None else self.price_output
-        super().save(*args, **kwargs)
-
     @property
     def about(self) -> Provider:
         """What its provider says of itself; of one that is not registered any more, that it is not there."""
@@ -145,11 +139,19 @@ class Endpoint(models.Model):
             options=self.options,
             answer_bytes=settings.ANSWER_MAX_BYTES,
             hosts=settings.ENDPOINT_HOSTS,
+            proxied=settings.ENDPOINT_PROXY,
         )
 
     @property
+    def is_unbilled(self) -> bool:
+        """Whether nobody can send a bill: then it is free where no price is set, while of others the price is unknown."""
+        return not self.about.bills(self.spec)
+
+    @property
     def prices(self) -> Prices:
-        return Prices(self.price_input, self.price_cached, self.price_cache_write, self.price_output, self.price_batch)
+        unset = Decimal(0) if self.is_unbilled else None
+        input_, output = (unset if one is None else one for one in (self.price_input, self.price_output))
+        return Prices(input_, self.price_cached, self.price_cache_write, output, self.price_batch)
 
     @property
     def policy(self) -> Policy:

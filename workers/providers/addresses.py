@@ -40,6 +40,11 @@ _LAST = tuple(
 )
 """Networks whose last 32 bits are an IPv4 address."""
 _ISATAP = {0x5EFE, 0x2005EFE}
+_PRIVATE = tuple(
+    ipaddress.ip_network(one)
+    for one in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
+)
+_PRIVATE_NAMES = ("localhost", "local", "internal", "home.arpa")
 _PORTS = {"http": 80, "https": 443}
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -91,14 +96,31 @@ def is_forbidden(text: str) -> bool:
 
     An IPv6 address that carries an IPv4 address to a gateway or a tunnel is judged by both.
     """
+    address = _address_of(text)
+    return address is not None and any(one.is_link_local or one in _METADATA for one in (address, *_carried(address)))
+
+
+def is_private(host: str) -> bool:
+    """Whether a host is this machine or one of a private network, by how it is written: no name is resolved.
+
+    Names are private without a dot, and under localhost, local, internal and home.arpa, which the public name servers do not know.
+    """
+    if address := _address_of(host):
+        address = getattr(address, "ipv4_mapped", None) or address
+        return any(address in network for network in _PRIVATE)
+    name = host.lower().rstrip(".")
+    return bool(name) and ("." not in name or name.endswith(tuple(f".{one}" for one in _PRIVATE_NAMES)))
+
+
+def _address_of(text: str) -> Address | None:
+    """The address that a text writes in any spelling, None where it is a name."""
     try:
-        address = ipaddress.ip_address(text.partition("%")[0].strip("[]"))
+        return ipaddress.ip_address(text.partition("%")[0].strip("[]"))
     except ValueError:
         try:
-            address = ipaddress.ip_address(socket.inet_aton(text.rstrip(".")))
+            return ipaddress.ip_address(socket.inet_aton(text.rstrip(".")))
         except (OSError, UnicodeError, ValueError):
-            return False
-    return any(one.is_link_local or one in _METADATA for one in (address, *_carried(address)))
+            return None
 
 
 def _carried(address: Address) -> Iterator[Address]:

@@ -21,7 +21,7 @@ def http_client(spec: Spec, own: str) -> httpx2.AsyncClient:
     """
     redact = Redactor([api_key(spec)] if spec.api_key_env else [])
     hosts = spec.hosts if spec.base_url else (host_of(address_of(spec, own)),)
-    wire = Wire(limit=spec.answer_bytes, redact=redact, hosts=hosts)
+    wire = Wire(limit=spec.answer_bytes, redact=redact, hosts=hosts, proxied=spec.proxied)
     return httpx2.AsyncClient(transport=wire, timeout=None, follow_redirects=False)
 
 

@@ -93,7 +93,7 @@ class Spec:
     """What a backend knows about its endpoint. `api_key_env` is the name of a variable, never its value.
 
     `options` are the provider's own: see each backend's docstring. Of an answer at most `answer_bytes` are read. With
-    `hosts`, an endpoint that has an address is asked at these alone.
+    `hosts`, an endpoint that has an address is asked at these alone; `proxied`, through the proxy that the environment names.
     """
 
     provider: str
@@ -107,6 +107,7 @@ class Spec:
     options: Mapping[str, Any] = field(default_factory=dict)
     answer_bytes: int = 16_000_000
     hosts: Sequence[str] = ()
+    proxied: bool = False
 
 
 class Backend(Protocol):

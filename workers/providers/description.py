@@ -40,6 +40,7 @@ class Provider:
 
     How it works:
     - `hosted`: others run it and send bills, so that a model without a price is of unknown price. What is not hosted is free then.
+      `hosted_at` says it of an endpoint where some are hosted and some are one's own.
     - `in_process`: its backend holds the model itself, in a worker of its own (EngineBackend). `announcement` makes the sentence with
       which such a worker starts.
     - `reads_prompts`: false where it computes its answers from `Request.task` alone.
@@ -54,6 +55,7 @@ class Provider:
     - `defaults`, `left_out`, `placeholders`: fields of an endpoint that begin with another value, that say nothing here, and what empty
       ones show. `model_label`: what the field for the model is called.
     - `options`: the endpoint's options with their types; `options_told` a sentence about them in place of their names.
+    - `unset_price`: what an empty price means, where it does not just mean that nobody knows it.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Provider:
     batches: Callable[[Any, Sequence[str]], BatchBackend] | None = None
     position: int = 100
     hosted: bool = True
+    hosted_at: Callable[[Spec], bool] | None = None
     in_process: bool = False
     announcement: Callable[[Spec], str] | None = None
     reads_prompts: bool = True
@@ -77,6 +80,11 @@ class Provider:
     model_label: str = ""
     options: Known = field(default_factory=dict)
     options_told: str = ""
+    unset_price: str = ""
+
+    def bills(self, spec: Spec) -> bool:
+        """Whether somebody else runs the server of this endpoint and can send a bill."""
+        return self.hosted_at(spec) if self.hosted_at else self.hosted
 
     @property
     def options_help(self) -> str:

@@ -6,6 +6,7 @@ Which there are, each provider says in its description.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from workers.providers.errors import Rejected
@@ -18,16 +19,31 @@ BATCHED: Known = {"batch_poll_seconds": (float, int)}
 LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 """Names under which servers know the longest answer."""
 OUR_OWN = frozenset({"model", "messages", "stream", "stream_options"})
-COSTLY = frozenset({
-    *LIMITS, "n", "best_of", "use_beam_search", "tools", "tool_choice", "functions", "function_call", "parallel_tool_calls",
-    "web_search_options", "plugins", "service_tier", "modalities", "audio", "models", "route", "extra_body", "max_new_tokens",
-    "max_tokens_to_sample", "maxoutputtokens", "num_predict", "candidate_count", "candidatecount", "generation_config",
-    "generationconfig", "search_parameters", "enable_search", "search_options", "prediction",
-})  # fmt: skip
-"""Fields that make a call cost more than was reserved for it: more answers, longer ones, tools, another tariff, another model."""
+COSTLY: dict[str, tuple[str, ...]] = {
+    "more answers, or longer ones": (
+        "n", "n_cmpl", "best_of", "num_return_sequences", "candidate_count", "use_beam_search", "num_beams", *LIMITS, "max_new_tokens",
+        "max_tokens_to_sample", "max_length", "num_predict", "n_predict", "generation_config", "prediction", "modalities", "audio",
+    ),
+    "tools, searches and what they find": (
+        "tools", "tool_choice", "functions", "function_call", "parallel_tool_calls", "tool_resources", "mcp_servers", "plugins",
+        "connectors", "data_sources", "web_search", "web_search_options", "enable_search", "use_search", "search_options",
+        "search_parameters", "search_settings", "enable_deep_search", "enable_code_interpreter", "compound_custom",
+    ),
+    "another tariff": ("service_tier", "speed", "inference_geo", "performance_config"),
+    "other models, hosts or repeats": (
+        "models", "route", "preset", "fallbacks", "context_window_fallbacks", "content_policy_fallbacks", "num_retries", "max_retries",
+        "provider_options", "extra_body",
+    ),
+}  # fmt: skip
+"""Fields that make a call cost more than was reserved for it, by what they ask for. docs/models.md lists them, too."""
+PROVIDER = "provider"
+"""A router's choice of hosts, each with prices of its own: taken with a highest price alone."""
 _NESTS = ("options", "parameters")
 """Objects in which servers take the same fields again."""
-_THINKING = {"thinking_budget", "thinkingbudget", "budget_tokens", "max_thinking_tokens", "reasoning_budget"}
+_THINKING = (
+    "thinking_budget", "budget_tokens", "thinking_budget_tokens", "thinking_token_budget", "max_thinking_tokens", "reasoning_budget",
+    "max_reasoning_tokens",
+)  # fmt: skip
 """How many tokens a model may think for, wherever that is said; `reasoning` says it as max_tokens."""
 
 
@@ -52,14 +68,33 @@ def check_limits(options: Mapping[str, Any]) -> None:
 
 def check_extra_body(fields: Mapping[str, Any]) -> None:
     """Raises Rejected for a field that a call's reserved money does not cover, or that is said elsewhere."""
-    for name in fields:
+    for name, value in fields.items():
         plain = _plain(name)
-        inner = fields[name] if plain in _NESTS and isinstance(fields[name], Mapping) else {}
-        costly = name if plain in COSTLY else next((f"{name}.{one}" for one in inner if _plain(one) in COSTLY), "")
-        if costly:
-            raise _too_costly(costly)
-        if plain in OUR_OWN:
+        inner = value if plain in _NESTS and isinstance(value, Mapping) else {}
+        for said, path in [(plain, name), *((_plain(one), f"{name}.{one}") for one in inner)]:
+            if said in _ASKS:
+                raise _too_costly(path, _ASKS[said])
+        if plain in _OWN:
             raise Rejected(f"extra_body cannot set {name!r}: each call says that itself. Leave the field out.")
+    highest_prices(fields)
+
+
+def highest_prices(fields: Mapping[str, Any]) -> tuple[Decimal, Decimal] | None:
+    """The dollars per million tokens of input and output up to which a router may choose a host, None where nothing is said of hosts.
+
+    Raises Rejected for a choice without such a limit.
+    """
+    choices = [value for name, value in fields.items() if _plain(name) == PROVIDER]
+    if not choices:
+        return None
+    limits = choices[0].get("max_price") if isinstance(choices[0], Mapping) and len(choices) == 1 else None
+    found = [limits.get(name) if isinstance(limits, Mapping) else None for name in ("prompt", "completion")]
+    if any(type(one) not in (int, float) or one < 0 for one in found):
+        raise Rejected(
+            "extra_body's provider lets a router choose hosts of other prices. Add max_price to it, with numbers for prompt and "
+            "completion (dollars per million tokens) that are not above the model's prices, or leave provider out."
+        )
+    return Decimal(str(found[0])), Decimal(str(found[1]))
 
 
 def whole(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,17 +103,23 @@ def whole(body: Mapping[str, Any]) -> dict[str, Any]:
     check_extra_body(extra)
     reserved = max((body[name] for name in LIMITS if name in body), default=0)
     if over := next((name for name, most in _budgets(extra) if reserved and most > reserved), ""):
-        raise _too_costly(over)
+        raise _too_costly(over, "more thinking than the longest answer")
     return {name: value for name, value in body.items() if name != "extra_body"} | extra
 
 
 def _plain(name: str) -> str:
-    return name.strip().lower()
+    """A field's name without what servers spell in two ways: max_new_tokens, maxNewTokens."""
+    return name.strip().lower().replace("_", "").replace("-", "")
 
 
-def _too_costly(name: str) -> Rejected:
+_OWN = frozenset(map(_plain, OUR_OWN))
+_ASKS = {_plain(name): asked for asked, names in COSTLY.items() for name in names}
+_BUDGETS = frozenset(map(_plain, _THINKING))
+
+
+def _too_costly(name: str, asked: str) -> Rejected:
     return Rejected(
-        f"extra_body cannot set {name!r}: a call could cost more than is reserved for it. Leave the field out."
+        f"extra_body cannot set {name!r}: a call could cost more than is reserved for it ({asked}). Leave the field out."
     )
 
 
@@ -87,5 +128,5 @@ def _budgets(fields: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, f
         here = f"{path}.{name}" if path else name
         if isinstance(value, Mapping):
             yield from _budgets(value, here)
-        elif isinstance(value, int | float) and (_plain(name) in _THINKING or here == "reasoning.max_tokens"):
+        elif isinstance(value, int | float) and (_plain(name) in _BUDGETS or here == "reasoning.max_tokens"):
             yield here, value

@@ -22,6 +22,7 @@ from workers.providers.addresses import FORBIDDEN, check_allowed, guarded_socket
 from workers.providers.contract import Completion, Stop
 from workers.providers.errors import BackendError, Lost, Rejected, TooLong, Unreachable, Unreadable
 from workers.providers.headers import kept
+from workers.providers.proxies import UNUSED, Judge, proxy_of
 from workers.providers.redaction import Redactor
 
 CONNECT_SECONDS = 30.0
@@ -102,11 +103,13 @@ def read_json(content: bytes) -> dict[str, Any]:
 class Wire(httpx2.AsyncBaseTransport):
     """aiohttp under httpx, at half the CPU of the default. `limit` in bytes, of an answer or of one line of a file.
 
-    No redirect is followed. Every request goes to one of `hosts`, where some are given, and never to a forbidden address.
+    No redirect is followed. Every request goes to one of `hosts`, where some are given, and never to a forbidden address. `proxied`
+    requests take the proxy that the environment names.
     """
 
-    def __init__(self, *, limit: int, redact: Redactor, hosts: Collection[str] = ()) -> None:
-        self.limit, self.redact, self.hosts = limit, redact, hosts
+    def __init__(self, *, limit: int, redact: Redactor, hosts: Collection[str] = (), proxied: bool = False) -> None:
+        self.limit, self.redact, self.hosts, self.proxied = limit, redact, hosts, proxied
+        self._judge = Judge()
         self._session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -114,10 +117,14 @@ class Wire(httpx2.AsyncBaseTransport):
         check_allowed(str(request.url), self.hosts)
         if is_forbidden(request.url.host):  # a proxy would connect to it in our place
             raise Rejected(FORBIDDEN)
+        named = proxy_of(str(request.url))
+        proxy, unused = (named, "") if self.proxied else ("", UNUSED if named else "")
+        if proxy:
+            await self._judge.check(request.url.host)
         held = _current.get() or Exchange()
         by_line = request.headers.pop(next(iter(BY_LINE)), None)
-        with _translated(held):
-            answer = await self._send(request, held)
+        with _translated(held, unused):
+            answer = await self._send(request, held, proxy)
         held.left, held.status = True, answer.status
         headers = self._headers(answer)
         unpack = unpacking(answer.headers.get("content-encoding", ""))
@@ -135,7 +142,7 @@ class Wire(httpx2.AsyncBaseTransport):
         if self._session is not None:
             await self._session.close()
 
-    async def _send(self, request: httpx2.Request, held: Exchange) -> aiohttp.ClientResponse:
+    async def _send(self, request: httpx2.Request, held: Exchange, proxy: str) -> aiohttp.ClientResponse:
         times = request.extensions.get("timeout", {})
         connect = min(times.get("connect") or CONNECT_SECONDS, CONNECT_SECONDS)
         headers = [(name, value) for name, value in request.headers.multi_items() if name.lower() != "accept-encoding"]
@@ -145,6 +152,7 @@ class Wire(httpx2.AsyncBaseTransport):
             headers=[*headers, ("Accept-Encoding", "gzip, deflate")],
             data=_content(request),
             allow_redirects=False,
+            proxy=proxy or None,
             timeout=aiohttp.ClientTimeout(
                 total=None, connect=times.get("pool"), sock_connect=connect, sock_read=times.get("read")
             ),
@@ -163,7 +171,7 @@ class Wire(httpx2.AsyncBaseTransport):
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 skip_auto_headers=("User-Agent", "Content-Type"),
-                trust_env=True,
+                trust_env=False,  # the proxy is named above; keys are not read from a netrc
                 trace_configs=[watch],
             )
         return self._session
@@ -278,8 +286,8 @@ def _content(request: httpx2.Request) -> Any:
 
 
 @contextmanager
-def _translated(held: Exchange) -> Iterator[None]:
-    """The one place where aiohttp's errors become ours."""
+def _translated(held: Exchange, hint: str = "") -> Iterator[None]:
+    """The one place where aiohttp's errors become ours. `hint`: what else there is to say where there was no connection."""
     try:
         yield
     except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
@@ -289,7 +297,7 @@ def _translated(held: Exchange) -> Iterator[None]:
         if not held.left and FORBIDDEN in str(error):
             raise Rejected(FORBIDDEN) from error
         if not held.left:
-            raise Unreachable(f"No connection: {told}.") from error
+            raise Unreachable(f"No connection: {told}.{hint}") from error
         if isinstance(error, aiohttp.ClientResponseError):
             raise Unreadable(f"The answer is not HTTP: {told}.") from error
         raise Lost(f"The connection broke before the answer was whole ({told}).") from error

@@ -12,12 +12,13 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from core.texts import storable
+from workers.domain.pricing import exact_dollars
 from workers.models import Endpoint
 from workers.providers import registry
 from workers.providers.addresses import check_allowed, check_host
-from workers.providers.errors import BackendError
+from workers.providers.errors import BackendError, Rejected
 from workers.providers.keys import LOOKS_LIKE_A_KEY, looks_like_key, variable_problem
-from workers.providers.options import check_options
+from workers.providers.options import check_options, highest_prices
 
 DAY = 86_400
 BOUNDS: dict[str, tuple[int, int]] = {
@@ -152,8 +153,22 @@ def check_own_options(endpoint: Endpoint) -> None:
     if "\\u0000" in text or storable(text) != text:
         raise ValidationError({"options": "NUL characters and halves of surrogate pairs cannot be stored."})
     _told_at("options", lambda: check_options(endpoint.options, endpoint.about.options))
+    _told_at("options", lambda: _check_highest_prices(endpoint))
     if endpoint.about.refuses_at:
         _told_at(endpoint.about.refuses_at, lambda: registry.make(endpoint.spec))
+
+
+def _check_highest_prices(endpoint: Endpoint) -> None:
+    """Raises Rejected where a router may choose a host that is dearer than the endpoint's prices, from which money is reserved."""
+    prices, most = endpoint.prices, highest_prices(endpoint.options.get("extra_body", {}))
+    if prices.are_known and most and (most[0] > prices.input or most[1] > prices.output):
+        of_router, of_model = (
+            f"{exact_dollars(a)} and {exact_dollars(b)}" for a, b in (most, (prices.input, prices.output))
+        )
+        raise Rejected(
+            f"extra_body's max_price is {of_router} for input and output, and the model's prices are {of_model}: a call could cost more "
+            "than is reserved for it. Lower max_price, or raise the prices."
+        )
 
 
 def _told_at(field: str, check: Callable[[], object]) -> None:

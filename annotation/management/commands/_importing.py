@@ -6,7 +6,6 @@ from pathlib import Path
 
 from django.core.management.base import CommandError
 
-from annotation.domain.problems import MAX_LISTED_PROBLEMS
 from annotation.management.json_command import JsonCommand
 
 
@@ -19,16 +18,10 @@ class ImportCommand(JsonCommand):
         if self.refusal:
             raise CommandError(self.refusal)
 
-    def judged(self, result: dict, *, taken: int) -> dict:
-        """The result as it is; where nothing was `taken`, the command will end with its first problem."""
-        if not taken and (problems := result["problems"]):
-            first, count = problems[0], len(problems)
-            # A file's further problems are one line that only counts them.
-            told = (
-                f"more than {MAX_LISTED_PROBLEMS} problems"
-                if count > MAX_LISTED_PROBLEMS
-                else counted(count, "problem")
-            )
+    def judged(self, result: dict, *, taken: int, problems: int) -> dict:
+        """The result as it is; where nothing was `taken` of lines of which so many are problems, the command will end with the first."""
+        if not taken and problems:
+            first, told = result["problems"][0], counted(problems, "problem")
             self.refusal = (
                 f"Nothing was imported: {told}, the first in {first['file']}, line {first['line']}: {first['message']}"
             )

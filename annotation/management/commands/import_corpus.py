@@ -38,7 +38,7 @@ class Command(ImportCommand):
         orphans = Project.objects.filter(slug=options["project"]).exclude(memberships__role=Role.ADMIN)
         if result.created and orphans.exists():
             self.note(f"{options['project']} has no admin but the site admins; add_member gives it one.")
-        return self.judged(result.as_dict(), taken=result.stories)
+        return self.judged(result.as_dict(), taken=result.stories, problems=result.problems.total)
 
     def _admin(self, name: str | None, slug: str) -> User | None:
         if name is None:

@@ -26,11 +26,13 @@ class Command(ImportCommand):
                 now=timezone.now(),
                 progress=lambda done: self.note(f"{done} rows read") if options["verbosity"] > 1 else None,
             )
-        return self.judged(result.as_dict(), taken=result.created + result.unchanged)
+        return self.judged(result.as_dict(), taken=result.created + result.unchanged, problems=result.problems.total)
 
     def say(self, result: dict) -> None:
         votes = counted(result["votes"], "vote")
-        self.stdout.write(f"{votes}: {result['created']} created, {result['unchanged']} unchanged.")
+        refused = result["votes"] - result["created"] - result["unchanged"]
+        told = f", {refused} not imported" if refused else ""
+        self.stdout.write(f"{votes}: {result['created']} created, {result['unchanged']} unchanged{told}.")
         for one in result["annotators"]:
             self.stdout.write(f"  {one['name']}: {one['kind']}, {counted(one['votes'], 'vote')}")
         if result["kept"]:

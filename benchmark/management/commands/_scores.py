@@ -15,10 +15,8 @@ def say_run(command: JsonCommand, told: Mapping[str, Any]) -> None:
             say_scores(command, value)
         elif name == "judge_test":
             command.stdout.write(f"self-test of the judge: {value['told']}")
-        elif isinstance(value, Mapping):
-            command.stdout.write(f"{name}: {', '.join(f'{count:,} {what}' for what, count in value.items())}")
         else:
-            command.stdout.write(f"{name}: {value}")
+            command.say_of(name, value)
 
 
 def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "") -> None:

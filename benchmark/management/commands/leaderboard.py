@@ -51,10 +51,8 @@ class Command(JsonCommand):
         form = options["form"] or form_to_show(dataset)
         asked = {field: options[field] or "" for field in FIELDS}
         found = board(dataset, form, options["split"], all_runs=options["all_runs"], asked=asked)
-        for field, name in asked.items():
-            if name and name not in found["conditions"][field]:
-                known = "; ".join(found["conditions"][field]) or "none"
-                raise ValueError(f"No ranking has the {field} {name!r}; there are: {known}.")
+        if (full := {field: _full_name(field, name, found) for field, name in asked.items()}) != asked:
+            found = board(dataset, form, options["split"], all_runs=options["all_runs"], asked=full)
         named = selection_named(dataset, options["split"] or "")
         if options["split"] and (named is None or found["chosen"] is None or found["chosen"].stories != named.stories):
             known = ", ".join(one.key for one in found["selections"] if one.key) or "none"
@@ -112,6 +110,18 @@ class Command(JsonCommand):
             self.note("No finished run has figures of these stories; --dataset and --split choose others.")
         if "path" in result:
             self.stdout.write(f"\npath: {result['path']}")
+
+
+def _full_name(field: str, name: str, found: Mapping[str, Any]) -> str:
+    """The name of the rankings' `field` that is `name`, or alone begins with it: `lexical-judge` for `lexical-judge, rules 3`."""
+    known = found["conditions"][field]
+    alike = [one for one in known if one.startswith(f"{name}, ")]
+    if not name or name in known:
+        return name
+    if len(alike) != 1:
+        what = f"{len(alike)} rankings have" if alike else "No ranking has"
+        raise ValueError(f"{what} the {field} {name!r}; there are: {'; '.join(known) or 'none'}.")
+    return alike[0]
 
 
 def _version(project: Project, number: int | None) -> Dataset:

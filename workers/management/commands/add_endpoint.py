@@ -31,8 +31,8 @@ class Command(JsonCommand):
     def add_arguments(self, parser) -> None:
         parser.add_argument("name", metavar="NAME")
         who = "; ".join(f"{one.name}: {one.label}" for one in registry.registered())
-        parser.add_argument("--provider", required=True, choices=registry.names(), help=f"who answers. {who}")
-        parser.add_argument("--model", required=True)
+        parser.add_argument("--provider", choices=registry.names(), help=f"of a new endpoint, who answers. {who}")
+        parser.add_argument("--model", help="of a new endpoint: what the provider calls it")
         parser.add_argument("--revision")
         parser.add_argument("--base-url", metavar="URL")
         parser.add_argument(
@@ -49,7 +49,7 @@ class Command(JsonCommand):
             parser.add_argument(f"--{name.replace('_', '-')}", metavar="USD", help=told)
         for name in _SWITCHES:
             parser.add_argument(f"--{name.replace('_', '-')}", choices=["yes", "no"])
-        parser.add_argument("--update", action="store_true")
+        parser.add_argument("--update", action="store_true", help="change what else is given of one that is there")
         parser.add_argument(
             "--try", action="store_true", help="then ask it one short question, and say what it supports"
         )
@@ -60,6 +60,9 @@ class Command(JsonCommand):
             raise ValueError(f"There is an endpoint {options['name']!r} already; add --update to change it.")
         if options["update"] and not held:
             raise ValueError(f"There is no endpoint {options['name']!r} to change; leave --update out to register it.")
+        lacking = [f"--{name}" for name in ("provider", "model") if options[name] is None]
+        if lacking and not held:
+            raise ValueError(f"A new endpoint needs {' and '.join(lacking)}; --help says what can be given.")
         values = {} if held else dict(registry.find(options["provider"]).defaults)
         values |= {name: options[name] for name in (*_PLAIN, *_NUMBERS) if options[name] is not None}
         prices = {name: options[name] for name in _PRICES if options[name] is not None}

@@ -83,7 +83,7 @@ class Command(JsonCommand):
         shortfall = shortfall_of(job, total=done.total)
         note_end(job, shortfall, "job", self.note)
         counts = {"done": done.done, "failed": done.failed, "unusable": done.unusable}
-        return {"job": job.uid, **told_of(job, shortfall), **counts}
+        return {"job": job.uid, **told_of(job, shortfall), **counts, **done.money.as_json}
 
     def say(self, result: dict) -> None:
         super().say(said_of(result))

@@ -18,6 +18,7 @@ PROVIDER = Provider(
     sentence="Answers from a script, with delays and failures: to try a set-up before it costs money.",
     backend=_backend,
     hosted=False,
+    unset_price="Empty: free.",
     position=60,
     fits_schemas=True,
     refuses_at="options",

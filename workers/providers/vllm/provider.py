@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workers.providers import options
+from workers.providers.addresses import host_of, is_private
 from workers.providers.contract import Backend, Spec
 from workers.providers.description import Provider
 
@@ -13,12 +14,21 @@ def _backend(spec: Spec) -> Backend:
     return VllmBackend(spec)
 
 
+def _is_hosted(spec: Spec) -> bool:
+    """Not where it is asked without a key, or at an address of this machine or of a private network."""
+    return bool(spec.api_key_env) and not is_private(host_of(spec.base_url))
+
+
 PROVIDER = Provider(
     name="vllm",
     label="vLLM server",
     sentence="A vLLM server that you run: answers are held to a JSON schema, token by token.",
     backend=_backend,
     hosted=False,
+    hosted_at=_is_hosted,
+    unset_price=(
+        "Empty: free where the server stands on this machine or in a private network, or has no key variable; else unknown. 0: free."
+    ),
     position=30,
     packages=("openai",),
     defaults={"max_concurrency": 64, "repeat_unknown": 1},

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 
 from judge.domain.text import normalise_space
 
@@ -21,6 +22,7 @@ def fold(text: str) -> str:
     return normalise_space(plain).casefold().strip(_OUTER)
 
 
+@lru_cache(maxsize=1024)  # the rows of a story are asked for once with each table that they are paired with
 def row_key(actor: str, belief: str) -> str:
     """What rows are paired by. A pipe belongs to the text on either side of it, so that a split cell still pairs."""
     return _AROUND_PIPE.sub("|", f"{fold(actor)}|{fold(belief)}")

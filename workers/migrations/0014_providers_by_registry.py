@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workers', '0012_unusable_answers_in_outcomes'),
+        ('workers', '0013_zero_prices_of_hosted_vllm'),
     ]
 
     operations = [
