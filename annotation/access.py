@@ -102,7 +102,7 @@ def seat_of(user: User, slug: str, story_uid: str) -> Assignment:
         .select_related("story__project")
         .only(
             "annotator_id", "slot", "arms_drawn_at", "arms_seed", "arms_unit", "blind_share", "reveal_share", "story__uid", "story__number", "story__language", "story__project__slug",
-            "story__project__overlap", "story__project__unanimity_dimensions", "story__project__schema_version",
+            "story__project__overlap", "story__project__unanimity_dimensions", "story__project__schema_name", "story__project__schema_version",
             "story__project__rule_version", "story__project__speed_floor_ms",
         )
     )  # fmt: skip

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from annotation.domain.corpus_files import StoryRow, read_file
-from annotation.domain.schema import SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.domain.splits import draw_split
 
 STORIES, PROPOSITIONS = 895, 22_343
@@ -54,7 +54,7 @@ def stories_of(folder: Path | None, rng: random.Random) -> Iterator[tuple[str, s
             continue
         path = folder / f"{category}.jsonl"
         with path.open("rb") as handle:
-            rows = read_file(handle, path.name, format="tombench", language="en")
+            rows = read_file(handle, path.name, format="tombench", language="en", keys=())
             texts = [row.text for row in rows if isinstance(row, StoryRow)]
         apart = set(draw_split({category: range(len(texts))}, per_category=3, seed=1))
         for at, text in enumerate(texts):
@@ -71,14 +71,14 @@ def _made_up(rng: random.Random) -> str:
 
 
 def belief_of(rng: random.Random, number: int) -> dict:
-    labels = {one.key: rng.choice(one.values) for one in SCHEMA.dimensions}
+    labels = {one.key: rng.choice(one.values) for one in OMNITOM.dimensions}
     text = f"{rng.choice(_THINGS)} {rng.choice(_VERBS)} {rng.choice(_PLACES)}, seen {number} times"
     return {"actor": rng.choice(("world", *_NAMES)), "belief": text, "labels": labels}
 
 
 def votes_on(rng: random.Random, labels: dict[str, str]) -> Iterator[tuple[str, str, str]]:
     """Dimension, annotator and label of the three votes of every cell: most agree, the others are two to one or split."""
-    for one in SCHEMA.dimensions:
+    for one in OMNITOM.dimensions:
         cast = [labels[one.key]] * len(ANNOTATORS)
         if rng.random() >= STRICT[one.key]:
             others = [value for value in one.values if value != labels[one.key]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from annotation.domain.schema import SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import Invitation, Membership, Prefill, Proposition, PropositionFlag
 from workers.models import Job
 
@@ -249,7 +249,7 @@ def _place(project, call):
         project=project, version=1, digest="0" * 64, schema_version="1", rule_version="1", stories_count=1,
         propositions_count=0,
     )  # fmt: skip
-    labels = {one.key: one.values[0] for one in SCHEMA.dimensions}
+    labels = {one.key: one.values[0] for one in OMNITOM.dimensions}
     story = DatasetStory.objects.create(
         dataset=dataset, position=0, number=1, category="c", text="t", digest="0" * 64,
         beliefs=[{"actor": "world", "belief": "It rains.", "labels": labels}], votes={"zoe": [list(labels.values())]},

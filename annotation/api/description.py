@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from drf_spectacular.utils import OpenApiParameter
 
-from annotation.domain.schema import SCHEMA
-
 UID = r"^[a-z0-9]{12}$"
+DIMENSION_KEY = r"^[a-z][a-z0-9_]{0,19}$"
+DIMENSION_HELP = "Key of one of the project's dimensions, which the project's own address lists."
 
 
 def _place(name: str, text: str, schema: dict) -> OpenApiParameter:
@@ -16,5 +16,5 @@ def _place(name: str, text: str, schema: dict) -> OpenApiParameter:
 SLUG = _place("slug", "The project.", {"pattern": r"^[-a-zA-Z0-9_]+$", "maxLength": 60})
 STORY = _place("story", "uid of the story.", {"pattern": UID})
 PROPOSITION = _place("proposition", "uid of the proposition.", {"pattern": UID})
-DIMENSION = _place("dimension", "Key of the dimension.", {"enum": list(SCHEMA.keys)})
+DIMENSION = _place("dimension", f"{DIMENSION_HELP} 404 for another.", {"pattern": DIMENSION_KEY})
 EXPORT_FORMAT = _place("kind", "Format of the file.", {"enum": ["omnitom", "long-csv"]})

@@ -15,9 +15,8 @@ from rest_framework.response import Response
 from annotation.access import project_access, proposition_of, unfinished
 from annotation.api.corpus import Listing
 from annotation.api.description import DIMENSION, PROPOSITION, SLUG
-from annotation.api.requests import DecisionIn, GoldFilter, decision_schema
+from annotation.api.requests import DecisionIn, GoldFilter
 from annotation.api.shapes import GoldOut, version_of
-from annotation.domain.schema import SCHEMAS
 from annotation.models import GoldLabel, Proposition, Role, TableKind, User, adjudication_queue
 from annotation.services import adjudication
 from core.api.description import BODY, answers
@@ -41,7 +40,7 @@ class Gold(Listing):
         record, if it has one; the export holds both.
         """
         access = project_access(request.user, slug, role=Role.EXPERT)
-        chosen = read_query(request, GoldFilter)
+        chosen = read_query(request, GoldFilter, schema=access.project.schema)
         filters = {name: chosen[name] for name in ("dimension", "category", "split") if name in chosen}
         rows = adjudication_queue.cells(access.project, unfinished=unfinished(access), status="all", **filters)
         if "method" in chosen:
@@ -77,7 +76,7 @@ class OneCell(GenericAPIView):
         operation_id="gold_decide",
         tags=["gold"],
         parameters=[SLUG, PROPOSITION, DIMENSION],
-        request={"application/json": decision_schema()},
+        request={"application/json": DecisionIn},
         examples=[OpenApiExample("A decision", value=_EXAMPLE, request_only=True)],
         responses=answers(GoldOut, 403, 409, *BODY),
     )
@@ -88,7 +87,7 @@ class OneCell(GenericAPIView):
         overruling settled votes without a reason.
         """
         row = self._row(request, slug, proposition, dimension)
-        form = DecisionIn(data=request.data)
+        form = DecisionIn(data=request.data, context={"schema": self.access.project.schema})
         form.is_valid(raise_exception=True)
         chosen = dict(form.validated_data)
         seen = chosen.pop("version")
@@ -110,7 +109,7 @@ class OneCell(GenericAPIView):
         self.access = project_access(request.user, slug, role=Role.EXPERT)
         row = proposition_of(self.access, proposition)
         live = row.table.kind == TableKind.GOLD and row.removed_at is None
-        if dimension not in SCHEMAS[self.access.project.schema_version] or not live:
+        if dimension not in self.access.project.schema or not live:
             raise Http404("There is no such cell.")
         row.table.story.project = self.access.project
         return row

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rest_framework import serializers
 
 from annotation.api.description import UID
-from annotation.domain.schema import SCHEMA, Schema
+from annotation.api.dimensions import AnyLabel, DimensionKey, dimensions_of, labels_of
+from annotation.domain.schema import Schema
 from annotation.models import ErrorTag, Method
 from annotation.services.votes import MAX_CHANGES
 from core.api.fields import Choice, Matching, Moment, Pattern, Strict, Text, Truth, Whole
 
-DIMENSIONS = [(one.key, one.name) for one in SCHEMA.dimensions]
 KEY = r"^[A-Za-z0-9._:-]{1,64}$"
 VERSION = r"^([0-9a-f]{20})?$"
 NO_NUL = r"^[^\u0000]*$"
@@ -31,7 +33,7 @@ class StoryFilter(Strict):
 
 class GoldFilter(StoryFilter):
     story = Pattern(UID, required=False, help_text="Only cells of this story.")
-    dimension = Choice(DIMENSIONS, required=False)
+    dimension = DimensionKey(required=False)
     method = Choice(Method.choices, required=False, help_text="How the cell was settled; open waits for an expert.")
 
 
@@ -42,7 +44,7 @@ class ExportOptions(Strict):
 
 class ChangeIn(Strict):
     proposition = Pattern(UID)
-    dimension = Choice(DIMENSIONS)
+    dimension = DimensionKey()
     label = Text(max_length=40, allow_blank=True)
     changed_at = Moment()
     client_key = Pattern(KEY)
@@ -50,28 +52,46 @@ class ChangeIn(Strict):
     undoes = Pattern(KEY, required=False, allow_blank=True)
 
     def validate(self, change: dict) -> dict:
-        dimension, label = change["dimension"], change["label"]
-        if label and not SCHEMA.is_legal(dimension, label):
-            expected = ", ".join(SCHEMA[dimension].values)
+        dimension, label, schema = change["dimension"], change["label"], self.context["schema"]
+        if label and not schema.is_legal(dimension, label):
+            expected = ", ".join(schema[dimension].values)
             message = f"{label!r} is no label of {dimension}; expected one of {expected}, or nothing to withdraw."
             raise serializers.ValidationError({"label": [message]})
         return change
 
 
-class ChangesIn(Strict):
+class Described(Strict):
+    """A body that `described` puts as JSON Schema, for the label schemas of whoever reads it."""
+
+    @staticmethod
+    def described(schemas: Sequence[Schema]) -> dict:
+        raise NotImplementedError
+
+
+class ChangesIn(Described):
     changes = serializers.ListField(child=ChangeIn(), min_length=1, max_length=MAX_CHANGES)
 
+    @staticmethod
+    def described(schemas: Sequence[Schema]) -> dict:
+        """One alternative a dimension, each with its own labels."""
+        items = {"oneOf": [_change_schema(key, *told) for key, told in dimensions_of(schemas).items()]}
+        return _strict_object({"changes": {"type": "array", "minItems": 1, "maxItems": MAX_CHANGES, "items": items}})
 
-class DecisionIn(Strict):
-    label = Choice(sorted({label for one in SCHEMA.dimensions for label in one.values}))
+
+class DecisionIn(Described):
+    label = AnyLabel()
     version = Pattern(VERSION, allow_blank=True)
     reason = Text(max_length=MAX_REASON, required=False, allow_blank=True)
     error_tag = Choice(ErrorTag.choices, required=False, allow_blank=True)
     guideline_flag = Truth(required=False)
 
+    @staticmethod
+    def described(schemas: Sequence[Schema]) -> dict:
+        return _decision_schema(labels_of(schemas))
 
-def changes_schema(schema: Schema = SCHEMA) -> dict:
-    """The body of a batch of votes as JSON Schema: one alternative a dimension, each with its own labels."""
+
+def _change_schema(dimension: str, name: str, labels: Sequence[str]) -> dict:
+    """A change of a cell of one dimension as JSON Schema."""
     common = {
         "proposition": {"type": "string", "pattern": UID, "description": "uid of a proposition of the story"},
         "changed_at": {
@@ -96,24 +116,14 @@ def changes_schema(schema: Schema = SCHEMA) -> dict:
             "description": "client_key of your earlier change that this one takes back.",
         },
     }
-    alternatives = [
-        _strict_object(
-            {
-                "dimension": {"type": "string", "const": one.key},
-                "label": {"type": "string", "enum": ["", *one.values]},
-                **common,
-            },
-            optional=("duration_ms", "undoes"),
-            title=one.name,
-        )
-        for one in schema.dimensions
-    ]
-    changes = {"type": "array", "minItems": 1, "maxItems": MAX_CHANGES, "items": {"oneOf": alternatives}}
-    return _strict_object({"changes": changes})
+    own = {
+        "dimension": {"type": "string", "const": dimension},
+        "label": {"type": "string", "enum": ["", *labels]},
+    }
+    return _strict_object(own | common, optional=("duration_ms", "undoes"), title=name)
 
 
-def decision_schema() -> dict:
-    labels = DecisionIn().fields["label"].choices
+def _decision_schema(labels: Sequence[str]) -> dict:
     tags = ["", *ErrorTag.values]
     return _strict_object(
         {

@@ -5,9 +5,7 @@ from __future__ import annotations
 from django.utils.crypto import salted_hmac
 from rest_framework import serializers
 
-from annotation.api.requests import DIMENSIONS
 from annotation.domain.ordering import shuffled
-from annotation.domain.schema import SCHEMAS
 from annotation.models import ErrorTag, GoldLabel, Method, Project, Proposition, Role, Story, Vote
 
 
@@ -17,8 +15,8 @@ class ProjectOut(serializers.ModelSerializer):
     class Meta:
         model = Project
         fields = (
-            "slug", "name", "description", "role", "language", "overlap", "unanimity_dimensions", "schema_version",
-            "rule_version", "created_at",
+            "slug", "name", "description", "role", "language", "overlap", "unanimity_dimensions", "schema_name",
+            "schema_version", "rule_version", "created_at",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -52,7 +50,7 @@ class ProjectDetailOut(ProjectOut):
         read_only_fields = fields
 
     def get_dimensions(self, project: Project) -> DimensionOut(many=True):
-        return DimensionOut(SCHEMAS[project.schema_version].dimensions, many=True).data
+        return DimensionOut(project.schema.dimensions, many=True).data
 
 
 class StoryOut(serializers.ModelSerializer):
@@ -96,7 +94,7 @@ class VoteOut(serializers.ModelSerializer):
 class SavedOut(serializers.Serializer):
     client_key = serializers.CharField()
     proposition = serializers.CharField()
-    dimension = serializers.ChoiceField(DIMENSIONS)
+    dimension = serializers.CharField()
     label = serializers.CharField(allow_blank=True, help_text="What stands in the cell now.")
     changed_at = serializers.DateTimeField(help_text="The time of what stands.")
     applied = serializers.BooleanField(help_text="False where a later change had already arrived.")
@@ -104,7 +102,7 @@ class SavedOut(serializers.Serializer):
 
 class WarningOut(serializers.Serializer):
     proposition = serializers.CharField()
-    dimension = serializers.ChoiceField(DIMENSIONS)
+    dimension = serializers.CharField()
     message = serializers.CharField(help_text="What sits oddly with your other labels. Nothing was refused.")
 
 

@@ -10,9 +10,9 @@ from rest_framework.response import Response
 from annotation.access import project_access, seat_of
 from annotation.api.corpus import Listing
 from annotation.api.description import SLUG, STORY
-from annotation.api.requests import ChangesIn, changes_schema
+from annotation.api.requests import ChangesIn
 from annotation.api.shapes import AssignmentOut, ChangesOut, VoteOut
-from annotation.domain.schema import SCHEMAS, cross_check
+from annotation.domain.schema import Schema, cross_check
 from annotation.models import Vote, workload
 from annotation.services.votes import Change, Refused, Saved, save_votes
 from core.api.description import BODY, answers
@@ -45,7 +45,7 @@ class Assignments(Listing):
         """The stories that you label and how far you are, unfinished ones first."""
         access = project_access(request.user, slug)
         read_query(request, Strict)
-        dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
+        dimensions = len(access.project.schema.dimensions)
         return self.page(workload.of_annotator(access.project, request.user, dimensions), AssignmentOut)
 
 
@@ -73,7 +73,7 @@ class Votes(Listing):
         operation_id="votes_save",
         tags=["labelling"],
         parameters=[SLUG, STORY],
-        request={"application/json": changes_schema()},
+        request={"application/json": ChangesIn},
         examples=[OpenApiExample("One vote", value=_EXAMPLE, request_only=True)],
         responses=answers(ChangesOut, 403, *BODY),
     )
@@ -84,7 +84,8 @@ class Votes(Listing):
         proposition is not in the story, a key was used for another cell, or a time cannot be.
         """
         seat = seat_of(request.user, slug, story)
-        form = ChangesIn(data=request.data)
+        schema = seat.story.project.schema
+        form = ChangesIn(data=request.data, context={"schema": schema})
         form.is_valid(raise_exception=True)
         changes = [Change(**change) for change in form.validated_data["changes"]]
         if any(change.changed_at.year < EARLIEST for change in changes):
@@ -93,13 +94,13 @@ class Votes(Listing):
             saved = save_votes(by=request.user, seat=seat, changes=changes, now=timezone.now(), origin="api")
         except Refused as refusal:
             raise CannotBeDone(str(refusal)) from refusal
-        return Response(ChangesOut({"saved": saved, "warnings": _warnings(saved)}).data)
+        return Response(ChangesOut({"saved": saved, "warnings": _warnings(schema, saved)}).data)
 
 
-def _warnings(saved: list[Saved]) -> list[dict]:
+def _warnings(schema: Schema, saved: list[Saved]) -> list[dict]:
     rows = {one.proposition: one for one in saved}
     return [
         {"proposition": uid, "dimension": warning.dimension, "message": warning.message}
         for uid, one in rows.items()
-        for warning in cross_check(one.actor, one.row)
+        for warning in cross_check(schema, one.actor, one.row)
     ]

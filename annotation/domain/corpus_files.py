@@ -10,7 +10,7 @@ import codecs
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,7 +18,6 @@ from typing import Any, BinaryIO
 from annotation.domain.duplicates import first_duplicate
 from annotation.domain.problems import Problem
 from annotation.domain.records import belief_layout, fingerprint, record_layout, too_deep
-from annotation.domain.schema import SCHEMA
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 MAX_STORY_LENGTH = 200_000
@@ -137,8 +136,8 @@ def _text(record: dict, name: str, where: str = "") -> str:
     return value
 
 
-def omnitom_row(record: dict, file: str, line: int) -> StoryRow:
-    """A record of OmniToM, appendix B.5, every text verbatim. Raises BadLine."""
+def omnitom_row(record: dict, file: str, line: int, keys: Sequence[str]) -> StoryRow:
+    """A record of OmniToM, appendix B.5, every text verbatim; `keys` are the dimensions of the project. Raises BadLine."""
     number = record.get("story_id")
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_NUMBER:
         raise BadLine("The field story_id is not a whole number from 0 to 2^63 - 1.")
@@ -150,7 +149,7 @@ def omnitom_row(record: dict, file: str, line: int) -> StoryRow:
     text, category = _story_text(record, "story"), _text(record, "story_category")
     if not 0 < len(category) <= 120:
         raise BadLine("The field story_category is empty or longer than 120 characters.")
-    rows = [_belief(one, at) for at, one in enumerate(beliefs)]
+    rows = [_belief(one, at, keys) for at, one in enumerate(beliefs)]
     marks = {"fingerprint": fingerprint(record), "layout": record_layout(record)}
     return StoryRow(file, line, category, text, number=number, propositions=rows, **marks)
 
@@ -164,7 +163,7 @@ def _story_text(record: dict, name: str) -> str:
     return text
 
 
-def _belief(one: Any, at: int) -> PropositionRow:
+def _belief(one: Any, at: int, keys: Sequence[str]) -> PropositionRow:
     where = f"beliefs[{at}]."
     if not isinstance(one, dict):
         raise BadLine(f"beliefs[{at}] is a {type(one).__name__}; expected an object.")
@@ -172,7 +171,7 @@ def _belief(one: Any, at: int) -> PropositionRow:
     wrong = not isinstance(labels, dict) or not all(isinstance(value, str) for value in labels.values())
     if "labels" in one and wrong:
         raise BadLine(f"The field {where}labels is not an object of texts.")
-    layout = belief_layout(one, SCHEMA.keys)
+    layout = belief_layout(one, keys)
     return PropositionRow(_text(one, "actor", where), _text(one, "belief", where), labels, layout)
 
 
@@ -193,8 +192,13 @@ def category_of(file: str) -> str:
     return Path(file).stem[:120]
 
 
-def read_file(handle: BinaryIO, file: str, *, format: str, language: str) -> Iterator[StoryRow | Problem]:
-    """The stories of one file in its order; of ToMBench the first item of each distinct text (identity: exact text)."""
+def read_file(
+    handle: BinaryIO, file: str, *, format: str, language: str, keys: Sequence[str]
+) -> Iterator[StoryRow | Problem]:
+    """The stories of one file in its order; of ToMBench the first item of each distinct text (identity: exact text).
+
+    `keys` are the dimensions of the project that the stories go to.
+    """
     seen: set[str] = set()
     line = 0
     for line, raw in lines_of(handle):
@@ -202,7 +206,7 @@ def read_file(handle: BinaryIO, file: str, *, format: str, language: str) -> Ite
             yield Problem(file, 1, "The file is in UTF-16 or UTF-32; save it as UTF-8.")
             return
         try:
-            row = _row(raw, file, line, format=format, language=language)
+            row = _row(raw, file, line, format=format, language=language, keys=keys)
         except BadLine as error:
             yield Problem(file, line, str(error))
             continue
@@ -215,10 +219,12 @@ def read_file(handle: BinaryIO, file: str, *, format: str, language: str) -> Ite
         yield Problem(file, 1, "The file is empty; expected one JSON object a line.")
 
 
-def _row(raw: bytes | None, file: str, line: int, *, format: str, language: str) -> StoryRow | None:
+def _row(
+    raw: bytes | None, file: str, line: int, *, format: str, language: str, keys: Sequence[str]
+) -> StoryRow | None:
     record = _object(raw)
     if record is None:
         return None
     if format == "omnitom":
-        return omnitom_row(record, file, line)
+        return omnitom_row(record, file, line, keys)
     return tombench_row(record, file, line, language=language, category=category_of(file))

@@ -7,6 +7,7 @@ Prompt levels follow the TELeR taxonomy as OmniToM uses it (appendix C): 1 one s
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from annotation.domain.schema import Schema
+from annotation.domain.shipped_schemas import OMNITOM
 from workers.providers.contract import Message, Request
 
-VERSION = "labelling-1"
+OMNITOM_PROMPTS, OTHER_PROMPTS = "labelling-1", "labelling-any-1"
 LEVELS = (1, 2, 3, 4)
 TOKENS_A_ROW, TOKENS_BESIDE = 90, 400
-"""Room for the answer: seven labels with their keys take some 70 tokens."""
-_FOLDER = Path(__file__).parent / "prompts" / VERSION
+"""Room for the answer: the seven labels of OmniToM with their keys take some 70 tokens."""
+_FOLDER = Path(__file__).parent / "prompts"
 HINTS = {
     "Ambiguous Story Task": "Feelings and motives are hinted at by conduct; infer what the signs support and no more.",
     "False Belief Task": "Something is moved, replaced or changed while an actor is away; that actor still holds what was so before.",
@@ -68,7 +70,7 @@ def labelling_request(
             Message("system", _directive(level, category, schema, example)),
             Message("user", _question(story, rows, schema)),
         ),
-        max_tokens=TOKENS_BESIDE + TOKENS_A_ROW * len(rows) + reasoning_tokens,
+        max_tokens=TOKENS_BESIDE + _tokens_a_row(schema) * len(rows) + reasoning_tokens,
         temperature=0.0,
         seed=seed,
         schema=answer_schema(rows, schema),
@@ -81,22 +83,37 @@ def labelling_request(
     )
 
 
+def prompts_of(schema: Schema) -> str:
+    """Return the version of the prompts that ask for labels of a schema: OmniToM's dimensions have texts of their own."""
+    return OMNITOM_PROMPTS if schema == OMNITOM else OTHER_PROMPTS
+
+
+def _tokens_a_row(schema: Schema) -> int:
+    return math.ceil(TOKENS_A_ROW * len(schema.keys) / len(OMNITOM.keys))
+
+
 @cache
-def _text(level: int) -> str:
-    return (_FOLDER / f"level{level}.txt").read_text("utf-8").strip()
+def _text(prompts: str, level: int) -> str:
+    return (_FOLDER / prompts / f"level{level}.txt").read_text("utf-8").strip()
+
+
+def _level(level: int, schema: Schema) -> str:
+    questions = "\n".join(f"  {one.key}: {one.question}" for one in schema.dimensions)
+    text = _text(prompts_of(schema), level)
+    return text.replace("{dimensions}", str(len(schema.keys))).replace("{questions}", questions)
 
 
 def _directive(level: int, category: str, schema: Schema, example: Example | None) -> str:
     if level != 4:
-        return _text(level)
+        return _level(level, schema)
     values = {
-        "{level3}": _text(3),
+        "{level3}": _level(3, schema),
         "{category_hint}": HINTS.get(category, ""),
         "{category}": category,
         "{definitions}": _definitions(schema),
         "{examples}": _example(example, schema) if example else "",
     }
-    text = _text(4)
+    text = _level(4, schema)
     for name, value in values.items():
         text = text.replace(name, value)
     return text.strip()

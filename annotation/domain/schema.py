@@ -1,13 +1,12 @@
-"""The label schema: seven dimensions with closed label sets, versioned.
+"""A label schema: dimensions with closed label sets, and cross-checks, under a name and a version.
 
-Source: OmniToM, section 3 and appendix A.2. The definitions are this project's own words. `SCHEMA` is what annotators
-see; a changed definition or label set is a new `Schema` with a new version, and old gold keeps the version it was made
-under.
+A project names the schema that it labels by, and a frozen dataset keeps that name. A schema of this name and version never changes: other
+definitions or labels are another version. `schema_files` reads one from JSON, `shipped_schemas` has those that come with the program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 WORLD = "world"
@@ -16,37 +15,66 @@ WORLD = "world"
 
 @dataclass(frozen=True, slots=True)
 class Label:
+    """One label of a dimension. `digit`, from 0 to 9, is the key that chooses it."""
+
     value: str
+    digit: int
     meaning: str
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One column of the grid. `key` is the record format's name; `labels` is in display order, digits count from 1."""
+    """One column of the grid. `key` is the record format's name; `labels` is in display order."""
 
     key: str
     name: str
     short: str
     question: str
     labels: tuple[Label, ...]
-    first_digit: int = 1
     values: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", tuple(label.value for label in self.labels))
 
     def digit(self, value: str) -> int:
-        return self.values.index(value) + self.first_digit
+        return self.labels[self.values.index(value)].digit
+
+    @property
+    def counts(self) -> bool:
+        """Whether its labels are whole numbers, and can be written as such."""
+        return all(value.isascii() and value.isdecimal() for value in self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One cross-check: `kind` is a key of CHECKS; `{actor}` in `message` is put in the actor's place.
+
+    `beside` is the other dimension with its labels, where the kind looks at two.
+    """
+
+    kind: str
+    dimension: str
+    labels: tuple[str, ...]
+    message: str
+    beside: tuple[str, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
+    name: str
     version: str
+    title: str
     dimensions: tuple[Dimension, ...]
+    checks: tuple[Check, ...] = ()
     _by_key: dict[str, Dimension] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_key", {dimension.key: dimension for dimension in self.dimensions})
+
+    @property
+    def reference(self) -> str:
+        """The schema's name and version as commands and forms take them, such as omnitom:1."""
+        return f"{self.name}:{self.version}"
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -62,103 +90,6 @@ class Schema:
         return key in self._by_key and value in self._by_key[key].values
 
 
-SCHEMA = Schema(
-    version="1",
-    dimensions=(
-        Dimension(
-            "order",
-            "Order",
-            "Order",
-            "How many minds deep is this proposition?",
-            (
-                Label("0", "A fact of the story world, told by the narrator. Nobody's belief."),
-                Label("1", "What one actor takes to be so about the world."),
-                Label("2", "What one actor takes another actor to think, know, want or feel to be so."),
-                Label("3", "One level deeper: A about what B thinks that C thinks."),
-            ),
-            first_digit=0,
-        ),
-        Dimension(
-            "truth_status",
-            "Truth status",
-            "Truth",
-            "Does the story bear the proposition out? Judge by the story, not by how sure the actor is.",
-            (
-                Label("True", "The story supports it."),
-                Label("False", "The story contradicts it."),
-                Label("Unknown", "The story leaves it open. Choose this rather than guess."),
-            ),
-        ),
-        Dimension(
-            "knowledge_access",
-            "Knowledge access",
-            "Access",
-            "Who among the actors has this information?",
-            (
-                Label("Private", "One actor's own; not passed on, even if the event behind it was seen by all."),
-                Label("Shared", "Some actors have it together: told, seen together, or plainly mutual."),
-                Label("Public", "Common ground of every actor who matters in the story."),
-            ),
-        ),
-        Dimension(
-            "representation",
-            "Representation",
-            "Repr.",
-            "Is it said, or must a reader infer it?",
-            (
-                Label("Explicit", "Told by the narrator, spoken by someone, or named as a thought or feeling."),
-                Label("Implicit", "Follows from behaviour, perception, tone or situation."),
-            ),
-        ),
-        Dimension(
-            "content_type",
-            "Content type",
-            "Content",
-            "What is the proposition about?",
-            (
-                Label("Location", "Where someone or something is or was."),
-                Label("Contents/Physical State", "What a thing holds, or what physical condition it is in."),
-                Label("Identity/Relation", "Who someone is, or how people are related."),
-                Label("Epistemic", "Knowing, noticing, believing, being unaware."),
-                Label("Desire/Intention", "Wants, goals, plans, what is meant to come of something."),
-                Label("Emotion", "Feelings and moods."),
-                Label("Trait/Value", "Likings, character, judgements of worth."),
-                Label("Action/Event", "What somebody does or what happens."),
-            ),
-        ),
-        Dimension(
-            "mental_source",
-            "Mental source",
-            "Source",
-            "How did the actor come by it?",
-            (
-                Label("Narration", "The narrator says so. For world facts only."),
-                Label("Perception", "Saw, heard or otherwise sensed it."),
-                Label("Memory", "Kept from an earlier experience."),
-                Label("Testimony", "Somebody told them."),
-                Label("Inference", "Worked out from behaviour, cues or context."),
-                Label("Imagination", "Supposed, pretended or dreamed."),
-                Label("Unknown", "The story does not let us tell."),
-            ),
-        ),
-        Dimension(
-            "context",
-            "Context",
-            "Context",
-            "Does a special frame change how it must be read?",
-            (
-                Label("Deceptive", "Shaped by a lie, a cover-up or a false trail."),
-                Label("Temporal", "About an earlier state, recalled or out of date, true or not."),
-                Label("Counterfactual", "Hypothetical, pretended, not actual."),
-                Label("Neutral", "None of these."),
-            ),
-        ),
-    ),
-)
-
-SCHEMAS: Mapping[str, Schema] = {SCHEMA.version: SCHEMA}
-
-
 @dataclass(frozen=True, slots=True)
 class SchemaWarning:
     """A label that sits oddly with another one: shown beside the row, never a reason to refuse a vote."""
@@ -167,21 +98,37 @@ class SchemaWarning:
     message: str
 
 
-def cross_check(actor: str, labels: Mapping[str, str]) -> list[SchemaWarning]:
-    """What looks inconsistent between an actor and the labels given so far (missing or empty labels are not judged)."""
-    found: list[SchemaWarning] = []
-    order, source = labels.get("order", ""), labels.get("mental_source", "")
-    is_world = actor.strip().lower() == WORLD
-    if order == "0" and not is_world:
-        found.append(SchemaWarning("order", f"Order 0 is for world facts, but the actor is {actor}."))
-    if is_world and order not in {"", "0"}:
-        found.append(SchemaWarning("order", "World facts have order 0."))
-    if is_world and source not in {"", "Narration"}:
-        found.append(SchemaWarning("mental_source", "World facts have the source Narration."))
-    if not is_world and source == "Narration":
-        found.append(SchemaWarning("mental_source", "Narration is for world facts; an actor learns it in some way."))
-    if order in {"2", "3"} and labels.get("content_type", "") in {"Location", "Contents/Physical State"}:
-        found.append(SchemaWarning("content_type", "A belief about a belief is usually Epistemic."))
-    if source == "Imagination" and labels.get("context", "") == "Neutral":
-        found.append(SchemaWarning("context", "Imagined content is usually Counterfactual."))
-    return found
+def cross_check(schema: Schema, actor: str, labels: Mapping[str, str]) -> list[SchemaWarning]:
+    """Return what looks inconsistent between an actor and the labels given so far, in the order of the schema's checks.
+
+    Missing and empty labels are not judged.
+    """
+    return [
+        SchemaWarning(check.dimension, check.message.replace("{actor}", actor))
+        for check in schema.checks
+        if labels.get(check.dimension) and CHECKS[check.kind](check, actor.strip().lower() == WORLD, labels)
+    ]
+
+
+def _only_for_world(check: Check, is_world: bool, labels: Mapping[str, str]) -> bool:
+    return not is_world and labels[check.dimension] in check.labels
+
+
+def _required_for_world(check: Check, is_world: bool, labels: Mapping[str, str]) -> bool:
+    return is_world and labels[check.dimension] not in check.labels
+
+
+def _not_together(check: Check, is_world: bool, labels: Mapping[str, str]) -> bool:
+    other, others = check.beside
+    return labels[check.dimension] in check.labels and labels.get(other, "") in others
+
+
+CHECKS: Mapping[str, Callable[[Check, bool, Mapping[str, str]], bool]] = {
+    "only_for_world": _only_for_world,
+    "required_for_world": _required_for_world,
+    "not_together": _not_together,
+}
+"""By name: a function that tells whether to warn, from the check, whether the actor is the world, and the labels.
+
+`only_for_world`: the labels are for world facts. `required_for_world`: world facts have one of the labels. `not_together`: the labels
+are unusual beside those of another dimension."""

@@ -4,7 +4,6 @@ from urllib.parse import urlencode
 
 from django import forms
 
-from annotation.domain.schema import SCHEMAS
 from annotation.models import ErrorTag, Project
 
 STATUSES = [
@@ -29,7 +28,7 @@ class QueueFilter(forms.Form):
 
     def __init__(self, data, *, project: Project) -> None:
         super().__init__(data)
-        schema = SCHEMAS[project.schema_version]
+        schema = project.schema
         self.fields["text"].widget.attrs["type"] = "search"
         self.fields["dimension"].choices = [("", "All"), *((one.key, one.name) for one in schema.dimensions)]
         for name, rows in (("split", project.splits), ("category", project.categories)):

@@ -3,10 +3,12 @@ from __future__ import annotations
 from django import forms
 from django.core.validators import MaxValueValidator, RegexValidator
 
-from annotation.domain.schema import SCHEMAS
+from annotation.domain.schema import Schema
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.forms.people import refuse_bidi_controls
 from annotation.models import Project
 from annotation.services.projects import SLUG_TAKEN
+from annotation.services.schemas import known_schemas
 
 CARD_FIELDS = {
     "licence": ("Licence of the data set", "For example CC BY 4.0, or its address."),
@@ -27,6 +29,14 @@ LANGUAGE_TAG = RegexValidator(
 
 
 class NewProjectForm(forms.ModelForm):
+    """A new project; `cleaned_data["schema"]` is the label schema itself."""
+
+    schema = forms.ChoiceField(
+        required=False,
+        label="Label schema",
+        help_text="The dimensions and labels; it stays with the project. The command load_schema adds one.",
+    )
+
     class Meta:
         model = Project
         fields = ("name", "slug", "description")
@@ -42,6 +52,16 @@ class NewProjectForm(forms.ModelForm):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["name"].validators.append(refuse_bidi_controls)
+        self.schemas = {one.reference: one for one in known_schemas()}
+        self.fields["schema"].choices = [(key, _schema_told(one)) for key, one in self.schemas.items()]
+        self.fields["schema"].initial = OMNITOM.reference
+
+    def clean_schema(self) -> Schema:
+        return self.schemas[self.cleaned_data["schema"] or OMNITOM.reference]
+
+
+def _schema_told(schema: Schema) -> str:
+    return f"{schema.title}, version {schema.version} ({len(schema.dimensions)} dimensions)"
 
 
 class SettingsForm(forms.ModelForm):
@@ -75,7 +95,7 @@ class SettingsForm(forms.ModelForm):
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        schema = SCHEMAS[self.instance.schema_version]
+        schema = self.instance.schema
         self.fields["name"].validators.append(refuse_bidi_controls)
         self.fields["language"].validators.append(LANGUAGE_TAG)
         speed = self.fields["speed_floor_ms"]

@@ -1,8 +1,9 @@
 """One aggregate a file; this module only names them for Django."""
 
 from annotation.models.api_token import ApiToken, Scope
+from annotation.models.append_only import AppendOnly
 from annotation.models.assignment import Assignment
-from annotation.models.audit import AppendOnly, AuditEvent
+from annotation.models.audit import AuditEvent
 from annotation.models.belief_table import (
     BeliefTable,
     CellComment,
@@ -13,6 +14,7 @@ from annotation.models.belief_table import (
     TableKind,
 )
 from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
+from annotation.models.label_schema import LabelSchema, SchemaUnknown, schema_of
 from annotation.models.log_in_count import LogInCount
 from annotation.models.prefill import Prefill, Suggestion
 from annotation.models.project import Guideline, Invitation, Membership, Project, Role
@@ -34,6 +36,7 @@ __all__ = [
     "GoldLabel",
     "Guideline",
     "Invitation",
+    "LabelSchema",
     "LogInCount",
     "Membership",
     "Method",
@@ -43,6 +46,7 @@ __all__ = [
     "PropositionFlag",
     "Remark",
     "Role",
+    "SchemaUnknown",
     "Scope",
     "Split",
     "Story",
@@ -51,4 +55,5 @@ __all__ = [
     "User",
     "Vote",
     "VoteEvent",
+    "schema_of",
 ]

@@ -3,19 +3,12 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from annotation.models.append_only import AppendOnly, AppendOnlyQuerySet
 from annotation.models.project import Project
 
 
-class AppendOnly(Exception):
-    """Raised by code that tries to change or delete an audit row."""
-
-
-class AuditQuerySet(models.QuerySet):
-    def update(self, **kwargs) -> int:
-        raise AppendOnly("The audit log is append-only.")
-
-    def delete(self) -> tuple[int, dict[str, int]]:
-        raise AppendOnly("The audit log is append-only.")
+class AuditQuerySet(AppendOnlyQuerySet):
+    sentence = "The audit log is append-only."
 
 
 class AuditEvent(models.Model):

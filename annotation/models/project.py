@@ -6,7 +6,9 @@ from django.db import models
 from django.db.models import F, Q
 
 from annotation.domain.anchoring.arms import DrawUnit
-from annotation.domain.schema import SCHEMA
+from annotation.domain.schema import Schema
+from annotation.domain.shipped_schemas import OMNITOM
+from annotation.models.label_schema import schema_of
 
 
 class ArmsUnit(models.TextChoices):
@@ -33,14 +35,15 @@ class ProjectQuerySet(models.QuerySet):
 
 
 class Project(models.Model):
-    """One team's corpus with its rules: overlap, which dimensions need unanimity, schema and rule version."""
+    """One team's corpus with its rules: overlap, which dimensions need unanimity, label schema and rule version."""
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
     overlap = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(2), MaxValueValidator(9)])
     unanimity_dimensions = models.JSONField(default=list, blank=True)
-    schema_version = models.CharField(max_length=20, default=SCHEMA.version)
+    schema_name = models.CharField(max_length=40, default=OMNITOM.name)
+    schema_version = models.CharField(max_length=20, default=OMNITOM.version)
     rule_version = models.CharField(max_length=20, default="1")
     blind_share = models.PositiveSmallIntegerField(default=20, validators=[MaxValueValidator(100)])
     reveal_share = models.PositiveSmallIntegerField(default=0, validators=[MaxValueValidator(100)])
@@ -66,6 +69,10 @@ class Project(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def schema(self) -> Schema:
+        return schema_of(self.schema_name, self.schema_version)
 
 
 class Membership(models.Model):

@@ -7,7 +7,6 @@ from collections.abc import Set
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Substr
 
-from annotation.domain.schema import SCHEMAS
 from annotation.models.assignment import Assignment
 from annotation.models.belief_table import CellComment, PropositionFlag
 from annotation.models.project import Project
@@ -92,7 +91,7 @@ def _seated(project: Project, annotator) -> QuerySet:
 
 def unfinished(project: Project, annotator) -> set[int]:
     """The stories with a seat of this annotator in which some cell has no standing vote of theirs."""
-    dimensions = len(SCHEMAS[project.schema_version].dimensions)
+    dimensions = len(project.schema.dimensions)
     return {row["story"].pk for row in of_annotator(project, annotator, dimensions) if not row["finished"]}
 
 

@@ -7,7 +7,6 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotation.domain.schema import SCHEMAS
 from annotation.models import (
     ErrorTag,
     GoldEvent,
@@ -145,7 +144,7 @@ def current_votes(proposition: Proposition, dimension: str) -> list[dict]:
 
 
 def _check_values(project: Project, dimension: str, label: str, error_tag: str) -> None:
-    schema = SCHEMAS[project.schema_version]
+    schema = project.schema
     if not schema.is_legal(dimension, label):
         expected = ", ".join(schema[dimension].values) if dimension in schema else "one of its dimensions"
         raise AdjudicationRefused(f"{label!r} is no label of {dimension}; expected one of {expected}.")

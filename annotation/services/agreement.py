@@ -22,7 +22,7 @@ from annotation.domain.agreement.extraction import reconciliation_overlap
 from annotation.domain.agreement.report import measure, over_all
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.leave_one_out import Rule
-from annotation.domain.schema import SCHEMAS, Schema
+from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, TableKind, User, Vote, VoteEvent
 from annotation.services.decisions import Decisions, decisions_in
@@ -132,7 +132,7 @@ def _load(project: Project, split: str | None, category: str | None) -> dict[str
     Votes are read by a range of proposition ids and sorted out here: joining 469,203 of them to their stories takes
     the database three times as long.
     """
-    schema = SCHEMAS[project.schema_version]
+    schema = project.schema
     story_of = _stories(project, split, category)
     wanted = np.array(sorted(story_of), dtype=np.int64)
     coded, proposition, person = _columns(schema, wanted)
@@ -226,6 +226,6 @@ def _count_waiting(project: Project, split: str | None, category: str | None) ->
     cells = votes.values("proposition_id", "dimension").annotate(count=Count("id"))
     full = Counter(cells.filter(count__gte=project.overlap).values_list("proposition_id", flat=True))
     voted = votes.values_list("proposition_id", "proposition__table__story_id").distinct()
-    dimensions = len(SCHEMAS[project.schema_version].dimensions)
+    dimensions = len(project.schema.dimensions)
     waiting = [(proposition, story) for proposition, story in voted if full[proposition] < dimensions]
     return {"propositions": len(waiting), "stories": len({story for _, story in waiting})}

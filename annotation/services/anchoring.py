@@ -18,7 +18,6 @@ from annotation.domain.anchoring import (
     blind_evidence,
     gold_from_blind,
 )
-from annotation.domain.schema import SCHEMAS
 from annotation.models import Assignment, GoldLabel, Project, Proposition, Suggestion, User, Vote, VoteEvent
 
 SEED = 1
@@ -60,7 +59,7 @@ _UNKNOWN = _Draw(None, np.nan)
 
 class _Loaded:
     def __init__(self, project: Project) -> None:
-        self.schema = SCHEMAS[project.schema_version]
+        self.schema = project.schema
         live = Proposition.objects.live_gold().filter(table__story__project=project)
         self.story_of = dict(live.values_list("pk", "table__story_id"))
         self.code = {

@@ -10,6 +10,8 @@ from datetime import datetime
 from typing import BinaryIO
 
 from annotation.domain.archive_format import FORMAT, IMPORTED_MARK, MANIFEST, SECTIONS, VERSION, file_of
+from annotation.domain.schema_files import document_of
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import Project, User, VoteEvent
 from annotation.models.snapshot import snapshot
 from annotation.models.user import IMPORTED_SUFFIX
@@ -61,7 +63,14 @@ def _lines(section: Section, project: Project, terms: _Terms) -> Iterator[bytes]
             name: coder(value, values, fields) if coder else value
             for name, coder, value in zip(names, coders, values, strict=True)
         }
+        if section.model is Project:
+            row |= _schema(project)
         yield _line({"ref": terms.numbers[section.model][pk]} | row if numbered else row)
+
+
+def _schema(project: Project) -> dict:
+    """The label schema whole, so that the archive can be read where nobody loaded it. OmniToM's comes with every program."""
+    return {} if project.schema == OMNITOM else {"schema": document_of(project.schema)}
 
 
 def _line(row: dict) -> bytes:

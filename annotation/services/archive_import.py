@@ -17,6 +17,9 @@ from django.db import DatabaseError, IntegrityError
 
 from annotation.domain.archive_format import IMPORTED_MARK, SECTIONS, BadArchive, file_of
 from annotation.domain.resolution import UnknownRule, check_rule
+from annotation.domain.schema import Schema
+from annotation.domain.schema_files import BadSchema, schema_of_document
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import GoldEvent, GoldLabel, Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.accounts import checked_name
@@ -27,6 +30,7 @@ from annotation.services.archive_values import Here
 from annotation.services.corpus_import import SLUG
 from annotation.services.gold import archived_gold
 from annotation.services.imported_annotators import make_imported
+from annotation.services.schemas import SchemaRefused, is_here, take_schema
 from annotation.services.short_writes import ShortWrites
 from annotation.services.very_many import without_full_collections
 from core.bulk import ReadyRows, insert_rows
@@ -34,6 +38,7 @@ from core.ids import new_uid
 from core.storage import trouble_of
 
 _MEMBER = ("project", "user", "role", "since")
+_SCHEMA = "project.jsonl, field schema"
 _MOST_BYTES = 1_000_000
 """Of the lines in one transaction."""
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError)
@@ -98,12 +103,31 @@ def _taken(slug: str) -> BadArchive:
     return BadArchive(f"There is a project {slug!r} already; choose another name.")
 
 
+def _schema(document: Any, project: dict[str, Any]) -> Schema:
+    """The label schema of the archive's project: OmniToM's where it brings none. Raises BadArchive, also for an unknown rule."""
+    try:
+        check_rule(project["rule_version"])
+    except UnknownRule as error:
+        raise BadArchive(f"project.jsonl, field rule_version: {error}") from error
+    try:
+        schema = OMNITOM if document is None else schema_of_document(document, _SCHEMA)
+        is_here(schema, _SCHEMA)
+    except (BadSchema, SchemaRefused) as error:
+        raise BadArchive(str(error)) from error
+    if project["schema_version"] != schema.version:
+        raise BadArchive(
+            f"project.jsonl, field schema_version: it is {project['schema_version']!r}; expected {schema.version!r}."
+        )
+    return schema
+
+
 class _Import:
     def __init__(self, archive: zipfile.ZipFile, slug: str, accounts: dict[str, int], now: datetime) -> None:
         self.archive, self.slug, self.accounts = archive, slug, accounts
         self.here = Here(now)
         self.members: list[list] = []
         self.project: Project | None = None
+        self.schema = OMNITOM
         self.writes = ShortWrites()
 
     def run(self, by: User | None, manifest: dict) -> dict[str, int]:
@@ -123,7 +147,9 @@ class _Import:
         """Gives the project its name and its members: from here on it is there."""
         if Project.objects.filter(slug=self.slug).exists():  # made since the first look
             raise _taken(self.slug)
-        Project.objects.filter(pk=self.project.pk).update(slug=self.slug)
+        take_schema(by=by, schema=self.schema, file=_SCHEMA)
+        named = {"schema_name": self.schema.name, "schema_version": self.schema.version}
+        Project.objects.filter(pk=self.project.pk).update(slug=self.slug, **named)
         insert_rows(Membership, _MEMBER, ([self.project.pk, *member] for member in self.members))
         if by is not None:
             Membership.objects.update_or_create(project=self.project, user=by, defaults={"role": Role.ADMIN})
@@ -212,15 +238,14 @@ class _Import:
             raise BadArchive("project.jsonl: expected exactly one line.")
         number, row, _ = lines[0]
         names = [field.name for field in section.fields]
+        document = row.pop("schema", None)
         values = self.here.values(section, number, row)
-        try:
-            check_rule(dict(zip(names, values, strict=True))["rule_version"])
-        except UnknownRule as error:
-            raise BadArchive(f"project.jsonl, field rule_version: {error}") from error
+        self.schema = _schema(document, dict(zip(names, values, strict=True)))
+        values[names.index("schema_version")] = OMNITOM.version  # until the schema is here too
         working = working_slug(self.slug)
         try:
             with self.writes.transaction(1):
-                insert_rows(Project, ["slug", *names], [[working, *values]])
+                insert_rows(Project, ["slug", "schema_name", *names], [[working, OMNITOM.name, *values]])
         except IntegrityError as error:
             if Project.objects.filter(slug=working).exists():  # made since the first look
                 raise left_over(self.slug) from error

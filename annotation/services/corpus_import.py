@@ -13,6 +13,8 @@ from django.db.models import Max
 
 from annotation.domain.corpus_files import PropositionRow, StoryRow, read_file
 from annotation.domain.problems import Problem, Problems
+from annotation.domain.schema import Schema
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import BeliefTable, Category, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
 from annotation.services.short_writes import ShortWrites, with_last
@@ -91,26 +93,39 @@ def import_corpus(
     dry_run: bool = False,
     strict: bool = False,
     admin: User | None = None,
+    schema: Schema | None = None,
     progress: Callable[[str], None] = lambda message: None,
 ) -> Imported:
     """Imports each (name, opener) of `sources`. Creates the project where there is none and the sources hold a new story;
-    its admin is `admin`, else `by`.
+    its admin is `admin`, else `by`, and its label schema `schema`, else OmniToM's.
 
     A broken line is a problem in the result and stops nothing else; with `strict` everything is read and compared first, and
-    one problem means that nothing is kept. With `dry_run` nothing is kept either way. Raises ImportRefused.
+    one problem means that nothing is kept. With `dry_run` nothing is kept either way. Raises ImportRefused, also where the
+    project has another schema than `schema`.
     """
     _check_slug(project_slug)
+    place = (by, project_slug, _schema_for(project_slug, schema), format, language)
     sources = list(sources)
     if strict:
-        _refuse_problems(
-            _Import(by, project_slug, format, language, None, keep=False).run(sources, lambda message: None)
-        )
-    return _Import(by, project_slug, format, language, admin or by, keep=not dry_run).run(sources, progress)
+        _refuse_problems(_Import(*place, None, keep=False).run(sources, lambda message: None))
+    return _Import(*place, admin or by, keep=not dry_run).run(sources, progress)
 
 
 def _check_slug(slug: str) -> None:
     if not SLUG.fullmatch(slug) or len(slug) > 60:
         raise ImportRefused(f"{slug[:60]!r} is no project name; expected letters, digits and hyphens.")
+
+
+def _schema_for(slug: str, chosen: Schema | None) -> Schema:
+    """The schema of the project, or the one that it is to have. Raises ImportRefused."""
+    project = Project.objects.filter(slug=slug).first()
+    if project is None:
+        return chosen or OMNITOM
+    if chosen is not None and chosen != project.schema:
+        raise ImportRefused(
+            f"The project {slug} labels by {project.schema.reference}, which stays; not {chosen.reference}."
+        )
+    return project.schema
 
 
 def _refuse_problems(result: Imported) -> None:
@@ -123,9 +138,18 @@ class _Import:
     """Compares the rows of files with what the project holds, and adds what is new: nothing is parsed in a transaction."""
 
     def __init__(
-        self, by: User | None, slug: str, format: str, language: str, admin: User | None, *, keep: bool
+        self,
+        by: User | None,
+        slug: str,
+        schema: Schema,
+        format: str,
+        language: str,
+        admin: User | None,
+        *,
+        keep: bool,
     ) -> None:
         self.by, self.slug, self.format, self.language, self.admin, self.keep = by, slug, format, language, admin, keep
+        self.schema = schema
         self.project = Project.objects.filter(slug=slug).first()
         self.writes = ShortWrites()
         self.result = Imported(slug)
@@ -162,7 +186,7 @@ class _Import:
         """The file's stories, as many at once as a short transaction holds; what is broken goes to the problems."""
         batch: list[StoryRow] = []
         rows = characters = 0
-        for item in read_file(handle, name, format=self.format, language=self.language):
+        for item in read_file(handle, name, format=self.format, language=self.language, keys=self.schema.keys):
             if isinstance(item, Problem):
                 self.result.problems.add(item)
                 continue
@@ -217,9 +241,9 @@ class _Import:
     def _lock_project(self) -> None:
         """Makes the project where there is none; two imports into it write one after the other."""
         if self.project is None:
-            self.project, is_new = Project.objects.get_or_create(
-                slug=self.slug, defaults={"name": self.slug, "language": self.language}
-            )
+            made = {"name": self.slug, "language": self.language}
+            made |= {"schema_name": self.schema.name, "schema_version": self.schema.version}
+            self.project, is_new = Project.objects.get_or_create(slug=self.slug, defaults=made)
             if is_new:
                 self._record_project()
         Project.objects.select_for_update().get(pk=self.project.pk)
@@ -229,6 +253,7 @@ class _Import:
         if admin is not None:
             Membership.objects.create(project=self.project, user=admin, role=Role.ADMIN)
         told = {"admin": admin.username} if admin is not None and admin != self.by else {}
+        told |= {} if self.schema == OMNITOM else {"schema": self.schema.reference}
         audit.record(by=self.by, project=self.project, action="project.created", target=self.slug, **told)
 
     def _record(self, action: str, name: str, **counts: int) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import mlcroissant as mlc
 
-from annotation.domain.schema import SCHEMAS
+from annotation.domain.schema import Schema
 from annotation.models import Project
 from annotation.services.dataset_card import Facts, card_of, facts_of
 from annotation.services.gold_export import VOTE_COLUMNS, omnitom_lines, omnitom_records, vote_lines
@@ -19,7 +19,7 @@ from annotation.services.gold_export import VOTE_COLUMNS, omnitom_lines, omnitom
 FILES = ("gold.jsonl", "propositions.jsonl", "votes.csv", "croissant.json", "README.md")
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 _JSON_LINES, _CSV = "application/jsonlines", "text/csv"
-_INTEGERS = {"story_id", "occurrence", "position", "order", "duration_ms"}
+_INTEGERS = {"story_id", "occurrence", "position", "duration_ms"}
 _NUMBERS = {"agreement"}
 
 
@@ -34,7 +34,7 @@ def write_croissant(project: Project, folder: Path, *, site_url: str, now: datet
     rows = _write(propositions, _proposition_lines(project))
     _write(votes, vote_lines(project, pseudonyms=True))
     facts = facts_of(project, stories=stories, propositions=rows)
-    keys = SCHEMAS[project.schema_version].keys
+    keys = project.schema.keys
     tables = [
         (gold, _JSON_LINES, "stories", ("story_id", "story_category", "story")),
         (propositions, _JSON_LINES, "propositions", ("story_id", "position", "actor", "belief", *keys)),
@@ -57,15 +57,21 @@ def _write(path: Path, lines: Iterable[str]) -> int:
 
 
 def _proposition_lines(project: Project) -> Iterator[str]:
-    keys = SCHEMAS[project.schema_version].keys
+    keys = project.schema.keys
+    counting = _counting(project.schema)
     for record in omnitom_records(project):
         for position, belief in enumerate(record["beliefs"], 1):
             labels = belief.get("labels", {})
             row = {"story_id": record["story_id"], "position": position, "actor": belief["actor"]}
             row |= {"belief": belief["belief"]} | {key: labels.get(key) or None for key in keys}
             # Readers of JSON lines guess types: a number that is sometimes missing must not come out as the text "0.0".
-            row |= {"order": int(row["order"]) if (row["order"] or "").isdecimal() else None}
+            row |= {key: int(row[key]) if (row[key] or "").isdecimal() else None for key in counting}
             yield json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _counting(schema: Schema) -> list[str]:
+    """The dimensions whose labels are whole numbers."""
+    return [one.key for one in schema.dimensions if one.counts]
 
 
 def _validate(description: Path) -> None:
@@ -92,7 +98,7 @@ def _metadata(facts: Facts, tables: Sequence[tuple], *, site_url: str, now: date
         date_published=now,
         in_language=[project.language],
         distribution=[_file(path, kind) for path, kind, _, _ in tables],
-        record_sets=[_record_set(path, name, columns) for path, _, name, columns in tables],
+        record_sets=[_record_set(path, name, columns, _counting(facts.schema)) for path, _, name, columns in tables],
         **_responsible_ai(facts),
     )
 
@@ -110,8 +116,10 @@ def _file(path: Path, encoding: str) -> mlc.FileObject:
     )
 
 
-def _record_set(path: Path, name: str, columns: Sequence[str]) -> mlc.RecordSet:
-    kinds = {one: mlc.DataType.INTEGER for one in _INTEGERS} | {one: mlc.DataType.FLOAT for one in _NUMBERS}
+def _record_set(path: Path, name: str, columns: Sequence[str], counting: Sequence[str]) -> mlc.RecordSet:
+    kinds = {one: mlc.DataType.INTEGER for one in (*_INTEGERS, *counting)} | {
+        one: mlc.DataType.FLOAT for one in _NUMBERS
+    }
     fields = [
         mlc.Field(
             id=f"{name}/{column}",

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from django.db.models import Count, Max, Min
 
-from annotation.domain.schema import SCHEMAS, Schema
+from annotation.domain.schema import Schema
+from annotation.domain.shipped_schemas import version_shown
 from annotation.models import Guideline, Project, Vote
 from annotation.services.agreement import agreement_report
 from annotation.services.gold_export import unsettled_cells
@@ -48,7 +49,7 @@ class Facts:
         project = self.project
         lines = [
             f"Each proposition is labelled on {len(self.schema.dimensions)} dimensions ({', '.join(self.schema.keys)}; "
-            f"schema version {self.schema.version}) by {project.overlap} annotators who do not see each other's votes.",
+            f"schema version {version_shown(self.schema)}) by {project.overlap} annotators who do not see each other's votes.",
             f"A label with more than half of the votes is gold; experts adjudicate the rest (rule version "
             f"{project.rule_version}).",
         ]
@@ -77,7 +78,7 @@ def facts_of(project: Project, *, stories: int, propositions: int) -> Facts:
     )
     return Facts(
         project=project,
-        schema=SCHEMAS[project.schema_version],
+        schema=project.schema,
         stories=stories,
         propositions=propositions,
         unsettled=unsettled_cells(project),

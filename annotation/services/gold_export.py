@@ -11,7 +11,6 @@ from datetime import datetime
 from django.db.models import OuterRef, Subquery
 
 from annotation.domain.records import RECORD_FIELDS, belief_of, record_of
-from annotation.domain.schema import SCHEMAS
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import GoldLabel, Method, Project, Proposition, Story, TableKind, User, Vote, VoteEvent
 
@@ -33,7 +32,7 @@ def omnitom_records(project: Project, *, complete_only: bool = False) -> Iterato
     stories = (
         Story.objects.filter(project=project, tables__kind=TableKind.GOLD).select_related("category").order_by("id")
     )
-    keys = SCHEMAS[project.schema_version].keys
+    keys = project.schema.keys
     for batch in _batches(stories):
         rows, gold = _tables(batch)
         for story in batch:
@@ -78,7 +77,7 @@ def line_of(record: dict) -> str:
 
 def unsettled_cells(project: Project) -> int:
     """Cells that have no label in an export."""
-    dimensions = len(SCHEMAS[project.schema_version].dimensions)
+    dimensions = len(project.schema.dimensions)
     settled = GoldLabel.objects.filter(
         proposition__table__story__project=project, proposition__removed_at__isnull=True
     ).values_list("proposition_id", "dimension", "method")
@@ -86,7 +85,7 @@ def unsettled_cells(project: Project) -> int:
     missing = 0
     live = Proposition.objects.live_gold().filter(table__story__project=project)
     for pk, imported in live.values_list("id", "imported_labels"):
-        with_gold = [key for key in SCHEMAS[project.schema_version].keys if (pk, key) in held]
+        with_gold = [key for key in project.schema.keys if (pk, key) in held]
         opened = sum(held[pk, key] == Method.OPEN for key in with_gold)
         fallback = sum(bool(value) for key, value in (imported or {}).items() if key not in with_gold)
         missing += opened + dimensions - len(with_gold) - min(fallback, dimensions - len(with_gold))

@@ -12,7 +12,6 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count
 
-from annotation.domain.schema import SCHEMAS
 from annotation.models import Assignment, Invitation, Membership, Project, Proposition, Role, User, Vote
 from annotation.services import audit
 from annotation.services.assignments import release
@@ -172,7 +171,7 @@ class Seats:
 
 def seats_held(project: Project) -> dict[int, Seats]:
     """Annotator id → seats, in a constant number of statements. A story without a table counts as unfinished."""
-    dimensions = len(SCHEMAS[project.schema_version].dimensions)
+    dimensions = len(project.schema.dimensions)
     live = Proposition.objects.live_gold().filter(table__story__project=project)
     rows = dict(live.order_by().values_list("table__story").annotate(Count("id")))
     votes = Vote.objects.cast().filter(proposition__in=live)

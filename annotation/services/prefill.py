@@ -16,9 +16,10 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotation.domain.labelling import VERSION, Example, Row, labelling_request, read_labels
+from annotation.domain.labelling import Example, Row, labelling_request, prompts_of, read_labels
 from annotation.domain.sample_corpus import sample_records
-from annotation.domain.schema import SCHEMAS, Schema
+from annotation.domain.schema import Schema
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import Assignment, Prefill, Project, Proposition, Story, Suggestion, User
 from annotation.services import audit
 from annotation.services.prefill_scope import PrefillRefused, Scope, check_labels, open_cells, scope_of
@@ -67,6 +68,7 @@ def start_prefill(
     Raises PrefillRefused where there are none, or the endpoint cannot do it.
     """
     check_labels(endpoint)
+    prompts = prompts_of(project.schema)
     try:
         with transaction.atomic():
             Project.objects.select_for_update().get(pk=project.pk)  # of two rounds at once the second sees the first
@@ -80,14 +82,14 @@ def start_prefill(
                 params={
                     "project": project.slug,
                     "level": level,
-                    "prompt": VERSION,
+                    "prompt": prompts,
                     "reasoning_tokens": _room(endpoint, reasoning_tokens),
                 },
                 budget=budget,
                 batch=batch,
             )
             prefill = Prefill.objects.create(
-                project=project, job=job, endpoint=endpoint, level=level, prompt=VERSION, created_by=by
+                project=project, job=job, endpoint=endpoint, level=level, prompt=prompts, created_by=by
             )
             details = {"model": endpoint.name, "level": level, "stories": len(wanted)}
             audit.record(by=by, project=project, action="prefill.started", target=prefill.uid, **details)
@@ -120,7 +122,7 @@ def estimate(
     Raises PrefillRefused where the endpoint cannot label.
     """
     check_labels(endpoint)
-    schema = SCHEMAS[project.schema_version]
+    schema = project.schema
     cells, inputs, outputs, cost = 0, 0, 0, Decimal(0)
     scope = scope_of(project=project, stories=stories)
     rows_of = _rows_by_story(scope.stories)
@@ -156,8 +158,8 @@ class _Prefilling(Purpose):
             if not open_.get(story.pk):
                 asked[item.pk] = CLOSED_MEANWHILE
                 continue
-            schema = SCHEMAS[story.project.schema_version]
-            counts = _sample_counts(schema.version)
+            schema = story.project.schema
+            counts = _sample_counts(schema)
             params = item.job.params
             room = params.get("reasoning_tokens", 0)
             asked[item.pk] = _request(story, rows_of[story.pk], schema, params["level"], counts, room)
@@ -175,7 +177,7 @@ class _Prefilling(Purpose):
                 received[item.pk] = Received(ItemState.FAILED, "The story is gone.")
                 continue
             received[item.pk] = self._take(
-                item, call, rows_of[story.pk], SCHEMAS[story.project.schema_version], open_.get(story.pk, set()), fresh
+                item, call, rows_of[story.pk], story.project.schema, open_.get(story.pk, set()), fresh
             )
         Suggestion.objects.bulk_create(fresh, ignore_conflicts=True)
         return received
@@ -248,7 +250,7 @@ def _numbered(rows: Sequence[Proposition]) -> list[Row]:
 
 def _request(story: Story, rows: Sequence[Proposition], schema: Schema, level: int, counts, room: int) -> Request:
     category = story.category.name
-    example = example_of(category, schema.version, story.text) if level == 4 else None
+    example = example_of(category, schema, story.text) if level == 4 else None
     return labelling_request(
         story=story.text,
         category=category,
@@ -262,8 +264,11 @@ def _request(story: Story, rows: Sequence[Proposition], schema: Schema, level: i
 
 
 @lru_cache(64)
-def example_of(category: str, version: str, not_this: str) -> Example | None:
-    """A worked example from the sample corpus, of the same category and never the story that is asked about."""
+def example_of(category: str, schema: Schema, not_this: str) -> Example | None:
+    """A worked example from the sample corpus, of the same category and never the story that is asked about. None for a
+    schema that the sample is not labelled by."""
+    if schema != OMNITOM:
+        return None
     for record in sample_records():
         if record["story_category"] == category and record["story"] != not_this:
             chosen = enumerate(record["beliefs"][:EXAMPLE_ROWS], 1)
@@ -274,9 +279,12 @@ def example_of(category: str, version: str, not_this: str) -> Example | None:
 
 
 @lru_cache(8)
-def _sample_counts(version: str) -> dict[str, dict[str, int]]:
-    """How often each label occurs in the sample corpus: what the majority baseline knows."""
-    counts: dict[str, dict[str, int]] = {key: defaultdict(int) for key in SCHEMAS[version].keys}
+def _sample_counts(schema: Schema) -> dict[str, dict[str, int]]:
+    """How often each label occurs in the sample corpus: what the majority baseline knows. Nothing for a schema that the sample
+    is not labelled by."""
+    if schema != OMNITOM:
+        return {}
+    counts: dict[str, dict[str, int]] = {key: defaultdict(int) for key in schema.keys}
     for record in sample_records():
         for belief in record["beliefs"]:
             for key, label in belief["labels"].items():

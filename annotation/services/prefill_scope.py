@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
 
-from annotation.domain.schema import SCHEMAS
 from annotation.models import Prefill, Project, Proposition, Story, Suggestion, VoteEvent
 from workers.models import Endpoint, Item
 
@@ -72,7 +71,7 @@ def open_cells(stories: Collection[Story]) -> dict[int, set[Cell]]:
     live = Proposition.objects.live_gold().filter(table__story__in=ids)
     taken = set(VoteEvent.objects.filter(proposition__in=live).values_list("proposition_id", "dimension").distinct())
     taken |= set(Suggestion.objects.filter(proposition__in=live).values_list("proposition_id", "dimension"))
-    keys = {story.pk: SCHEMAS[story.project.schema_version].keys for story in stories}
+    keys = {story.pk: story.project.schema.keys for story in stories}
     found: dict[int, set[Cell]] = defaultdict(set)
     for pk, story in live.values_list("pk", "table__story"):
         found[story] |= {(pk, key) for key in keys[story]} - taken

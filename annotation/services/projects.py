@@ -11,7 +11,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.domain.resolution import Outcome, resolve
-from annotation.domain.schema import SCHEMAS
+from annotation.domain.schema import Schema
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import GoldLabel, Guideline, Membership, Method, Project, Proposition, Role, User, Vote
 from annotation.services import audit
 from annotation.services.resolution import resolve_cells
@@ -28,15 +29,18 @@ class SlugTaken(ValueError):
 
 
 @transaction.atomic
-def create_project(*, by: User, slug: str, name: str, description: str = "") -> Project:
-    """Makes a project with `by` as its admin. Raises SlugTaken."""
+def create_project(*, by: User, slug: str, name: str, description: str = "", schema: Schema | None = None) -> Project:
+    """Makes a project with `by` as its admin, which labels by `schema`, else by OmniToM's. Raises SlugTaken."""
+    schema = schema or OMNITOM
+    chosen = {"schema_name": schema.name, "schema_version": schema.version}
     try:
         with transaction.atomic():
-            project = Project.objects.create(slug=slug, name=name, description=description)
+            project = Project.objects.create(slug=slug, name=name, description=description, **chosen)
     except IntegrityError as error:  # someone else took it after it was checked
         raise SlugTaken(SLUG_TAKEN) from error
     Membership.objects.create(project=project, user=by, role=Role.ADMIN)
-    audit.record(by=by, project=project, action="project.created", target=slug)
+    told = {} if schema == OMNITOM else {"schema": schema.reference}
+    audit.record(by=by, project=project, action="project.created", target=slug, **told)
     return project
 
 
@@ -123,7 +127,7 @@ def imported_cells(project: Project, *, voted_too: bool) -> dict[str, int]:
     Without `voted_too` only the cells on which nobody has voted yet count. One statement.
     """
     counts = {}
-    for key in SCHEMAS[project.schema_version].keys:
+    for key in project.schema.keys:
         own = {"proposition": OuterRef("pk"), "dimension": key}
         wanted = Q(imported_labels__has_key=key) & ~Q(**{f"imported_labels__{key}": ""})
         wanted &= ~Exists(GoldLabel.objects.filter(**own))

@@ -16,7 +16,6 @@ from typing import TextIO
 from django.db import IntegrityError
 
 from annotation.domain.problems import Problem, Problems
-from annotation.domain.schema import SCHEMAS
 from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Project, Proposition, User
 from annotation.services import audit
@@ -94,7 +93,7 @@ def import_votes(
 
 def _read(handle: TextIO, file: str, project: Project, result: ImportedVotes, progress) -> list[VoteRow]:
     rows: list[VoteRow] = []
-    for at, row in enumerate(read_votes(handle, file, SCHEMAS[project.schema_version]), 1):
+    for at, row in enumerate(read_votes(handle, file, project.schema), 1):
         if isinstance(row, Problem):
             result.problems.add(row)
         else:

@@ -12,7 +12,6 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from annotation.domain.anchoring.arms import Arm
-from annotation.domain.schema import SCHEMAS
 from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
 from annotation.services.arms import Suggested, suggestions_on
 from annotation.services.resolution import Cell, resolve_cells
@@ -228,7 +227,7 @@ def _met(suggested: Suggested | None, standing: Standing | None, change: Change)
 
 
 def _check(seat: Assignment, changes: Sequence[Change], now: datetime) -> None:
-    schema = SCHEMAS[seat.story.project.schema_version]
+    schema = seat.story.project.schema
     if not 0 < len(changes) <= MAX_CHANGES:
         raise Refused(f"{len(changes)} changes in one request; expected 1 to {MAX_CHANGES}.")
     for change in changes:

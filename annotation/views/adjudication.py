@@ -14,7 +14,6 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.domain.ordering import shuffled
-from annotation.domain.schema import SCHEMAS
 from annotation.forms.adjudication import BulkForm, CaseForm, DecisionForm, QueueFilter, UndoForm
 from annotation.models import ErrorTag, Proposition, Role, Story, adjudication_queue
 from annotation.services import adjudication as service
@@ -35,7 +34,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     left = adjudication_queue.left(access.project)
     none = {"todo": 0, "decided": 0}
-    schema = SCHEMAS[access.project.schema_version]
+    schema = access.project.schema
     context = {
         "form": form,
         "page": page,
@@ -64,7 +63,7 @@ def _groups(access: ProjectAccess, cells, page: Page) -> list[dict]:
     )
     own = adjudication_queue.voted_on(access.user, {row.proposition_id for row in rows})
     cast = adjudication_queue.labels_cast({row.proposition_id for row in rows})
-    schema = SCHEMAS[access.project.schema_version]
+    schema = access.project.schema
     by_story: dict[int, list] = {story: [] for story in wanted}
     for row in rows:
         row.voted = (row.proposition_id, row.dimension) in own
@@ -102,7 +101,7 @@ def majorities(request: HttpRequest, slug: str) -> HttpResponse:
         messages.success(request, f"Settled by their leading label: {settled}. Decided cells stay as they were.")
         return redirect(f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}")
     found = bulk.preview(by=request.user, cells=cells)
-    schema = SCHEMAS[access.project.schema_version]
+    schema = access.project.schema
     context = {
         "form": form,
         "found": found,
@@ -125,7 +124,7 @@ def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     if row.pk in hidden:
         return render(request, "annotation/adjudication/unfinished.html", access.context | {"story": row})
     form = QueueFilter(request.GET, project=access.project)
-    schema = SCHEMAS[access.project.schema_version]
+    schema = access.project.schema
     propositions = list(Proposition.objects.gold_of(row))
     reader = CellReader(access, propositions)
     wanted = request.GET.get("cell", "")
@@ -217,7 +216,7 @@ def _answer(request, access: ProjectAccess, row: Proposition, dimension: str, pr
         return redirect(back)
     if story.pk in unfinished(access):
         return HttpResponse(status=204, headers={"HX-Redirect": back})
-    cell = CellReader(access, [row]).cell(row, SCHEMAS[access.project.schema_version][dimension])
+    cell = CellReader(access, [row]).cell(row, access.project.schema[dimension])
     cell.wanted = True
     # What was typed survives an answer that did not take it in.
     kept = problem or "filed" in request.POST

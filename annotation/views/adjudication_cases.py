@@ -10,7 +10,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from annotation.access import project_access, unfinished
-from annotation.domain.schema import SCHEMAS
 from annotation.forms.adjudication import OutcomeForm, ReplyForm
 from annotation.models import (
     Assignment,
@@ -34,7 +33,7 @@ def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -
     """Who did what to a cell, on which votes; and the threads of its annotators, with a reply."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = proposition_in_gold(access, proposition, dimension)
-    schema = SCHEMAS[access.project.schema_version]
+    schema = access.project.schema
     if row.table.story_id in unfinished(access):
         raise Http404("You still label this story.")
     comments = CellComment.objects.filter(proposition=row, dimension=dimension).select_related("author", "thread_of")
@@ -93,7 +92,7 @@ def _threads(comments, *, named: bool) -> list[dict]:
 def overruled(request: HttpRequest, slug: str) -> HttpResponse:
     """Where the annotator's vote and an expert's decision differ, in stories that the annotator has finished."""
     access = project_access(request.user, slug)
-    schema = SCHEMAS[access.project.schema_version]
+    schema = access.project.schema
     rows = adjudication_queue.overruled(access.project, request.user, unfinished=unfinished(access))
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     seats = Assignment.objects.active().filter(annotator=request.user, story__project=access.project)
@@ -107,7 +106,7 @@ def overruled(request: HttpRequest, slug: str) -> HttpResponse:
 @require_GET
 def guideline_cases(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
-    schema = SCHEMAS[access.project.schema_version]
+    schema = access.project.schema
     every = adjudication_queue.guideline_cases(access.project).exclude(
         proposition__table__story_id__in=unfinished(access)
     )

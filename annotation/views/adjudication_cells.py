@@ -10,7 +10,7 @@ from django.http import Http404
 
 from annotation.access import ProjectAccess, proposition_of
 from annotation.domain.ordering import shuffled
-from annotation.domain.schema import SCHEMAS, Dimension
+from annotation.domain.schema import Dimension
 from annotation.models import GoldLabel, Method, Proposition, TableKind, User, Vote, adjudication_queue
 
 Key = tuple[int, str]
@@ -148,7 +148,7 @@ def proposition_in_gold(access: ProjectAccess, uid: str, dimension: str) -> Prop
     """A proposition of a gold table. Raises Http404 for removed ones, experts' drafts and unknown dimensions."""
     row = proposition_of(access, uid)
     live = row.table.kind == TableKind.GOLD and row.removed_at is None
-    if not live or dimension not in SCHEMAS[access.project.schema_version]:
+    if not live or dimension not in access.project.schema:
         raise Http404("There is no such cell.")
     return row
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess, check_aggregate, project_access
 from annotation.domain.agreement.report import MEASURES
-from annotation.domain.schema import SCHEMAS, Dimension
+from annotation.domain.schema import Dimension
 from annotation.forms.agreement import AgreementFilter
 from annotation.models import Role
 from annotation.services.agreement import (
@@ -36,7 +36,7 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
     report = agreement_report(project=access.project, **chosen)
     rows = [
         {"dimension": dimension, **_with_figures(report["dimensions"][dimension.key])}
-        for dimension in SCHEMAS[access.project.schema_version].dimensions
+        for dimension in access.project.schema.dimensions
     ]
     context = {
         "form": form,
@@ -62,7 +62,7 @@ def agreement_annotators(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
     report = annotator_report(project=access.project, **chosen)
-    dimensions = SCHEMAS[access.project.schema_version].dimensions
+    dimensions = access.project.schema.dimensions
     context = {
         "pairs": report["pairs"],
         "against": [{"gold": which, "rows": _against(report[which], dimensions)} for which in GOLDS if report[which]],
@@ -86,7 +86,7 @@ def agreement_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
 def agreement_opinions(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     _, chosen = _chosen(request, access)
-    dimensions = SCHEMAS[access.project.schema_version].dimensions
+    dimensions = access.project.schema.dimensions
     opinions = second_opinions(project=access.project, **chosen)
     rows = [
         {"annotator": name, "cells": [skills.get(dimension.key) for dimension in dimensions]}

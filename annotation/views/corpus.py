@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
-from annotation.domain.schema import SCHEMAS
 from annotation.forms.corpus import ChosenForm, SplitForm, StoryFilter
 from annotation.models import GoldLabel, Proposition, Role
 from annotation.services.splits import make_split, put_in_split
@@ -109,7 +108,7 @@ def _with_progress(access: ProjectAccess, page) -> list[dict]:
         gold = GoldLabel.objects.settled().filter(proposition__table__story__in=list(counts))
         live = gold.filter(proposition__removed_at__isnull=True).order_by()
         settled = dict(live.values_list("proposition__table__story").annotate(Count("id")))
-    dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
+    dimensions = len(access.project.schema.dimensions)
     return [
         {
             "story": story,
@@ -126,7 +125,7 @@ def story(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     """The text and the table; gold only for experts and admins who do not label this story themselves."""
     access = project_access(request.user, slug)
     row = story_of(access, story)
-    schema = SCHEMAS[access.project.schema_version]
+    schema = access.project.schema
     propositions = list(Proposition.objects.gold_of(row))
     shows_gold = access.at_least(Role.EXPERT) and row.pk not in unfinished(access)
     gold = {}

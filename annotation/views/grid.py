@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import trigger_client_event
 
 from annotation.access import project_access, seat_of, story_of
-from annotation.domain.schema import SCHEMAS, Schema, cross_check
+from annotation.domain.schema import Schema, cross_check
 from annotation.forms.grid import CommentForm, FlagForm
 from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Vote
 from annotation.services import remarks
@@ -24,7 +24,7 @@ from core.idempotency.forms import made_once
 def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     access = project_access(request.user, slug)
     seat = seat_of(request.user, slug, story)
-    schema = SCHEMAS[access.project.schema_version]
+    schema = access.project.schema
     propositions = list(Proposition.objects.gold_of(seat.story))
     votes = list(Vote.objects.filter(annotator=request.user, proposition__in=propositions))
     draw_for(seat=seat, now=timezone.now())
@@ -57,7 +57,7 @@ def _rows(user, propositions: list[Proposition], votes: list[Vote], schema: Sche
     rows = []
     for proposition in propositions:
         own = {key: labels.get((proposition.pk, key), "") for key in schema.keys}
-        warnings = cross_check(proposition.actor, own)
+        warnings = cross_check(schema, proposition.actor, own)
         warned = {one.dimension for one in warnings}
         cells = [
             {
@@ -120,7 +120,9 @@ def save(request: HttpRequest, slug: str, story: str) -> JsonResponse:
         saved = save_votes(by=request.user, seat=seat, changes=changes, now=timezone.now())
     except Refused as error:
         return JsonResponse({"error": str(error)}, status=400)
-    return JsonResponse({"saved": [_as_json(one) for one in saved], "warnings": _warnings(saved)})
+    return JsonResponse(
+        {"saved": [_as_json(one) for one in saved], "warnings": _warnings(seat.story.project.schema, saved)}
+    )
 
 
 @require_GET
@@ -152,12 +154,13 @@ def _as_json(saved: Saved) -> dict:
     }
 
 
-def _warnings(saved: list[Saved]) -> dict[str, list[dict]]:
+def _warnings(schema: Schema, saved: list[Saved]) -> dict[str, list[dict]]:
     """Cross-check warnings by proposition, from the user's own labels."""
     rows = {one.proposition: one for one in saved}
     return {
         uid: [
-            {"dimension": warning.dimension, "message": warning.message} for warning in cross_check(one.actor, one.row)
+            {"dimension": warning.dimension, "message": warning.message}
+            for warning in cross_check(schema, one.actor, one.row)
         ]
         for uid, one in rows.items()
     }
@@ -175,7 +178,7 @@ def comments(request: HttpRequest, slug: str, story: str, proposition: str, dime
     """The thread between this annotator and the experts about one cell, as a side panel."""
     seat = seat_of(request.user, slug, story)
     row = _proposition(seat, proposition)
-    schema = SCHEMAS[seat.story.project.schema_version]
+    schema = seat.story.project.schema
     if dimension not in schema:
         raise Http404("There is no such dimension.")
     form = CommentForm(request.POST or None)

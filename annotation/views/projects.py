@@ -13,7 +13,6 @@ from django.utils import timezone
 from markdown_it import MarkdownIt
 
 from annotation.access import project_access
-from annotation.domain.schema import SCHEMAS
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
 from annotation.models import Guideline, Membership, Project, Role, progress
@@ -52,7 +51,7 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     if not access.at_least(Role.EXPERT):
         return redirect("annotation:work", slug)
-    dimensions = len(SCHEMAS[access.project.schema_version].dimensions)
+    dimensions = len(access.project.schema.dimensions)
     imported = service.imported_cells(access.project, voted_too=False)
     context = {
         "progress": progress.of_project(access.project, dimensions),
@@ -128,7 +127,7 @@ def _sections(access) -> list[dict]:
             "html": MARKDOWN.render(held.get(dimension.key, "")),
             "form": GuidelineForm(initial={"text": held.get(dimension.key, "")}, auto_id=f"{dimension.key}-%s"),
         }
-        for dimension in SCHEMAS[access.project.schema_version].dimensions
+        for dimension in access.project.schema.dimensions
     ]
 
 

@@ -9,7 +9,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
 from annotation.access import project_access
-from annotation.domain.schema import SCHEMAS
 from annotation.models import workload
 
 PAGE = 50
@@ -18,7 +17,7 @@ PAGE = 50
 @require_GET
 def work(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
-    schema = SCHEMAS[access.project.schema_version]
+    schema = access.project.schema
     rows = workload.of_annotator(access.project, request.user, len(schema.dimensions))
     context = {
         "page": Paginator(rows, PAGE).get_page(request.GET.get("page")),
@@ -41,7 +40,7 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
 def next_story(request: HttpRequest, slug: str) -> HttpResponse:
     """Opens the next story with unlabelled cells, in story order after the one named by `after`, or the list."""
     access = project_access(request.user, slug)
-    rows = workload.of_annotator(access.project, request.user, len(SCHEMAS[access.project.schema_version].dimensions))
+    rows = workload.of_annotator(access.project, request.user, len(access.project.schema.dimensions))
     after = next((row["story"].number for row in rows if row["story"].uid == request.GET.get("after")), None)
     found = workload.next_unfinished(rows, after=after)
     if found is None or found["story"].number == after:

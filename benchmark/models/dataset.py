@@ -3,7 +3,9 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
-from annotation.models import Project, Story
+from annotation.domain.schema import Schema
+from annotation.domain.shipped_schemas import OMNITOM
+from annotation.models import Project, Story, schema_of
 from core.ids import OpaqueModel
 
 
@@ -18,6 +20,7 @@ class Dataset(OpaqueModel):
     project = models.ForeignKey(Project, models.PROTECT, related_name="datasets")
     version = models.PositiveIntegerField()
     digest = models.CharField(max_length=64)
+    schema_name = models.CharField(max_length=40, default=OMNITOM.name)
     schema_version = models.CharField(max_length=20)
     rule_version = models.CharField(max_length=20)
     overlap = models.PositiveSmallIntegerField(null=True)
@@ -41,6 +44,10 @@ class Dataset(OpaqueModel):
 
     def __str__(self) -> str:
         return f"{self.project.name}, version {self.version}"
+
+    @property
+    def schema(self) -> Schema:
+        return schema_of(self.schema_name, self.schema_version)
 
     @property
     def votes_a_cell(self) -> int:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from annotation.domain.schema import SCHEMAS, Schema
+from annotation.domain.schema import Schema
 from annotation.models import Project
 from benchmark.models import DatasetStory, Run, RunItem, StoredPromptSet
 from benchmark.suites.contract import Question, Sample
@@ -91,7 +91,7 @@ class RunResources:
 
     @property
     def schema(self) -> Schema:
-        return SCHEMAS[self.run.dataset.schema_version]
+        return self.run.dataset.schema
 
     def derived(self, name: Hashable, compute: Callable[[Sequence[Sample]], T]) -> T:
         dataset = self.run.dataset

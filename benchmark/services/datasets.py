@@ -12,7 +12,7 @@ from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Max
 
-from annotation.domain.schema import SCHEMAS
+from annotation.domain.shipped_schemas import version_shown
 from annotation.models import (
     AuditEvent,
     GoldEvent,
@@ -61,6 +61,7 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
         project=project,
         version=newest + 1,
         digest=digest,
+        schema_name=project.schema_name,
         schema_version=project.schema_version,
         rule_version=project.rule_version,
         overlap=project.overlap,
@@ -93,7 +94,7 @@ def known_digest(project: Project) -> str | None:
     """
     votes, gold = (model.objects.aggregate(last=Max("pk"))["last"] for model in (VoteEvent, GoldEvent))
     logged = AuditEvent.objects.filter(project=project).aggregate(last=Max("pk"))["last"]
-    key = f"gold:{project.pk}:{project.schema_version}:{project.rule_version}:{votes}:{gold}:{logged}"
+    key = f"gold:{project.pk}:{project.schema.reference}:{project.rule_version}:{votes}:{gold}:{logged}"
     return cache.get_or_set(key, lambda: present_digest(project) or "", _KNOWN_SECONDS) or None
 
 
@@ -110,7 +111,8 @@ def gold_is_frozen(project: Project) -> bool:
 
 
 def _digest(project: Project, stories: list[str]) -> str:
-    return hashlib.sha256("\n".join([project.schema_version, project.rule_version, *stories]).encode()).hexdigest()
+    versions = [version_shown(project.schema), project.rule_version]
+    return hashlib.sha256("\n".join([*versions, *stories]).encode()).hexdigest()
 
 
 class _Held(NamedTuple):
@@ -124,7 +126,7 @@ class _Held(NamedTuple):
 
 def _rows(project: Project) -> Iterator[DatasetStory | None]:
     """A story with a gold table in the corpus's order; None for one with an unsettled cell."""
-    keys = SCHEMAS[project.schema_version].keys
+    keys = project.schema.keys
     stories = list(
         Story.objects.filter(project=project, tables__kind=TableKind.GOLD)
         .select_related("category", "split")

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.db.models import prefetch_related_objects
 
-from annotation.domain.schema import SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.tables import Absent, Table, absent_told
 from benchmark.models import Run
 from benchmark.services import analysis_tables as analyses
@@ -291,7 +291,7 @@ def _reading_figures(document: Document, reading: str) -> dict[str, Picture]:
         arguments = partial(pictured.labels, entry, reading)
         found[f"labels-{at}"] = Picture(f"Labels in gold and by {entry['model']}", "label_distribution", arguments)
         for one in DIMENSIONS:
-            title = f"{SCHEMA[one].name}: gold labels and those of {entry['model']}"
+            title = f"{OMNITOM[one].name}: gold labels and those of {entry['model']}"
             found[f"confusion-{at}-{slug_of(one)}"] = Picture(
                 title, "confusion", partial(pictured.confusion, entry, one, reading)
             )

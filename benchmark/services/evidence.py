@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from annotation.domain.schema import SCHEMAS, Schema
+from annotation.domain.schema import Schema
 from annotation.models import Project, Story
 from benchmark.models import JUDGED_AT, Form, RunItem, Stage
 from benchmark.services.evaluating import Texts, answers_of
@@ -70,7 +70,7 @@ def readings_shown(place: RunItem) -> dict[str, Any]:
     if place.stage == Stage.EXTRACT:
         return _extraction(place, record, structured)
     if place.stage == Stage.LABEL:
-        return _labelling(place, record, SCHEMAS[place.entrant.run.dataset.schema_version])
+        return _labelling(place, record, place.entrant.run.dataset.schema)
     texts = answers_of([place])[place.pk]
     if place.stage == Stage.FOLLOW_UP:
         return _follow_up(place, record, texts, structured)

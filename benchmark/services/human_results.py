@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
-from annotation.domain.schema import SCHEMAS
 from annotation.models import Method
 from benchmark.models import Dataset, DatasetStory, Form, Run, RunItem, Stage
 from benchmark.services.datasets import IMPORTED
@@ -66,7 +65,7 @@ def labels_by(story: DatasetStory, role: str) -> Mapping[str, Labels]:
 
 def gold_without_person(story: DatasetStory, name: str, dataset: Dataset) -> list[list[tuple[str, By]]]:
     """(gold label, by what it is settled) without the person of each dimension of each proposition."""
-    keys = SCHEMAS[dataset.schema_version].keys
+    keys = dataset.schema.keys
     rules = [Rule(dataset.rule_version, dataset.votes_a_cell, key in dataset.unanimous) for key in keys]
     return [
         [

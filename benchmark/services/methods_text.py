@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db.models import Min
 
-from annotation.domain.schema import SCHEMAS
 from benchmark.models import LAUNCHED, Form, Run, RunItem, Stage
 from benchmark.services.asking import reads_prompts
 from benchmark.services.in_context import examples_told
@@ -145,7 +144,7 @@ def _data(run: Run, report: Mapping[str, Any]) -> str:
     return (
         f"We evaluated on {report['stories']:,} of the {dataset.stories_count:,} stories ({dataset.propositions_count:,} gold "
         f"propositions) of version {dataset.version} of the dataset {dataset.project.name}, frozen with SHA-256 {dataset.digest[:12]}… "
-        f"(in full below). Each proposition has {len(SCHEMAS[dataset.schema_version].keys)} labels of schema {dataset.schema_version}."
+        f"(in full below). Each proposition has {len(dataset.schema.keys)} labels of schema {dataset.schema_version}."
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.domain.schema import SCHEMAS
 from benchmark.models import DatasetStory, Run, StoryScores
 from benchmark.services.human_results import gold_without_person, labels_by
 from benchmark.services.leaderboards import people_of
@@ -51,7 +50,7 @@ def cells_of(run: Run, person: Person, story: DatasetStory) -> list[dict[str, An
     labels = labels_by(story, person.role).get(person.username, [])
     if not labels:
         return []
-    keys = SCHEMAS[run.dataset.schema_version].keys
+    keys = run.dataset.schema.keys
     without = gold_without_person(story, person.username, run.dataset)
     return [
         {

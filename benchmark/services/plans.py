@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from django.db.models import Q, QuerySet
 
+from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.models import LAUNCHED, Dataset, DatasetStory, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_set_named, reads_prompts
 from benchmark.services.results import WITHOUT_CALL
@@ -65,6 +66,7 @@ def stages_of(endpoint: Endpoint) -> tuple[str, ...]:
 
 def check(plan: Plan) -> list[DatasetStory]:
     """The stories that the plan takes. Raises RunRefused with one sentence, also for what could not be asked later."""
+    _check_schema(plan)
     _check_stages(plan)
     _check_numbers(plan)
     for endpoint in plan.endpoints:
@@ -78,6 +80,16 @@ def check(plan: Plan) -> list[DatasetStory]:
     except BadPromptSet as error:
         raise RunRefused(str(error), "prompt_set") from error
     return _stories(plan)
+
+
+def _check_schema(plan: Plan) -> None:
+    """Raises RunRefused for gold of other dimensions: what is asked and counted are OmniToM's."""
+    if (schema := plan.dataset.schema) != OMNITOM:
+        raise RunRefused(
+            f"{plan.dataset} is labelled by {schema.reference}; expected gold labelled by {OMNITOM.reference}, whose dimensions a run "
+            "measures.",
+            "dataset",
+        )
 
 
 def _check_stages(plan: Plan) -> None:

@@ -9,7 +9,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import ProjectAccess, project_access
-from annotation.domain.schema import SCHEMAS
 from annotation.models import Role
 from benchmark.access import closed_to, dataset_of, sees_results, visibility_of
 from benchmark.forms.datasets import AudienceForm, FreezeForm
@@ -110,7 +109,7 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
     closed = closed_to(access)
     found = dataset_differences.difference(before, after, closed)
     held = after.stories.filter(number__in=closed).count() if closed else 0
-    schema = SCHEMAS[after.schema_version]
+    schema = after.schema
     context = {
         "old": before,
         "new": after,

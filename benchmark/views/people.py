@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
-from annotation.domain.schema import SCHEMAS
 from annotation.models import Role
 from benchmark.access import RunAccess, check_open, closed_to, run_access
 from benchmark.services import people as service
@@ -63,7 +62,7 @@ def story(request: HttpRequest, slug: str, uid: str, person: str, number: int) -
     who have open work on it: gold stands beside them."""
     access, held = _person(request, slug, uid, person, role=Role.EXPERT)
     row = get_object_or_404(access.run.dataset.stories, number=number)
-    schema = SCHEMAS[access.run.dataset.schema_version]
+    schema = access.run.dataset.schema
     check_open(access.project, row.number)
     rows = service.cells_of(access.run, held, row)
     if not rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from annotation.domain.schema import SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.tables import Table
 from benchmark.services.documents import (
     Document,
@@ -108,7 +108,7 @@ def labels_of(
     return {
         "models": [{"value": str(n), "label": one["model"]} for n, one in enumerate(entries, 1)],
         "model": str(at),
-        "dimensions": [{"value": slug_of(one), "label": SCHEMA[one].name} for one in DIMENSIONS],
+        "dimensions": [{"value": slug_of(one), "label": OMNITOM[one].name} for one in DIMENSIONS],
         "dimension": name,
         "reading": reading,
         "readings": readings,

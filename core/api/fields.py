@@ -80,9 +80,9 @@ class Moment(serializers.DateTimeField):
             raise ValidationError("Expected a time with its zone, such as 2026-10-05T09:30:00Z.") from None
 
 
-def read_query(request: Request, shape: type[Strict]) -> dict[str, str]:
-    """The filters of a query string; paging is left to the paginator. Raises ValidationError."""
+def read_query(request: Request, shape: type[Strict], **context) -> dict[str, str]:
+    """The filters of a query string, read in a `context`; paging is left to the paginator. Raises ValidationError."""
     given = {name: value for name, value in request.query_params.items() if name not in PAGING}
-    form = shape(data=given)
+    form = shape(data=given, context=context)
     form.is_valid(raise_exception=True)
     return form.validated_data

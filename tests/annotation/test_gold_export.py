@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.domain.schema import SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import GoldLabel, Proposition, Vote
 from annotation.services.corpus_import import import_corpus
 from annotation.services.gold_export import VOTE_COLUMNS, omnitom_lines, omnitom_records, unsettled_cells, vote_lines
@@ -33,7 +33,7 @@ def test_an_untouched_table_comes_out_byte_for_byte(db, shared, name):
 def test_gold_wins_over_imported_labels_and_open_cells_are_empty(cast, make_story, seat, cast_vote):
     story = make_story(rows=[("Ines", "The key is in the bag")])
     proposition = Proposition.objects.get()
-    Proposition.objects.update(imported_labels=dict.fromkeys(SCHEMA.keys, "imported"))
+    Proposition.objects.update(imported_labels=dict.fromkeys(OMNITOM.keys, "imported"))
     seats = seat(story)
     for one, order, truth in zip(seats, ("1", "1", "2"), ("True", "False", "Unknown"), strict=True):
         cast_vote(one, proposition, "order", order)
@@ -41,7 +41,7 @@ def test_gold_wins_over_imported_labels_and_open_cells_are_empty(cast, make_stor
     cast_vote(seats[0], proposition, "context", "Neutral")  # two votes are missing: nothing is settled
     (record,) = omnitom_records(cast.project)
     labels = record["beliefs"][0]["labels"]
-    assert tuple(labels) == SCHEMA.keys
+    assert tuple(labels) == OMNITOM.keys
     assert (labels["order"], labels["truth_status"], labels["context"]) == ("1", "", "imported")
     assert unsettled_cells(cast.project) == 1
     assert list(omnitom_records(cast.project, complete_only=True)) == []
@@ -124,7 +124,7 @@ def test_the_command_says_what_the_contract_says(cast, make_story, tmp_path, cap
 def test_complete_only_says_how_many_it_wrote(cast, make_story, tmp_path, capsys):
     make_story(1)
     make_story(2, rows=[("Ines", "B")])
-    Proposition.objects.filter(belief="B").update(imported_labels=dict.fromkeys(SCHEMA.keys, "x"))
+    Proposition.objects.filter(belief="B").update(imported_labels=dict.fromkeys(OMNITOM.keys, "x"))
     path = tmp_path / "gold.jsonl"
     options = ["--project=minds", "--format=omnitom", f"--output={path}", "--complete-only", "--json"]
     call_command("export_gold", *options)

@@ -6,7 +6,7 @@ import pytest
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.domain.schema import SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import Assignment, CellComment, Proposition, PropositionFlag, workload
 
 
@@ -19,7 +19,7 @@ def bob(client, cast):
 def label_all(story, annotator, cast_vote):
     own = Assignment.objects.get(story=story, annotator=annotator)
     for row in Proposition.objects.gold_of(story):
-        for dimension in SCHEMA.dimensions:
+        for dimension in OMNITOM.dimensions:
             cast_vote(own, row, dimension.key, dimension.values[0])
 
 

@@ -30,7 +30,7 @@ import annotation.api.requests
 import annotation.forms
 import benchmark.forms
 import workers.forms
-from annotation.domain.schema import SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.forms.adjudication import QueueFilter
 from annotation.forms.agreement import AgreementFilter
 from annotation.forms.corpus import StoryFilter
@@ -223,7 +223,7 @@ def of_project(form: type[forms.Form]):
 
 
 def queue_queries(world: ResultsWorld) -> list[str]:
-    pairs = [f"status=all&dimension={one.key}&pair={one.values[0]}|{one.values[1]}" for one in SCHEMA.dimensions]
+    pairs = [f"status=all&dimension={one.key}&pair={one.values[0]}|{one.values[1]}" for one in OMNITOM.dimensions]
     return [*of_project(QueueFilter)(world), *pairs]
 
 
@@ -380,7 +380,7 @@ def test_only_figures_over_all_stories_depend_on_open_gold(site):
 def _told_with(site, at: int) -> dict[str, str]:
     story = site.world.dataset.stories.get(number=8)
     for belief in story.beliefs:
-        belief["labels"] = {one.key: one.values[at] for one in SCHEMA.dimensions}
+        belief["labels"] = {one.key: one.values[at] for one in OMNITOM.dimensions}
     story.save(update_fields=["beliefs"])
     forget_report(site.world.run)
     told = site.told(site.world.bob, "benchmark:", filters=True, but=FIGURES_OVER_ALL)

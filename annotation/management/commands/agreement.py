@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from annotation.domain.schema import SCHEMA
 from annotation.management.commands._importing import counted
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
@@ -20,6 +19,7 @@ class Command(JsonCommand):
         from annotation.services.agreement import agreement_report  # the statistics libraries take a second to load
 
         project, split, category = self.project(options["project"]), options["split"], options["category"]
+        self.names = {one.key: one.name for one in project.schema.dimensions}
         check_scope(project, split=split, category=category)
         return agreement_report(project=project, split=split, category=category)
 
@@ -27,12 +27,12 @@ class Command(JsonCommand):
         stories, waiting = counted(report["stories"], "story", "stories"), counted(report["incomplete"], "cell")
         propositions, annotators = (counted(report[f"{noun}s"], noun) for noun in ("proposition", "annotator"))
         self.stdout.write(f"{stories}, {propositions}, {annotators}; without all votes: {waiting}")
+        width = max(18, *(len(name) + 1 for name in self.names.values()))
         self.stdout.write(
-            f"{'':18}{'cells':>8}{'agree':>8}{'strict':>9}{'95 % interval':>18}{'kappa':>8}{'alpha':>8}{'AC1':>8}"
+            f"{'':{width}}{'cells':>8}{'agree':>8}{'strict':>9}{'95 % interval':>18}{'kappa':>8}{'alpha':>8}{'AC1':>8}"
         )
-        names = {dimension.key: dimension.name for dimension in SCHEMA.dimensions}
         rows = [
-            *((names.get(key, key), row) for key, row in report["dimensions"].items()),
+            *((self.names[key], row) for key, row in report["dimensions"].items()),
             ("Overall", report["overall"]),
         ]
         for name, row in rows:
@@ -41,7 +41,7 @@ class Command(JsonCommand):
             strict = f"{row['strict']:.2%}" if row["strict"] is not None else "–"
             chance = [row["fleiss_kappa"], row["krippendorff_alpha"], row["gwet_ac1"]]
             figures = "".join(f"{value:8.3f}" if value is not None else f"{'–':>8}" for value in chance)
-            self.stdout.write(f"{name:18}{row['cells']:>8}{row['agree']:>8}{strict:>9}{interval:>18}{figures}")
+            self.stdout.write(f"{name:{width}}{row['cells']:>8}{row['agree']:>8}{strict:>9}{interval:>18}{figures}")
         lacking = (row["reasons"] for _, row in rows if row["strict"] is not None and row["interval"]["strict"] is None)
         if reasons := dict.fromkeys(one["strict"] for one in lacking):
             self.stdout.write(f"No interval: {'; or '.join(reasons)}.")

@@ -6,6 +6,7 @@ from pathlib import Path
 from annotation.management.commands._importing import ImportCommand, counted
 from annotation.models import Project, Role, User
 from annotation.services.corpus_import import FORMATS, files_of, import_corpus
+from annotation.services.schemas import find_schema
 
 
 class Command(ImportCommand):
@@ -16,6 +17,9 @@ class Command(ImportCommand):
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--admin", metavar="USERNAME", help="of a new project (default: the only site admin)")
+        parser.add_argument(
+            "--schema", metavar="NAME:VERSION", help="that a new project labels by (default: omnitom:1)"
+        )
         parser.add_argument("--language", choices=["en", "zh"], default="en")
         parser.add_argument("--dry-run", action="store_true", help="read and check, keep nothing")
         parser.add_argument("--strict", action="store_true", help="stop at the first broken line, keep nothing")
@@ -31,6 +35,7 @@ class Command(ImportCommand):
             dry_run=options["dry_run"],
             strict=options["strict"],
             admin=self._admin(options["admin"], options["project"]),
+            schema=find_schema(options["schema"]) if options["schema"] is not None else None,
             progress=self.note if options["verbosity"] > 1 else lambda message: None,
         )
         if not (result.stories or result.problems):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.domain.schema import SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.suites.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, is_of, kind_codes, said_labels
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import DIMENSIONS
@@ -175,7 +175,7 @@ def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], 
         ends, reasons = pooled.ratios(flat, of_gold, each=len(said)).ends()
         starts = range(0, len(ends), len(said))
         confusion[name] = {
-            "gold": list(SCHEMA[name].values),
+            "gold": list(OMNITOM[name].values),
             "said": list(said),
             "rows": rows.tolist(),
             "ends": [ends[at : at + len(said)] for at in starts],

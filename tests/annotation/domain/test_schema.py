@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from annotation.domain.schema import SCHEMA, SCHEMAS, cross_check
+from annotation.domain.schema import CHECKS, cross_check
+from annotation.domain.schema_files import BadSchema, document_of, read_schema, schema_of_document
+from annotation.domain.shipped_schemas import OMNITOM, SHIPPED, version_shown
 
 
 def test_seven_dimensions_with_the_published_label_sets():
     # OmniToM, appendix A.2
-    assert {dimension.key: len(dimension.labels) for dimension in SCHEMA.dimensions} == {
+    assert {dimension.key: len(dimension.labels) for dimension in OMNITOM.dimensions} == {
         "order": 4,
         "truth_status": 3,
         "knowledge_access": 3,
@@ -19,18 +23,19 @@ def test_seven_dimensions_with_the_published_label_sets():
 
 
 def test_every_label_has_one_digit_key_and_a_meaning_of_its_own():
-    for dimension in SCHEMA.dimensions:
+    for dimension in OMNITOM.dimensions:
         digits = [dimension.digit(label.value) for label in dimension.labels]
         assert len(set(digits)) == len(digits) and set(digits) <= set(range(10))
         assert all(label.meaning for label in dimension.labels)
-    assert [SCHEMA["order"].digit(value) for value in "0123"] == [0, 1, 2, 3]  # the digit is the label
+    assert [OMNITOM["order"].digit(value) for value in "0123"] == [0, 1, 2, 3]  # the digit is the label
 
 
-def test_labels_are_known_by_version():
-    assert SCHEMAS[SCHEMA.version] is SCHEMA
-    assert SCHEMA.is_legal("context", "Neutral")
-    assert not SCHEMA.is_legal("context", "neutral")
-    assert not SCHEMA.is_legal("mood", "Neutral")
+def test_labels_are_known_by_name_and_version():
+    assert SHIPPED["omnitom", "1"] is OMNITOM
+    assert (OMNITOM.reference, version_shown(OMNITOM)) == ("omnitom:1", "1")
+    assert OMNITOM.is_legal("context", "Neutral")
+    assert not OMNITOM.is_legal("context", "neutral")
+    assert not OMNITOM.is_legal("mood", "Neutral")
 
 
 @pytest.mark.parametrize(
@@ -47,4 +52,93 @@ def test_labels_are_known_by_version():
     ],
 )
 def test_cross_checks_warn_where_two_labels_do_not_go_together(actor, labels, dimensions):
-    assert [warning.dimension for warning in cross_check(actor, labels)] == dimensions
+    assert [warning.dimension for warning in cross_check(OMNITOM, actor, labels)] == dimensions
+
+
+def test_every_kind_of_check_is_used_and_names_the_actor():
+    assert {check.kind for check in OMNITOM.checks} == set(CHECKS)
+    (warning,) = cross_check(OMNITOM, "Ines", {"order": "0"})
+    assert warning.message == "Order 0 is for world facts, but the actor is Ines."
+
+
+def test_a_schema_reads_back_as_it_is_written():
+    assert schema_of_document(document_of(OMNITOM), "x") == OMNITOM
+
+
+def test_dimensions_of_whole_numbers_are_known():
+    assert [one.key for one in OMNITOM.dimensions if one.counts] == ["order"]
+
+
+def changed(change) -> bytes:
+    """OmniToM's schema as a file, after `change` had its document."""
+    document = document_of(OMNITOM)
+    return json.dumps(change(document) or document).encode()
+
+
+def label(**fields):
+    return lambda document: document["dimensions"][1]["labels"][2].update(fields)
+
+
+def dimension(**fields):
+    return lambda document: document["dimensions"][1].update(fields)
+
+
+def check(at: int = 0, **fields):
+    return lambda document: document["checks"][at].update(fields)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda it: [1], "f.json: it is a list; expected an object with name, version, title, dimensions, checks."),
+        (lambda it: it.pop("title") and None, "f.json: the field title is missing; expected an object with name, "),
+        (lambda it: it.update(colour=1), "f.json: there is no field 'colour'; expected only name, version, title, "),
+        (lambda it: it.update(name="My schema"), "f.json, name: it is 'My schema'; expected 1 to 40 small letters"),
+        (lambda it: it.update(version=1), "f.json, version: it is 1; expected a text of 1 to 20 letters"),
+        (lambda it: it.update(version="1\n"), "f.json, version: it is '1\\n'; expected a text of 1 to 20 letters"),
+        (lambda it: it.update(title=" "), "f.json, title: it is ' '; expected a text of 1 to 60 printable characters"),
+        (lambda it: it.update(dimensions=[]), "f.json, dimensions: it is a list of 0; expected a list of 1 to 20."),
+        (lambda it: it["dimensions"].append(it["dimensions"][0]), "f.json, dimensions: the key 'order' occurs twice"),
+        (dimension(key="Truth"), "f.json, dimensions[1].key: it is 'Truth'; expected 1 to 20 small letters"),
+        (dimension(key="belief"), "f.json, dimensions[1].key: belief is the name of another column of exports; exp"),
+        (dimension(short="Truth status!"), "f.json, dimensions[1].short: it is 'Truth status!'; expected a text of 1 "),
+        (dimension(question=None), "f.json, dimensions[1].question: it is null; expected a text of 1 to 300"),
+        (dimension(labels={}), "f.json, dimensions[1].labels: it is an object; expected a list of 2 to 10."),
+        (dimension(hint=1), "f.json, dimensions[1]: there is no field 'hint'; expected only key, name, short, "),
+        (label(value="true"), "f.json, dimensions[1].labels: the label 'true' occurs twice; expected another label"),
+        (label(value="x" * 41), f"f.json, dimensions[1].labels[2].value: it is '{'x' * 41}'; expected a text of 1 to 40"),
+        (label(digit=1), "f.json, dimensions[1].labels: the digit 1 occurs twice; expected another digit for each."),
+        (label(digit=10), "f.json, dimensions[1].labels[2].digit: it is 10; expected a digit from 0 to 9"),
+        (label(digit=True), "f.json, dimensions[1].labels[2].digit: it is true; expected a digit from 0 to 9"),
+        (label(digit="3"), "f.json, dimensions[1].labels[2].digit: it is '3'; expected a digit from 0 to 9"),
+        (label(meaning="a\x00b"), "f.json, dimensions[1].labels[2].meaning: it is 'a\\x00b'; expected a text of 1 to 300"),
+        (check(check="never"), "f.json, checks[0].check: it is 'never'; expected one of only_for_world, required_for_"),
+        (check(dimension="mood"), "f.json, checks[0].dimension: it is 'mood'; expected one of order, truth_status, "),
+        (check(labels=["9"]), "f.json, checks[0].labels[0]: it is '9'; expected one of 0, 1, 2, 3."),
+        (check(labels=[]), "f.json, checks[0].labels: it is a list of 0; expected a list of 1 to 4."),
+        (check(message=""), "f.json, checks[0].message: it is ''; expected a text of 1 to 200 printable characters"),
+        (lambda it: it["checks"].append(3), "f.json, checks[6]: the field check is missing; expected an object whose "),
+        (check(4, **{"with": {"dimension": "content_type", "labels": ["Emotion"]}}), "f.json, checks[4].with: it is the s"),
+        (lambda it: it["checks"][4].pop("with") and None, "f.json, checks[4]: the field with is missing; expected an o"),
+    ],
+)  # fmt: skip
+def test_every_mistake_is_one_sentence_with_file_place_and_what_was_expected(change, sentence):
+    with pytest.raises(BadSchema) as caught:
+        read_schema(changed(change), "f.json")
+    assert str(caught.value).startswith(sentence) and str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
+        (b'{"name": ', "f.json, line 1, column 10: the file is not JSON; expected one JSON object."),
+        (b"\xff", "f.json: byte 0 is not UTF-8; expected JSON in UTF-8."),
+        (b'{"name": "a", "name": "b"}', "f.json: the field 'name' occurs twice in one object; expected it once."),
+        (b"[" * 100_000, "f.json: the JSON is nested too deeply; expected one label schema."),
+        (b" " * 1_000_001, "f.json: the file is larger than 1 MB; expected one label schema."),
+    ],
+)
+def test_what_is_no_json_is_one_sentence(raw, sentence):
+    with pytest.raises(BadSchema) as caught:
+        read_schema(raw, "f.json")
+    assert str(caught.value) == sentence

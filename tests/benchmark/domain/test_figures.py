@@ -12,7 +12,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from annotation.domain.schema import SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain import figures
 from benchmark.domain.figures.dots import Series
 from benchmark.domain.figures.heat import STRONGEST
@@ -56,8 +56,8 @@ def made(n: int) -> dict:
     spread = lambda keys: {key: figure(float(rng.uniform(0.1, 0.95))) for key in keys}  # noqa: E731
     order = [{"model": model, "values": spread(("0", "1", "2+"))} for model in models]
     table = lambda dimension: {  # noqa: E731
-        gold: {said: int(rng.integers(9, 4000)) for said in (*SCHEMA[dimension].values, "missing", "illegal")}
-        for gold in SCHEMA[dimension].values
+        gold: {said: int(rng.integers(9, 4000)) for said in (*OMNITOM[dimension].values, "missing", "illegal")}
+        for gold in OMNITOM[dimension].values
     }
     counted = {
         name: {
@@ -67,7 +67,7 @@ def made(n: int) -> dict:
                 "gold_interval": [0.1, 0.2],
                 "interval": [0.05, 0.3],
             }
-            for label in SCHEMA[name].values
+            for label in OMNITOM[name].values
         }
         for name in DIMENSIONS
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from annotation.domain.schema import SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.figures.dots import Panel, Series, dot_plot
 from benchmark.domain.figures.heat import heat_table
 from benchmark.domain.figures.names import ROOM, labels, printable
@@ -123,7 +123,7 @@ def accuracy_by_dimension(
     title = f"Labelling accuracy by dimension, {reading} reading"
     if not rows:
         return nothing(NO_MODEL, format, theme, title)
-    columns = [SCHEMA[name].short for name in DIMENSIONS]
+    columns = [OMNITOM[name].short for name in DIMENSIONS]
     cells = [[percent(row["values"].get(name)) for name in DIMENSIONS] for row in rows]
     if any(row.get("overall") is not None for row in rows):
         columns.append("Overall")

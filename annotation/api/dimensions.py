@@ -1,0 +1,89 @@
+"""Dimensions and labels in requests: checked against the schema of the project, described as those of the reader's own projects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
+from drf_spectacular.openapi import AutoSchema
+
+from annotation.api.description import DIMENSION_HELP, DIMENSION_KEY
+from annotation.domain.schema import Schema
+from annotation.domain.shipped_schemas import OMNITOM
+from annotation.models import Project, schema_of
+from core.api.fields import Pattern, Text
+
+
+class DimensionKey(Pattern):
+    """A dimension of the schema in the serializer's context."""
+
+    default_error_messages = {"unknown": "{found!r} is not a dimension of this project; expected one of {expected}."}
+
+    def __init__(self, **kwargs) -> None:
+        super().__init__(DIMENSION_KEY, help_text=DIMENSION_HELP, **kwargs)
+
+    def to_internal_value(self, data) -> str:
+        key, schema = super().to_internal_value(data), self.context["schema"]
+        if key not in schema:
+            self.fail("unknown", found=key, expected=", ".join(schema.keys))
+        return key
+
+
+class AnyLabel(Text):
+    """A label of some dimension of the schema in the serializer's context."""
+
+    default_error_messages = {"unknown": "{found!r} is not a label of this project; expected one of {expected}."}
+
+    def __init__(self, **kwargs) -> None:
+        super().__init__(max_length=40, help_text="One of the labels of the dimension.", **kwargs)
+
+    def to_internal_value(self, data) -> str:
+        label, known = super().to_internal_value(data), labels_of([self.context["schema"]])
+        if label not in known:
+            self.fail("unknown", found=label, expected=", ".join(known))
+        return label
+
+
+def labels_of(schemas: Iterable[Schema]) -> list[str]:
+    """Return every label of any dimension, each once, in order of spelling."""
+    return sorted({label for schema in schemas for one in schema.dimensions for label in one.values})
+
+
+def dimensions_of(schemas: Iterable[Schema]) -> dict[str, tuple[str, list[str]]]:
+    """Return name and labels by key of every dimension; where schemas have different ones of a key, the labels of all."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for one in (dimension for schema in schemas for dimension in schema.dimensions):
+        name, labels = found.get(one.key, (one.name, []))
+        found[one.key] = name, list(dict.fromkeys([*labels, *one.values]))
+    return found
+
+
+def described_schemas(auto_schema: AutoSchema) -> list[Schema]:
+    """Return the schemas of the projects of whoever reads the description; OmniToM's for somebody without one, and for a command."""
+    user = getattr(getattr(auto_schema.view, "request", None), "user", None)
+    if user is None or not user.is_authenticated:
+        return [OMNITOM]
+    named = Project.objects.visible_to(user).order_by("schema_name", "schema_version")
+    found = named.values_list("schema_name", "schema_version").distinct()
+    return [schema_of(*one) for one in found] or [OMNITOM]
+
+
+class _DescribedDimension(OpenApiSerializerFieldExtension):
+    target_class = DimensionKey
+
+    def map_serializer_field(self, auto_schema: AutoSchema, direction: str) -> dict:
+        return {
+            "type": "string",
+            "enum": list(dimensions_of(described_schemas(auto_schema))),
+            "description": DIMENSION_HELP,
+        }
+
+
+class _DescribedBody(OpenApiSerializerExtension):
+    """The body of a request whose class describes itself by the schemas."""
+
+    target_class = "annotation.api.requests.Described"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict:
+        return self.target.described(described_schemas(auto_schema))

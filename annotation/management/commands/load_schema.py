@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from annotation.management.commands._importing import check_readable, counted
+from annotation.management.json_command import JsonCommand
+from annotation.services.schemas import load_schema
+
+
+class Command(JsonCommand):
+    help = "Checks a label schema and keeps it, so that a new project can choose it. Loading it again changes nothing."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE.json")
+
+    def work(self, **options) -> dict:
+        file = check_readable(options["file"])
+        schema, is_new = load_schema(by=None, raw=file.read_bytes(), file=str(file))
+        return {
+            "schema": schema.reference,
+            "title": schema.title,
+            "created": is_new,
+            "dimensions": {one.key: list(one.values) for one in schema.dimensions},
+            "checks": len(schema.checks),
+        }
+
+    def say(self, result: dict) -> None:
+        if not result["created"]:
+            self.stdout.write(f"{result['schema']} is here already, with the same content; nothing was changed.")
+            return
+        dimensions = result["dimensions"].values()
+        told = (
+            counted(len(dimensions), "dimension"),
+            counted(sum(map(len, dimensions)), "label"),
+            counted(result["checks"], "cross-check"),
+        )
+        self.stdout.write(f"{result['schema']} is loaded: {', '.join(told)}. A new project can choose it.")

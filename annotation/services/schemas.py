@@ -1,0 +1,67 @@
+"""Label schemas: loading one, and finding those that are here."""
+
+from __future__ import annotations
+
+from django.db import IntegrityError, transaction
+
+from annotation.domain.schema import Schema
+from annotation.domain.schema_files import document_of, read_schema
+from annotation.domain.shipped_schemas import SHIPPED
+from annotation.models import LabelSchema, SchemaUnknown, User
+from annotation.services import audit
+
+
+class SchemaRefused(ValueError):
+    """The schema cannot be taken; one sentence."""
+
+
+def load_schema(*, by: User | None, raw: bytes, file: str) -> tuple[Schema, bool]:
+    """Return the schema of a file, and whether it is new here: then it was taken. Raises BadSchema and SchemaRefused."""
+    schema = read_schema(raw, file)
+    return schema, take_schema(by=by, schema=schema, file=file)
+
+
+def take_schema(*, by: User | None, schema: Schema, file: str) -> bool:
+    """Keep a schema for good; whether it is new here. `file` is named where it is refused. Raises SchemaRefused."""
+    if is_here(schema, file):
+        return False
+    try:
+        with transaction.atomic():
+            kept = {"name": schema.name, "version": schema.version, "content": document_of(schema)}
+            LabelSchema.objects.create(**kept, loaded_by=by)
+            audit.record(by=by, project=None, action="schema.loaded", target=schema.reference)
+    except IntegrityError:  # loaded since it was looked for
+        if not is_here(schema, file):
+            raise
+        return False
+    return True
+
+
+def is_here(schema: Schema, file: str) -> bool:
+    """Whether this very schema is here. Raises SchemaRefused where its name and version have other content."""
+    known = SHIPPED.get((schema.name, schema.version))
+    if known is None:
+        row = LabelSchema.objects.filter(name=schema.name, version=schema.version).first()
+        known = row.schema if row else None
+    if known not in (None, schema):
+        raise SchemaRefused(
+            f"{file}, version: {schema.reference} is here already with other content, which projects label by; "
+            "expected another version."
+        )
+    return known is not None
+
+
+def known_schemas() -> list[Schema]:
+    """Every schema that a project can choose: those that come with the program first, then by name and version."""
+    return [*SHIPPED.values(), *(row.schema for row in LabelSchema.objects.all())]
+
+
+def find_schema(reference: str) -> Schema:
+    """Return the schema of a reference such as omnitom:1; a name alone will do where it has one version. Raises SchemaUnknown."""
+    known = known_schemas()
+    found = [one for one in known if reference in (one.reference, one.name)]
+    if len(found) == 1:
+        return found[0]
+    expected = ", ".join(one.reference for one in (found or known))
+    what = "is not one schema" if found else "is not a label schema that is here"
+    raise SchemaUnknown(f"{reference[:60]!r} {what}; expected one of {expected}.")

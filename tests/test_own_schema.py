@@ -1,0 +1,495 @@
+"""A project with a label schema of its own goes the whole way: from its file to frozen gold, and no run measures it by another."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection, models
+from django.db.migrations.executor import MigrationExecutor
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.domain.archive_format import BadArchive
+from annotation.domain.labelling import Row, labelling_request, prompts_of
+from annotation.domain.shipped_schemas import OMNITOM
+from annotation.models import (
+    AppendOnly,
+    AuditEvent,
+    GoldLabel,
+    LabelSchema,
+    Membership,
+    Method,
+    Project,
+    Proposition,
+    Role,
+    SchemaUnknown,
+    Story,
+    Vote,
+    label_schema,
+    schema_of,
+)
+from annotation.services.agreement import agreement_report
+from annotation.services.archive_export import export_archive
+from annotation.services.archive_import import import_archive
+from annotation.services.assignments import assign
+from annotation.services.gold_export import omnitom_lines
+from benchmark.models import Dataset
+from benchmark.services.datasets import freeze
+from benchmark.services.plans import Plan, RunRefused, check
+from tests.api.conftest import api, token_of  # noqa: F401
+from tests.own_schema import LABELS, document, write
+from workers.models import Endpoint
+
+pytestmark = pytest.mark.django_db
+ROWS = [("world", "The key is in the drawer"), ("Ines", "The key is in the bag")]
+FIRST = {key: values[0] for key, values in LABELS.items()}
+SECOND = {key: values[1] for key, values in LABELS.items()}
+
+
+def record(number: int, *labels: dict[str, str] | None) -> dict:
+    beliefs = [
+        {"actor": actor, "belief": belief} | ({"labels": own} if own else {})
+        for (actor, belief), own in zip(ROWS, labels, strict=True)
+    ]
+    text = f"Story {number}. Ines puts the key in the bag."
+    return {"story_id": number, "story_category": "False Belief Task", "story": text, "beliefs": beliefs}
+
+
+def run(capsys, *args) -> dict:
+    capsys.readouterr()
+    call_command(*args, "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def loaded(tmp_path, db) -> None:
+    call_command("load_schema", write(tmp_path), stdout=io.StringIO())
+
+
+@pytest.fixture
+def project(loaded, cast, tmp_path) -> Project:
+    """Two stories: of the first people give the labels, the second came with them."""
+    file = tmp_path / "stories.jsonl"
+    records = [record(1, None, None), record(2, FIRST, SECOND)]
+    file.write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
+    call_command("import_corpus", "omnitom", file, project="own", schema="eight:1", admin="alice", stdout=io.StringIO())
+    made = Project.objects.get(slug="own")
+    for person, role in (
+        (cast.bob, "annotator"),
+        (cast.bea, "annotator"),
+        (cast.ben, "annotator"),
+        (cast.esi, "expert"),
+    ):
+        Membership.objects.create(project=made, user=person, role=Role(role))
+    story = Story.objects.get(project=made, number=1)
+    assign(by=cast.alice, project=made, seats=[(story.pk, person.pk) for person in cast.annotators])
+    return made
+
+
+def rows_of(project: Project) -> list[Proposition]:
+    return list(Proposition.objects.gold_of(Story.objects.get(project=project, number=1)))
+
+
+def changes_of(rows: list[Proposition], who: str, labels: dict[str, str]) -> list[dict]:
+    moment = (timezone.now() - timedelta(minutes=1)).isoformat()
+    return [
+        {
+            "proposition": row.uid,
+            "dimension": key,
+            "label": label,
+            "changed_at": moment,
+            "client_key": f"{who}{at}{key}",
+        }
+        for at, row in enumerate(rows)
+        for key, label in labels.items()
+    ]
+
+
+def save_on_page(client, person, project: Project, changes: list[dict]):
+    client.force_login(person)
+    story = Story.objects.get(project=project, number=1)
+    address = reverse("annotation:save_votes", args=[project.slug, story.uid])
+    return client.post(address, json.dumps({"changes": changes}), content_type="application/json")
+
+
+@pytest.fixture
+def voted(project, client, api, cast, tmp_path) -> Project:  # noqa: F811
+    """Bob votes on the page, Bea by the API, Ben by a file; they differ on valence in three ways and on tense in two."""
+    rows = rows_of(project)
+    votes = [FIRST, FIRST | {"valence": "Bad"}, FIRST | {"valence": "Neither", "tense": "Future"}]
+    assert save_on_page(client, cast.bob, project, changes_of(rows, "bob", votes[0])).status_code == 200
+    address = reverse("api:votes", args=["own", rows[0].table.story.uid])
+    answer = api(cast.bea).post(address, {"changes": changes_of(rows, "bea", votes[1])}, format="json")
+    assert answer.status_code == 200, answer.content
+    lines = [f"1,{row.actor},{row.belief},{key},ben,{label}\n" for row in rows for key, label in votes[2].items()]
+    file = tmp_path / "votes.csv"
+    file.write_text("story_id,actor,belief,dimension,annotator,label\n" + "".join(lines), encoding="utf-8")
+    call_command("import_votes", file, project="own", stdout=io.StringIO())
+    return project
+
+
+@pytest.fixture
+def settled(voted, client, cast, api) -> Project:  # noqa: F811
+    """Esi decides what is open, on the page and by the API."""
+    first, second = GoldLabel.objects.open().order_by("proposition__position")
+    client.force_login(cast.esi)
+    page = reverse("annotation:decide", args=["own", first.proposition.uid, "valence"])
+    seen = {"revision": first.revision, "row": first.pk, "label": "Bad"}
+    assert client.post(page, seen, HTTP_HX_REQUEST="true").status_code == 200
+    cell = reverse("api:cell", args=["own", second.proposition.uid, "valence"])
+    version = api(cast.esi).get(cell).json()["version"]
+    assert api(cast.esi).post(cell, {"label": "Good", "version": version}, format="json").status_code == 200
+    return voted
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_schema_is_loaded_once(tmp_path, db, capsys):
+    file = write(tmp_path)
+    told = run(capsys, "load_schema", file)
+    assert (told["schema"], told["created"], told["checks"]) == ("eight:1", True, 2)
+    assert told["dimensions"] == {key: list(values) for key, values in LABELS.items()}
+    assert run(capsys, "load_schema", file)["created"] is False
+    assert LabelSchema.objects.count() == AuditEvent.objects.filter(action="schema.loaded").count() == 1
+    call_command("load_schema", file)
+    assert capsys.readouterr().out == "eight:1 is here already, with the same content; nothing was changed.\n"
+
+
+def test_other_content_of_the_same_version_is_refused(loaded, tmp_path):
+    file = write(tmp_path, title="Other")
+    with pytest.raises(CommandError) as caught:
+        call_command("load_schema", file)
+    assert str(caught.value) == (
+        f"{file}, version: eight:1 is here already with other content, which projects label by; expected another version."
+    )
+    assert schema_of("eight", "1").title == "Eight"
+    call_command("load_schema", write(tmp_path, title="Other", version="2"), stdout=io.StringIO())
+    assert schema_of("eight", "2").title == "Other"
+
+
+def test_a_schema_under_the_name_of_omnitom_must_be_omnitom(tmp_path, db):
+    with pytest.raises(CommandError, match="omnitom:1 is here already with other content"):
+        call_command("load_schema", write(tmp_path, name="omnitom"))
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda folder: folder / "none.json", "There is no file "),
+        (lambda folder: folder, " is a folder; expected a file."),
+        (
+            lambda folder: write(folder, dimensions=[]),
+            "eight.json, dimensions: it is a list of 0; expected a list of 1",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_used_ends_with_one_sentence(tmp_path, db, make, sentence):
+    with pytest.raises(CommandError) as caught:
+        call_command("load_schema", make(tmp_path))
+    assert sentence in str(caught.value) and "\n" not in str(caught.value)
+    assert not LabelSchema.objects.exists()
+
+
+def test_a_loaded_schema_stays_as_it_is(loaded):
+    row = LabelSchema.objects.get()
+    for forbidden in (
+        row.save,
+        row.delete,
+        LabelSchema.objects.all().delete,
+        lambda: LabelSchema.objects.update(name="x"),
+    ):
+        with pytest.raises(AppendOnly):
+            forbidden()
+
+
+# --- choosing it ------------------------------------------------------------------------------------------------------
+
+
+def test_a_new_project_chooses_on_the_page(loaded, client, cast):
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    client.force_login(cast.alice)
+    page = client.get(reverse("annotation:new_project")).content.decode()
+    assert '<option value="omnitom:1" selected>OmniToM, version 1 (7 dimensions)</option>' in page
+    assert '<option value="eight:1">Eight, version 1 (8 dimensions)</option>' in page
+    for slug, chosen, expected in (("a", {"schema": "eight:1"}, "eight"), ("b", {}, "omnitom")):
+        made = client.post(reverse("annotation:new_project"), {"name": slug, "slug": slug, **chosen})
+        assert made.status_code == 302
+        assert Project.objects.get(slug=slug).schema.name == expected
+    wrong = client.post(reverse("annotation:new_project"), {"name": "c", "slug": "c", "schema": "nine:1"})
+    assert wrong.status_code == 200 and not Project.objects.filter(slug="c").exists()
+
+
+def test_an_import_makes_a_project_of_a_schema_that_is_here(project, tmp_path):
+    file = tmp_path / "stories.jsonl"
+    assert (project.schema.reference, len(project.schema.dimensions)) == ("eight:1", 8)
+    with pytest.raises(
+        CommandError, match="'nine' is not a label schema that is here; expected one of omnitom:1, eight:1"
+    ):
+        call_command("import_corpus", "omnitom", file, project="new", schema="nine")
+    with pytest.raises(CommandError, match="The project own labels by eight:1, which stays; not omnitom:1"):
+        call_command("import_corpus", "omnitom", file, project="own", schema="omnitom")
+    assert not Project.objects.filter(slug="new").exists()
+
+
+def test_a_schema_that_is_nowhere_is_one_sentence(db):
+    with pytest.raises(SchemaUnknown, match="There is no label schema nine:1 here; load_schema takes it"):
+        schema_of("nine", "1")
+
+
+# --- labelling --------------------------------------------------------------------------------------------------------
+
+
+def test_the_grid_shows_its_dimensions_labels_and_keys(project, client, cast):
+    client.force_login(cast.bob)
+    story = Story.objects.get(project=project, number=1)
+    page = client.get(reverse("annotation:grid", args=["own", story.uid])).content.decode()
+    assert page.count('role="gridcell"') == 2 * 8
+    for dimension in document()["dimensions"]:
+        assert f'data-dimension="{dimension["key"]}" title="{dimension["name"]}: {dimension["question"]}"' in page
+        for label in dimension["labels"]:
+            assert f'data-value="{label["value"]}" data-digit="{label["digit"]}" title="{label["meaning"]}"' in page
+    assert "Perception" not in page
+    settings = reverse("annotation:guideline", args=["own", "social_norm"])
+    assert client.get(settings).status_code == 200
+    assert client.get(reverse("annotation:guideline", args=["own", "context"])).status_code == 404
+
+
+def test_its_own_cross_checks_warn_on_the_page_and_in_the_api(project, client, api, cast):  # noqa: F811
+    odd = {"certainty": "Sure", "tense": "Future"}
+    rows = rows_of(project)
+    told = save_on_page(client, cast.bob, project, changes_of(rows[1:], "x", odd)).json()
+    warning = {"dimension": "certainty", "message": "Ines cannot be sure of the future."}
+    assert told["warnings"] == {rows[1].uid: [warning]}
+    address = reverse("api:votes", args=["own", rows[0].table.story.uid])
+    answer = api(cast.bea).post(address, {"changes": changes_of(rows[1:], "y", odd)}, format="json").json()
+    assert answer["warnings"] == [{"proposition": rows[1].uid} | warning]
+    page = client.get(reverse("annotation:grid", args=["own", rows[0].table.story.uid])).content.decode()
+    assert "Ines cannot be sure of the future." in page
+
+
+def test_labels_of_another_schema_are_refused_everywhere(project, client, api, cast, tmp_path):  # noqa: F811
+    rows = rows_of(project)[:1]
+    for labels, sentence in (
+        ({"truth_status": "True"}, "'True' is no label of truth_status; expected one of Yes, No"),
+        (
+            {"context": "Neutral"},
+            "expected one of truth_status, order, certainty, valence, speaker, tense, social_norm, em",
+        ),
+    ):
+        page = save_on_page(client, cast.bob, project, changes_of(rows, "x", labels))
+        assert page.status_code == 400 and sentence in page.json()["error"]
+        address = reverse("api:votes", args=["own", rows[0].table.story.uid])
+        answer = api(cast.bob).post(address, {"changes": changes_of(rows, "y", labels)}, format="json")
+        assert answer.status_code == 400 and sentence in str(answer.json()["error"]["fields"])
+    file = tmp_path / "votes.csv"
+    file.write_text(
+        f"story_id,actor,belief,dimension,annotator,label\n1,{ROWS[0][0]},{ROWS[0][1]},context,ben,Neutral\n"
+    )
+    with pytest.raises(CommandError, match="dimension is 'context'; expected one of truth_status, order"):
+        call_command("import_votes", file, project="own")
+    assert not Vote.objects.exists()
+
+
+def described_dimensions(reader) -> set[str]:
+    told = json.loads(reader.get("/api/v1/schema/?format=json").content)
+    changes = told["components"]["schemas"]["ChangesInRequest"]["properties"]["changes"]["items"]["oneOf"]
+    return {one["properties"]["dimension"]["const"] for one in changes}
+
+
+def test_the_api_tells_and_describes_its_dimensions(project, api, cast):  # noqa: F811
+    told = api(cast.bob).get(reverse("api:project", args=["own"])).json()
+    assert (told["schema_name"], told["schema_version"]) == ("eight", "1")
+    assert [one["key"] for one in told["dimensions"]] == list(LABELS)
+    assert {"emotion", "context"} <= described_dimensions(api(cast.bob))  # Bob is in Minds too
+    gold = reverse("api:gold", args=["own"])
+    assert api(cast.esi).get(f"{gold}?dimension=emotion").status_code == 200
+    wrong = api(cast.esi).get(f"{gold}?dimension=context")
+    assert wrong.json()["error"]["fields"]["dimension"] == [
+        f"'context' is not a dimension of this project; expected one of {', '.join(LABELS)}."
+    ]
+    Membership.objects.filter(project=project, user=cast.bob).delete()
+    assert described_dimensions(api(cast.bob)) == set(OMNITOM.keys)
+
+
+# --- gold -------------------------------------------------------------------------------------------------------------
+
+
+def test_votes_become_gold(settled):
+    gold = GoldLabel.objects.filter(proposition__table__story__number=1, proposition__position=1)
+    methods = {one.dimension: (one.method, one.label) for one in gold}
+    assert methods.pop("valence") == (Method.ADJUDICATED, "Bad")
+    assert methods.pop("tense") == (Method.MAJORITY, "Past")
+    assert methods == {
+        key: (Method.UNANIMOUS, label) for key, label in FIRST.items() if key not in ("valence", "tense")
+    }
+    assert GoldLabel.objects.count() == 16
+
+
+def test_agreement_is_of_its_dimensions(settled, client, cast, capsys):
+    report = agreement_report(project=settled)
+    assert list(report["dimensions"]) == list(LABELS)
+    assert report["dimensions"]["emotion"]["strict"] == 1 and report["dimensions"]["valence"]["strict"] == 0
+    call_command("agreement", project="own")
+    assert "Social norm" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name", ["project", "settings", "guidelines", "stories", "adjudication", "agreement", "agreement_annotators", "people",
+             "export", "import", "prefills", "anchoring", "guideline_cases", "majorities"],
+)  # fmt: skip
+def test_its_pages_are_drawn(settled, client, cast, name):
+    client.force_login(cast.alice)
+    assert client.get(reverse(f"annotation:{name}", args=["own"])).status_code == 200
+
+
+def test_pages_of_a_story_are_drawn(settled, client, cast):
+    client.force_login(cast.alice)
+    story = Story.objects.get(project=settled, number=1)
+    for name in ("story", "adjudicate"):
+        page = client.get(reverse(f"annotation:{name}", args=["own", story.uid]))
+        assert page.status_code == 200 and "social_n" in page.content.decode()
+
+
+def test_another_installation_of_the_corpus_gives_the_same_export(settled, tmp_path):
+    exported = list(omnitom_lines(settled))
+    labels = json.loads(exported[0])["beliefs"][0]["labels"]
+    assert tuple(labels) == tuple(LABELS) and labels["valence"] == "Bad"
+    file = tmp_path / "gold.jsonl"
+    file.write_text("".join(exported), encoding="utf-8")
+    call_command("import_corpus", "omnitom", file, project="again", schema="eight", stdout=io.StringIO())
+    assert list(omnitom_lines(Project.objects.get(slug="again"))) == exported
+
+
+def test_the_described_data_set_has_its_columns(settled, tmp_path):
+    call_command("export_gold", "--project", "own", "--format", "croissant", "--output", tmp_path / "out")
+    told = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
+    fields = {one["name"]: one["dataType"] for it in told["recordSet"] for one in it["field"]}
+    assert set(LABELS) <= set(fields)
+    assert fields["order"] == "sc:Integer" and fields["emotion"] == "sc:Text"
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "8 dimensions" in card and "schema version eight:1" in card
+
+
+# --- archives ---------------------------------------------------------------------------------------------------------
+
+
+def archived(project: Project) -> io.BytesIO:
+    target = io.BytesIO()
+    export_archive(project=project, target=target, now=timezone.now())
+    target.seek(0)
+    return target
+
+
+def forget_schemas() -> None:
+    """As on an installation where nobody loaded one."""
+    models.QuerySet(LabelSchema).all()._raw_delete("default")
+    label_schema._read.clear()
+
+
+def test_an_archive_brings_its_schema_along(settled, cast):
+    source, exported = archived(settled), list(omnitom_lines(settled))
+    forget_schemas()
+    import_archive(by=cast.alice, source=source, slug="copy", now=timezone.now())
+    copy = Project.objects.get(slug="copy")
+    assert copy.schema.reference == "eight:1" and LabelSchema.objects.get().loaded_by == cast.alice
+    assert list(omnitom_lines(copy)) == exported
+    assert GoldLabel.objects.filter(proposition__table__story__project=copy).count() == 16
+
+
+def test_an_archive_of_omnitom_is_as_it_was(cast, make_story):
+    make_story()
+    with zipfile.ZipFile(archived(cast.project)) as archive:
+        row = json.loads(archive.read("project.jsonl"))
+    assert row["schema_version"] == "1" and not {"schema", "schema_name"} & set(row)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"schema": document(title="Other")},
+            "project.jsonl, field schema, version: eight:1 is here already with other",
+        ),
+        (
+            {"schema": document(dimensions=3)},
+            "project.jsonl, field schema, dimensions: it is 3; expected a list of 1 to 20.",
+        ),
+        ({"schema_version": "7"}, "project.jsonl, field schema_version: it is '7'; expected '1'."),
+    ],
+)
+def test_an_archive_with_a_schema_that_cannot_be_is_refused_and_leaves_nothing(project, cast, change, sentence):
+    from tests.annotation.test_archive import contents, repacked
+
+    parts = contents(archived(project))
+    parts["project.jsonl"] = json.dumps(json.loads(parts["project.jsonl"]) | change).encode() + b"\n"
+    with pytest.raises(BadArchive) as caught:
+        import_archive(by=cast.alice, source=repacked(parts), slug="copy", now=timezone.now())
+    assert str(caught.value).startswith(sentence)
+    assert LabelSchema.objects.count() == 1 and Project.objects.count() == 2
+
+
+# --- frozen gold and runs ---------------------------------------------------------------------------------------------
+
+
+def test_frozen_gold_keeps_its_schema_and_no_run_measures_it_by_another(settled, cast, client):
+    dataset, is_new = freeze(by=cast.alice, project=settled)
+    assert is_new and dataset.stories_count == 2
+    assert (dataset.schema_name, dataset.schema_version, dataset.schema) == ("eight", "1", settled.schema)
+    assert tuple(dataset.stories.first().beliefs[0]["labels"]) == tuple(LABELS)
+    assert freeze(by=cast.alice, project=settled) == (dataset, False)
+    endpoint = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")
+    sentence = (
+        "own, version 1 is labelled by eight:1; expected gold labelled by omnitom:1, whose dimensions a run measures."
+    )
+    with pytest.raises(RunRefused) as caught:
+        check(Plan(dataset, [endpoint], ["label"]))
+    assert (str(caught.value), caught.value.field) == (sentence, "dataset")
+    with pytest.raises(CommandError) as told:
+        call_command(
+            "run_benchmark", "--project", "own", "--suite", "omnitom", "--endpoint", "tiny", "--stage", "label"
+        )
+    assert str(told.value) == sentence
+    client.force_login(cast.alice)
+    for name in ("datasets", "launch"):
+        assert client.get(reverse(f"benchmark:{name}", args=["own"])).status_code == 200
+
+
+def test_two_versions_of_its_gold_are_compared(settled, cast, client):
+    freeze(by=cast.alice, project=settled)
+    Proposition.objects.filter(table__story__number=2, actor="Ines").update(imported_labels=FIRST)
+    freeze(by=cast.alice, project=settled)
+    client.force_login(cast.alice)
+    page = client.get(reverse("benchmark:dataset_difference", args=["own", 1, 2]))
+    assert page.status_code == 200 and "Social norm" in page.content.decode()
+
+
+def test_a_model_is_asked_about_its_dimensions(project):
+    rows = [Row(1, *ROWS[0])]
+    for level in (1, 2, 3, 4):
+        ask = {"story": "A story.", "category": "False Belief Task", "rows": rows, "level": level}
+        text = "\n".join(one.content for one in labelling_request(**ask, schema=project.schema).messages)
+        assert "8 dimensions" in text and "seven" not in text and "{" not in text.split("Answer with")[0]
+        assert "seven dimensions" in labelling_request(**ask, schema=OMNITOM).messages[0].content
+    assert (prompts_of(OMNITOM), prompts_of(project.schema)) == ("labelling-1", "labelling-any-1")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_projects_and_datasets_from_before_are_omnitoms(cast):
+    made = {"project": cast.project, "version": 1, "digest": "0" * 64, "schema_version": "1", "rule_version": "1"}
+    dataset = Dataset.objects.create(**made, stories_count=0, propositions_count=0)
+    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()  # of every app: others' migrations depend on these
+    try:
+        MigrationExecutor(connection).migrate(
+            [("annotation", "0007_log_in_counts"), ("benchmark", "0009_shared_items")]
+        )
+    finally:
+        MigrationExecutor(connection).migrate(newest)
+    for model, row in ((Project, cast.project), (Dataset, dataset)):
+        assert model.objects.get(pk=row.pk).schema is OMNITOM
