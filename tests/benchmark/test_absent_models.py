@@ -20,7 +20,7 @@ from benchmark.services.shared_reports import freeze_run
 from benchmark.services.withheld import whole_document
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 LEXICAL = "ranked apart: judged by strict, rules"
 
 

@@ -22,7 +22,7 @@ from benchmark.services.reports import forget_report
 from benchmark.services.results import NO_JUDGEMENT, OPEN, WITHOUT_CALL, lost_outside
 from tests.benchmark.results_world import STORIES, ResultsWorld, results_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 KEPT = 2
 
 

@@ -20,7 +20,7 @@ from benchmark.services.shared_reports import freeze_run
 from benchmark.services.visibility import set_audience
 from tests.benchmark.results_world import ResultsWorld, results_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

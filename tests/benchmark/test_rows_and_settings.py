@@ -17,7 +17,7 @@ from benchmark.services.judge_versions import version_of
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
 from workers.models import Endpoint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from workers.backends.openai import http_client
 from workers.models import Call, Endpoint, Item
 from workers.services.endpoints import save_endpoint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 PROVIDERS = ["openai", "anthropic", "vllm"]
 FORBIDDEN_SPELLINGS = [
     "169.254.169.254",
