@@ -19,6 +19,7 @@ from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.withheld import whole_document
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
+from tests.copies import copied
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 LEXICAL = "ranked apart: judged by strict, rules"
@@ -27,7 +28,11 @@ LEXICAL = "ranked apart: judged by strict, rules"
 @pytest.fixture
 def world(tmp_path) -> ResultsWorld:
     """`apart` was judged by another judge than the others."""
-    held = results_world(tmp_path)
+    return copied("absent models", lambda: _judged_apart(tmp_path))
+
+
+def _judged_apart(folder) -> ResultsWorld:
+    held = results_world(folder)
     strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
     for name in ("apart", "other"):
         held.models[name] = endpoint(name, options={"default": "no table"})
