@@ -1,14 +1,15 @@
-"""The cast: Alice owns the project, Bob, Bea and Ben annotate, Esi is the expert, Charlie is a stranger."""
+"""What all tests share: quick settings, the cast of `tests/cast.py`, and what it does."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.cast import Cast, new_cast, new_story
 from tests.prepared import copy_prepared
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync API runs an event loop of its own
@@ -78,72 +79,15 @@ def quick_and_local(settings, tmp_path, monkeypatch) -> None:
     _measures.cache_clear()  # by the dataset's key, which the next test gives to another dataset
 
 
-@dataclass
-class Cast:
-    project: object
-    alice: object
-    bob: object
-    bea: object
-    ben: object
-    esi: object
-    charlie: object
-
-    @property
-    def annotators(self) -> list:
-        return [self.bob, self.bea, self.ben]
-
-
 @pytest.fixture
 def cast(db) -> Cast:
-    from annotation.models import Membership, Project, Role, User
-
-    people = {
-        name: User.objects.create_user(name, f"{name}@example.org", "correct-horse-battery", display_name=name.title())
-        for name in ("alice", "bob", "bea", "ben", "esi", "charlie")
-    }
-    project = Project.objects.create(slug="minds", name="Minds")
-    roles = {
-        "alice": Role.ADMIN,
-        "bob": Role.ANNOTATOR,
-        "bea": Role.ANNOTATOR,
-        "ben": Role.ANNOTATOR,
-        "esi": Role.EXPERT,
-    }
-    for name, role in roles.items():
-        Membership.objects.create(project=project, user=people[name], role=role)
-    return Cast(project=project, **people)
+    return new_cast()
 
 
 @pytest.fixture
 def make_story(cast):
     """Makes a story with a gold table: `make_story(rows=[(actor, belief), …])`."""
-    import hashlib
-
-    from annotation.models import BeliefTable, Category, Proposition, Story
-
-    def make(
-        number: int = 1, rows=(("world", "The key is in the drawer"), ("Ines", "The key is in the bag")), **fields
-    ):
-        category, _ = Category.objects.get_or_create(
-            project=cast.project, name=fields.pop("category", "False Belief Task")
-        )
-        text = fields.pop("text", f"Story {number}. Ines puts the key in the bag. Tomas moves it to the drawer.")
-        story = Story.objects.create(
-            project=cast.project,
-            number=number,
-            category=category,
-            text=text,
-            digest=hashlib.sha256(text.encode()).hexdigest(),
-            **fields,
-        )
-        table = BeliefTable.objects.create(story=story)
-        Proposition.objects.bulk_create(
-            Proposition(table=table, position=position, actor=actor, belief=belief)
-            for position, (actor, belief) in enumerate(rows, 1)
-        )
-        return story
-
-    return make
+    return partial(new_story, cast)
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 BY_NATURE = {
     "login": "logs in",
     "site_admin_login": "sends on to the log-in",
+    "site_admin_password_change": "sends on to the change of the password",
     "logout": "logs out",
     "account": "sets what the account says",
     "end_api_token": "takes away",

@@ -1,13 +1,13 @@
 """Models that a ranking does not have: they are named beside it with the reason, on pages, in tables, files, pictures and frozen reports.
 
-A model without a single answer has no figures; one that was asked or judged otherwise has a ranking of its own; rows of people wait for who
-still labels. Silence would read as if there were no such model.
+A model without a single answer has no figures; one that was asked or judged otherwise has a ranking of its own; one that was asked about
+a part of the stories has no figure of all; rows of people wait for who still labels. Silence would read as if there were no such model.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,8 @@ WITHIN = {"prompts": "asked with", "judge": "judged by"}
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Of a model from the ranking of a stage. Where all its calls failed, `failed` is how many and `problem` the commonest reason."""
+    """Of a model from the ranking of a stage. Where all its calls failed, `failed` is how many and `problem` the commonest reason; where its
+    run has a part of the stories, `covered` is how many."""
 
     stage: str
     model: str
@@ -39,10 +40,12 @@ class Absence:
     failed: int = 0
     problem: str = ""
     why: str = ""
+    covered: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         told = {"stage": self.stage, "model": self.model, "run": self.run, "why": self.why}
-        return told | ({"failed": self.failed, "problem": self.problem} if self.failed else {})
+        told |= {"failed": self.failed, "problem": self.problem} if self.failed else {}
+        return told | ({"covered": self.covered} if self.covered is not None else {})
 
     @property
     def told(self) -> Absent:
@@ -68,6 +71,23 @@ def apart(stage: str, ranking: Ranking) -> list[Absence]:
         why = f"ranked apart: {', '.join(how)}" if how else "ranked apart"
         found += [Absence(stage, name, why=why) for name in other["models"]]
     return found
+
+
+def uncovered(stage: str, entries: Sequence[Entry], present: Set[str], stories: Set[int]) -> list[Absence]:
+    """Those of `entries` whose names are not `present` in a ranking over the stories: no run has all of them. Each once, with the run that
+    has most, the newest of several."""
+    widest: dict[str, tuple[int, Entry]] = {}
+    for one in entries:
+        covered = len(stories & set(one["numbers"]))
+        if one["kind"] != "person" and one["name"] not in present and covered > widest.get(one["name"], (-1,))[0]:
+            widest[one["name"]] = covered, one
+    return [
+        Absence(
+            stage, name, run=one["run"], run_title=one["run_title"], covered=covered,
+            why=f"its run has {covered:,} of these {len(stories):,} stories",
+        )
+        for name, (covered, one) in widest.items()
+    ]  # fmt: skip
 
 
 def rows_withheld(stage: str, rows: str, stories: int) -> Absence:

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.absences import absences, apart, is_absent
+from benchmark.services.absences import absences, apart, is_absent, uncovered
 from benchmark.services.conditions import FIELDS, named, ranked_together
 from benchmark.services.leaderboards import Entry, entries_of, label, newest, standing
 from benchmark.services.reports import reports_of
@@ -37,7 +37,7 @@ def board(
 
     Of one suite, as `finished_runs`. `key` names a selection; an unknown one is the largest. `asked` names conditions of the rankings, `conditions` has all that there are, by
     field. `fitting` runs have figures of its stories, `failed` ones would have; `absent` are models that the
-    rankings do not have, with the reason.
+    rankings do not have, with the reason: no answer, other conditions, or a run of other stories.
     """
     suite = suite or suite_to_show(dataset)
     runs = finished_runs(dataset, form, suite)
@@ -54,6 +54,9 @@ def board(
         common = label(together)
         stages[stage] = (standing(together, stage, chosen), common)
         absent += apart(stage, rankings[stage])
+        present = {one["name"] for one in (*entries, *without[stage])}
+        others = entries_of([run for run in runs if run not in fitting], reports, stage)
+        absent += uncovered(stage, others, present, chosen.stories if chosen else frozenset())
     return {
         "selections": selections,
         "chosen": chosen,

@@ -75,7 +75,7 @@ def _unread(entry: Entry, stage: str, reading: str, selection: Selection | None)
 
 def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None = None) -> Comparison:
     """{first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method, lead}, first minus second, missing answers at their worst, over all
-    stories or those of the selection, which `split` is the key and `selection` the label of; `differ` says in which settings the two do, `lead` in what is missing,
+    stories or those of the selection, which `split` is the key and `selection` the label of; `differ` says in which settings the two do, `lead` who was not asked about all of the stories, and in what is missing,
     `judge_tests` what the self-tests of their judges came to. Kept
     by both entrants' scores.
 
@@ -112,6 +112,7 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
             raise NotComparable(f"The two have no story in common with {selection.label}.")
     asked_both = {number: categories[number] for number in categories if all(number in one["stories"] for one in sides)}
     rows = _rows(sides, asked_both, stage)
+    repaired = [held[one["scores"]][stage]["repaired"] for one in entries]
     return {
         "first": entries[0]["model"],
         "second": entries[1]["model"],
@@ -120,9 +121,10 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
         "differ": "; ".join(f"{one['model']}: {one['own']}" for one in entries if one["own"]),
         "split": selection.key if selection else "",
         "selection": selection.label if selection else "",
-        "lead": _unlike_missing(
-            entries, [held[one["scores"]][stage]["repaired"] for one in entries], stage, set(asked_both)
-        ),
+        "lead": [
+            *_not_asked(entries, repaired, selection.stories if selection else set(categories), set(asked_both)),
+            *_unlike_missing(entries, repaired, stage, set(asked_both)),
+        ],
         "rows": rows,
         "stories": _stories(sides, categories, stage),
         "n": rows[0]["n"],
@@ -137,6 +139,16 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
             )
         ),
     }
+
+
+def _not_asked(entries: Sequence[Entry], sides: Sequence[Mapping], stories: Set[int], both: Set[int]) -> list[str]:
+    """Who was not asked about some of the stories, and that only those of both are compared; nothing where both have all."""
+    told = []
+    for entry, columns in zip(entries, sides, strict=True):
+        if lacks := len(stories - set(columns["stories"])):
+            how = "has not labelled" if entry["kind"] == "person" else "was not asked about"
+            told.append(f"{entry['model']} {how} {lacks:,} of the {len(stories):,} stories")
+    return [f"{' and '.join(told)}: only the {len(both):,} that both have are compared."] if told else []
 
 
 def _unlike_missing(entries: Sequence[Entry], sides: Sequence[Mapping], stage: str, stories: Set[int]) -> list[str]:

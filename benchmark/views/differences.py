@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess
 from benchmark.access import results_access
+from benchmark.domain.tables import Table
 from benchmark.models import Form
 from benchmark.services.differences import categories_among, pair_table, pairs_of
 from benchmark.services.documents import board_document, figures_of
@@ -67,7 +68,7 @@ def _pairs(
     query = f"{chosen['query']}&{urlencode({name: value for name, value in filters.items() if value})}"
     shown_table = shown(
         "differences",
-        pair_table(list(page), stage, reading, method, entries),
+        _naming_absent(pair_table(list(page), stage, reading, method, entries), chosen, stage),
         href=_compare(access, stage, reading, chosen),
     )
     return {
@@ -106,6 +107,11 @@ def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, reading: str) -> d
     return {"title": picture.title, "svg": address("figure", name, "svg"), "join": "&", "files": files}
 
 
+def _naming_absent(table: Table, chosen: Mapping[str, Any], stage: str) -> Table:
+    """The table with the models that the ranking does not have."""
+    return replace(table, absent=[one.told for one in chosen["board"]["absent"] if one.stage == stage])
+
+
 def _fits(row: Mapping[str, Any], text: str) -> bool:
     return any(text.casefold() in row[side].casefold() for side in ("first", "second"))
 
@@ -137,8 +143,8 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     reading = request.GET.get("reading") if request.GET.get("reading") in READINGS else "repaired"
     entries = chosen["board"]["stages"][table][0]
     rows, method = _open_pairs(chosen, table, reading)
-    absent = [one.told for one in chosen["board"]["absent"] if one.stage == table]
-    content = table_file(replace(pair_table(rows, table, reading, method, entries), absent=absent), data)
+    whole = _naming_absent(pair_table(rows, table, reading, method, entries), chosen, table)
+    content = table_file(whole, data)
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{table}-{reading}.{data}"'
     return response

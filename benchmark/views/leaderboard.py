@@ -22,6 +22,7 @@ from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import board_rows
 from benchmark.services.leaderboards import Entry
 from benchmark.services.result_tables import stage_table, unlike_missing
+from benchmark.services.selections import OF_RUN
 from benchmark.services.story_scores import READINGS
 from benchmark.suites.registry import group_named
 from benchmark.views.pictures import dot_chart
@@ -40,7 +41,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     stages = [
         _stage(request, access, stage, kept(found["stages"][stage][0], filters), found)
         for stage in found["stages"]
-        if found["stages"][stage][0] or found["rankings"][stage].others
+        if found["stages"][stage][0] or found["rankings"][stage].others or _uncovered(request, stage, found)
     ]
     context = {
         **chosen,
@@ -166,7 +167,18 @@ def _stage(request: HttpRequest, access: ProjectAccess, stage: str, entries: lis
         "all": len(found["stages"][stage][0]),
         "ranking": found["rankings"][stage],
         "others": [_other(request, one) for one in found["rankings"][stage].others],
+        "uncovered": _uncovered(request, stage, found),
     }
+
+
+def _uncovered(request: HttpRequest, stage: str, found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Models whose runs have a part of the chosen stories, each with the address of the ranking over its run's."""
+    asked = {name: value for name, value in request.GET.items() if name != "sort"}
+    return [
+        {"one": one, "query": urlencode(asked | {"split": f"{OF_RUN}{one.run}"})}
+        for one in found["absent"]
+        if one.stage == stage and one.covered is not None
+    ]
 
 
 def _other(request: HttpRequest, other: Mapping[str, Any]) -> dict[str, Any]:

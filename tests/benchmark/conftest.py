@@ -48,3 +48,12 @@ def make_record():
         return record_of({"story_id": story_id, "story_category": category, "story": "A story.", "beliefs": beliefs})
 
     return make
+
+
+@pytest.fixture
+def small_fonts(monkeypatch) -> None:
+    """Fonts in PDF files without their tables for kerning and ligatures, which a viewer does not read and which take half a PDF's time."""
+    from fontTools.subset import Options
+
+    dropped = [*Options._drop_tables_default, "GSUB", "GPOS", "GDEF", "kern"]
+    monkeypatch.setattr(Options, "_drop_tables_default", dropped)

@@ -19,15 +19,20 @@ from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.withheld import whole_document
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
+from tests.copies import copied
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 LEXICAL = "ranked apart: judged by strict, rules"
 
 
 @pytest.fixture
 def world(tmp_path) -> ResultsWorld:
     """`apart` was judged by another judge than the others."""
-    held = results_world(tmp_path)
+    return copied("absent models", lambda: _judged_apart(tmp_path))
+
+
+def _judged_apart(folder) -> ResultsWorld:
+    held = results_world(folder)
     strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
     for name in ("apart", "other"):
         held.models[name] = endpoint(name, options={"default": "no table"})
@@ -84,6 +89,64 @@ def test_the_command_names_them(world, capsys):
     [absent] = told["absent"]
     assert (absent["stage"], absent["model"]) == ("stage1", "apart") and absent["why"].startswith(LEXICAL)
     assert told["rankings"]["stage1"]["others"][0]["models"] == ["apart"]
+
+
+@pytest.fixture
+def small(world):
+    """`small` was asked about three of the nine stories, and before about two of them."""
+    world.models["small"] = endpoint("small", options={"default": "no table"})
+    world.another("small", stages=("label",), limit=2)
+    return world.another("small", "majority", stages=("label",), limit=3)
+
+
+COVERED = "its run has 3 of these 9 stories"
+
+
+def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client):
+    found = board(world.dataset, Form.TEXT, None)
+    [absent] = [one for one in found["absent"] if one.stage == "stage2"]
+    assert (absent.model, absent.run, absent.why, absent.covered) == ("small", small.uid, COVERED, 3)
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/results/")
+    [stage] = [one for one in page.context["stages"] if one["key"] == "stage2"]
+    [named] = stage["uncovered"]
+    assert f"Without a run on all of these stories: <bdi>small</bdi> ({COVERED}" in " ".join(
+        page.content.decode().split()
+    )
+    there = client.get(f"{world.base}/results/?{named['query']}").context
+    assert there["board"]["chosen"].stories == {1, 2, 3}
+    assert {"small", "majority"} <= {one["name"] for one in there["board"]["stages"]["stage2"][0]}
+    assert not [one for one in there["board"]["absent"] if one.stage == "stage2"]
+    assert COVERED in " ".join(client.get(f"{world.base}/results/differences/?stage=stage2").content.decode().split())
+    lines = lines_of(client.get(f"{world.base}/results/tables/stage2.csv").content)
+    assert [one["Model"] for one in lines if one["Absent because"] == COVERED] == ["small"]
+    figure = client.get(f"{world.base}/results/figures/leaderboard-stage2.svg?theme=light").content
+    assert f"small ({COVERED})" in words(figure)
+
+
+def test_the_command_names_who_was_asked_about_a_part_of_the_stories(world, small, capsys):
+    slug = world.dataset.project.slug
+    call_command("leaderboard", project=slug)
+    told = f"Without a run on all of these stories: small ({COVERED}; --split run:{small.uid})."
+    assert told in capsys.readouterr().out.splitlines()
+    call_command("leaderboard", project=slug, json=True)
+    [absent] = [one for one in json.loads(capsys.readouterr().out)["absent"] if one["stage"] == "stage2"]
+    assert absent == {"stage": "stage2", "model": "small", "run": small.uid, "why": COVERED, "covered": 3}
+
+
+def test_a_comparison_says_who_was_asked_about_a_part_of_the_stories(world, small, client, capsys):
+    told = "small was not asked about 6 of the 9 stories: only the 3 that both have are compared."
+    client.force_login(world.alice)
+    one, other = world.entrant("majority"), f"{small.uid}.{small.entrants.get(name='small').pk}"
+    page = client.get(f"{world.base}/results/compare/", {"a": one, "b": other}).content.decode()
+    assert told in " ".join(page.split())
+    alone = {"a": one, "b": other, "split": f"run:{small.uid}"}
+    assert "was not asked about" not in client.get(f"{world.base}/results/compare/", alone).content.decode()
+    asked = (world.run.uid, small.uid, "--model", "majority", "--other-model", "small", "--stage", "label")
+    call_command("compare_models", *asked)
+    assert told in capsys.readouterr().out.splitlines()
+    call_command("compare_models", *asked, "--json")
+    assert told in json.loads(capsys.readouterr().out)["notes"]
 
 
 def test_a_ranking_is_chosen_by_the_name_of_its_judge(world, capsys):

@@ -14,7 +14,7 @@ from benchmark.services.story_scores import lacking, official_columns, official_
 from core.statistics import holm
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -109,15 +109,6 @@ def test_latex_holds_no_command_of_a_name(world, client, base):
     assert r"\{\{7{*}7\}\}" in text or r"\{\{7*7\}\}" in text
 
 
-@pytest.fixture
-def small_fonts(monkeypatch) -> None:
-    """Fonts in PDF files without their tables for kerning and ligatures, which a viewer does not read and which take half a PDF's time."""
-    from fontTools.subset import Options
-
-    dropped = [*Options._drop_tables_default, "GSUB", "GPOS", "GDEF", "kern"]
-    monkeypatch.setattr(Options, "_drop_tables_default", dropped)
-
-
 @pytest.mark.once
 @pytest.mark.usefixtures("small_fonts")
 def test_every_figure_in_every_format(world, client, base):

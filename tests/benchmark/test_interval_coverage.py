@@ -106,6 +106,7 @@ def test_the_intervals_cover_the_truth(repeated):
     assert sum(held.values()) / (len(held) * REPETITIONS) == pytest.approx(0.95, abs=0.01), dict(held)
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("repetition", [0, 7, 99])
 def test_over_http_the_intervals_are_the_same(repetition, tmp_path):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
-from benchmark.models import Audience, ResultsVisibility, RunItem
+from benchmark.models import Audience, Dataset, ResultsVisibility, Run, RunItem
 from benchmark.services import items as service
 from benchmark.services.evidence import SHOWN_CHARACTERS
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
-from workers.models import Call
+from tests.cast import Cast, new_cast, new_story
+from tests.copies import copied
+from workers.models import Call, Endpoint
 from workers.providers.scripted.backend import FUNCTIONS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,20 +30,46 @@ def alice(cast, client):
     return client
 
 
-@pytest.fixture
-def models(db):
-    return baselines()
+@dataclass
+class Finished:
+    cast: Cast
+    gold: Dataset
+    models: dict[str, Endpoint]
+    run: Run
 
 
 @pytest.fixture
-def gold(cast, make_story):
-    return frozen(cast, make_story)
+def finished(db) -> Finished:
+    """A run of three baselines over four stories, made once a test process."""
+    return copied("items", _finished)
 
 
-@pytest.fixture
-def run(cast, gold, models):
+def _finished() -> Finished:
+    cast, models = new_cast(), baselines()
+    gold = frozen(cast, partial(new_story, cast))
     chosen = [models[name] for name in ("omniscient", "majority", "random")]
-    return work_off(started(cast, gold, chosen, ALL, judge=models["lexical-judge"]))
+    run = work_off(started(cast, gold, chosen, ALL, judge=models["lexical-judge"]))
+    return Finished(cast, gold, models, run)
+
+
+@pytest.fixture
+def cast(finished) -> Cast:
+    return finished.cast
+
+
+@pytest.fixture
+def models(finished) -> dict[str, Endpoint]:
+    return finished.models
+
+
+@pytest.fixture
+def gold(finished) -> Dataset:
+    return finished.gold
+
+
+@pytest.fixture
+def run(finished) -> Run:
+    return finished.run
 
 
 def answering(cast, gold, text: str, stage: str, **plan):

@@ -22,7 +22,7 @@ from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.repaired import REFUSED
 from tests.benchmark.results_world import STORIES, ResultsWorld, results_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 KEPT = 2
 
 

@@ -18,7 +18,7 @@ from benchmark.services.documents import comparison_picture, document_of, figure
 from benchmark.services.shared_reports import freeze_run
 from tests.benchmark.results_world import ResultsWorld, results_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 FEW = "an interval needs at least 5 stories"
 
 

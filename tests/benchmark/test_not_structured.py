@@ -18,7 +18,7 @@ from benchmark.suites.omnitom.repaired import NOT_STRUCTURED
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 from workers.models import Call
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 STAGES = ("extract", "judge", "label")
 TABLE = "Actor | Belief | Order\nworld | The key is in the drawer | 0"
 ROWS = json.dumps({"rows": [{"actor": "world", "belief": "The key is in the drawer", "order": "0"}]})

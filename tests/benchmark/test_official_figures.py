@@ -20,7 +20,7 @@ from tests.benchmark.evaluation import OracleWorld
 from tests.benchmark.test_hostile_answers import LONG, labelled, record, saying
 from tests.servers import ModelServer
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 STORIES = 7
 SKILL = {"recall": 1.0, "invented": 0.0, "accuracy": dict.fromkeys(DIMENSIONS, 1.0)}

@@ -20,7 +20,7 @@ from benchmark.services.visibility import set_audience
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from tests.benchmark.results_world import ResultsWorld, results_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

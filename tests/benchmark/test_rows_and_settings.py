@@ -15,9 +15,10 @@ from benchmark.services.comparisons import compare, difference_table, pair_of
 from benchmark.services.documents import board_document, tables_of
 from benchmark.services.judge_versions import version_of
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
+from tests.copies import copied
 from workers.models import Endpoint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
@@ -34,8 +35,13 @@ LEXICAL, STRICT = "lexical-judge, rules", "strict, rules"
 
 
 @pytest.fixture
-def judged_twice(world):
+def judged_twice(tmp_path):
     """Two models, `other` judged by the lexical judge, `both` by it and by a stricter one."""
+    return copied("judged twice", lambda: _judged_twice(tmp_path))
+
+
+def _judged_twice(folder) -> ResultsWorld:
+    world = results_world(folder)
     strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
     for name in ("other", "both"):
         world.models[name] = endpoint(name, options={"default": "no table"})

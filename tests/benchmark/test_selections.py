@@ -14,6 +14,7 @@ from annotation.models import Split, Story
 from benchmark.models import SharedReport
 from benchmark.services.datasets import freeze
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
+from tests.copies import copied
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CHOSEN = {1, 4, 6, 8}
@@ -22,7 +23,11 @@ CHOSEN = {1, 4, 6, 8}
 @pytest.fixture
 def world(tmp_path) -> ResultsWorld:
     """Four of the nine stories are a split."""
-    held = results_world(tmp_path)
+    return copied("selections", lambda: _with_split(tmp_path))
+
+
+def _with_split(folder) -> ResultsWorld:
+    held = results_world(folder)
     split = Split.objects.create(project=held.dataset.project, name="held out")
     Story.objects.filter(project=held.dataset.project, number__in=CHOSEN).update(split=split)
     held.dataset, _ = freeze(by=held.alice, project=held.dataset.project)

@@ -10,7 +10,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.reports import report_of
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 STAGES = ("extract", "judge", "label")
 
 

@@ -19,7 +19,7 @@ from workers.providers.errors import Rejected, Unreachable
 from workers.providers.openai.backend import OpenAIBackend
 from workers.services.endpoints import save_endpoint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 PROVIDERS = ["openai", "anthropic", "vllm"]
 FORBIDDEN_SPELLINGS = [
     "169.254.169.254",

@@ -11,7 +11,7 @@ from tests.servers import ModelServer
 from workers.models import Attempt, Call, Endpoint, Item
 from workers.services.endpoints import save_endpoint, try_endpoint
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture(scope="module")

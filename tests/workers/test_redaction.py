@@ -162,6 +162,7 @@ def echoing(path: str, headers: dict[str, str], body: bytes) -> Odd:
 WAYS = ["answer", "strange", "html", "broken", "redirect", "filtered", "200", "400", "429", "500", "504"]
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "vllm"])
 def test_an_echoed_key_is_nowhere(provider, make_endpoint, start, drain, admin, monkeypatch, caplog):

@@ -32,6 +32,7 @@ class Command(JsonCommand):
         check_output(options)
         _, _, found = compared(run_of(options["run"]), run_of(options["other"]), options)
         told = {name: found[name] for name in ("first", "second", "stage", "reading", "selection", "n", "rows")}
+        told["notes"] = found["lead"]
         if not options["output"]:
             return told
         drawn = options["output"].endswith(tuple(f".{suffix}" for suffix in PICTURES))
@@ -42,6 +43,8 @@ class Command(JsonCommand):
     def say(self, result: dict) -> None:
         over = result["selection"] or "all stories that both have"
         self.stdout.write(f"{result['first']} minus {result['second']}, {result['reading']} reading, {over}")
+        for note in result["notes"]:
+            self.stdout.write(note)
         for row in result["rows"]:
             self.stdout.write(f"{row['what']:28}{_points(row)}  {told_apart(row)}")
         if reasons := dict.fromkeys(row["reason"] for row in result["rows"] if row.get("reason")):

@@ -106,6 +106,8 @@ class Command(JsonCommand):
                 (*result["notes"][stage], *_no_intervals(rows), *_apart(result["rankings"][stage])) if rows else ()
             ):
                 self.stdout.write(note)
+            for note in _uncovered(result["absent"], stage):
+                self.stdout.write(note)
         if not any(result["stages"].values()):
             self.note("No finished run has figures of these stories; --dataset and --split choose others.")
         if "path" in result:
@@ -189,6 +191,16 @@ def _apart(ranking: Mapping[str, Any]) -> list[str]:
         options = " ".join(f"--{field} {shlex.quote(one[field])}" for field in FIELDS if one[field])
         told.append(f"{', '.join(dict.fromkeys(one['models']))} ({one['rows']} with {options})")
     return [f"Ranked apart: {'; '.join(told)}."] if told else []
+
+
+def _uncovered(absent: Sequence[Mapping[str, Any]], stage: str) -> list[str]:
+    """Models whose runs have a part of the stories, and how to see them."""
+    told = [
+        f"{one['model']} ({one['why']}; --split run:{one['run']})"
+        for one in absent
+        if one["stage"] == stage and "covered" in one
+    ]
+    return [f"Without a run on all of these stories: {'; '.join(told)}."] if told else []
 
 
 NO_INTERVAL = "[–]"

@@ -1,0 +1,66 @@
+"""The cast: Alice owns the project, Bob, Bea and Ben annotate, Esi is the expert, Charlie is a stranger."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+
+@dataclass
+class Cast:
+    project: object
+    alice: object
+    bob: object
+    bea: object
+    ben: object
+    esi: object
+    charlie: object
+
+    @property
+    def annotators(self) -> list:
+        return [self.bob, self.bea, self.ben]
+
+
+def new_cast() -> Cast:
+    from annotation.models import Membership, Project, Role, User
+
+    people = {
+        name: User.objects.create_user(name, f"{name}@example.org", "correct-horse-battery", display_name=name.title())
+        for name in ("alice", "bob", "bea", "ben", "esi", "charlie")
+    }
+    project = Project.objects.create(slug="minds", name="Minds")
+    roles = {
+        "alice": Role.ADMIN,
+        "bob": Role.ANNOTATOR,
+        "bea": Role.ANNOTATOR,
+        "ben": Role.ANNOTATOR,
+        "esi": Role.EXPERT,
+    }
+    for name, role in roles.items():
+        Membership.objects.create(project=project, user=people[name], role=role)
+    return Cast(project=project, **people)
+
+
+TWO_ROWS = (("world", "The key is in the drawer"), ("Ines", "The key is in the bag"))
+
+
+def new_story(cast: Cast, number: int = 1, rows=TWO_ROWS, **fields):
+    """A story of the cast's project with a gold table of `rows`, (actor, belief) each."""
+    from annotation.models import BeliefTable, Category, Proposition, Story
+
+    category, _ = Category.objects.get_or_create(project=cast.project, name=fields.pop("category", "False Belief Task"))
+    text = fields.pop("text", f"Story {number}. Ines puts the key in the bag. Tomas moves it to the drawer.")
+    story = Story.objects.create(
+        project=cast.project,
+        number=number,
+        category=category,
+        text=text,
+        digest=hashlib.sha256(text.encode()).hexdigest(),
+        **fields,
+    )
+    table = BeliefTable.objects.create(story=story)
+    Proposition.objects.bulk_create(
+        Proposition(table=table, position=position, actor=actor, belief=belief)
+        for position, (actor, belief) in enumerate(rows, 1)
+    )
+    return story
