@@ -5,7 +5,8 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
-from workers.management.json_command import JsonCommand
+
+from core.management.json_command import JsonCommand
 
 
 def said(result: dict) -> list[str]:
