@@ -11,6 +11,7 @@ from django_htmx.http import trigger_client_event
 
 from annotation.access import project_access, seat_of, story_of
 from annotation.domain.schema import Schema, cross_check
+from annotation.domain.shipped_schemas import OMNITOM
 from annotation.forms.grid import CommentForm, FlagForm
 from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Vote
 from annotation.services import remarks
@@ -18,6 +19,8 @@ from annotation.services.arms import draw_for, shown_to
 from annotation.services.votes import Refused, Saved, last_undoable, save_votes
 from annotation.views.vote_json import read_votes
 from core.idempotency.forms import made_once
+
+MANY_COLUMNS = 10
 
 
 @require_GET
@@ -37,6 +40,7 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
             {"dimension": one, "options": [(one.digit(label.value), label) for label in one.labels]}
             for one in schema.dimensions
         ],
+        "columns": "" if schema == OMNITOM else "many" if len(schema.keys) > MANY_COLUMNS else "few",
         "rows": rows,
         "cells": len(rows) * len(schema.dimensions),
         "done": sum(bool(cell["label"]) for row in rows for cell in row["cells"]),

@@ -146,6 +146,7 @@ function activate(cell, focus = true) {
   if (focus) {
     cell.focus({ preventScroll: true });
     row.scrollIntoView({ block: "nearest" });
+    if (row.closest("[data-columns=many]")) cell.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 }
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +65,13 @@ def test_every_kind_of_check_is_used_and_names_the_actor():
 
 def test_a_schema_reads_back_as_it_is_written():
     assert schema_of_document(document_of(OMNITOM), "x") == OMNITOM
+
+
+def test_the_schema_of_the_documentation_can_be_loaded():
+    text = (Path(__file__).resolve().parents[3] / "docs" / "admins.md").read_text(encoding="utf-8")
+    schema = read_schema(re.search(r"```json\n(.+?)```", text, re.S).group(1).encode(), "admins.md")
+    assert (schema.reference, schema.keys) == ("politeness:1", ("speaker", "tone"))
+    assert [f"| `{kind}` |" in text for kind in CHECKS] == [True] * 3
 
 
 def test_dimensions_of_whole_numbers_are_known():

@@ -1,0 +1,52 @@
+"""The grid of a project with a label schema of its own, in real Chromium."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.core.management import call_command
+
+from annotation.models import Vote
+from tests.browser.test_grid import TEXT, enter
+from tests.browser.waiting import wait_until
+from tests.own_schema import LABELS, document, write
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def open_grid(page, login, cast, make_story, seat, tmp_path):
+    """Bob's grid of a project with these dimensions."""
+
+    def make(dimensions: list[dict]):
+        call_command("load_schema", write(tmp_path, dimensions=dimensions), stdout=io.StringIO())
+        cast.project.schema_name, cast.project.speed_floor_ms = "eight", 0
+        cast.project.save()
+        story = make_story(text=TEXT)
+        seat(story)
+        page.set_viewport_size({"width": 1440, "height": 900})
+        login(page, cast.bob)
+        return enter(page, story)
+
+    return make
+
+
+def test_its_digits_choose_its_labels(open_grid, page):
+    open_grid(document()["dimensions"])
+    for values in LABELS.values():
+        page.keyboard.press(str(9 - (len(values) - 1)))  # digits run downwards: this is the last label
+    wait_until(page, "document.querySelectorAll('td[data-state=saved]').length === 8")
+    assert dict(Vote.objects.values_list("dimension", "label")) == {key: one[-1] for key, one in LABELS.items()}
+
+
+def test_the_active_cell_of_many_columns_is_in_sight_beside_its_proposition(open_grid, page):
+    more = [one | {name: f"{one[name]}2" for name in ("key", "name", "short")} for one in document()["dimensions"]]
+    open_grid(document()["dimensions"] + more)
+    page.keyboard.press("End")
+    cell, row = page.locator("td:focus").bounding_box(), page.locator("tr[data-active] > th").bounding_box()
+    assert cell["x"] + cell["width"] <= 1440
+    assert 0 <= row["x"] < row["x"] + row["width"] <= cell["x"]
+    page.keyboard.press("Home")
+    cell, row = page.locator("td:focus").bounding_box(), page.locator("tr[data-active] > th").bounding_box()
+    assert row["x"] + row["width"] <= cell["x"]
