@@ -228,8 +228,8 @@ def queue_queries(world: ResultsWorld) -> list[str]:
 
 
 def gold_queries(world: ResultsWorld) -> list[str]:
-    fields = annotation.api.requests.GoldFilter().fields
-    told = [f"{name}={value}" for name in ("dimension", "method") for value in fields[name].choices]
+    methods = annotation.api.requests.GoldFilter().fields["method"].choices
+    told = [*(f"dimension={key}" for key in OMNITOM.keys), *(f"method={value}" for value in methods)]
     return told + [f"story={one.uid}" for one in world.project.stories.filter(number__in=(6, 7, 8))]
 
 
