@@ -1,6 +1,6 @@
 from django.urls import path, re_path, register_converter
 
-from annotation.api import corpus, docs, gold, results, voting
+from annotation.api import corpus, docs, gold, prefill, results, voting
 from annotation.api.nowhere import Nothing
 from workers.api import urls as workers
 
@@ -18,6 +18,7 @@ class Uid:
 register_converter(Uid, "uid")
 
 PROJECT = "v1/projects/<slug:slug>/"
+ROUND = f"{PROJECT}prefills/<uid:round>/"
 STORY = f"{PROJECT}stories/<uid:story>/"
 
 app_name = "api"
@@ -36,6 +37,9 @@ urlpatterns = [
     path(f"{PROJECT}agreement/", results.Agreement.as_view(), name="agreement"),
     path(f"{PROJECT}agreement/annotators/", results.Annotators.as_view(), name="annotators"),
     path(f"{PROJECT}export/<slug:kind>/", results.Export.as_view(), name="export"),
+    path(f"{PROJECT}prefills/", prefill.Rounds.as_view(), name="prefills"),
+    path(ROUND, prefill.OneRound.as_view(), name="prefill"),
+    path(f"{ROUND}<slug:action>/", prefill.RoundAction.as_view(), name="prefill_action"),
     *workers.urlpatterns,
     re_path("", Nothing.as_view(), name="nothing"),
 ]
