@@ -64,6 +64,7 @@ BY_NATURE = {
     "annotation:file_case": "sets or takes away a mark",
     "annotation:discard_suggestions": "discards",
     "annotation:prefill_action": "sets the state of a job, as the run's does",
+    "api:prefill_action": "sets the state of a job, as the run's does",
     "workers:job_action": "sets the state of a job, as the run's does",
     "workers:endpoint": "sets what an endpoint says, or deletes it",
     "benchmark:audience": "sets who sees results",

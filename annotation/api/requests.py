@@ -15,6 +15,7 @@ from core.api.fields import Choice, Matching, Moment, Pattern, Strict, Text, Tru
 
 KEY = r"^[A-Za-z0-9._:-]{1,64}$"
 VERSION = r"^([0-9a-f]{20})?$"
+BUDGET = r"^[0-9]{1,8}(\.[0-9]{1,4})?$"
 NO_NUL = r"^[^\u0000]*$"
 MAX_REASON = 2000
 MAX_DURATION_MS = 2**31 - 1
@@ -40,6 +41,15 @@ class GoldFilter(StoryFilter):
 class ExportOptions(Strict):
     complete = Choice(["true"], required=False, help_text="omnitom: only stories without an unlabelled cell.")
     pseudonyms = Choice(["true"], required=False, help_text="long-csv: annotators as A1, A2, … instead of user names.")
+
+
+class ActionIn(Strict):
+    budget = Pattern(
+        BUDGET,
+        required=False,
+        trim_whitespace=False,
+        help_text="resume: a new hard cap in US dollars, as a string; without it the round keeps the one that it has.",
+    )
 
 
 class ChangeIn(Strict):

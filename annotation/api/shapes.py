@@ -164,6 +164,52 @@ def version_of(gold: GoldLabel | None) -> str:
     return salted_hmac("annotation.api.gold", f"{gold.pk}:{gold.revision}").hexdigest()[:20]
 
 
+class LackOut(serializers.Serializer):
+    count = serializers.IntegerField()
+    of = serializers.IntegerField()
+    commonest = serializers.CharField(help_text="The commonest reason.")
+    times = serializers.IntegerField(help_text="How often it was the reason.")
+
+
+class EndedOut(serializers.Serializer):
+    done = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    unusable = serializers.IntegerField()
+
+
+class CallsOut(serializers.Serializer):
+    made = serializers.IntegerField()
+    reused = serializers.IntegerField(help_text="Answers that the ledger had already.")
+
+
+class TokensOut(serializers.Serializer):
+    input = serializers.IntegerField()
+    output = serializers.IntegerField()
+
+
+class RoundOut(serializers.Serializer):
+    """A round of suggestions, as the command `prefill` prints it."""
+
+    round = serializers.CharField()
+    job = serializers.CharField()
+    endpoint = serializers.CharField()
+    level = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField(allow_null=True)
+    state = serializers.CharField(help_text="running, paused, cancelled, or how it ended.")
+    note = serializers.CharField(help_text="Why it is paused or holds items back, and what to do.")
+    budget = serializers.DecimalField(12, 4, allow_null=True, help_text="US dollars. Null: no cap.")
+    held_back = serializers.IntegerField(help_text="Items that wait for a person; resume asks for them again.")
+    items = EndedOut(help_text="Those that ended.")
+    failures = LackOut(allow_null=True)
+    unusable_answers = LackOut(allow_null=True)
+    calls = CallsOut()
+    tokens = TokensOut()
+    cost = serializers.FloatField(allow_null=True, help_text="US dollars. Null where some calls have no price.")
+    known_cost = serializers.FloatField(help_text="US dollars of the calls that have a price.")
+    unpriced_calls = serializers.IntegerField(help_text="Calls of unknown price, which known_cost leaves out.")
+
+
 class _Share(serializers.FloatField):
     def __init__(self, **kwargs) -> None:
         super().__init__(allow_null=True, **kwargs)

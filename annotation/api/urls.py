@@ -2,7 +2,7 @@
 
 from django.urls import path, register_converter
 
-from annotation.api import corpus, gold, results, voting
+from annotation.api import corpus, gold, prefill, results, voting
 
 
 class Uid:
@@ -18,6 +18,7 @@ class Uid:
 register_converter(Uid, "uid")
 
 PROJECT = "v1/projects/<slug:slug>/"
+ROUND = f"{PROJECT}prefills/<uid:round>/"
 STORY = f"{PROJECT}stories/<uid:story>/"
 
 urlpatterns = [
@@ -33,4 +34,7 @@ urlpatterns = [
     path(f"{PROJECT}agreement/", results.Agreement.as_view(), name="agreement"),
     path(f"{PROJECT}agreement/annotators/", results.Annotators.as_view(), name="annotators"),
     path(f"{PROJECT}export/<slug:kind>/", results.Export.as_view(), name="export"),
+    path(f"{PROJECT}prefills/", prefill.Rounds.as_view(), name="prefills"),
+    path(ROUND, prefill.OneRound.as_view(), name="prefill"),
+    path(f"{ROUND}<slug:action>/", prefill.RoundAction.as_view(), name="prefill_action"),
 ]

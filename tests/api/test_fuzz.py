@@ -16,8 +16,9 @@ from schemathesis.config import SchemathesisConfig
 
 from annotation.models import Proposition
 from config.wsgi import application
+from tests.annotation.prefilling import begin
 from tests.api.conftest import token_of
-from workers.models import Endpoint
+from workers.models import Endpoint, EndpointPace
 
 pytestmark = pytest.mark.django_db
 SEED = 20260101
@@ -53,9 +54,12 @@ def place(cast, make_story, seat, cast_vote) -> dict[str, list[str]]:
         cast_vote(one, finished, "truth_status", label)
     propositions = [one.uid for story in stories for one in Proposition.objects.gold_of(story)]
     endpoint = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")
+    EndpointPace.objects.create(endpoint=endpoint)
+    made = begin(cast, endpoint, [make_story(3)])
     return {
         "name": [endpoint.name],
         "slug": ["minds"],
+        "round": [made.uid],
         "story": [story.uid for story in stories],
         "proposition": propositions,
     }
@@ -101,7 +105,7 @@ def described(token, one_connection, place):
 def test_no_answer_breaks_the_description(described, token, cast, mode):
     """Valid and invalid requests; all checks of schemathesis."""
     operations = [result.ok() for result in described.get_all_operations()]
-    assert len(operations) == 17
+    assert len(operations) == 20
     met: set[int] = set()
     for operation in operations:
 

@@ -18,16 +18,6 @@ _NOTHING = {
 _OF_MONEY = ("known_cost", "unpriced_calls")
 
 
-def told_of(job: Job, shortfall: Shortfall) -> dict[str, Any]:
-    """The state, what failed, and what is unusable of the answers: None where nothing is."""
-    failures, unusable = shortfall.failures, shortfall.unusable
-    return {
-        "state": job.standing,
-        "failures": failures.as_json() if failures else None,
-        "unusable_answers": unusable.as_json() if unusable else None,
-    }
-
-
 def said_of(result: Mapping[str, Any]) -> dict[str, Any]:
     """What people read of a result: money in words; what it lacks is said in a sentence of its own."""
     said = {name: value for name, value in result.items() if name not in ("failures", "unusable_answers", *_OF_MONEY)}

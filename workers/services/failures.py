@@ -79,10 +79,26 @@ def shortfall_of(job: Job, *, total: int, more: Problems = ()) -> Shortfall:
     return _shortfall(found, total, more)
 
 
+def shortfalls_of(totals: Mapping[Job, int]) -> dict[int, Shortfall]:
+    """By job id, of jobs with so many items each. One query."""
+    held = _problems_of(list(totals))
+    return {job.pk: _shortfall(held.get(job.pk, {}), total, ()) for job, total in totals.items()}
+
+
 def reasons_of(jobs: Sequence[Job]) -> dict[int, str]:
     """By job id what a list says beneath the state, of those jobs that lack something. One query."""
     held = {job: _shortfall(found, 0, ()) for job, found in _problems_of(jobs).items()}
     return {job: one.reason for job, one in held.items() if one}
+
+
+def told_of(job: Job, shortfall: Shortfall) -> dict[str, Any]:
+    """The state of a job, what failed, and what is unusable of the answers: None where nothing is."""
+    failures, unusable = shortfall.failures, shortfall.unusable
+    return {
+        "state": job.standing,
+        "failures": failures.as_json() if failures else None,
+        "unusable_answers": unusable.as_json() if unusable else None,
+    }
 
 
 def _shortfall(found: Mapping[str, Problems], total: int, more: Problems) -> Shortfall:

@@ -9,6 +9,28 @@ from django.utils import timezone
 
 from workers.models import Job, JobState
 from workers.services import jobs
+from workers.services.holding import holds_back
+
+ACTIONS: dict[str, tuple[JobState, ...]] = {
+    "pause": (JobState.RUNNING,),
+    "resume": (JobState.PAUSED,),
+    "retry": tuple(JobState),
+    "cancel": (JobState.RUNNING, JobState.PAUSED),
+}
+"""What can be done to a job, and in which states: a running one is resumed, too, where it holds items back."""
+
+
+def steer_strictly(job: Job, action: str, *, budget: str = "", what: str = "job") -> None:
+    """`steer` for whom no page offers only the buttons that fit. Raises JobRefused, which calls the job `what`, also where nothing would
+    change."""
+    holds = action == "resume" and job.state == JobState.RUNNING and holds_back(job)
+    if holds and budget:
+        raise jobs.JobRefused(f"The {what} holds items back and goes on beside; a budget is for one that is paused.")
+    if job.state not in ACTIONS[action] and not holds:
+        expected = " or ".join(ACTIONS[action])
+        raise jobs.JobRefused(f"The {what} is {job.standing}; expected {expected} to {action} it.")
+    if told := steer(job, action, budget=budget):
+        raise jobs.JobRefused(told)
 
 
 def steer(job: Job, action: str, *, budget: str = "") -> str:

@@ -1,25 +1,20 @@
 from __future__ import annotations
 
-import time
 from decimal import Decimal
 
 from django.utils import timezone
 
 from annotation.domain.labelling import LEVELS
 from annotation.management.commands._money import dollars
+from annotation.management.commands._rounds import told
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
-from annotation.models import Prefill, Project
+from annotation.models import Project
 from annotation.services.prefill import Estimate, estimate, start_prefill
 from annotation.services.prefill_scope import Scope, scope_of
 from workers.domain.pricing import dollars as dollars_of
-from workers.management.bar import JobBar
-from workers.management.commands.work import draining
-from workers.management.ending import failure_of, note_end, said_of, told_of
-from workers.models import Endpoint, JobState
-from workers.services.failures import shortfall_of
-from workers.services.jobs import progress_of
-from workers.services.waiting import see_through
+from workers.management.ending import failure_of, said_of
+from workers.models import Endpoint
 
 
 class Command(JsonCommand):
@@ -56,22 +51,8 @@ class Command(JsonCommand):
         )  # without any, start says why
         self._say_before(estimate(**asked), scope)
         made = start_prefill(by=None, budget=budget, now=timezone.now(), **asked)
-        if options["wait"]:
-            self._see_through(made)
-        done = progress_of(made.job)
-        shortfall = shortfall_of(made.job, total=done.total)
-        if options["wait"]:
-            note_end(made.job, shortfall, "round", self.note)
-        return {
-            "round": made.uid,
-            "job": made.job.uid,
-            **told_of(made.job, shortfall),
-            "left_out": sum(scope.covered.values()),
-            "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
-            "calls": {"made": done.made, "reused": done.reused},
-            "tokens": {"input": done.input_tokens, "output": done.output_tokens},
-            **done.money.as_json,
-        }
+        held = told(made, wait=options["wait"], tell=self.note)
+        return held | {"left_out": sum(scope.covered.values())}
 
     def say(self, result: dict) -> None:
         super().say(said_of(result))
@@ -88,16 +69,6 @@ class Command(JsonCommand):
                 f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, {_priced(planned.cost)}. Answers that the "
                 "ledger has already cost nothing."
             )
-
-    def _see_through(self, made: Prefill) -> None:
-        bar = JobBar(made.job, time.monotonic)
-        try:
-            with draining(self.note) as stop:
-                see_through(job=made.job, on_look=bar.refresh, stop=stop)
-        finally:
-            bar.close()
-        if stop.is_set() and made.job.state == JobState.RUNNING:
-            self.note(f"The round is not done. A worker goes on with it, or: manage.py work --job {made.job.uid}")
 
 
 def _priced(cost: Decimal | None) -> str:

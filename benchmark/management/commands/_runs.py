@@ -18,8 +18,9 @@ from benchmark.suites.omnitom.prompting.choosing import WITH_EXAMPLES
 from workers.domain.pricing import about
 from workers.management.bar import JobBar
 from workers.management.commands.work import draining
-from workers.management.ending import note_end, told_of
+from workers.management.ending import note_end
 from workers.models import Endpoint, JobState
+from workers.services.failures import told_of
 from workers.services.jobs import progress_of
 from workers.services.waiting import see_through
 

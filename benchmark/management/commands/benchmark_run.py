@@ -35,9 +35,7 @@ from benchmark.services.plans import check
 from benchmark.services.runs import again_of, extend_run, extension_of, run_again, start_run
 from workers.domain.pricing import about
 from workers.management.ending import failure_of
-from workers.models import JobState
-from workers.services.holding import holds_back
-from workers.services.steering import steer
+from workers.services.steering import steer_strictly
 
 SCORES, OFFICIAL, TABLE, FIGURE = "scores", "official", "table", "figure"
 ACTIONS: dict[str, tuple[str, ...]] = {
@@ -55,11 +53,6 @@ ACTIONS: dict[str, tuple[str, ...]] = {
 }
 """What can be done to a run, and the options that each takes."""
 _OPTIONS = sorted({name for names in ACTIONS.values() for name in names})
-_STEERED = {
-    "pause": (JobState.RUNNING,),
-    "resume": (JobState.PAUSED,),
-    "cancel": (JobState.RUNNING, JobState.PAUSED),
-}
 
 
 class Command(JsonCommand):
@@ -134,14 +127,8 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
         total = estimate_of_follow_ups(run).total
         tell(before_asking(total))
         return run, {"asked": ask_missing(by=None, run=run, now=timezone.now())}
-    holds = action == "resume" and run.job.state == JobState.RUNNING and holds_back(run.job)
-    if holds and options["budget"]:
-        raise ValueError("The run holds items back and goes on beside; a budget is for one that is paused.")
-    if action in _STEERED and run.job.state not in _STEERED[action] and not holds:
-        raise ValueError(f"The run is {run.job.standing}; expected {' or '.join(_STEERED[action])} to {action} it.")
     dollars(options["budget"])
-    if refusal := steer(run.job, action, budget=options["budget"] or ""):
-        raise ValueError(refusal)
+    steer_strictly(run.job, action, budget=options["budget"] or "", what="run")
     return run, {}
 
 

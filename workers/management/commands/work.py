@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 from core.management.json_command import JsonCommand
 from workers.management.bar import JobBar
-from workers.management.ending import failure_of, note_end, said_of, told_of
+from workers.management.ending import failure_of, note_end, said_of
 from workers.models import Job, JobState
 from workers.services import processes
 from workers.services.drain import Drain
-from workers.services.failures import shortfall_of
+from workers.services.failures import shortfall_of, told_of
 from workers.services.jobs import progress_of
 from workers.services.steering import read_budget, resume_with
 from workers.services.waiting import see_through

@@ -1,0 +1,114 @@
+"""Rounds of suggestions: how they stand, and what their page's buttons do. Admins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import project_access
+from annotation.api.corpus import Listing
+from annotation.api.description import ACTION, ROUND, SLUG
+from annotation.api.requests import ActionIn
+from annotation.api.shapes import RoundOut
+from annotation.models import Prefill, Role
+from annotation.services.prefill_standing import standings_of
+from core.api.description import BODY, answers
+from core.api.fields import Strict, read_query
+from core.api.refusals import CannotBeDone
+from workers.services.jobs import JobRefused
+from workers.services.steering import ACTIONS, steer_strictly
+
+_WHY = {
+    422: ("The round is in another state, or the budget is too small.", "The round is finished; expected paused to resume it.")
+}  # fmt: skip
+
+
+class Rounds(Listing):
+    @extend_schema(
+        operation_id="prefills_list",
+        tags=["pre-filling"],
+        parameters=[SLUG],
+        responses=answers(RoundOut(many=True), 400, 403),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Rounds of suggestions of a project, the newest first."""
+        access = project_access(request.user, slug, role=Role.ADMIN)
+        read_query(request, Strict)
+        page = self.paginate_queryset(access.project.prefills.select_related("job", "endpoint", "created_by"))
+        return self.answer(_told(page), RoundOut)
+
+
+class OneRound(GenericAPIView):
+    @extend_schema(
+        operation_id="prefills_read",
+        tags=["pre-filling"],
+        parameters=[SLUG, ROUND],
+        responses=answers(RoundOut, 403),
+    )
+    def get(self, request: Request, slug: str, round: str) -> Response:
+        """How a round stands: its state and why, its items, calls, tokens and money."""
+        return _answer(_round(request, slug, round))
+
+
+class RoundAction(GenericAPIView):
+    @extend_schema(
+        operation_id="prefills_steer",
+        tags=["pre-filling"],
+        parameters=[SLUG, ROUND, ACTION],
+        request=ActionIn,
+        examples=[OpenApiExample("Going on with more money", value={"budget": "25.00"}, request_only=True)],
+        responses=answers(RoundOut, 403, *BODY, why=_WHY),
+    )
+    def post(self, request: Request, slug: str, round: str, action: str) -> Response:
+        """Pauses, resumes or cancels a round, or asks its failed items again (retry).
+
+        `resume` goes on with a paused round, with a new `budget` or the one that it has, and asks again for what a round holds back; a
+        running one that holds items back is resumed, too. 422 where the round's state does not fit.
+        """
+        held = _round(request, slug, round)
+        if action not in ACTIONS:
+            raise Http404(f"There is no action {action}; expected {', '.join(ACTIONS)}.")
+        form = ActionIn(data=request.data)
+        form.is_valid(raise_exception=True)
+        budget = form.validated_data.get("budget", "")
+        if budget and action != "resume":
+            raise CannotBeDone({"budget": [f"A budget is for resume, not for {action}."]})
+        try:
+            steer_strictly(held.job, action, budget=budget, what="round")
+        except JobRefused as refusal:
+            raise CannotBeDone(str(refusal)) from refusal
+        held.job.refresh_from_db()
+        return _answer(held)
+
+
+def _answer(held: Prefill) -> Response:
+    return Response(RoundOut(_told([held])[0]).data)
+
+
+def _told(rounds: Sequence[Prefill]) -> list[dict[str, Any]]:
+    """What `RoundOut` writes."""
+    return [
+        {
+            "endpoint": one.endpoint.name,
+            "level": one.level,
+            "created_at": one.created_at,
+            "created_by": one.created_by and one.created_by.username,
+            "note": one.job.note,
+            "budget": one.job.budget,
+            **standing,
+        }
+        for one, standing in zip(rounds, standings_of(rounds), strict=True)
+    ]
+
+
+def _round(request: Request, slug: str, uid: str) -> Prefill:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    held = Prefill.objects.select_related("job", "endpoint", "created_by")
+    return get_object_or_404(held, project=access.project, uid=uid)

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from annotation.management.commands._money import dollars
+from annotation.management.commands._rounds import told
+from annotation.management.json_command import JsonCommand
+from annotation.models import Prefill
+from workers.management.ending import failure_of, said_of
+from workers.services.steering import ACTIONS, steer_strictly
+
+TAKES = {"resume": ("budget", "wait"), "retry": ("wait",)}
+"""The options of those actions that have any."""
+
+
+class Command(JsonCommand):
+    help = (
+        "Does to a round of suggestions what its page does: pause, resume and cancel it, or ask its failed items again (retry). Resuming "
+        "also asks for what the round holds back."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("action", choices=list(ACTIONS))
+        parser.add_argument("round", metavar="ROUND", help="its id, as in the address of its page")
+        parser.add_argument("--budget", metavar="USD", help="resume: a hard cap")
+        parser.add_argument("--wait", action="store_true", help="resume, retry: see it through")
+
+    def work(self, **options) -> dict:
+        action, made = options["action"], _round(options["round"])
+        for name in ("budget", "wait"):
+            if options[name] and name not in TAKES.get(action, ()):
+                fit = ", ".join(f"--{one}" for one in TAKES.get(action, ())) or "no option"
+                raise ValueError(f"--{name} is not for {action}, which takes {fit}.")
+        dollars(options["budget"])
+        steer_strictly(made.job, action, budget=options["budget"] or "", what="round")
+        return told(made, wait=options["wait"], tell=self.note)
+
+    def say(self, result: dict) -> None:
+        super().say(said_of(result))
+
+    def failure(self, result: dict) -> str:
+        return failure_of(result, "round")
+
+
+def _round(uid: str) -> Prefill:
+    made = Prefill.objects.select_related("job", "endpoint", "project").filter(uid=uid).first()
+    if made is None:
+        raise ValueError(f"There is no round {uid!r}; its id is the last part of its page's address.")
+    return made
