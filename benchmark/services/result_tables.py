@@ -50,9 +50,9 @@ def stage_table(entries: Sequence[Entry], stage: str) -> Table:
         Column(key="model", header="Model"),
         *_ranking_columns("repaired", RANKING),
         Column(key="unusable", header="Left out", digits=1, **share),
-        *([Column(key="unjudged", header="Rows not judged", kind="count", group=MISSING)] if group.judged else []),
         Column(key="low", header=f"{score}, worst case", interval="low_interval", best="high", **share),
         Column(key="high", header=f"{score}, best case", **share),
+        *([Column(key="unjudged", header="Rows not judged", kind="count")] if group.judged else []),
     ]
     for reading in reversed(_readings(entries)):  # the repaired one, which the ranking goes by, first
         if reading == "official":
@@ -175,13 +175,23 @@ def _models(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _lost(models: Sequence[Entry], stage: str) -> list[str]:
-    """What is not the models' doing."""
-    found = []
+    """What is not the models' doing: why some have no rank, then of how many stories others lack something."""
+    found: list[str] = []
+    alike: dict[int, list[str]] = {}
     for one in models:
         ranking = (one.get("ranking") or {}).get("repaired") or {}
-        if ranking.get("lost"):
-            told = f"judges or providers lost {ranking['lost']:,} of its stories, which shows no difference against it"
-            found.append(f"{one['model']}: {ranking.get('reason') or told}.")
+        if not ranking.get("lost"):
+            continue
+        if ranking.get("reason"):
+            found.append(f"{one['model']}: {ranking['reason']}.")
+        else:
+            alike.setdefault(ranking["lost"], []).append(one["model"])
+    for lost, names in alike.items():
+        stories = f"{lost:,} stor{'y' if lost == 1 else 'ies'}"
+        found.append(
+            f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that shows no difference "
+            f"against {'it' if len(names) == 1 else 'them'}."
+        )
     return found
 
 

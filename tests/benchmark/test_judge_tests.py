@@ -21,7 +21,7 @@ from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.runs import start_run
 from judge.domain.contrast import ALIKE, Kind
 from judge.domain.lexical_judge import LEXICAL_JUDGE
-from tests.benchmark.evaluation import endpoint, frozen, write_records
+from tests.benchmark.evaluation import endpoint, frozen, generated, write_records
 from workers.models import Call, Endpoint, Item, Job
 from workers.providers.baseline.registered import register_baseline
 from workers.services.jobs import cancel_job
@@ -114,6 +114,20 @@ def test_a_judge_that_answers_nothing_readable_is_not_silent(dataset, omniscient
     summary = summaries_of([run])[run.pk]
     assert {one["n"] for one in summary["kinds"]} == {0} and sum(one["missing"] for one in summary["kinds"]) > 50
     assert "unanswered" in summary["told"] and {one["rate"] for one in summary["kinds"]} == {None}
+
+
+def test_the_page_says_why_a_kind_has_no_figure(db, omniscient, cast, client, tmp_path):
+    made_up = frozen(write_records(tmp_path / "made-up.jsonl", generated(4)), slug="om")  # whose verbs no rule denies
+    run = seen_through(launched(made_up, [omniscient], endpoint("mute", options={"default": "I would rather not."})))
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    client.force_login(cast.alice)
+    page = client.get(f"/p/om/runs/{run.uid}/judge/test/").content.decode()
+    kinds = by_kind(run)
+    silent = sum(one["missing"] > 0 for one in kinds.values())
+    assert 0 < silent < len(kinds)
+    assert page.count("no answer to these pairs") == silent
+    assert page.count("no such pair can be made of this gold") == len(kinds) - silent
 
 
 def test_one_version_is_tested_once_and_another_form_or_prompt_is_another_version(dataset, omniscient):

@@ -17,6 +17,7 @@ from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.differences import pairs_of
 from benchmark.services.documents import document_of, figures_of, tables_of
 from benchmark.services.reports import forget_report
+from benchmark.services.result_tables import leads, stage_table
 from benchmark.services.results import NO_JUDGEMENT, OPEN, WITHOUT_CALL, lost_outside
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.repaired import REFUSED
@@ -155,3 +156,20 @@ def test_tables_of_pooled_rows_mark_nothing_where_models_answered_different_stor
 def test_what_the_model_did_not_do():
     assert all(map(lost_outside, (OPEN, NO_JUDGEMENT, *WITHOUT_CALL.values(), "judgement: no usable row")))
     assert not lost_outside(REFUSED) and not lost_outside("no usable row")
+
+
+def test_what_judges_lost_of_several_models_is_one_sentence(world):
+    held = [one for one in entries(world) if one["kind"] != "person"]
+    for one in held:
+        one["ranking"]["repaired"]["lost"] = 2
+    told = "Judges or providers lost answers, or rows of them, in 2 stories of majority, random, =HYPERLINK"
+    [sentence] = [one for one in leads(held, "stage2") if "lost" in one]
+    assert sentence.startswith(told) and sentence.endswith("that shows no difference against them.")
+    held[0]["ranking"]["repaired"]["lost"] = 1
+    assert "in 1 story of majority: that shows no difference against it." in " ".join(leads(held, "stage2"))
+
+
+def test_a_number_of_rows_stands_under_no_per_cent(world):
+    found = board(world.dataset, Form.TEXT, None)["stages"]["stage1"][0]
+    groups = {column.key: column.group for column in stage_table(found, "stage1").columns}
+    assert groups["unusable"] == "Missing answers (%)" and groups["unjudged"] == ""

@@ -361,6 +361,17 @@ def test_the_work_page_follows_a_job_and_then_looks_more_seldom(admin, cast, mak
     assert "Nothing is running" in admin.inner_text("#work")
 
 
+def test_at_one_and_a_half_times_the_size_no_form_is_cut(new_page, login, cast, make_story, make_endpoint):
+    make_endpoint("any")
+    make_story(1)
+    page = new_page(width=853, height=533)
+    login(page, cast.alice)
+    for address, button in (("/p/minds/prefill/", "Estimate"), ("/p/minds/assignments/", "Preview")):
+        page.goto(address)
+        card = page.locator(".split-pinned", has=page.get_by_role("button", name=button))
+        assert card.evaluate("card => card.scrollHeight - card.clientHeight") <= 1, address
+
+
 # --- the grid with suggestions -----------------------------------------------------------------------------------------------
 @pytest.fixture
 def grid(page, login, cast, make_story, seat):

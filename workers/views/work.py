@@ -102,7 +102,7 @@ def _idle(working: list[dict]) -> list[dict]:
 
 
 def _queue(now: datetime) -> list[dict]:
-    """Endpoints in use: with items that are open, or asked within the last hour; and who can take their work."""
+    """Endpoints in use, with items that are open or asked within the last hour, those with work first; and who can take their work."""
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     open_ = Item.objects.filter(job__state__in=OPEN_JOBS).still_open().order_by()
     for endpoint, state, job, count in open_.values_list("endpoint", "state", "job__state").annotate(Count("id")):
@@ -112,12 +112,13 @@ def _queue(now: datetime) -> list[dict]:
         counts[endpoint][held] += count
     rows = EndpointPace.objects.select_related("endpoint").order_by("endpoint__name")
     since, there = (now - RECENT).timestamp(), living()
-    return [
+    found = [
         _pace(row, counts[row.endpoint_id], now)
         | dict(zip(("takers", "nobody"), takers_of(row.endpoint, there), strict=True))
         for row in rows
         if row.endpoint_id in counts or max(row.state.get("accepted_at", 0), row.state.get("changed_at", 0)) > since
     ]
+    return sorted(found, key=lambda one: not any(one[name] for name in ("waiting", "paused", "batched", "in_flight")))
 
 
 def _pace(row: EndpointPace, counts: dict[str, int], now: datetime) -> dict:

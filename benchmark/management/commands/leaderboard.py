@@ -218,8 +218,9 @@ def _percent(share: float | None) -> str:
 
 
 def _ends(row: Mapping[str, Any]) -> str:
-    """Worst and best case, where something is missing."""
-    return f"{100 * row['worst_case']:.1f} to {100 * row['best_case']:.1f}" if row["unusable"] else ""
+    """Worst and best case, where something is missing: answers, or rows that a judge left out."""
+    low, high = row["worst_case"], row["best_case"]
+    return f"{100 * low:.1f} to {100 * high:.1f}" if low != high else ""
 
 
 def _told(figure: Mapping[str, Any] | None) -> str:
