@@ -62,6 +62,7 @@ _EVENT = (
     "error_tag", "undoes", "rule_version", "votes", "revision",
 )  # fmt: skip
 _LABEL = ("proposition_id", "dimension", *State._fields, "revision")
+_FILED = State._fields.index("guideline_flag")
 
 
 def decided(
@@ -113,31 +114,21 @@ def ready_gold(
 
 def _label(change: Change) -> tuple:
     """The values of _LABEL."""
-    after = change.after
-    if after.guideline_flag is None:
-        after = after._replace(guideline_flag=change.before.guideline_flag if change.before else False)
-    return change.proposition, change.dimension, *after, change.revision
+    proposition, dimension, before, after, _, _ = change
+    filed = after.guideline_flag
+    if filed is None:
+        filed = before.guideline_flag if before else False
+    return (proposition, dimension, *after[:_FILED], filed, *after[_FILED + 1 :], change.revision)
 
 
 def _event(change: Change, project: Project, by: User | None, now: datetime) -> tuple:
     """The values of _EVENT."""
-    before, after = change.before, change.after
-    return (
-        change.proposition,
-        change.dimension,
-        before.label if before else "",
-        before.method if before else "",
-        after.label if after else "",
-        after.method if after else "",
-        by.pk if by else None,
-        now,
-        after.reason if after else "",
-        after.error_tag if after else "",
-        change.undoes,
-        after.rule_version if after else project.rule_version,
-        change.votes,
-        change.revision,
-    )
+    proposition, dimension, before, after, votes, undoes = change
+    was = (before.label, before.method) if before else ("", "")
+    told, why = ((after.label, after.method), (after.reason, after.error_tag)) if after else (("", ""), ("", ""))
+    rule = after.rule_version if after else project.rule_version
+    actor = by.pk if by else None
+    return (proposition, dimension, *was, *told, actor, now, *why, undoes, rule, votes, change.revision)
 
 
 def archived_gold(
