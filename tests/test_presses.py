@@ -177,13 +177,25 @@ def test_failed_and_held_items_are_asked_again_once(cast, make_story, action):
 @presses("workers:try_endpoint")
 def test_try_one_call(cast, monkeypatch):
     asked = []
-    monkeypatch.setattr("workers.views.endpoints.ask_to_try", lambda held: asked.append(held.pk) or True)
+    monkeypatch.setattr("workers.tasks.ask_to_try", lambda held: asked.append(held.pk) or True)
     cast.alice.is_superuser = True
     cast.alice.save()
     held = make_endpoint("tiny")
     answers = press_six(cast.alice, "/models/endpoint/tiny/", {}, to="/models/endpoint/tiny/try/")
     assert asked == [held.pk]
     assert {one.status_code for one in answers} == {200} and all(one.context["waiting"] for one in answers)
+
+
+@presses("api:try_endpoint")
+def test_try_one_call_of_the_api(cast, monkeypatch):
+    asked = []
+    monkeypatch.setattr("workers.tasks.ask_to_try", lambda held: asked.append(held.pk) or True)
+    cast.alice.is_superuser = True
+    cast.alice.save()
+    held = make_endpoint("tiny")
+    answers = post_six(cast.alice, "/api/v1/endpoints/tiny/try/", {})
+    assert asked == [held.pk]
+    assert {(one.status_code, one.json()["try_state"]) for one in answers} == {(200, "waiting")}
 
 
 # --- imports ---------------------------------------------------------------------------------------------------------------------

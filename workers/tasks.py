@@ -12,6 +12,7 @@ from workers.models import Endpoint
 from workers.providers import registry
 from workers.services import doorbell, processes
 from workers.services.drain import Drain
+from workers.services.endpoints import TRY_SECONDS, begin_try, try_endpoint
 from workers.services.sweeping import claimable, sweep
 
 STOP = threading.Event()
@@ -43,8 +44,6 @@ def work_engine(endpoint: str) -> None:
 
 @shared_task(name="workers.try_endpoint", ignore_result=True)
 def try_one(endpoint: int) -> None:
-    from workers.services.endpoints import try_endpoint
-
     try:
         try_endpoint(endpoint=Endpoint.objects.get(pk=endpoint))
     finally:
@@ -55,10 +54,15 @@ def ask_to_try(endpoint: Endpoint) -> bool:
     """Asks a worker to make one short call; False where no broker can be reached."""
     queue = queue_of_engine(endpoint.name) if endpoint.about.in_process else processes.CALLS
     try:
-        try_one.apply_async([endpoint.pk], queue=queue, retry=False, expires=90)
+        try_one.apply_async([endpoint.pk], queue=queue, retry=False, expires=TRY_SECONDS)
     except Exception:
         return False
     return True
+
+
+def start_try(endpoint: Endpoint) -> bool:
+    """Has a worker make one short call, unless an answer to one is waited for already; False where no broker can be reached."""
+    return not begin_try(endpoint) or ask_to_try(endpoint)
 
 
 def queue_of_engine(endpoint: str) -> str:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from rest_framework.test import APIClient
 
+from annotation.models import Scope
+from tests.api.conftest import token_of
 from workers.models import Endpoint, EndpointPace
+from workers.services.endpoints import try_endpoint
 
 LIST = "/api/v1/endpoints/"
 PLAIN = {"name": "small", "provider": "openai", "model": "small-1"}
@@ -156,6 +163,64 @@ def test_no_answer_holds_a_key(register, admin, monkeypatch):
     answers = [register(api_key_env="SMALL_KEY"), admin.get(LIST), admin.get(f"{LIST}small/")]
     assert all("SMALL_KEY" in one.content.decode() for one in answers)
     assert not any("sk-very-secret" in one.content.decode() for one in answers)
+
+
+@pytest.fixture
+def asked(monkeypatch) -> list[str]:
+    """The endpoints that workers were asked to try; no broker can be reached once "broken" is among them."""
+    held: list[str] = []
+    monkeypatch.setattr("workers.tasks.ask_to_try", lambda one: "broken" not in held and not held.append(one.name))
+    return held
+
+
+def test_trying_one_call(register, admin, asked):
+    register(provider="scripted")
+    assert admin.get(f"{LIST}small/").json()["try_state"] == "never"
+    answer = admin.post(f"{LIST}small/try/", {}, format="json")
+    assert (answer.status_code, answer.json()["try_state"], answer.json()["tried"]) == (200, "waiting", {})
+    assert admin.post(f"{LIST}small/try/", {}, format="json").json()["try_state"] == "waiting"
+    assert asked == ["small"], "one try at a time"
+    try_endpoint(endpoint=Endpoint.objects.get())
+    body = admin.get(f"{LIST}small/").json()
+    assert (body["try_state"], body["tried"]["ok"]) == ("done", True)
+    Endpoint.objects.update(tried={}, tried_at=timezone.now() - timedelta(seconds=91))
+    assert admin.get(f"{LIST}small/").json()["try_state"] == "no worker"
+    assert admin.post(f"{LIST}small/try/", {}, format="json").json()["try_state"] == "waiting"
+    assert asked == ["small"] * 2
+
+
+def test_what_trying_refuses(register, admin, asked):
+    register()
+    assert admin.post(f"{LIST}none/try/", {}, format="json").status_code == 404
+    assert admin.post(f"{LIST}small/try/", {"times": 9}, format="json").status_code == 400
+    asked.append("broken")
+    answer = admin.post(f"{LIST}small/try/", {}, format="json")
+    assert answer.status_code == 422 and answer.json()["error"]["message"].startswith("No worker can be asked: ")
+
+
+@pytest.mark.parametrize("name", ["bob", "esi", "alice"])
+def test_only_the_site_admin_tries(cast, api, asked, name):
+    Endpoint.objects.create(**PLAIN)
+    assert api(getattr(cast, name)).post(f"{LIST}small/try/", {}, format="json").status_code == 403
+    assert asked == [] and Endpoint.objects.get().tried_at is None
+
+
+def test_a_token_that_may_only_read_tries_nothing(cast, asked):
+    cast.charlie.is_superuser = True
+    cast.charlie.save()
+    Endpoint.objects.create(**PLAIN)
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Token {token_of(cast.charlie, Scope.READ)}")
+    assert client.post(f"{LIST}small/try/", {}, format="json").status_code == 403 and asked == []
+
+
+def test_tries_count_in_the_limit_of_requests(register, admin, asked, monkeypatch):
+    rates = {"user": "3/min", "anon": None}
+    monkeypatch.setattr("rest_framework.throttling.SimpleRateThrottle.THROTTLE_RATES", rates)
+    cache.clear()
+    register()
+    answers = [admin.post(f"{LIST}small/try/", {}, format="json").status_code for _ in range(3)]
+    assert answers == [200, 200, 429] and asked == ["small"]
 
 
 def test_there_is_no_changing_and_no_removing(admin):

@@ -164,7 +164,7 @@ def test_an_endpoint_that_has_answered_keeps_its_model(admin, make_endpoint, mak
 @pytest.mark.parametrize("heard", [True, False])
 def test_trying_asks_a_worker(admin, make_endpoint, monkeypatch, heard):
     asked = []
-    monkeypatch.setattr("workers.views.endpoints.ask_to_try", lambda endpoint: asked.append(endpoint.name) or heard)
+    monkeypatch.setattr("workers.tasks.ask_to_try", lambda endpoint: asked.append(endpoint.name) or heard)
     endpoint = make_endpoint(name="small")
     text = admin.post(reverse("workers:try_endpoint", args=["small"])).content.decode()
     assert (

@@ -15,11 +15,12 @@ from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
 from workers.access import ONLY_SITE_ADMIN
-from workers.api.requests import NAME, EndpointIn
+from workers.api.requests import NAME, EndpointIn, NothingIn
 from workers.api.shapes import EndpointOut
 from workers.models import Endpoint
 from workers.providers import registry
 from workers.services.endpoints import save_endpoint
+from workers.tasks import start_try
 
 _NAME = OpenApiParameter(
     "name", {"type": "string", "pattern": NAME}, OpenApiParameter.PATH, description="Name of the endpoint."
@@ -28,6 +29,9 @@ _WHY = {
     403: ("You are not the site admin.", ONLY_SITE_ADMIN),
     404: ("It is not there.", "No Endpoint matches the given query."),
     422: ("Well-formed, and refused; `fields` says why.", "The request holds fields that are not as expected."),
+}
+_NO_BROKER = {
+    422: ("No worker can be asked.", "No worker can be asked: what rings them (BROKER_URL) cannot be reached."),
 }
 _EXAMPLE = {
     "name": "small",
@@ -97,3 +101,24 @@ class OneEndpoint(SiteView):
     def get(self, request: Request, name: str) -> Response:
         """One model. Whether its key is there, only the worker knows."""
         return Response(EndpointOut(get_object_or_404(Endpoint, name=name)).data)
+
+
+class TryEndpoint(SiteView):
+    @extend_schema(
+        operation_id="endpoints_try",
+        tags=["models"],
+        parameters=[_NAME],
+        request=NothingIn,
+        responses=answers(EndpointOut, 403, *BODY, why=_WHY | _NO_BROKER),
+    )
+    def post(self, request: Request, name: str) -> Response:
+        """Has a worker ask the model one short question, as *Try one call* on its page does. It costs a few tokens.
+
+        The answer does not wait for it: `try_state` is `waiting` then. Read the model until it is `done`, and `tried` says what came, or
+        `no worker`, which it is after 90 seconds. While a try waits, another request begins none.
+        """
+        held = get_object_or_404(Endpoint, name=name)
+        NothingIn(data=request.data).is_valid(raise_exception=True)
+        if not start_try(held):
+            raise CannotBeDone(_NO_BROKER[422][1])
+        return Response(EndpointOut(held).data)

@@ -65,6 +65,10 @@ class ProviderName(Choice):
         super().__init__([(one.name, one.label) for one in registry.registered()], **options)
 
 
+class NothingIn(Strict):
+    """An empty object."""
+
+
 class EndpointIn(Strict):
     """A model to be registered; only name, provider and model are needed."""
 

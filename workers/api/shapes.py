@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from workers.api.requests import EndpointIn, Options
 from workers.models import Endpoint
+from workers.services.endpoints import TryState, try_state
 
 
 class EndpointOut(serializers.ModelSerializer):
@@ -21,9 +22,13 @@ class EndpointOut(serializers.ModelSerializer):
     price_output = serializers.DecimalField(
         12, 6, source="prices.output", allow_null=True, help_text="Null: unknown. 0: free."
     )
+    try_state = serializers.SerializerMethodField()
     tried = Options(help_text="What the last try said, and what it showed to be supported; empty without one.")
 
     class Meta:
         model = Endpoint
-        fields = (*EndpointIn().fields, "created_at", "created_by", "tried_at", "tried")
+        fields = (*EndpointIn().fields, "created_at", "created_by", "tried_at", "try_state", "tried")
         read_only_fields = fields
+
+    def get_try_state(self, endpoint: Endpoint) -> serializers.ChoiceField(choices=TryState.choices):
+        return try_state(endpoint).value

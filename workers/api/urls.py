@@ -7,4 +7,5 @@ from workers.api import endpoints
 urlpatterns = [
     path("v1/endpoints/", endpoints.Endpoints.as_view(), name="endpoints"),
     path("v1/endpoints/<slug:name>/", endpoints.OneEndpoint.as_view(), name="endpoint"),
+    path("v1/endpoints/<slug:name>/try/", endpoints.TryEndpoint.as_view(), name="try_endpoint"),
 ]

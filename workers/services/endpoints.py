@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import models, transaction
 from django.utils import timezone
 
 from workers.models import COMPLETED, IN_FLIGHT, OPEN, CallState, Endpoint, EndpointPace, ItemState
@@ -72,6 +72,38 @@ def delete_endpoint(*, endpoint: Endpoint) -> None:
     if is_used(held):
         raise EndpointInUse(f"{held.name} has been used, so it stays; it can be switched off.")
     held.delete()
+
+
+TRY_SECONDS = 90
+"""How long a try is waited for; the message to the workers expires then, too."""
+
+
+class TryState(models.TextChoices):
+    """Where the last try of an endpoint stands: `NO_WORKER` has answered in time, `DONE` has something to say."""
+
+    NEVER = "never", "never"
+    WAITING = "waiting", "waiting"
+    NO_WORKER = "no worker", "no worker"
+    DONE = "done", "done"
+
+
+def try_state(endpoint: Endpoint) -> TryState:
+    if endpoint.tried_at is None:
+        return TryState.NEVER
+    if endpoint.tried:
+        return TryState.DONE
+    late = (timezone.now() - endpoint.tried_at).total_seconds() > TRY_SECONDS
+    return TryState.NO_WORKER if late else TryState.WAITING
+
+
+def begin_try(endpoint: Endpoint) -> bool:
+    """Notes that a try begins; False where one is waited for already, also where several begin at once: one of them does."""
+    if try_state(endpoint) == TryState.WAITING:
+        return False
+    before, now = Endpoint.objects.filter(pk=endpoint.pk, tried_at=endpoint.tried_at), timezone.now()
+    begun = bool(before.update(tried_at=now, tried={}))
+    endpoint.refresh_from_db(fields=["tried_at", "tried"])
+    return begun
 
 
 def try_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from django.core.exceptions import ValidationError
 from django.db.models import Count, Q, Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from core.idempotency.forms import made_before, made_once
@@ -17,11 +16,8 @@ from workers.domain.pricing import Money
 from workers.forms.endpoints import EndpointForm
 from workers.models import COMPLETED, Endpoint
 from workers.providers import registry
-from workers.services.endpoints import EndpointInUse, delete_endpoint, is_used, save_endpoint
-from workers.tasks import ask_to_try
-
-TRY_SECONDS = 90
-"""So long a try is waited for; the message to the workers expires then, too."""
+from workers.services.endpoints import EndpointInUse, TryState, delete_endpoint, is_used, save_endpoint, try_state
+from workers.tasks import start_try
 
 
 @site_admin
@@ -96,12 +92,7 @@ def _delete(request: HttpRequest, held: Endpoint) -> HttpResponse:
 def try_it(request: HttpRequest, name: str) -> HttpResponse:
     """Asks a worker to make one short call; the page looks until it has come back."""
     held = get_object_or_404(Endpoint, name=name)
-    heard = True
-    # One press of several at once: the others wait for the answer to that one.
-    before, now = Endpoint.objects.filter(pk=held.pk, tried_at=held.tried_at), timezone.now()
-    if not _tried(held)["waiting"] and before.update(tried_at=now, tried={}):
-        held.tried_at, held.tried = now, {}
-        heard = ask_to_try(held)
+    heard = start_try(held)
     context = {"endpoint": held, "waiting": heard, "unheard": not heard}
     return render(request, "workers/_tried.html", context)
 
@@ -115,6 +106,5 @@ def tried(request: HttpRequest, name: str) -> HttpResponse:
 
 def _tried(held: Endpoint) -> dict[str, Any]:
     """`waiting` for an answer to the last try, or `unheard` because none came in time."""
-    open_ = bool(held.tried_at) and not held.tried
-    late = open_ and (timezone.now() - held.tried_at).total_seconds() > TRY_SECONDS
-    return {"waiting": open_ and not late, "unheard": late}
+    state = try_state(held)
+    return {"waiting": state == TryState.WAITING, "unheard": state == TryState.NO_WORKER}
