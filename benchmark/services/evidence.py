@@ -214,6 +214,7 @@ def _labelling(place: RunItem, record: Record, schema: Schema) -> dict[str, Any]
         "rows": rows,
         "right": right,
         "answered": place.repaired is not None,
+        "missing": place.repaired is not None and bool(place.unusable),
         "aborted": (place.official or {}).get("aborted", {}).get("label", ""),
         "official": place.official is not None,
     }

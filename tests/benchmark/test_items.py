@@ -181,6 +181,13 @@ def test_labels_are_marked_where_they_differ_from_gold(alice, cast, gold):
     assert told.count("cell-wrong") == 2 + 7 and "not answered" in told and "gold: True" in told
 
 
+def test_labels_of_an_unusable_answer_are_missing_and_not_wrong(alice, cast, gold):
+    run, place = answering(cast, gold, "I cannot help with that.", "label")
+    told = page(alice, at(run, f"{place.pk}/"))
+    assert "counts it as missing" in told and "all labels are missing" in told
+    assert "cell-wrong" not in told and "no label" not in told and "Right, of" not in told
+
+
 def test_where_the_readings_differ_both_are_shown(alice, cast, gold):
     """The official parser takes `True (inferred)` as it stands and counts it wrong, a person reads True."""
     row = "world | The key is in the drawer | 1 | True (inferred) | Private | Implicit | Location | Inference | Neutral"
