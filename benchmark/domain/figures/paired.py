@@ -12,9 +12,11 @@ from benchmark.domain.figures.measuring import wrapped
 from benchmark.domain.figures.names import labels
 from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
 from benchmark.domain.figures.theme import SMALL, families
-from benchmark.domain.figures.values import Figure, percent
+from benchmark.domain.figures.values import Figure, Percent, ended, percent
 
 NO_COMMON = "No story has a score of both models."
+_SAME = 0.005
+"""Points by which two means may differ and be written alike."""
 
 
 def two_models(
@@ -31,23 +33,35 @@ def two_models(
     """Two models story by story: their scores against each other, and the differences in falling order.
 
     `scores` has (first, second) of each story, as fractions; stories that lack one are left out. `difference` is the mean
-    difference with its interval.
+    difference with its interval. Where it counts more than is drawn, as missing answers at their worst, the line is the mean of the stories that
+    are drawn, and the caption says both.
     """
     title = f"{score} by story: {first} and {second}"
     known = np.array([pair for pair in scores if None not in pair and np.isfinite(pair).all()], dtype=float) * 100
     if not len(known):
         return nothing(NO_COMMON, format, theme, title)
     names = labels([first, second], 95.0 if width == "page" else 75.0)
-    mean = percent(difference)
+    whole = percent(difference)
     gaps = np.sort(known[:, 0] - known[:, 1])[::-1]
     better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
     said = f"{names[0]} higher: {better}", f"equal: {len(gaps) - better - worse}", f"{names[1]} higher: {worse}"
-    sheet = _two(known, gaps, names, said, score, mean, theme, WIDTHS[width])
+    mean, apart = _mean_drawn(gaps, whole, len(scores) - len(gaps))
+    sheet = _two(known, gaps, names, (*said, *apart), score, mean, theme, WIDTHS[width])
     average = f"Mean difference {mean.said()} points. " if mean else ""
     text = (
         f"{len(gaps)} stories. {average}{first} is higher on {better}, {second} on {worse}, they are equal on the rest."
+        f"{ended(*apart) if apart else ''}"
     )
     return sheet.bytes(format, title, text)
+
+
+def _mean_drawn(gaps: np.ndarray, whole: Percent | None, lacking: int) -> tuple[Percent | None, list[str]]:
+    """The mean of what is drawn, and what the whole difference is where it counts more than that."""
+    drawn = float(gaps.mean())
+    if whole is None or abs(drawn - whole.value) < _SAME:
+        return whole, []
+    stories = f" ({lacking} of {lacking + len(gaps)} stories have no score of both)" if lacking else ""
+    return Percent(drawn), [f"with missing answers at their worst the mean is {whole.said()}{stories}"]
 
 
 def _two(known, gaps, names, said, score, mean, theme, width) -> Sheet:

@@ -264,6 +264,20 @@ def test_two_models_are_counted_story_by_story():
     assert "A higher: 1; equal: 1; B higher: 1" in " ".join(one.text for one in texts(root))
 
 
+def test_the_mean_of_two_models_is_that_of_the_stories_that_are_drawn():
+    # two stories of both: +20 and 0 points, 10 on average; a third that the second one refused counts as +90: (20 + 0 + 90) / 3
+    pairs = [(0.7, 0.5), (0.5, 0.5), (0.9, None)]
+    held = {"value": 1.1 / 3, "interval": (0.1, 0.7)}
+    root = ElementTree.fromstring(figures.two_models(pairs, first="A", second="B", score="F1", difference=held))
+    words = " ".join(one.text for one in texts(root))
+    assert "mean 10.0 " in f"{words} " and "mean 36.7" not in words
+    told = "at their worst the mean is 36.7 (10.0 to 70.0) (1 of 3 stories have no score of both)"
+    assert told in words and told in root[1].text
+    whole = {"value": 0.1, "interval": (0.0, 0.2)}
+    root = ElementTree.fromstring(figures.two_models(pairs[:2], first="A", second="B", score="F1", difference=whole))
+    assert "mean 10.0 (0.0 to 20.0)" in " ".join(one.text for one in texts(root)) and "worst" not in root[1].text
+
+
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_no_data_says_so(form):
     for data in (
