@@ -231,7 +231,7 @@ def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dic
         gap = row["difference"] or 0
         cells = [
             {
-                "text": "unusable" if value is None else f"{100 * value:.1f}",
+                "text": _without_score(entry, row["number"]) if value is None else f"{100 * value:.1f}",
                 "href": _item_url(access, entry, items.get((entry["key"], row["number"]))),
                 "ahead": gap * sign > 0,
                 "model": entry["model"],
@@ -240,6 +240,13 @@ def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dic
         ]
         found.append(row | {"cells": cells, "gap": points(row["difference"])})
     return found
+
+
+def _without_score(entry: Mapping[str, Any], number: int) -> str:
+    """Why a story has no score of an entrant, in a word or two."""
+    if entry["kind"] == "person":
+        return "not labelled"
+    return "unusable" if number in entry["numbers"] else "not asked"
 
 
 def _item_url(access: ProjectAccess, entry: dict[str, Any], pk: int | None) -> str:

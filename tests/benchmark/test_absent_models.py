@@ -134,12 +134,19 @@ def test_the_command_names_who_was_asked_about_a_part_of_the_stories(world, smal
     assert absent == {"stage": "stage2", "model": "small", "run": small.uid, "why": COVERED, "covered": 3}
 
 
+def _stories(client, world, one: str, other: str) -> list[dict]:
+    return client.get(f"{world.base}/results/compare/", {"a": one, "b": other}).context["stories"]
+
+
 def test_a_comparison_says_who_was_asked_about_a_part_of_the_stories(world, small, client, capsys):
     told = "small was not asked about 6 of the 9 stories: only the 3 that both have are compared."
     client.force_login(world.alice)
     one, other = world.entrant("majority"), f"{small.uid}.{small.entrants.get(name='small').pk}"
     page = client.get(f"{world.base}/results/compare/", {"a": one, "b": other}).content.decode()
     assert told in " ".join(page.split())
+    cells = {row["number"]: row["cells"][1] for row in _stories(client, world, one, other)}
+    assert {number for number, cell in cells.items() if cell["text"] == "not asked"} == {4, 5, 6, 7, 8, 9}
+    assert {cells[number]["text"] for number in (1, 2, 3)} == {"unusable"} and not cells[9]["href"]
     alone = {"a": one, "b": other, "split": f"run:{small.uid}"}
     assert "was not asked about" not in client.get(f"{world.base}/results/compare/", alone).content.decode()
     asked = (world.run.uid, small.uid, "--model", "majority", "--other-model", "small", "--stage", "label")
