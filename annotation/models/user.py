@@ -54,6 +54,12 @@ class User(AbstractUser):
         return self.username.partition(_MARK)[2]
 
 
+def name_on_pages(username: str) -> str:
+    """What pages call somebody of whom they have the user name alone: an account by it, an imported annotator as `ada (imported)`."""
+    name = username.partition(_MARK)[2]
+    return name + IMPORTED_SUFFIX if name else username
+
+
 def imported_username(slug: str, name: str) -> str:
     """The user name of the imported annotator `name` of a project; a name that is too long ends in its digest."""
     most = 150 - len(slug) - len(_MARK)

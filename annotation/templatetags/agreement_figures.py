@@ -2,7 +2,10 @@
 
 from django import template
 
+from annotation.models.user import name_on_pages
+
 register = template.Library()
+register.filter("person", name_on_pages)
 
 
 @register.filter

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import ProjectAccess, project_access
 from annotation.forms.prefill import PrefillForm
 from annotation.models import Prefill, Role, Story, Suggestion
+from annotation.models.user import name_on_pages
 from annotation.services import prefill as service
 from annotation.services.anchoring import report_of
 from annotation.views.charts import interval_chart, no_intervals
@@ -167,7 +168,7 @@ def _drawn_for(report: dict) -> str:
 
 
 def _tables(report: dict, rows: list[dict]) -> dict:
-    people = [{"name": row["annotator"], **row} for row in report["votes"]["by_annotator"]]
+    people = [row | {"name": name_on_pages(row["annotator"])} for row in report["votes"]["by_annotator"]]
     reveal = report["votes"]["overall"]["reveal"]
     acceptance = {row["source"]: row["acceptance"] for row in report["votes"]["by_source"]}
     return {

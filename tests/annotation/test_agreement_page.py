@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotation.models import Proposition
 from annotation.services.adjudication import adjudicate
 from annotation.services.agreement import agreement_report, annotator_report, second_opinions
+from annotation.services.vote_import import import_votes
 
 
 @pytest.fixture
@@ -119,6 +120,19 @@ def test_page_and_csv_show_the_comparison_without_oneself_first(voted, cast, cli
         "2",
         "2",
     ]
+
+
+def test_imported_annotators_are_called_on_the_page_what_they_are_called_everywhere(cast, make_story, client):
+    make_story(rows=[("Ines", "All is well")])
+    lines = ["story_id,actor,belief,dimension,annotator,label"]
+    lines += [f"1,Ines,All is well,order,{name},1" for name in ("dora", "emil", "femi")]
+    import_votes(by=None, project=cast.project, handle=io.StringIO("\n".join(lines)), file="v.csv", now=timezone.now())
+    client.force_login(cast.esi)
+    for part in ("annotators/", "second-opinions/"):
+        page = client.get(f"/p/minds/agreement/{part}").content.decode()
+        assert "dora (imported)" in page and "minds:dora" not in page, part
+    csv = b"".join(client.get("/p/minds/agreement/annotators.csv").streaming_content).decode()
+    assert "minds:dora" in csv  # as files name them
 
 
 def test_the_command_prints_one_json_object(voted, cast):
