@@ -16,7 +16,7 @@ def interval_chart(title: str, points: list[dict], *, percent: bool, difference:
     scale.
 
     The scale ends at 1 and starts at the largest tenth below every value and interval, at most 0.9; that of a `difference` runs from tenth to
-    tenth around 0, which has a line of its own.
+    tenth around 0, which has a line of its own, and is written in points where the values are shares (`percent`).
     """
     known = [edge for point in points for edge in ([point["value"], *(point["interval"] or [])]) if edge is not None]
     low, high = _around_zero(known) if difference else (_tenth_below(known), 1.0)
@@ -26,7 +26,14 @@ def interval_chart(title: str, points: list[dict], *, percent: bool, difference:
         return round(LEFT + (value - low) / span * (WIDTH - LEFT - RIGHT), 1)
 
     def shown(value: float) -> str:
-        return f"{value:{'+' if difference else ''}.1%}" if percent else f"{value:.2f}"
+        if percent and difference:
+            return f"{100 * value:+.1f}".replace("-", "\N{MINUS SIGN}")
+        return f"{value:.1%}" if percent else f"{value:.2f}"
+
+    def marked(tick: float) -> str:
+        if percent and difference:
+            return f"{100 * tick:.0f}".replace("-", "\N{MINUS SIGN}").replace("\N{MINUS SIGN}0", "0")
+        return f"{tick:.0%}" if percent else f"{tick:.2g}"
 
     step = 0.1 if span > 0.25 else 0.02
     step = 0.2 if span > 1.2 else step
@@ -54,7 +61,7 @@ def interval_chart(title: str, points: list[dict], *, percent: bool, difference:
         "bottom": bottom,
         "tick_y": bottom + 18,
         "zero": x(0) if difference else None,
-        "ticks": [{"x": x(tick), "label": f"{tick:.0%}" if percent else f"{tick:.2g}"} for tick in ticks][::-1],
+        "ticks": [{"x": x(tick), "label": marked(tick)} for tick in ticks][::-1],
         "marks": marks,
         "lacking": no_intervals(points),
     }

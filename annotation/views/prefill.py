@@ -140,7 +140,7 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
         rows += [{"name": row["dimension"], **row} for row in report["votes"]["by_dimension"]]
         charts = [
             interval_chart(
-                "How far suggestions shift votes: shown minus blind",
+                "How far suggestions shift votes: shown minus blind, in points",
                 _points(rows, "difference"),
                 percent=True,
                 difference=True,
@@ -170,12 +170,14 @@ def _drawn_for(report: dict) -> str:
 def _tables(report: dict, rows: list[dict]) -> dict:
     people = [row | {"name": name_on_pages(row["annotator"])} for row in report["votes"]["by_annotator"]]
     reveal = report["votes"]["overall"]["reveal"]
-    acceptance = {row["source"]: row["acceptance"] for row in report["votes"]["by_source"]}
+    votes = {row["source"]: row for row in report["votes"]["by_source"]}
+    models = [_model(model, votes[model["source"]]) for model in report["models"]]
     return {
         "table": [_row(row) for row in rows],
         "dimensions": [row["dimension"] for row in report["votes"]["by_dimension"] if row["effect"]],
         "people": [_row(row) for row in people],
-        "models": [_model(model, acceptance[model["source"]]) for model in report["models"]],
+        "models": [one for one in models if not one["blank"]],
+        "blank_models": [one["source"] for one in models if one["blank"]],
         "reveal": [
             ("Agrees before", _shown(reveal["before"])),
             ("Agrees after", _shown(reveal["after"])),
@@ -193,16 +195,18 @@ def _estimates(tables: dict) -> Iterator[dict]:
     yield from (one for _, one in tables["reveal"])
 
 
-def _model(model: dict, acceptance: dict) -> dict:
+def _model(model: dict, votes: dict) -> dict:
     accuracy, test = model["accuracy"], model["alternative_annotator"]
+    estimates = [
+        ("Chosen when shown", _shown(votes["acceptance"]), "votes"),
+        ("Accuracy on all gold", _shown(accuracy["all_gold"]), "cells"),
+        ("Accuracy on gold from blind votes", _shown(accuracy["blind_gold"]), "cells"),
+        ("Difference on the cells that have both", _shown(accuracy["both"]["difference"], signed=True), "cells"),
+    ]
     return {
         **model,
-        "estimates": [
-            ("Chosen when shown", _shown(acceptance), "votes"),
-            ("Accuracy on all gold", _shown(accuracy["all_gold"]), "cells"),
-            ("Accuracy on gold from blind votes", _shown(accuracy["blind_gold"]), "cells"),
-            ("Difference on the cells that have both", _shown(accuracy["both"]["difference"], signed=True), "cells"),
-        ],
+        "estimates": estimates,
+        "blank": not any(votes["counts"].values()) and all(one["value"] is None for _, one, _ in estimates),
         "blind": model["blind_gold"],
         "test": test,
         "won": None if test["winning_rate"] is None else round(test["winning_rate"] * test["tested"]),

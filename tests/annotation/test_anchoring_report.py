@@ -135,7 +135,10 @@ def test_below_five_stories_page_and_command_show_values_without_intervals(cast,
     assert "points, no interval: an interval needs at least 5 stories;" in " ".join(page.split())
     assert "No interval: an interval needs at least 5 stories." in told
     assert "Suggestions shift votes: +" in told
-    assert f"{overall['difference']['value']:.1%}" in told and " to " not in told.split("Overall")[1].splitlines()[0]
+    assert (
+        f"{100 * overall['difference']['value']:+.1f} points (p" in told
+        and " to " not in told.split("Overall")[1].splitlines()[0]
+    )
 
 
 def test_page_and_command_tell_the_same(cast, suggested, client):
@@ -151,6 +154,17 @@ def test_page_and_command_tell_the_same(cast, suggested, client):
         assert f"{one['value']:.1%}" in told
         assert f"{one['value'] * 100:.1f}\u202f%" in page
     assert "Could it stand in for an annotator?" in told
+    shift = report["votes"]["overall"]["difference"]["value"]
+    assert "shown minus blind, in points" in page and f">{100 * shift:+.1f}</text>" in page
+    assert "Shifts are in points." in told and f"{100 * shift:+.1f}" in told and f"{shift:.1%}" not in told
+
+
+def test_models_of_which_nothing_can_be_said_share_a_sentence(cast, suggested, client):
+    labelled(cast, suggested, 2)
+    suggested(3, source="idle (i-1)")
+    client.force_login(cast.esi)
+    page = client.get(PAGE).content.decode()
+    assert "Nothing can be said yet of <bdi>idle (i-1)</bdi>" in page and page.count('id="model-') == 1
 
 
 def test_where_no_shift_is_found_page_and_command_say_how_large_one_could_be(cast, suggested, client):
@@ -167,7 +181,7 @@ def test_where_no_shift_is_found_page_and_command_say_how_large_one_could_be(cas
     page, told = client.get(PAGE).content.decode(), text_of(cast)
     assert "No shift is found." in page and f"One of up to +{100 * largest:.1f}\u202fpoints cannot be excluded" in page
     assert "callout-success" not in page
-    assert f"No shift is found; one of up to {largest:.1%} cannot be excluded." in told
+    assert f"No shift is found; one of up to {100 * largest:+.1f} points cannot be excluded." in told
 
 
 def test_votes_over_the_api_count_in_the_arm_that_was_drawn_and_are_left_out_as_seen(cast, suggested, client):

@@ -48,12 +48,13 @@ class Command(JsonCommand):
         for row in rows:
             shares = [row[key]["value"] for key in ("acceptance", "blind_agreement", "difference")]
             shares.append(row["as_seen"]["difference"]["value"])
-            shown = [f"{value:.1%}" if value is not None else "–" for value in shares]
+            shown = [_share(value) for value in shares[:2]] + [_points(value) for value in shares[2:]]
             counts = f"{row['counts']['shown']:>8}{row['counts']['blind']:>8}"
-            edges = _interval(row["difference"], "+") or "–"
+            edges = _interval(row["difference"], points=True) or "–"
             self.stdout.write(
                 f"{row[title.lower()]:{wide}}{counts}{shown[0]:>10}{shown[1]:>9}{shown[2]:>9}{edges:>22}{shown[3]:>9}{_p(row):>8}"
             )
+        self.stdout.write("Shifts are in points.")
         lacking = [row["difference"] for row in rows if row["difference"]["value"] is not None]
         if reasons := dict.fromkeys(one["reason"] for one in lacking if not one["interval"]):
             self.stdout.write(f"No interval: {'; or '.join(reasons)}.")
@@ -61,7 +62,7 @@ class Command(JsonCommand):
     def _list(self, title: str, names: dict[str, str], found: dict) -> None:
         self.stdout.write(f"\n{title}")
         for key, name in names.items():
-            self.stdout.write(f"  {name:42}{_told(found[key], '+' if key == 'difference' else '')}")
+            self.stdout.write(f"  {name:42}{_told(found[key], points=key == 'difference')}")
 
     def _model(self, model: dict) -> None:
         accuracy, blind, test = model["accuracy"], model["blind_gold"], model["alternative_annotator"]
@@ -98,22 +99,31 @@ def _verdict(overall: dict) -> str:
     if overall["effect"] is None:
         return f"It cannot be said yet whether suggestions shift votes: {overall['effect_reason']}."
     if overall["effect"]:
-        return f"Suggestions shift votes: {overall['difference']['value']:+.1%} (p = {overall['p']:.4f})."
+        return f"Suggestions shift votes: {_points(overall['difference']['value'])} points (p = {overall['p']:.4f})."
     largest = overall["largest"]
     if largest["value"] is None:
         return f"No shift is found; how large one could be cannot be said: {largest['reason']}."
-    return f"No shift is found; one of up to {largest['value']:.1%} cannot be excluded."
+    return f"No shift is found; one of up to {_points(largest['value'])} points cannot be excluded."
 
 
 def _p(row: dict) -> str:
     return "–" if row["p_adjusted"] is None else f"{row['p_adjusted']:.4f}"
 
 
-def _interval(one: dict, sign: str = "") -> str:
-    return "{:{sign}.1%} to {:{sign}.1%}".format(*one["interval"], sign=sign) if one["interval"] else ""
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
 
 
-def _told(one: dict, sign: str = "") -> str:
+def _points(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:+.1f}"
+
+
+def _interval(one: dict, *, points: bool = False) -> str:
+    write = _points if points else _share
+    return " to ".join(map(write, one["interval"])) if one["interval"] else ""
+
+
+def _told(one: dict, *, points: bool = False) -> str:
     """Value, interval and n; the reason where one of the first two is undefined."""
-    value = "–" if one["value"] is None else f"{one['value']:{sign}.1%}"
-    return f"{value}, {_interval(one, sign) or one['reason']}, n = {one['n']}"
+    value = (_points if points else _share)(one["value"]) + (" points" if points and one["value"] is not None else "")
+    return f"{value}, {_interval(one, points=points) or one['reason']}, n = {one['n']}"
