@@ -27,7 +27,7 @@ def test_a_token_is_shown_once_kept_as_a_digest_and_listed(cast, client):
     client.force_login(cast.bob)
     shown = client.post(reverse("make_api_token"), {"name": "my notebook", "scope": "read", "days": "30"})
     token = ApiToken.objects.get(user=cast.bob)
-    secret = shown.content.decode().split("<pre>")[1].split("</pre>")[0]
+    secret = shown.content.decode().split('<pre id="secret">')[1].split("</pre>")[0]
     assert len(secret) == 40 and ask(secret).status_code == 200
     listed = client.get(reverse("account")).content.decode()
     assert "my notebook" in listed and secret not in listed and token.beginning in listed
