@@ -93,10 +93,11 @@ def _open_pairs(chosen: Mapping[str, Any], stage: str, reading: str) -> tuple[li
 
 
 def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, reading: str) -> dict[str, Any] | None:
-    """The picture of all pairs; None of fewer models than it is drawn for."""
-    name = f"pairs-{stage}-{reading}"
-    stages = {one: held[0] for one, held in chosen["board"]["stages"].items()}
-    picture = figures_of(board_document("Leaderboard", stages, chosen["board"]["absent"])).get(name)
+    """The picture of all pairs; None of fewer models than it is drawn for, and where it waits for the reader's work."""
+    name, board = f"pairs-{stage}-{reading}", chosen["board"]
+    stages = {one: held[0] for one, held in board["stages"].items()}
+    document = board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
+    picture = figures_of(document).get(name)
     if picture is None:
         return None
 

@@ -14,6 +14,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from html import unescape
 from itertools import product
 from types import SimpleNamespace
 
@@ -44,6 +45,7 @@ from benchmark.services.items import SORTS
 from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
 from benchmark.suites.omnitom.labels import DIMENSIONS
+from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 from tests.copies import copied
 from workers.models import Item
@@ -464,3 +466,26 @@ def test_pages_say_what_waits(world, client):
     withheld = [line for line in lines if "withheld: you still have work to do on this story" in line]
     assert len(withheld) == RunItem.objects.filter(entrant__run=world.run, story__number=8).count()
     assert all(",,," in line for line in withheld)
+
+
+def test_no_page_shows_a_picture_or_offers_a_file_that_waits(world, client):
+    for name in ("left", "right"):
+        world.models[name] = endpoint(name, options={"default": "no table"})
+    world.another("left", "right")
+    show(world, Audience.EVERYONE, False)
+    pages = [
+        f"{world.base}/results/",
+        f"{world.base}/runs/{world.run.uid}/report/",
+        f"{world.base}/runs/{world.run.uid}/results/",
+    ]
+    pages += [f"{world.base}/results/differences/?stage={stage}" for stage in ("stage1", "stage2")]
+    drawn = Counter()
+    for person in (world.bob, world.alice):
+        client.force_login(person)
+        for page in pages:
+            text = client.get(page).content.decode()
+            held = set(re.findall(r'(?:src|href)="([^"]+/(?:figures|tables|differences)/[^"]+)"', text))
+            drawn[person] += sum("/figures/" in one for one in held)
+            for address in held:
+                assert client.get(unescape(address)).status_code == 200, (person, page, address)
+    assert 0 < drawn[world.bob] < drawn[world.alice]
