@@ -318,6 +318,7 @@ def test_two_models_are_compared_and_written(dataset, models, labelled, tmp_path
     out = StringIO()
     call_command(*ask, stdout=out)
     assert out.getvalue().startswith("majority minus random, repaired reading, all stories that both have\n")
+    assert re.search(r"^ +points +95 % interval +shown to differ$", out.getvalue(), re.MULTILINE)
     for name, head in (("differences.csv", "Over,Figure"), ("two.svg", "<?xml")):
         path = tmp_path / name
         assert told(*ask, "--output", str(path))["bytes"] == path.stat().st_size

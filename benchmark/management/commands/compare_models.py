@@ -45,6 +45,7 @@ class Command(JsonCommand):
         self.stdout.write(f"{result['first']} minus {result['second']}, {result['reading']} reading, {over}")
         for note in result["notes"]:
             self.stdout.write(note)
+        self.stdout.write(f"{'':28}{'points':>8}{'95 % interval':>18}  shown to differ")
         for row in result["rows"]:
             self.stdout.write(f"{row['what']:28}{_points(row)}  {told_apart(row)}")
         if reasons := dict.fromkeys(row["reason"] for row in result["rows"] if row.get("reason")):
