@@ -136,7 +136,7 @@ def test_a_form_that_was_changed_is_another_one(cast, client):
 def test_an_api_token(cast):
     answers = press_six(cast.bob, "/account/", {"name": "script", "scope": "read", "days": "30"}, to="/account/tokens/")
     assert ApiToken.objects.count() == 1
-    secrets = {re.search(r"<pre>(.*?)</pre>", one.content.decode())[1] for one in answers}
+    secrets = {re.search(r'<pre id="secret">(.*?)</pre>', one.content.decode())[1] for one in answers}
     assert len(secrets) == 1
     caller = APIClient(headers={"authorization": f"Token {secrets.pop()}"})
     assert caller.get("/api/v1/projects/").status_code == 200
