@@ -195,14 +195,14 @@ def _wide_run(dataset, models: int):
     run = start_run(by=None, plan=plan, now=timezone.now())
     call = Call.objects.create(key="0" * 64, endpoint=ends[0], body="{}", state="answered", planned_at=timezone.now())
     fields = ["call", "official", "repaired", "score", "repaired_score", "unusable"]
-    stories = {story.pk: story for story in dataset.stories.all()}
+    stories = {story.pk: story for story in dataset.samples.all()}
     for position, entrant in enumerate(run.entrants.all()):
         rng, skill = random.Random(position), 0.5 + 0.4 * position / models
         judged = [
             (entrant.pk, story.pk, "judge", call.pk, *_judged(rng, skill, len(story.beliefs)))
             for story in stories.values()
         ]
-        insert_rows(RunItem, ["entrant", "story", "stage", *fields], judged)
+        insert_rows(RunItem, ["entrant", "sample", "stage", *fields], judged)
         rows = RunItem.objects.filter(entrant=entrant, stage="label").values_list("pk", "story_id")
         update_rows(RunItem, fields, [(call.pk, *_labelled(rng, skill, stories[story]), pk) for pk, story in rows])
         RunItem.objects.filter(entrant=entrant, stage="extract").update(call=call, repaired={"rows": 20})

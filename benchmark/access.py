@@ -14,7 +14,7 @@ from annotation.models.workload import too_few
 from benchmark.models import (
     Audience,
     Dataset,
-    DatasetStory,
+    DatasetSample,
     Entrant,
     ResultsVisibility,
     Run,
@@ -84,7 +84,7 @@ def closed_to(access: ProjectAccess) -> frozenset[int]:
     if not stories:
         return frozenset()
     now = Story.objects.filter(pk__in=stories).values_list("number", flat=True)
-    then = DatasetStory.objects.filter(story__in=stories).values_list("number", flat=True)
+    then = DatasetSample.objects.filter(story__in=stories).values_list("number", flat=True)
     return frozenset(now) | frozenset(then)
 
 
@@ -96,16 +96,16 @@ def check_open(access: ProjectAccess, number: int) -> None:
 
 def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
     """Raises PermissionDenied for who has open work on any story of the version: for what holds the gold of all."""
-    if count := len(closed_to(access) & set(dataset.stories.values_list("number", flat=True))):
+    if count := len(closed_to(access) & set(dataset.samples.values_list("number", flat=True))):
         told = "a story" if count == 1 else f"{count:,} stories"
         raise PermissionDenied(f"This holds the gold of {told} that you still have work to do on; finish that first.")
 
 
 def run_item_of(access: RunAccess, pk: int) -> RunItem:
     """Raises PermissionDenied for who has open work on its story."""
-    held = RunItem.objects.select_related("story", "entrant__endpoint", "entrant__run__dataset", "call", "item")
+    held = RunItem.objects.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
     found = get_object_or_404(held, entrant__run=access.run, pk=pk)
-    check_open(access.project, found.story.number)
+    check_open(access.project, found.sample.number)
     return found
 
 
@@ -118,9 +118,9 @@ def report_access(user: User, slug: str, uid: str) -> tuple[ProjectAccess, Share
 
 def shared_item_of(access: ProjectAccess, report: SharedReport, pk: int) -> SharedItem:
     """Raises PermissionDenied for who has open work on its story."""
-    held = report.items.select_related("story", "entrant__endpoint", "entrant__run__dataset", "call")
+    held = report.items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call")
     found = get_object_or_404(held, pk=pk)
-    check_open(access, found.story.number)
+    check_open(access, found.sample.number)
     return found
 
 

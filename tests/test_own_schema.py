@@ -442,7 +442,7 @@ def test_frozen_gold_keeps_its_schema_and_no_run_measures_it_by_another(settled,
     dataset, is_new = freeze(by=cast.alice, project=settled)
     assert is_new and dataset.stories_count == 2
     assert (dataset.schema_name, dataset.schema_version, dataset.schema) == ("eight", "1", settled.schema)
-    assert set(dataset.stories.first().beliefs[0]["labels"]) == set(LABELS)
+    assert set(dataset.samples.first().beliefs[0]["labels"]) == set(LABELS)
     assert freeze(by=cast.alice, project=settled) == (dataset, False)
     endpoint = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")
     sentence = (

@@ -242,7 +242,7 @@ def _call():
 
 def _place(project, call):
     """An answered place of a run."""
-    from benchmark.models import Dataset, DatasetStory, Entrant, Run, RunItem
+    from benchmark.models import Dataset, DatasetSample, Entrant, Run, RunItem
     from workers.models import Job
 
     dataset = Dataset.objects.create(
@@ -250,9 +250,9 @@ def _place(project, call):
         propositions_count=0,
     )  # fmt: skip
     labels = {one.key: one.values[0] for one in OMNITOM.dimensions}
-    story = DatasetStory.objects.create(
-        dataset=dataset, position=0, number=1, category="c", text="t", digest="0" * 64,
-        beliefs=[{"actor": "world", "belief": "It rains.", "labels": labels}], votes={"zoe": [list(labels.values())]},
+    story = DatasetSample.objects.create(
+        dataset=dataset, position=0, number=1, category="c", digest="0" * 64, key="1", cluster="1",
+        content={"story": "t"}, gold={"beliefs": [{"actor": "world", "belief": "It rains.", "labels": labels}]}, votes={"zoe": [list(labels.values())]},
         methods=[["imported"] * len(labels)],
     )  # fmt: skip
     spec = {"dataset": {"version": 1, "digest": "0" * 64}, "prompts": {}, "judge": None, "packages": {}}
@@ -262,7 +262,7 @@ def _place(project, call):
         params=params, spec=spec, job=Job.objects.create(purpose="omnitom", title="Run", state="finished", outcome="finished"),
     )  # fmt: skip
     entrant = Entrant.objects.create(run=run, endpoint=call.endpoint, position=0, name="tiny")
-    return RunItem.objects.create(entrant=entrant, story=story, stage="label", call=call)
+    return RunItem.objects.create(entrant=entrant, sample=story, stage="label", call=call)
 
 
 def _report(place):

@@ -163,7 +163,7 @@ class ExtendForm(forms.Form):
         able = [one.pk for one in Endpoint.objects.usable() if set(stages_of(one)) & (set(run.stages) - {Stage.JUDGE})]
         self.fields["endpoints"].queryset = Endpoint.objects.filter(pk__in=able).exclude(pk__in=here)
         for name in ("split", "category"):
-            names = run.dataset.stories.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
+            names = run.dataset.samples.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
             self.fields[name].choices = [("", "All"), *((one, one) for one in names)]
 
     def clean(self) -> dict:
@@ -176,5 +176,5 @@ class ExtendForm(forms.Form):
         """The models and stories of a valid form, as `extend_run` takes them."""
         held = self.cleaned_data
         where = {"split": held["split"], "category": held["category"], "limit": held["limit"] or 0}
-        stories = list(run.dataset.stories.selected(**where)) if held["more"] else []
+        stories = list(run.dataset.samples.selected(**where)) if held["more"] else []
         return {"endpoints": list(held["endpoints"]), "stories": stories}

@@ -1,6 +1,6 @@
 """Frozen datasets, prompts, runs, and what they came to. One aggregate a file."""
 
-from benchmark.models.dataset import Dataset, DatasetStory
+from benchmark.models.dataset import Dataset, DatasetSample
 from benchmark.models.judge_test import JudgeTest, JudgeTestItem
 from benchmark.models.prompts import StoredPromptSet
 from benchmark.models.report import SharedItem, SharedReport, StoryScores
@@ -12,7 +12,7 @@ __all__ = [
     "LAUNCHED",
     "Audience",
     "Dataset",
-    "DatasetStory",
+    "DatasetSample",
     "Entrant",
     "Form",
     "JudgeTest",

@@ -10,7 +10,10 @@ from core.ids import OpaqueModel
 
 
 class Dataset(OpaqueModel):
-    """A version of a project's gold that can no longer change.
+    """Samples that can no longer change: a version of a project's gold, or the samples of a user's copy of a benchmark.
+
+    `suite` names the suite that an imported copy is of, empty where the version is the project's own gold; `origin` then says where it came
+    from: {"title", "licence", "files": {name: digest}, "options"}.
 
     `digest` is the SHA-256 of everything that its stories hold, with the versions of schema and rules: equal gold that was made in
     the same way is one version. `methods` counts cells by how they were settled ("imported" where the record brought the label).
@@ -20,6 +23,8 @@ class Dataset(OpaqueModel):
     project = models.ForeignKey(Project, models.PROTECT, related_name="datasets")
     version = models.PositiveIntegerField()
     digest = models.CharField(max_length=64)
+    suite = models.CharField(max_length=40, blank=True)
+    origin = models.JSONField(default=dict)
     schema_name = models.CharField(max_length=40, default=OMNITOM.name)
     schema_version = models.CharField(max_length=20)
     rule_version = models.CharField(max_length=20)
@@ -46,6 +51,11 @@ class Dataset(OpaqueModel):
         return f"{self.project.name}, version {self.version}"
 
     @property
+    def title(self) -> str:
+        """What an imported copy is of, empty where the version is the project's own gold."""
+        return self.origin.get("title", "")
+
+    @property
     def schema(self) -> Schema:
         return schema_of(self.schema_name, self.schema_version)
 
@@ -59,41 +69,62 @@ class Dataset(OpaqueModel):
         return self.project.unanimity_dimensions if self.unanimity_dimensions is None else self.unanimity_dimensions
 
 
-class DatasetStoryQuerySet(models.QuerySet):
-    def selected(self, *, split: str = "", category: str = "", limit: int = 0) -> DatasetStoryQuerySet:
+class DatasetSampleQuerySet(models.QuerySet):
+    def selected(self, *, split: str = "", category: str = "", limit: int = 0) -> DatasetSampleQuerySet:
         """In the order of the corpus; `limit` 0 takes all."""
         chosen = self.filter(**({"split": split} if split else {}), **({"category": category} if category else {}))
         return chosen.order_by("position")[:limit] if limit else chosen.order_by("position")
 
 
-class DatasetStory(models.Model):
-    """One story of a version. `beliefs` are its gold propositions in the record format, `methods` the way each label of each was
-    settled, `votes` {annotator's user name: [[label of each dimension] of each proposition]} with "" where there is no vote, and
-    `adjudications` what each expert last decided, in the same form: gold itself, but for decisions that another overruled."""
+class DatasetSample(models.Model):
+    """One sample of a version: what one prompt is about (`benchmark.suites.contract.Sample`).
 
-    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="stories")
+    `number` names it within its version in addresses and commands: a story's own, else its place in the imported files. `content` and `gold`
+    are as its suite reads them; samples of one `cluster` are resampled together, those of one `group` count together. What follows is kept of
+    frozen gold alone: `methods` the way each label of each proposition was settled, `votes` {annotator's user name: [[label of each
+    dimension] of each proposition]} with "" where there is no vote, and `adjudications` what each expert last decided, in the same form: gold
+    itself, but for decisions that another overruled.
+    """
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="samples")
     story = models.ForeignKey(Story, models.SET_NULL, null=True, related_name="+")
     position = models.PositiveIntegerField()
     number = models.BigIntegerField()
+    key = models.CharField(max_length=200)
+    cluster = models.CharField(max_length=200)
+    group = models.CharField(max_length=200, blank=True)
     category = models.CharField(max_length=120)
     split = models.CharField(max_length=40, blank=True)
-    text = models.TextField()
-    beliefs = models.JSONField()
+    content = models.JSONField()
+    gold = models.JSONField()
     methods = models.JSONField(default=list)
     votes = models.JSONField(default=dict)
     adjudications = models.JSONField(default=dict)
     digest = models.CharField(max_length=64)
 
-    objects = DatasetStoryQuerySet.as_manager()
+    objects = DatasetSampleQuerySet.as_manager()
 
     class Meta:
         ordering = ["position"]
-        constraints = [models.UniqueConstraint(fields=["dataset", "number"], name="one_dataset_story_a_number")]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "number"], name="one_dataset_sample_a_number"),
+            models.UniqueConstraint(fields=["dataset", "key"], name="one_dataset_sample_a_key"),
+        ]
 
     def __str__(self) -> str:
-        return f"Story {self.number}"
+        return f"Sample {self.number}"
+
+    @property
+    def text(self) -> str:
+        """The story of a sample of frozen gold."""
+        return self.content["story"]
+
+    @property
+    def beliefs(self) -> list[dict]:
+        """The gold propositions of a sample of frozen gold, in the record format."""
+        return self.gold["beliefs"]
 
     @property
     def record(self) -> dict:
-        """In the record format."""
+        """A sample of frozen gold in the record format."""
         return {"story_id": self.number, "story_category": self.category, "story": self.text, "beliefs": self.beliefs}

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 
 from annotation.models import Project
-from benchmark.models.dataset import Dataset, DatasetStory
+from benchmark.models.dataset import Dataset, DatasetSample
 from benchmark.models.run import Form
 from core.ids import OpaqueModel
 from workers.models import Call, Endpoint, Item, Job
@@ -36,14 +36,14 @@ class JudgeTest(OpaqueModel):
 
 
 class JudgeTestItem(models.Model):
-    """One call of a self-test: pairs of one story.
+    """One call of a self-test: pairs of one sample.
 
     `pairs` are {"kind", "actor", "belief", "gold"}, `gold` the place of the gold row among the story's. `counts` has the MatchCount of each
     predicted row, None where the answer gives none; it is null before an answer is there.
     """
 
     test = models.ForeignKey(JudgeTest, models.CASCADE, related_name="items")
-    story = models.ForeignKey(DatasetStory, models.PROTECT, related_name="+")
+    sample = models.ForeignKey(DatasetSample, models.PROTECT, related_name="+")
     pairs = models.JSONField()
     item = models.OneToOneField(Item, models.SET_NULL, null=True, related_name="+")
     call = models.ForeignKey(Call, models.PROTECT, null=True, related_name="+")
@@ -51,4 +51,4 @@ class JudgeTestItem(models.Model):
 
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["test", "story"], name="one_judge_test_item_a_story")]
+        constraints = [models.UniqueConstraint(fields=["test", "sample"], name="one_judge_test_item_a_story")]

@@ -70,7 +70,9 @@ class SharedItem(Reading):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["report", "entrant", "stage", "story"], name="one_shared_item_a_place"),
+            models.UniqueConstraint(
+                fields=["report", "entrant", "stage", "sample", "repetition"], name="one_shared_item_a_place"
+            ),
         ]
 
     def among(self) -> models.QuerySet:

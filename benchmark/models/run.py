@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models import Project
-from benchmark.models.dataset import Dataset, DatasetStory
+from benchmark.models.dataset import Dataset, DatasetSample
 from core.ids import OpaqueModel
 from workers.models import Call, Endpoint, Item, Job
 
@@ -88,7 +88,7 @@ class Entrant(models.Model):
 class RunItemQuerySet(models.QuerySet):
     def without(self, closed: Set[int]) -> RunItemQuerySet:
         """Without the items of the stories of these numbers: those that the reader has open work on (`benchmark.access.closed_to`)."""
-        return self.exclude(story__number__in=closed) if closed else self
+        return self.exclude(sample__number__in=closed) if closed else self
 
 
 class Reading(models.Model):
@@ -97,8 +97,9 @@ class Reading(models.Model):
     the repaired reading has no estimate; `unjudged` how many rows of either table a judgement leaves without a count.
     """
 
-    story = models.ForeignKey(DatasetStory, models.PROTECT, related_name="+")
-    stage = models.CharField(max_length=10, choices=Stage.choices)
+    sample = models.ForeignKey(DatasetSample, models.PROTECT, related_name="+")
+    stage = models.CharField(max_length=20)
+    repetition = models.PositiveSmallIntegerField(default=0, db_default=0)
     call = models.ForeignKey(Call, models.PROTECT, null=True, blank=True, related_name="+")
     official = models.JSONField(null=True, blank=True)
     repaired = models.JSONField(null=True, blank=True)
@@ -112,7 +113,7 @@ class Reading(models.Model):
 
 
 class RunItem(Reading):
-    """One story at one stage for one model. `item` does the work, null where an earlier run's answer is taken over."""
+    """One sample at one step for one model, asked once or as one of several repetitions. `item` does the work, null where an earlier run's answer is taken over."""
 
     entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="items")
     item = models.OneToOneField(Item, models.SET_NULL, null=True, blank=True, related_name="run_item")
@@ -122,8 +123,7 @@ class RunItem(Reading):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["entrant", "stage", "story"], name="one_run_item_a_place"),
-            models.CheckConstraint(condition=Q(stage__in=Stage.values), name="run_item_stage_known"),
+            models.UniqueConstraint(fields=["entrant", "stage", "sample", "repetition"], name="one_run_item_a_place"),
         ]
 
     def among(self) -> models.QuerySet:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from annotation.domain.schema import Schema
 from annotation.models import Project
-from benchmark.models import DatasetStory, Run, RunItem, StoredPromptSet
+from benchmark.models import DatasetSample, Run, RunItem, StoredPromptSet
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.omnitom.prompting import (
     BadPromptSet,
@@ -51,21 +51,21 @@ def reads_prompts(endpoint: Endpoint | None) -> bool:
 
 
 def request_for(item: RunItem, answers: Mapping[str, str]) -> Request | str:
-    """What an item asks, or why it asks nothing. `item.story` and `item.entrant.run.dataset` are loaded; `answers` are the raw answers to its
+    """What an item asks, or why it asks nothing. `item.sample` and `item.entrant.run.dataset` are loaded; `answers` are the raw answers to its
     story by step."""
     run = item.entrant.run
-    return suite_named(run.suite).request(question_of(run, item.story, item.stage, answers))
+    return suite_named(run.suite).request(question_of(run, item.sample, item.stage, answers))
 
 
 def stage_request(
-    story: DatasetStory, step: str, run: Run, prompts: PromptSet, answers: Mapping[str, str] = NO_ANSWERS
+    story: DatasetSample, step: str, run: Run, prompts: PromptSet, answers: Mapping[str, str] = NO_ANSWERS
 ) -> Request | str:
     """`request_for` of an item that need not be there, with a prompt set that is loaded."""
     return suite_named(run.suite).request(question_of(run, story, step, answers, prompts))
 
 
 def question_of(
-    run: Run, story: DatasetStory, step: str, answers: Mapping[str, str] = NO_ANSWERS, prompts: PromptSet | None = None
+    run: Run, story: DatasetSample, step: str, answers: Mapping[str, str] = NO_ANSWERS, prompts: PromptSet | None = None
 ) -> Question:
     resources = RunResources(run, prompts or prompt_set_named(run.prompt_set, run.project))
     return Question(sample_of(story), step, settings_of(run), resources, answers)
@@ -77,9 +77,8 @@ def settings_of(run: Run) -> dict[str, Any]:
     return {**run.params, **chosen, "judge_reads_prompts": reads_prompts(run.judge)}
 
 
-def sample_of(story: DatasetStory) -> Sample:
-    key = str(story.number)
-    return Sample(key, key, {"story": story.text}, {"beliefs": story.beliefs}, story.category, story.split)
+def sample_of(story: DatasetSample) -> Sample:
+    return Sample(story.key, story.cluster, story.content, story.gold, story.category, story.split, story.group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,9 @@ def _derived(dataset: int, digest: str, name: Hashable, compute: Callable[[Seque
     key = (dataset, digest, name)
     if key not in _kept:
         held = (
-            DatasetStory.objects.filter(dataset=dataset).defer("votes", "methods", "adjudications").order_by("position")
+            DatasetSample.objects.filter(dataset=dataset)
+            .defer("votes", "methods", "adjudications")
+            .order_by("position")
         )
         _kept[key] = compute([sample_of(one) for one in held])
         while len(_kept) > _MOST_KEPT:

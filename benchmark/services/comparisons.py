@@ -272,6 +272,6 @@ def tables_of(comparison: Comparison) -> dict[str, Callable[[], Table]]:
 def items_behind(entries: Sequence[Entry], stage: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
     """(entry key, story number) → the id of the item behind a figure."""
     wanted = {one["entrant"]: one["key"] for one in entries if one["entrant"]}
-    held = RunItem.objects.filter(entrant__in=wanted, stage=group_named(stage).scored, story__number__in=numbers)
-    rows = held.values_list("entrant_id", "story__number", "pk")
+    held = RunItem.objects.filter(entrant__in=wanted, stage=group_named(stage).scored, sample__number__in=numbers)
+    rows = held.values_list("entrant_id", "sample__number", "pk")
     return {(wanted[entrant], number): pk for entrant, number, pk in rows}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmark.models import Dataset, DatasetStory
+from benchmark.models import Dataset, DatasetSample
 
 RULES = {"schema_version": "Label schema", "rule_version": "Rules that settle labels"}
 Place = tuple[str, str, int]
@@ -71,7 +71,7 @@ def difference(old: Dataset, new: Dataset, closed: Set[int] = frozenset()) -> Di
     return found
 
 
-def _compare(found: Difference, one: DatasetStory, other: DatasetStory) -> None:
+def _compare(found: Difference, one: DatasetSample, other: DatasetSample) -> None:
     number = one.number
     if (one.text, one.category) != (other.text, other.category):
         found.retold.append(number)
@@ -92,7 +92,7 @@ def _compare(found: Difference, one: DatasetStory, other: DatasetStory) -> None:
         found.adjudications.compare(number, *(_cells(row, row.adjudications) for row in (one, other)))
 
 
-def _changes(one: DatasetStory, other: DatasetStory, labels: Counter) -> dict[str, Any]:
+def _changes(one: DatasetSample, other: DatasetSample, labels: Counter) -> dict[str, Any]:
     old, new = (_by_place(row, [belief["labels"] for belief in row.beliefs]) for row in (one, other))
     cells = []
     for place in old.keys() & new.keys():
@@ -109,7 +109,7 @@ def _changes(one: DatasetStory, other: DatasetStory, labels: Counter) -> dict[st
     }
 
 
-def _by_place(story: DatasetStory, values: list[Any]) -> dict[Place, Any]:
+def _by_place(story: DatasetSample, values: list[Any]) -> dict[Place, Any]:
     """`values`, one a proposition, by the proposition."""
     seen: Counter = Counter()
     found = {}
@@ -120,7 +120,7 @@ def _by_place(story: DatasetStory, values: list[Any]) -> dict[Place, Any]:
     return found
 
 
-def _cells(story: DatasetStory, people: Mapping[str, list[list[str]]]) -> dict[tuple, str]:
+def _cells(story: DatasetSample, people: Mapping[str, list[list[str]]]) -> dict[tuple, str]:
     return {
         (name, place, at): label
         for name, rows in people.items()

@@ -27,7 +27,7 @@ from annotation.models import (
 )
 from annotation.services import audit
 from annotation.services.decisions import Decisions, decisions_in
-from benchmark.models import Dataset, DatasetStory
+from benchmark.models import Dataset, DatasetSample
 
 IMPORTED = "imported"
 _AT_ONCE = 200
@@ -75,7 +75,7 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
     )
     for position, row in enumerate(kept):
         row.dataset, row.position = dataset, position
-    DatasetStory.objects.bulk_create(kept, batch_size=_AT_ONCE)
+    DatasetSample.objects.bulk_create(kept, batch_size=_AT_ONCE)
     details = {"stories": len(kept), "digest": digest[:12]}
     audit.record(by=by, project=project, action="dataset.frozen", target=f"version {dataset.version}", **details)
     return dataset, True
@@ -124,7 +124,7 @@ class _Held(NamedTuple):
     decisions: Decisions
 
 
-def _rows(project: Project) -> Iterator[DatasetStory | None]:
+def _rows(project: Project) -> Iterator[DatasetSample | None]:
     """A story with a gold table in the corpus's order; None for one with an unsettled cell."""
     keys = project.schema.keys
     stories = list(
@@ -155,7 +155,7 @@ def _held(stories: list[Story]) -> _Held:
     return _Held(tables, gold, votes, decisions_in(GoldEvent.objects.filter(proposition__table__story__in=stories)))
 
 
-def _row(story: Story, held: _Held, keys: tuple[str, ...]) -> DatasetStory | None:
+def _row(story: Story, held: _Held, keys: tuple[str, ...]) -> DatasetSample | None:
     beliefs, methods, table = [], [], held.tables[story.pk]
     for row in table:
         imported = row.imported_labels or {}
@@ -178,7 +178,9 @@ def _row(story: Story, held: _Held, keys: tuple[str, ...]) -> DatasetStory | Non
         "adjudications": _by_person(table, held.decisions, keys),
     }
     digest = hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
-    return DatasetStory(story=story, digest=digest, **content)
+    kept = {name: content[name] for name in ("number", "category", "split", "methods", "votes", "adjudications")}
+    own = {"key": str(story.number), "cluster": str(story.number), "digest": digest}
+    return DatasetSample(story=story, content={"story": story.text}, gold={"beliefs": beliefs}, **own, **kept)
 
 
 def _by_person(table: list[Proposition], labels: dict[int, dict[str, dict[str, str]]], keys) -> ByPerson:

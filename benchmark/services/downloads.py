@@ -41,12 +41,12 @@ def score_lines(run: Run, closed: Set[int] = frozenset()) -> Iterator[str]:
     `closed` say that they are withheld, and nothing else."""
     writer = csv.writer(Echo())
     yield writer.writerow(SCORE_COLUMNS)
-    rows = RunItem.objects.filter(entrant__run=run).order_by("entrant__position", "stage", "story__position")
+    rows = RunItem.objects.filter(entrant__run=run).order_by("entrant__position", "stage", "sample__position")
     held = rows.values_list(
         "entrant__name",
         "stage",
-        "story__number",
-        "story__category",
+        "sample__number",
+        "sample__category",
         "score",
         "repaired_score",
         "unusable",
@@ -105,13 +105,13 @@ def output_files(entrant: Entrant) -> Iterator[File]:
     run = entrant.run
     places = RunItem.objects.filter(entrant=entrant, stage__in=LAUNCHED)
     stories = list(
-        run.dataset.stories.filter(pk__in=places.values("story"))
+        run.dataset.samples.filter(pk__in=places.values("sample"))
         .order_by("position")
         .defer("votes", "methods", "adjudications")
     )
     records = [record_of(story.record) for story in stories]
     texts: dict[int, dict[str, str]] = {}
-    held = places.filter(call__isnull=False).values_list("story__number", "stage", "call__answer")
+    held = places.filter(call__isnull=False).values_list("sample__number", "stage", "call__answer")
     for number, stage, answer in held.iterator(chunk_size=_AT_ONCE):
         texts.setdefault(number, {})[stage] = answer
     settings = _settings(entrant, set(places.order_by().values_list("stage", flat=True)))
@@ -121,14 +121,14 @@ def output_files(entrant: Entrant) -> Iterator[File]:
     for at in range(0, len(stories), _AT_ONCE):
         batch = stories[at : at + _AT_ONCE]
         yield from _story_files(
-            [records[at + step] for step in range(len(batch))], places.filter(story__in=batch), settings
+            [records[at + step] for step in range(len(batch))], places.filter(sample__in=batch), settings
         )
 
 
 def _story_files(records: list[Record], places, settings: Settings) -> Iterator[File]:
     calls: dict[int, dict[str, Exchange]] = {}
     for number, stage, body, answer in places.filter(call__isnull=False).values_list(
-        "story__number", "stage", "call__body", "call__answer"
+        "sample__number", "stage", "call__body", "call__answer"
     ):
         calls.setdefault(number, {})[stage] = Exchange(*_sent(body), answer)
     ordered = {record.story_id: calls[record.story_id] for record in records if record.story_id in calls}
@@ -155,7 +155,7 @@ def _text(content: Any) -> str:
 
 def dataset_lines(dataset: Dataset) -> bytes:
     """The whole version in the record format, a story a line."""
-    stories = dataset.stories.order_by("position").defer("votes", "methods")
+    stories = dataset.samples.order_by("position").defer("votes", "methods")
     lines = (json.dumps(story.record, ensure_ascii=False) for story in stories.iterator(chunk_size=_AT_ONCE))
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
 

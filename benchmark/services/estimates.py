@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import comb
 
 from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
-from benchmark.models import LAUNCHED, DatasetStory, Form, Run, RunItem, Stage
+from benchmark.models import LAUNCHED, DatasetSample, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_set_named, reads_prompts, stage_request
 from benchmark.services.judge_tests import SELF_TEST, calls_of, is_wanted
 from benchmark.services.judge_tests import request_of as test_request
@@ -68,7 +68,7 @@ class Line:
 
 @dataclass(slots=True)
 class Estimate:
-    stories: list[DatasetStory]
+    stories: list[DatasetSample]
     lines: list[Line] = field(default_factory=list)
 
     @property
@@ -87,24 +87,24 @@ class Part:
     model: Endpoint
     stage: str
     asked: Endpoint
-    stories: Sequence[DatasetStory]
+    stories: Sequence[DatasetSample]
 
 
-def parts_of(plan: Plan, stories: Sequence[DatasetStory]) -> list[Part]:
+def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
     """Everything that a run on these stories asks, models in the plan's order, a model's extraction before its judgement."""
     found = []
     for model in plan.endpoints:
         for stage in stages_asked(plan, model):
             held = stories
             if stage == Stage.JUDGE and plan.source is not None:
-                there = set(extracted_by(plan.source, model).values_list("story_id", flat=True))
+                there = set(extracted_by(plan.source, model).values_list("sample_id", flat=True))
                 held = [story for story in stories if story.pk in there]
             found.append(Part(model, stage, plan.judge if stage == Stage.JUDGE else model, held))
     found += _test_of(plan, stories)
     return [part for part in found if part.stories]
 
 
-def _test_of(plan: Plan, stories: Sequence[DatasetStory]) -> list[Part]:
+def _test_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
     """The self-test of the judge, where the launch makes one."""
     draft = draft_of(plan, stories)
     if not is_wanted(plan, draft):
@@ -127,7 +127,7 @@ def estimate(plan: Plan) -> Estimate:
 
 def estimate_of(
     plan: Plan,
-    stories: Sequence[DatasetStory],
+    stories: Sequence[DatasetSample],
     parts: Sequence[Part],
     known: Mapping[tuple[int, str], set[int]] | None = None,
 ) -> Estimate:
@@ -143,7 +143,7 @@ def estimate_of(
     return found
 
 
-def _position(story: DatasetStory) -> int:
+def _position(story: DatasetSample) -> int:
     return story.position
 
 
@@ -181,7 +181,7 @@ def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: set[int] | N
     return line
 
 
-def _sizes(plan: Plan, stories: Sequence[DatasetStory], parts: Sequence[Part]) -> dict[str, dict[int, Size]]:
+def _sizes(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[str, dict[int, Size]]:
     """By stage and dataset story id. A whole request is made for one story of each category; of the others only the data
     is measured, as the wording around it is the same for a category."""
     prompts, draft = prompt_set_named(plan.prompt_set, plan.dataset.project), draft_of(plan, stories)
@@ -232,7 +232,7 @@ def _measures(dataset: int) -> dict[int, _Measure]:
     """By dataset story id; a dataset never changes."""
     kinds = [(form, stage) for form in Form.values for stage in LAUNCHED]
     found = {}
-    for story in DatasetStory.objects.filter(dataset=dataset).defer("votes", "methods", "adjudications"):
+    for story in DatasetSample.objects.filter(dataset=dataset).defer("votes", "methods", "adjudications"):
         record = record_of(story.record)
         tables = {kind: _tables(*kind, record) for kind in kinds}
         found[story.pk] = _Measure(
@@ -241,7 +241,7 @@ def _measures(dataset: int) -> dict[int, _Measure]:
     return found
 
 
-def request_of(story: DatasetStory, stage: str, draft: Run, prompts: PromptSet) -> Request:
+def request_of(story: DatasetSample, stage: str, draft: Run, prompts: PromptSet) -> Request:
     """What would be asked; the judge's predictions, which nobody has yet, are as the gold table."""
     judged = stage == Stage.JUDGE
     answers = {Stage.EXTRACT: _perfect_extraction(draft.form, record_of(story.record))} if judged else {}
@@ -286,7 +286,7 @@ def _twice(pairs: Sequence[tuple[str, str]]) -> Extent:
     return sum((Extent.of(actor) + Extent.of(belief) for actor, belief in pairs), Extent(6 * len(pairs))) * 2
 
 
-def can_show(plan: Plan, stories: Sequence[DatasetStory]) -> list[dict]:
+def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[dict]:
     """For extraction and labelling the smallest difference between two of the chosen models that the stories can show, over all of them
     and corrected as the report corrects, for every pair over all stories and in each category; with the spread of earlier runs on
     the dataset where two models have answered the same stories."""
@@ -318,7 +318,7 @@ def _earlier(plan: Plan, stage: str) -> dict[str, dict[int, float]]:
     held = RunItem.objects.filter(entrant__run__in=runs, stage=stage, repaired_score__isnull=False)
     found: dict[str, dict[int, float]] = {}
     for entrant, endpoint, story, score in held.values_list(
-        "entrant_id", "entrant__endpoint_id", "story_id", "repaired_score"
+        "entrant_id", "entrant__endpoint_id", "sample_id", "repaired_score"
     ):
         found.setdefault(f"{endpoint}-{entrant}", {})[story] = score
     newest = {name.partition("-")[0]: name for name in sorted(found, key=lambda name: int(name.partition("-")[2]))}

@@ -73,7 +73,9 @@ class _Evaluating(Purpose):
 def _places(items: Sequence[Item]) -> dict[int, RunItem]:
     """By item id; the key of an item is its place."""
     wanted = {int(item.key): item.pk for item in items}
-    held = RunItem.objects.filter(pk__in=wanted).select_related("story", "entrant__run__dataset", "entrant__run__judge")
+    held = RunItem.objects.filter(pk__in=wanted).select_related(
+        "sample", "entrant__run__dataset", "entrant__run__judge"
+    )
     return {wanted[place.pk]: place for place in held}
 
 
@@ -88,20 +90,20 @@ def answers_of(places: Sequence[RunItem]) -> dict[int, Texts]:
     among = reading[0].among() if reading else RunItem.objects.none()
     held = among.filter(
         entrant__in={one.entrant_id for one in reading},
-        story__in={one.story_id for one in reading},
+        sample__in={one.sample_id for one in reading},
         stage__in={step for steps in related.values() for step in steps},
         call__isnull=False,
     )
     found: dict[tuple[int, int], dict[str, str]] = {}
-    for entrant, story, stage, text in held.values_list("entrant_id", "story_id", "stage", "call__answer"):
+    for entrant, story, stage, text in held.values_list("entrant_id", "sample_id", "stage", "call__answer"):
         found.setdefault((entrant, story), {})[stage] = text
-    return {one.pk: found.get((one.entrant_id, one.story_id), {}) if related[one.pk] else {} for one in places}
+    return {one.pk: found.get((one.entrant_id, one.sample_id), {}) if related[one.pk] else {} for one in places}
 
 
 def readings_of(place: RunItem, answer: str, texts: Texts) -> Parsed:
     """Both readings of one answer. `texts` are the answers to the same story at other steps."""
     run = place.entrant.run
-    return suite_named(run.suite).parse(question_of(run, place.story, place.stage, texts), answer)
+    return suite_named(run.suite).parse(question_of(run, place.sample, place.stage, texts), answer)
 
 
 def _why(call: Call, held: Parsed) -> str:
@@ -143,14 +145,14 @@ def _open_following(parsed: Sequence[RunItem]) -> None:
 
 
 def _open(step: str, before: Sequence[RunItem]) -> None:
-    wanted = [(one.entrant_id, one.story_id) for one in before]
+    wanted = [(one.entrant_id, one.sample_id) for one in before]
     places = RunItem.objects.filter(
-        entrant__in={entrant for entrant, _ in wanted}, story__in={story for _, story in wanted}, stage=step
+        entrant__in={entrant for entrant, _ in wanted}, sample__in={story for _, story in wanted}, stage=step
     )
-    taken = set(places.values_list("entrant_id", "story_id"))
-    fresh = [one for one in before if (one.entrant_id, one.story_id) not in taken]
-    fields = ("entrant", "story", "stage", "unusable")
-    insert_rows(RunItem, fields, [(one.entrant_id, one.story_id, step, "") for one in fresh])
+    taken = set(places.values_list("entrant_id", "sample_id"))
+    fresh = [one for one in before if (one.entrant_id, one.sample_id) not in taken]
+    fields = ("entrant", "sample", "stage", "unusable")
+    insert_rows(RunItem, fields, [(one.entrant_id, one.sample_id, step, "") for one in fresh])
     runs = {one.entrant.run_id: one.entrant.run for one in fresh}
     waiting = list(places.filter(item=None, call=None).select_related("entrant__endpoint"))
     for run in runs.values():
@@ -160,16 +162,16 @@ def _open(step: str, before: Sequence[RunItem]) -> None:
 def _complete(parsed: Sequence[RunItem]) -> None:
     """Reads the answers anew that these complete, now that both are there."""
     completing = {step.key: step.completes for suite in suites().values() for step in suite.steps if step.completes}
-    wanted = {(one.entrant_id, one.story_id, completing[one.stage]) for one in parsed if one.stage in completing}
+    wanted = {(one.entrant_id, one.sample_id, completing[one.stage]) for one in parsed if one.stage in completing}
     if not wanted:
         return
     held = _readable(RunItem.objects.filter(entrant__in={one[0] for one in wanted}, call__isnull=False))
-    held = held.filter(story__in={one[1] for one in wanted}, stage__in={one[2] for one in wanted})
-    _put_down([one for one in held if (one.entrant_id, one.story_id, one.stage) in wanted])
+    held = held.filter(sample__in={one[1] for one in wanted}, stage__in={one[2] for one in wanted})
+    _put_down([one for one in held if (one.entrant_id, one.sample_id, one.stage) in wanted])
 
 
 def _readable(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
-    return places.select_related("story", "call", "item", "entrant__run__dataset", "entrant__run__judge")
+    return places.select_related("sample", "call", "item", "entrant__run__dataset", "entrant__run__judge")
 
 
 def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = None) -> int:

@@ -65,7 +65,7 @@ def _text(content: Any) -> str:
 
 def readings_shown(place: RunItem) -> dict[str, Any]:
     """What the page of the place's stage shows; `place.call` has the answer."""
-    record = record_of(place.story.record)
+    record = record_of(place.sample.record)
     structured = place.entrant.run.form == Form.STRUCTURED
     if place.stage == Stage.EXTRACT:
         return _extraction(place, record, structured)

@@ -35,7 +35,7 @@ HOPELESS = (REFUSED, JUDGE_NOT_STRUCTURED, NOT_WHOLE)
 
 def with_gaps(run: Run) -> QuerySet[RunItem]:
     """The judgements that a follow-up can still be asked for."""
-    asked = RunItem.objects.filter(entrant=OuterRef("entrant"), story=OuterRef("story"), stage=Stage.FOLLOW_UP)
+    asked = RunItem.objects.filter(entrant=OuterRef("entrant"), sample=OuterRef("sample"), stage=Stage.FOLLOW_UP)
     held = RunItem.objects.filter(entrant__run=run, stage=Stage.JUDGE, call__isnull=False, unjudged__gt=0)
     return held.filter(~Q(unusable__in=HOPELESS), ~Exists(asked)).order_by("entrant__position", "id")
 
@@ -53,20 +53,20 @@ def gaps_of(run: Run) -> dict[str, int]:
 def estimate_of_follow_ups(run: Run) -> Estimate:
     """What asking costs, from the questions themselves. The ledger is not looked into. Raises RunRefused where nothing is to be asked."""
     plan, found = plan_of(run), Estimate([])
-    places = list(with_gaps(run).select_related("story", "call", "entrant__endpoint", "entrant__run__dataset"))
+    places = list(with_gaps(run).select_related("sample", "call", "entrant__endpoint", "entrant__run__dataset"))
     if not places:
         raise RunRefused(NOTHING)
     texts, by_model = answers_of(places), {}
     for place in places:
         by_model.setdefault(place.entrant, {})[place.pk] = _size(place, texts[place.pk])
-    found.stories.extend({place.story_id: place.story for place in places}.values())
+    found.stories.extend({place.sample_id: place.sample for place in places}.values())
     for entrant, sizes in by_model.items():
         found.lines.append(line_of(plan, Line(entrant.endpoint, Stage.FOLLOW_UP, run.judge), sizes))
     return found
 
 
 def _size(place: RunItem, texts) -> Size:
-    asked = RunItem(entrant=place.entrant, story=place.story, stage=Stage.FOLLOW_UP)
+    asked = RunItem(entrant=place.entrant, sample=place.sample, stage=Stage.FOLLOW_UP)
     question = request_for(asked, {**texts, Stage.JUDGE: place.call.answer})
     size = Extent() if isinstance(question, str) else extent_of(question)
     return Size(size, Extent(CHARACTERS_A_ROW * place.unjudged))
@@ -84,7 +84,7 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
         raise RunRefused("The run was cancelled; run it again instead.")
     if run.judge and not run.judge.active:
         raise RunRefused(f"The endpoint {run.judge.name} is switched off.")
-    places = list(with_gaps(run).values_list("entrant_id", "story_id"))
+    places = list(with_gaps(run).values_list("entrant_id", "sample_id"))
     if not places:
         raise RunRefused(NOTHING)
     insert_rows(RunItem, _NEW, [(*place, Stage.FOLLOW_UP, "") for place in places])
@@ -97,7 +97,7 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     return len(places)
 
 
-_NEW = ("entrant", "story", "stage", "unusable")
+_NEW = ("entrant", "sample", "stage", "unusable")
 
 
 def _waiting(run: Run) -> Sequence[RunItem]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
 from annotation.models import Method
-from benchmark.models import Dataset, DatasetStory, Form, Run, RunItem, Stage
+from benchmark.models import Dataset, DatasetSample, Form, Run, RunItem, Stage
 from benchmark.services.datasets import IMPORTED
 from benchmark.services.results import Results
 from benchmark.suites.omnitom.item_readings import stage2_of
@@ -43,11 +43,11 @@ class HumanResults(Results):
 def human_results(run: Run, records: Mapping[int, Record]) -> list[Results]:
     """Everybody who voted in a story of the run, then everybody who adjudicated there, scored as a model at labelling on the
     cells that they labelled: other cells and stories are in none of their denominators."""
-    asked = RunItem.objects.filter(entrant__run=run, stage=Stage.LABEL).values("story")
-    stories = {row.pk: row for row in DatasetStory.objects.filter(dataset=run.dataset).defer("text")}
+    asked = RunItem.objects.filter(entrant__run=run, stage=Stage.LABEL).values("sample")
+    stories = {row.pk: row for row in DatasetSample.objects.filter(dataset=run.dataset).defer("content")}
     here = [
         stories[pk]
-        for pk in DatasetStory.objects.filter(pk__in=asked).order_by("position").values_list("pk", flat=True)
+        for pk in DatasetSample.objects.filter(pk__in=asked).order_by("position").values_list("pk", flat=True)
     ]
     found = []
     for role in ("annotator", "expert"):
@@ -59,11 +59,11 @@ def human_results(run: Run, records: Mapping[int, Record]) -> list[Results]:
     return [person for person in found if person.own_repaired2]
 
 
-def labels_by(story: DatasetStory, role: str) -> Mapping[str, Labels]:
+def labels_by(story: DatasetSample, role: str) -> Mapping[str, Labels]:
     return story.adjudications if role == "expert" else story.votes
 
 
-def gold_without_person(story: DatasetStory, name: str, dataset: Dataset) -> list[list[tuple[str, By]]]:
+def gold_without_person(story: DatasetSample, name: str, dataset: Dataset) -> list[list[tuple[str, By]]]:
     """(gold label, by what it is settled) without the person of each dimension of each proposition."""
     keys = dataset.schema.keys
     rules = [Rule(dataset.rule_version, dataset.votes_a_cell, key in dataset.unanimous) for key in keys]
@@ -76,7 +76,7 @@ def gold_without_person(story: DatasetStory, name: str, dataset: Dataset) -> lis
     ]
 
 
-def _cell(story: DatasetStory, row: int, at: int, gold: str) -> Cell:
+def _cell(story: DatasetSample, row: int, at: int, gold: str) -> Cell:
     def said(held: Mapping[str, Labels]) -> dict[str, str]:
         return {name: labels[row][at] for name, labels in held.items() if labels[row][at]}
 
@@ -85,7 +85,7 @@ def _cell(story: DatasetStory, row: int, at: int, gold: str) -> Cell:
 
 
 def _person(
-    run: Run, person: HumanResults, name: str, stories: Sequence[DatasetStory], records: Mapping[int, Record]
+    run: Run, person: HumanResults, name: str, stories: Sequence[DatasetSample], records: Mapping[int, Record]
 ) -> HumanResults:
     """The person with what was labelled in the stories of the run."""
     settled: Counter[By] = Counter()
@@ -119,7 +119,7 @@ def _settled_by(gold: Sequence[Sequence[tuple[str, By]]], labels: Labels) -> Ite
 
 def _take_labels(
     person: HumanResults,
-    story: DatasetStory,
+    story: DatasetSample,
     record: Record,
     labels: Labels,
     settled: Sequence[Sequence[tuple[str, By]]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from benchmark.models import DatasetStory, Run, Stage
+from benchmark.models import DatasetSample, Run, Stage
 from benchmark.services.asking import RunResources, reads_prompts, sample_of, settings_of
 from benchmark.suites.omnitom.prompting import choosing
 from benchmark.suites.omnitom.prompting.choosing import (
@@ -26,7 +26,7 @@ def wanted_by(run: Run, stage: str) -> int:
     return choosing.wanted_by(settings_of(run), stage)
 
 
-def calibration_of(plan: Plan, stories: Sequence[DatasetStory]) -> list[int]:
+def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
     """Numbers of the dataset's calibration stories that may serve where `stories` are asked; none where nothing needs them.
 
     They serve a category of which the sample corpus has nothing, and every category where the plan prefers them.
@@ -36,11 +36,11 @@ def calibration_of(plan: Plan, stories: Sequence[DatasetStory]) -> list[int]:
         return []
     asked, served = {story.number for story in stories}, {record.category for record in sample_corpus().records}
     needed = {story.category for story in stories} - (set() if plan.examples_from == CALIBRATION else served)
-    held = plan.dataset.stories.filter(split=CALIBRATION_SPLIT, category__in=needed).order_by("position")
+    held = plan.dataset.samples.filter(split=CALIBRATION_SPLIT, category__in=needed).order_by("position")
     return [number for number in held.values_list("number", flat=True) if number not in asked]
 
 
-def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetStory]) -> list[dict[str, Any]]:
+def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
     """[{stage, category, from, least, most}]: how many examples the prompts about a category's stories really show; `from` is
     a key of SOURCES, empty where neither has any that can serve. Only stages that are to show examples are listed."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}

@@ -41,10 +41,10 @@ def rows_of_items(
     held = held.filter(entrant__run=run, entrant=chosen["model"], stage__in=_stages(chosen))
     held = held.exclude(**{reading: None})
     if chosen.get("category"):
-        held = held.filter(story__category=chosen["category"])
+        held = held.filter(sample__category=chosen["category"])
     if reading == "repaired":
         held = held.filter(unusable="")
-    rows = list(held.values_list("pk", "story_id", "stage", reading))
+    rows = list(held.values_list("pk", "sample_id", "stage", reading))
     records = records_of(run.dataset, {story for _, story, _, _ in rows})
     mended = reading == "repaired"
     found = {}

@@ -11,6 +11,7 @@ from benchmark.models import Run, RunItem, SharedItem, Stage
 from benchmark.services.selections import OF_RUN, selection_named
 from benchmark.suites.omnitom.repaired import JUDGE_NOT_STRUCTURED, NOT_STRUCTURED
 from benchmark.suites.omnitom.results import NO_GOLD
+from benchmark.suites.registry import suite_named
 from workers.models import ItemState
 
 LOST = Q(item=None, call=None) & ~Q(unusable="")
@@ -52,8 +53,8 @@ PROBLEM_NAMES = {
     "unanswered": "Without an answer",
 }
 SORTS = {
-    "story": ("story__number", "entrant__position", "stage"),
-    "model": ("entrant__position", "stage", "story__number"),
+    "story": ("sample__number", "entrant__position", "stage"),
+    "model": ("entrant__position", "stage", "sample__number"),
     "score": ("score",),
     "repaired": ("repaired_score",),
 }
@@ -82,15 +83,15 @@ def places_of(
     elif chosen.get("problem") and chosen.get("reading") != "official":
         places = places.filter(PROBLEMS[chosen["problem"]])
     if chosen.get("category"):
-        places = places.filter(story__category=chosen["category"])
+        places = places.filter(sample__category=chosen["category"])
     if part := selection_named(run.dataset, chosen.get("split") or ""):
-        places = places.filter(story__number__in=part.stories)
+        places = places.filter(sample__number__in=part.stories)
     return places.order_by(*_order(sort), "id")
 
 
 def numbers_of(run: Run) -> set[int]:
     """The stories that the run has a place for."""
-    return set(RunItem.objects.filter(entrant__run=run).order_by().values_list("story__number", flat=True).distinct())
+    return set(RunItem.objects.filter(entrant__run=run).order_by().values_list("sample__number", flat=True).distinct())
 
 
 def _at_stage(stage: str, problem: str) -> Q:
@@ -102,7 +103,7 @@ def _at_stage(stage: str, problem: str) -> Q:
 
 def _unjudged(places: QuerySet[RunItem], held: QuerySet[RunItem]) -> QuerySet[RunItem]:
     """Judgements that are missing or cannot be used although the extraction can."""
-    same = held.filter(entrant=OuterRef("entrant"), story=OuterRef("story"), stage=Stage.EXTRACT)
+    same = held.filter(entrant=OuterRef("entrant"), sample=OuterRef("sample"), stage=Stage.EXTRACT)
     return places.filter(PROBLEMS["missing"], ~Exists(same.exclude(unusable="")), stage=Stage.JUDGE)
 
 
@@ -121,12 +122,12 @@ def shown(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
         "unusable",
         "call_id",
         "entrant__name",
-        "story__number",
-        "story__category",
+        "sample__number",
+        "sample__category",
     )
     if places.model is SharedItem:
-        return places.select_related("entrant", "story").only(*fields, "state", "problem")
-    return places.select_related("entrant", "story", "item").only(*fields, "item__state", "item__problem")
+        return places.select_related("entrant", "sample").only(*fields, "state", "problem")
+    return places.select_related("entrant", "sample", "item").only(*fields, "item__state", "item__problem")
 
 
 def state_of(place: RunItem | SharedItem) -> str:
@@ -141,13 +142,13 @@ def state_of(place: RunItem | SharedItem) -> str:
 
 
 def categories_of(run: Run) -> list[str]:
-    names = run.dataset.stories.order_by("category").values_list("category", flat=True)
+    names = run.dataset.samples.order_by("category").values_list("category", flat=True)
     return list(names.distinct())
 
 
 def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
     """(key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is a run's."""
-    splits = run.dataset.stories.exclude(split="").order_by("split").values_list("split", flat=True).distinct()
+    splits = run.dataset.samples.exclude(split="").order_by("split").values_list("split", flat=True).distinct()
     found = [(one, f"Split {one}") for one in splits]
     part = selection_named(run.dataset, key) if key.startswith(OF_RUN) else None
     return [*found, (part.key, part.label)] if part else found
@@ -155,21 +156,24 @@ def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
 
 def neighbours(place: RunItem, closed: Set[int] = frozenset()) -> dict[str, RunItem | None]:
     """The same model and stage at the stories before and after, those in `closed` passed over."""
-    alike = place.among().filter(entrant=place.entrant_id, stage=place.stage).without(closed).select_related("story")
-    alike = alike.only("story__number", "entrant_id", "stage")
-    number = place.story.number
+    alike = place.among().filter(entrant=place.entrant_id, stage=place.stage).without(closed).select_related("sample")
+    alike = alike.only("sample__number", "entrant_id", "stage")
+    number = place.sample.number
     return {
-        "before": alike.filter(story__number__lt=number).order_by("-story__number").first(),
-        "after": alike.filter(story__number__gt=number).order_by("story__number").first(),
+        "before": alike.filter(sample__number__lt=number).order_by("-sample__number").first(),
+        "after": alike.filter(sample__number__gt=number).order_by("sample__number").first(),
     }
 
 
-def others_of(place: RunItem) -> dict[str, list[RunItem]]:
-    """The story's stages by the same model, this one too, and the same stage by other models."""
-    here = place.among().filter(entrant__run=place.entrant.run_id, story=place.story_id)
+def others_of(place: RunItem) -> dict[str, list[Any]]:
+    """The sample's steps with the same model's items, this one too, and the same step by other models."""
+    here = place.among().filter(entrant__run=place.entrant.run_id, sample=place.sample_id)
     here = here.select_related("entrant").order_by("entrant__position")
     here = here.only("stage", "score", "repaired_score", "unusable", "call_id", "entrant__name", "entrant__position")
     rows = list(here.filter(Q(entrant=place.entrant_id) | Q(stage=place.stage)))
-    order = list(Stage.values)
-    own = sorted((row for row in rows if row.entrant_id == place.entrant_id), key=lambda row: order.index(row.stage))
-    return {"stages": own, "models": [row for row in rows if row.entrant_id != place.entrant_id]}
+    steps = suite_named(place.entrant.run.suite).steps
+    own = {row.stage: row for row in rows if row.entrant_id == place.entrant_id}
+    return {
+        "stages": [(step, own[step.key]) for step in steps if step.key in own],
+        "models": [row for row in rows if row.entrant_id != place.entrant_id],
+    }

@@ -22,7 +22,7 @@ class _Testing(Purpose):
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         held = _held(items)
         return {
-            item.pk: request_of(one.story, one.pairs, draft_run(one.test)) if (one := held.get(item.pk)) else GONE
+            item.pk: request_of(one.sample, one.pairs, draft_run(one.test)) if (one := held.get(item.pk)) else GONE
             for item in items
         }
 
@@ -45,12 +45,12 @@ class _Testing(Purpose):
 
 def _held(items: Sequence[Item]) -> dict[int, JudgeTestItem]:
     rows = JudgeTestItem.objects.filter(item__in=items)
-    return {one.item_id: one for one in rows.select_related("story", "test__project", "test__dataset", "test__judge")}
+    return {one.item_id: one for one in rows.select_related("sample", "test__project", "test__dataset", "test__judge")}
 
 
 def counts_of(item: JudgeTestItem, answer: str) -> list[int | None]:
     """The MatchCount of each predicted row, None where the answer gives none."""
-    record = record_of(item.story.record)
+    record = record_of(item.sample.record)
     gold = [record.rows[at] for at in sorted(pair["gold"] for pair in item.pairs)]
     predicted = [PredictedRow(pair["actor"], pair["belief"], "") for pair in item.pairs]
     return read_counts(answer, predicted, gold, structured=item.test.form == Form.STRUCTURED)[0]

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from annotation.models import Project, User
 from annotation.services import audit
-from benchmark.models import Dataset, DatasetStory, JudgeTest, JudgeTestItem, Run, Stage
+from benchmark.models import Dataset, DatasetSample, JudgeTest, JudgeTestItem, Run, Stage
 from benchmark.services.asking import question_of
 from benchmark.services.judge_versions import version_of
 from benchmark.services.plans import Plan, RunRefused, prompt_hashes
@@ -54,7 +54,7 @@ def is_wanted(plan: Plan, draft: Run) -> bool:
     return standing_test(draft) is None
 
 
-Calls = list[tuple[DatasetStory, list[dict[str, Any]]]]
+Calls = list[tuple[DatasetSample, list[dict[str, Any]]]]
 """(story, its pairs as `JudgeTestItem` has them) of each call."""
 
 
@@ -66,7 +66,7 @@ def calls_of(dataset: Dataset, params: Mapping[str, Any]) -> Calls:
 @lru_cache(8)
 def _calls(dataset: int, digest: str, left_out: tuple[int, ...]) -> Calls:
     """By digest, as another database's dataset may have the same id."""
-    held = DatasetStory.objects.filter(dataset=dataset).exclude(split=CALIBRATION_SPLIT).exclude(number__in=left_out)
+    held = DatasetSample.objects.filter(dataset=dataset).exclude(split=CALIBRATION_SPLIT).exclude(number__in=left_out)
     stories = {story.number: story for story in held.defer("votes", "methods", "adjudications")}
     rows = {number: [(one["actor"], one["belief"]) for one in story.beliefs] for number, story in stories.items()}
     found = contrast_calls(rows, most=MOST_CALLS, seed=SEED)
@@ -78,7 +78,7 @@ def _plain(pair: Pair, rows: Sequence[Row]) -> dict[str, Any]:
     return {"kind": pair.kind.value, "actor": actor, "belief": belief, "gold": rows.index(pair.gold)}
 
 
-def request_of(story: DatasetStory, pairs: Sequence[Mapping[str, Any]], run: Run) -> Request:
+def request_of(story: DatasetSample, pairs: Sequence[Mapping[str, Any]], run: Run) -> Request:
     """The call about the pairs: the made rows as predictions, the rows that they were made of, in the order of the story, as gold."""
     record = record_of(story.record)
     gold = [record.rows[at] for at in sorted(pair["gold"] for pair in pairs)]
@@ -166,9 +166,9 @@ def _started(by: User | None, run: Run, version: str, calls: Calls, now: datetim
         project=run.project, dataset=run.dataset, judge=run.judge, version=version, form=run.form, prompt_set=run.prompt_set,
         params={name: run.params[name] for name in names if name in run.params} | {"level": run.level}, job=job, created_by=by,
     )  # fmt: skip
-    insert_rows(JudgeTestItem, ("test", "story", "pairs"), [(test.pk, story.pk, pairs) for story, pairs in calls])
+    insert_rows(JudgeTestItem, ("test", "sample", "pairs"), [(test.pk, story.pk, pairs) for story, pairs in calls])
     held = {int(key): pk for key, pk in Item.objects.filter(job=job).values_list("key", "pk")}
-    rows = JudgeTestItem.objects.filter(test=test).values_list("story_id", "pk")
+    rows = JudgeTestItem.objects.filter(test=test).values_list("sample_id", "pk")
     update_rows(JudgeTestItem, ["item"], [(held[story], pk) for story, pk in rows])
     audit.record(
         by=by, project=run.project, action="judge.tested", target=test.uid, judge=run.judge.name, calls=len(calls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from benchmark.models import DatasetStory, Stage
+from benchmark.models import DatasetSample, Stage
 from benchmark.services.asking import NO_ANSWERS, prompt_set_named, stage_request
 from benchmark.services.estimates import Part
 from benchmark.services.judge_tests import PURPOSE as TESTS
@@ -25,7 +25,7 @@ Answers = dict[int, str]
 
 
 def known_answers(
-    plan: Plan, stories: Sequence[DatasetStory], parts: Sequence[Part]
+    plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]
 ) -> dict[tuple[int, str], set[int]]:
     """Dataset stories by (endpoint id of the model, stage). A judgement is looked for where its extraction is known.
 
@@ -49,13 +49,13 @@ def known_answers(
 
 
 def _taken_over(plan: Plan, model: Endpoint) -> Answers:
-    return dict(extracted_by(plan.source, model).values_list("story_id", "call__answer"))
+    return dict(extracted_by(plan.source, model).values_list("sample_id", "call__answer"))
 
 
 class _Seeker:
     """Makes each story's question once for all models."""
 
-    def __init__(self, plan: Plan, stories: Sequence[DatasetStory]) -> None:
+    def __init__(self, plan: Plan, stories: Sequence[DatasetSample]) -> None:
         self.prompts, self.draft = prompt_set_named(plan.prompt_set, plan.dataset.project), draft_of(plan, stories)
         self.requests: dict[tuple[str, int], Request] = {}
 
@@ -77,13 +77,13 @@ class _Seeker:
         asked = {story.pk: test_request(story, pairs, self.draft) for story, pairs in calls}
         return _found(part.asked, asked, texts=False) if _has_answers(part.asked) else {}
 
-    def _once(self, story: DatasetStory, stage: str) -> Request:
+    def _once(self, story: DatasetSample, stage: str) -> Request:
         key = (stage, story.pk)
         if key not in self.requests:
             self.requests[key] = self._request(story, stage)
         return self.requests[key]
 
-    def _request(self, story: DatasetStory, stage: str, answers: Mapping[str, str] = NO_ANSWERS) -> Request:
+    def _request(self, story: DatasetSample, stage: str, answers: Mapping[str, str] = NO_ANSWERS) -> Request:
         return stage_request(story, stage, self.draft, self.prompts, answers)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from benchmark.models import DatasetStory, Run, StoryScores
+from benchmark.models import DatasetSample, Run, StoryScores
 from benchmark.services.human_results import gold_without_person, labels_by
 from benchmark.services.leaderboards import people_of
 from benchmark.services.reports import report_of
@@ -43,7 +43,7 @@ def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
     ]
 
 
-def cells_of(run: Run, person: Person, story: DatasetStory) -> list[dict[str, Any]]:
+def cells_of(run: Run, person: Person, story: DatasetSample) -> list[dict[str, Any]]:
     """{actor, belief, cells: [{gold, said, settled}]} of each proposition, none of a story without a label of the person. `gold` is without
     what the person had to do with it where the others settle the cell, else (`settled` is empty) the label that stands; `said` is empty in a
     cell without one."""

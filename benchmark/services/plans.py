@@ -9,7 +9,7 @@ from decimal import Decimal
 from django.db.models import Q, QuerySet
 
 from annotation.domain.shipped_schemas import OMNITOM
-from benchmark.models import LAUNCHED, Dataset, DatasetStory, Form, Run, RunItem, Stage
+from benchmark.models import LAUNCHED, Dataset, DatasetSample, Form, Run, RunItem, Stage
 from benchmark.services.asking import prompt_set_named, reads_prompts
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.omnitom.prompting import LEVELS, MAX_EXAMPLES, BadPromptSet, PromptSet
@@ -64,7 +64,7 @@ def stages_of(endpoint: Endpoint) -> tuple[str, ...]:
     return LAUNCHED if endpoint.tasks is None else endpoint.tasks
 
 
-def check(plan: Plan) -> list[DatasetStory]:
+def check(plan: Plan) -> list[DatasetSample]:
     """The stories that the plan takes. Raises RunRefused with one sentence, also for what could not be asked later."""
     _check_schema(plan)
     _check_stages(plan)
@@ -147,13 +147,13 @@ def check_room(plan: Plan) -> None:
             )
 
 
-def _stories(plan: Plan) -> list[DatasetStory]:
-    stories = list(plan.dataset.stories.selected(split=plan.split, category=plan.category, limit=plan.limit))
+def _stories(plan: Plan) -> list[DatasetSample]:
+    stories = list(plan.dataset.samples.selected(split=plan.split, category=plan.category, limit=plan.limit))
     if not stories:
         raise RunRefused("The choice of split and category leaves no story of this dataset.", "split")
     if plan.source is None or set(plan.stages) != {Stage.JUDGE}:
         return stories
-    rows = [row for one in plan.endpoints for row in ended_extractions(plan.source, one).values_list("story", "call")]
+    rows = [row for one in plan.endpoints for row in ended_extractions(plan.source, one).values_list("sample", "call")]
     asked, answered = {story for story, _ in rows}, {story for story, call in rows if call}
     if any(story.pk in answered for story in stories):
         return [story for story in stories if story.pk in asked]

@@ -104,7 +104,7 @@ def _scored(runs: Sequence[Run]) -> dict[int, list[int]]:
 def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
     """Each entrant's and person's figures with `by_story`, and the numbers of the stories."""
     seed = run.params.get("seed", 1)
-    asked = set(RunItem.objects.filter(entrant__run=run).values_list("story_id", flat=True))
+    asked = set(RunItem.objects.filter(entrant__run=run).values_list("sample_id", flat=True))
     records = records_of(run.dataset, asked)
     held = chain(each_results(run, records), ((None, one) for one in human_results(run, records)))
     return [_row(pk, one, seed) for pk, one in held], [record.story_id for record in records.values()]

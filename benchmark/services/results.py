@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from benchmark.models import Dataset, DatasetStory, Entrant, Form, Run, RunItem, Stage
+from benchmark.models import Dataset, DatasetSample, Entrant, Form, Run, RunItem, Stage
 from benchmark.suites.omnitom.item_readings import stage1_of, stage2_of
 from benchmark.suites.omnitom.official import STRUCTURED, why_none
 from benchmark.suites.omnitom.records import Record, record_of
@@ -56,7 +56,7 @@ class Results:
 
 def records_of(dataset: Dataset, stories: set[int] | None = None) -> dict[int, Record]:
     """By dataset story id, in the order of the corpus."""
-    rows = DatasetStory.objects.filter(dataset=dataset).defer("votes", "methods", "adjudications")
+    rows = DatasetSample.objects.filter(dataset=dataset).defer("votes", "methods", "adjudications")
     return {row.pk: record_of(row.record) for row in rows if stories is None or row.pk in stories}
 
 
@@ -77,10 +77,10 @@ def _results(entrant: Entrant, records: Mapping[int, Record]) -> Results:
     extractions, extracted = _extractions(found, entrant, records)
     told: dict[str, dict[int, str]] = {"stage1": {}, "stage2": {}}
     judging = Stage.JUDGE in entrant.run.stages and bool(extractions)
-    places = RunItem.objects.filter(entrant=entrant, stage__in=FIGURES).order_by("story__position")
+    places = RunItem.objects.filter(entrant=entrant, stage__in=FIGURES).order_by("sample__position")
     judged = set()
     for story, stage, official, repaired, unusable, state in places.values_list(
-        "story_id", "stage", "official", "repaired", "unusable", "item__state"
+        "sample_id", "stage", "official", "repaired", "unusable", "item__state"
     ):
         record, answered = records[story], repaired is not None
         if none := _why_none(entrant.run, record, stage, official, repaired, extracted=story in extracted):
@@ -150,10 +150,10 @@ def _extractions(
     found: Results, entrant: Entrant, records: Mapping[int, Record]
 ) -> tuple[dict[int, str], dict[int, dict]]:
     """By story why its extraction is of no use, "" where it is; and what was read of each that there is."""
-    rows = RunItem.objects.filter(entrant=entrant, stage=Stage.EXTRACT).order_by("story__position")
+    rows = RunItem.objects.filter(entrant=entrant, stage=Stage.EXTRACT).order_by("sample__position")
     held, extracted = {}, {}
     for story, unusable, call, state, repaired in rows.values_list(
-        "story_id", "unusable", "call_id", "item__state", "repaired"
+        "sample_id", "unusable", "call_id", "item__state", "repaired"
     ):
         held[story] = why = unusable or ("" if call else WITHOUT_CALL.get(state, OPEN))
         if call:

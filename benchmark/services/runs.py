@@ -12,7 +12,7 @@ from django.db import transaction
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import JUDGED_AT, DatasetStory, Entrant, Form, Run, RunItem, Stage
+from benchmark.models import JUDGED_AT, DatasetSample, Entrant, Form, Run, RunItem, Stage
 from benchmark.services.in_context import calibration_of, examples_used
 from benchmark.services.judge_tests import ensure_test
 from benchmark.services.plans import (
@@ -39,7 +39,7 @@ EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", "read again", "followed up"
 """What a run's `spec.later` lists."""
 
 
-def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[DatasetStory] = ()) -> Run:
+def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[DatasetSample] = ()) -> Run:
     """A run that works, on `stories` of the dataset where given, else on those that the plan selects. Raises RunRefused; then
     nothing was made."""
     stories = stories or check(plan)
@@ -50,7 +50,7 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
         raise RunRefused(str(error), "batch" if plan.batch else "endpoints") from error
 
 
-def _start(by: User | None, plan: Plan, stories: Sequence[DatasetStory], now: datetime) -> Run:
+def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime) -> Run:
     project = plan.dataset.project
     names = ", ".join(one.name for one in plan.endpoints[:3]) + (" …" if len(plan.endpoints) > 3 else "")
     title = (plan.title or f"{names}: {', '.join(plan.stages)}")[:200]
@@ -72,7 +72,7 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetStory], now: da
     return run
 
 
-def draft_of(plan: Plan, stories: Sequence[DatasetStory]) -> Run:
+def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
     """The run that the plan would make on these stories, for asking what it would ask; it is not saved."""
     return Run(
         project=plan.dataset.project, dataset=plan.dataset, suite=SUITE, form=plan.form, level=plan.level,
@@ -80,7 +80,7 @@ def draft_of(plan: Plan, stories: Sequence[DatasetStory]) -> Run:
     )  # fmt: skip
 
 
-def _params(plan: Plan, stories: Sequence[DatasetStory]) -> dict[str, Any]:
+def _params(plan: Plan, stories: Sequence[DatasetSample]) -> dict[str, Any]:
     names = (
         "judge_level", "shots", "examples", "examples_from", "with_story", "split", "category", "limit", "max_tokens", "seed", "batch",
         "self_test",
@@ -90,7 +90,7 @@ def _params(plan: Plan, stories: Sequence[DatasetStory]) -> dict[str, Any]:
     return held | {"stories": len(stories), "budget": str(plan.budget) if plan.budget is not None else None}
 
 
-def _spec(plan: Plan, run: Run, stories: Sequence[DatasetStory]) -> dict[str, Any]:
+def _spec(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> dict[str, Any]:
     """Everything that made the run besides what its rows say: versions, hashes, examples, and the endpoints as they are now."""
     return {
         "dataset": {"version": plan.dataset.version, "digest": plan.dataset.digest},
@@ -101,7 +101,7 @@ def _spec(plan: Plan, run: Run, stories: Sequence[DatasetStory]) -> dict[str, An
     }
 
 
-def _examples(plan: Plan, run: Run, stories: Sequence[DatasetStory]) -> list[dict[str, Any]]:
+def _examples(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
     """What `examples_used` says; of extractions that were taken over, what it said of them."""
     taken = plan.source.spec.get("examples", ()) if plan.source else ()
     return [
@@ -110,7 +110,9 @@ def _examples(plan: Plan, run: Run, stories: Sequence[DatasetStory]) -> list[dic
     ]
 
 
-def _enter(run: Run, plan: Plan, endpoints: Iterable[Endpoint], stories: Sequence[DatasetStory], now: datetime) -> None:
+def _enter(
+    run: Run, plan: Plan, endpoints: Iterable[Endpoint], stories: Sequence[DatasetSample], now: datetime
+) -> None:
     start = run.entrants.count()
     for position, endpoint in enumerate(endpoints, start):
         entrant = Entrant.objects.create(
@@ -119,7 +121,9 @@ def _enter(run: Run, plan: Plan, endpoints: Iterable[Endpoint], stories: Sequenc
         _add_places(run, entrant, own_stages(plan, endpoint), stories, now)
 
 
-def _add_places(run: Run, entrant: Entrant, own: Sequence[str], stories: Sequence[DatasetStory], now: datetime) -> None:
+def _add_places(
+    run: Run, entrant: Entrant, own: Sequence[str], stories: Sequence[DatasetSample], now: datetime
+) -> None:
     """Its rows and their items. Judging waits for the extraction (services/evaluating.py) or takes the source's."""
     for stage in own:
         if stage != Stage.JUDGE:
@@ -130,21 +134,21 @@ def _add_places(run: Run, entrant: Entrant, own: Sequence[str], stories: Sequenc
     add_work(run=run, places=list(work.select_related("entrant__endpoint")), now=now)
 
 
-_NEW = ("entrant", "story", "stage", "unusable")
+_NEW = ("entrant", "sample", "stage", "unusable")
 
 
-def _take_over(run: Run, entrant: Entrant, stories: Sequence[DatasetStory]) -> None:
+def _take_over(run: Run, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
     """The source's extractions become this run's, call by call; each gets a place for its new judgement. One that was lost is lost
     here too, and its place says why."""
     held = ended_extractions(run.source, entrant.endpoint).values_list(
-        "story_id", "call_id", "repaired", "unusable", "item__state"
+        "sample_id", "call_id", "repaired", "unusable", "item__state"
     )
     read = {
         story: (call, repaired, unusable if call else unusable or WITHOUT_CALL[state])
         for story, call, repaired, unusable, state in held
     }
     mine = [story for story in stories if story.pk in read]
-    fields = ("entrant", "story", "stage", "call", "repaired", "unusable")
+    fields = ("entrant", "sample", "stage", "call", "repaired", "unusable")
     insert_rows(RunItem, fields, [(entrant.pk, one.pk, Stage.EXTRACT, *read[one.pk]) for one in mine])
     insert_rows(RunItem, _NEW, [(entrant.pk, one.pk, Stage.JUDGE, "") for one in mine if read[one.pk][0]])
 
@@ -171,7 +175,7 @@ def extend_run(
     by: User | None,
     run: Run,
     endpoints: Sequence[Endpoint] = (),
-    stories: Sequence[DatasetStory] = (),
+    stories: Sequence[DatasetSample] = (),
     now: datetime,
 ) -> int:
     """More models, or more stories of its dataset; what is there stays. Returns how many places are new. Raises RunRefused."""
@@ -205,11 +209,11 @@ class Extension:
 
     plan: Plan
     added: list[Endpoint]
-    fresh: list[DatasetStory]
-    stories: list[DatasetStory]
+    fresh: list[DatasetSample]
+    stories: list[DatasetSample]
 
 
-def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[DatasetStory]) -> Extension:
+def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[DatasetSample]) -> Extension:
     """Raises RunRefused where these models cannot join the run, or a story is shown in its prompts."""
     plan, here = plan_of(run), _stories_of(run)
     there, models = {one.pk for one in here}, {one.pk for one in plan.endpoints}
@@ -266,12 +270,12 @@ def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
     return start_run(by=by, plan=plan, now=now, stories=stories)
 
 
-def again_of(run: Run) -> tuple[Plan, list[DatasetStory]]:
+def again_of(run: Run) -> tuple[Plan, list[DatasetSample]]:
     """The plan and the stories of the same once more. Raises RunRefused where it can no longer be launched."""
     plan = plan_of(run)
     check(plan)
     return plan, _stories_of(run)
 
 
-def _stories_of(run: Run) -> list[DatasetStory]:
-    return list(DatasetStory.objects.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("story")))
+def _stories_of(run: Run) -> list[DatasetSample]:
+    return list(DatasetSample.objects.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("sample")))

@@ -23,7 +23,7 @@ class Selection:
 
 def selections_of(dataset: Dataset, reports: Mapping[int, Any], runs: Sequence[Run]) -> list[Selection]:
     """Those that some run covers, the largest first: all stories, splits, and what else a run was made on."""
-    rows = list(dataset.stories.values_list("number", "split"))
+    rows = list(dataset.samples.values_list("number", "split"))
     found = [Selection("", f"All {len(rows):,} stories", frozenset(number for number, _ in rows))]
     for split in sorted({split for _, split in rows if split}):
         found.append(_split(split, (number for number, of in rows if of == split)))
@@ -42,7 +42,7 @@ def selection_named(dataset: Dataset, key: str) -> Selection | None:
         run = Run.objects.filter(dataset=dataset, uid=key.removeprefix(OF_RUN)).first()
         found = run and _of_run(run, report_of(run)["numbers"])
     else:
-        found = key and _split(key, dataset.stories.filter(split=key).values_list("number", flat=True))
+        found = key and _split(key, dataset.samples.filter(split=key).values_list("number", flat=True))
     return found if found and found.stories else None
 
 

@@ -18,9 +18,9 @@ T = TypeVar("T")
 class Sample:
     """What one prompt is about.
 
-    `key` is unique within its dataset. `cluster` is the unit that is resampled: the story or conversation that samples have in common.
-    `content` is what a model may be shown, `gold` what answers are scored against, both plain data; `category` and `split` are empty where
-    there are none.
+    `key` is unique within its dataset. `cluster` is the unit that is resampled: the story or conversation that samples have in common; `group`
+    names the samples that count together. `content` is what a model may be shown, `gold` what answers are scored against, both plain data;
+    `category`, `split` and `group` are empty where there are none.
     """
 
     key: str
@@ -29,6 +29,7 @@ class Sample:
     gold: Mapping[str, Any]
     category: str = ""
     split: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)

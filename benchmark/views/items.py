@@ -12,10 +12,11 @@ from django.views.decorators.http import require_GET
 
 from benchmark.access import closed_to, report_access, run_access, run_item_of, shared_item_of
 from benchmark.forms.items import ItemFilter
-from benchmark.models import Entrant, Run, RunItem, SharedItem, Stage
+from benchmark.models import Entrant, Run, RunItem, SharedItem
 from benchmark.services import evidence
 from benchmark.services import items as service
 from benchmark.services.item_rows import asks_for_rows, rows_of_items
+from benchmark.suites.registry import suite_named
 from workers.models import Call
 
 ITEMS_A_PAGE = 50
@@ -68,11 +69,17 @@ def _listed(
     sorted_by = query.pop("sort", None)
     query.pop("page", None)
     filters = query.urlencode()
+    suite = suite_named(run.suite)
     return {
         "form": form,
         "page": page,
         "rows": [
-            {"place": one, "state": service.state_of(one), "meant": (meant or {}).get(one.pk)}
+            {
+                "place": one,
+                "state": service.state_of(one),
+                "meant": (meant or {}).get(one.pk),
+                "step": suite.step(one.stage),
+            }
             for one in page.object_list
         ],
         "by_rows": meant is not None,
@@ -110,7 +117,7 @@ def _told(place: RunItem | SharedItem, call: Call | None, closed: frozenset[int]
         "asked": evidence.asked_of(call, evidence.texts_of(place.entrant.run.project, closed)),
         "answer": evidence.shortened(call.answer) if call and call.answer else None,
         "shown": evidence.readings_shown(place),
-        "stage": Stage(place.stage),
+        "stage": suite_named(place.entrant.run.suite).step(place.stage),
         **service.neighbours(place, closed),
         "others": service.others_of(place),
     }
@@ -131,6 +138,6 @@ def _file(place: RunItem | SharedItem) -> HttpResponse:
     if place.call is None:
         raise Http404("There is no answer yet.")
     response = HttpResponse(place.call.answer, content_type="text/plain; charset=utf-8")
-    name = f"story-{place.story.number}-{place.stage}-{place.pk}.txt"
+    name = f"story-{place.sample.number}-{place.stage}-{place.pk}.txt"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

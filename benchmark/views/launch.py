@@ -14,7 +14,7 @@ from annotation.access import project_access
 from annotation.models import Role
 from benchmark.access import RunAccess, run_access
 from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm
-from benchmark.models import LAUNCHED, DatasetStory, Run, Stage
+from benchmark.models import LAUNCHED, DatasetSample, Run, Stage
 from benchmark.services import estimates
 from benchmark.services.asking import prompt_set_named, reads_prompts
 from benchmark.services.evaluating import read_again
@@ -81,7 +81,7 @@ def estimate(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/launch/_estimate.html", access.context | shown)
 
 
-Asked = tuple[Plan, Sequence[DatasetStory], list[estimates.Part]]
+Asked = tuple[Plan, Sequence[DatasetSample], list[estimates.Part]]
 
 
 def _estimated(request: HttpRequest, form, asked: Callable[[], Asked]) -> dict:

@@ -61,7 +61,7 @@ def story(request: HttpRequest, slug: str, uid: str, person: str, number: int) -
     """The labels of one story, for experts and admins: annotators never see how one of them labelled. Raises PermissionDenied for those
     who have open work on it: gold stands beside them."""
     access, held = _person(request, slug, uid, person, role=Role.EXPERT)
-    row = get_object_or_404(access.run.dataset.stories, number=number)
+    row = get_object_or_404(access.run.dataset.samples, number=number)
     schema = access.run.dataset.schema
     check_open(access.project, row.number)
     rows = service.cells_of(access.run, held, row)

@@ -228,7 +228,7 @@ def test_nothing_is_said_of_missing_answers_where_they_do_not_differ(world, clie
 def test_pictures_by_category_and_volume_have_bounds(world):
     """A refusal in a category leaves its score open; rows a story have no bound, and the caption says why."""
     item = RunItem.objects.filter(entrant__run=world.run, stage="judge", entrant__name="omniscient").first()
-    RunItem.objects.filter(entrant=item.entrant, story=item.story).update(unusable="the model refused")
+    RunItem.objects.filter(entrant=item.entrant, sample=item.sample).update(unusable="the model refused")
     forget_report(world.run)
     found = figures_of(document_of(world.run))
     drawn = found["f1-by-category-repaired"].draw(format="svg")

@@ -37,7 +37,7 @@ from annotation.forms.agreement import AgreementFilter
 from annotation.forms.corpus import StoryFilter
 from annotation.models import Assignment, GoldLabel, Membership, Method, Proposition, PropositionFlag, Role, User
 from benchmark.forms.items import ItemFilter
-from benchmark.models import Audience, DatasetStory, ResultsVisibility, RunItem, SharedItem, Stage
+from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem, SharedItem, Stage
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
 from benchmark.services.documents import document_of, figures_of, tables_of
@@ -73,7 +73,7 @@ def world(tmp_path) -> ResultsWorld:
 
 def _planted(folder) -> ResultsWorld:
     held = results_world(folder)
-    for story in held.dataset.stories.select_related("story"):
+    for story in held.dataset.samples.select_related("story"):
         _plant(story)
     held.project = held.dataset.project
     for slot, (name, number) in enumerate(LABELLED_BY.items(), 1):
@@ -89,12 +89,12 @@ def _planted(folder) -> ResultsWorld:
     return held
 
 
-def _plant(story: DatasetStory) -> None:
+def _plant(story: DatasetSample) -> None:
     for belief in story.beliefs:
         belief["labels"] = belief["labels"] | {PLANTED: frozen_word(story.number)}
     told = [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]
     story.votes, story.adjudications = {"bob": told, "zoe": told}, {"esi": told}
-    story.save(update_fields=["beliefs", "votes", "adjudications"])
+    story.save(update_fields=["gold", "votes", "adjudications"])
     for row in Proposition.objects.gold_of(story.story):
         row.imported_labels = row.imported_labels | {PLANTED: present_word(story.number)}
         row.save(update_fields=["imported_labels"])
@@ -136,7 +136,7 @@ def choices(world: ResultsWorld) -> dict[str, list]:
     numbers = [1, DECIDED_BY_ESI, *LABELLED_BY.values()]
     stories = world.project.stories.filter(number__in=numbers)
     rows = [Proposition.objects.gold_of(one).first().uid for one in stories]
-    items = RunItem.objects.filter(entrant__run=world.run, story__number__in=numbers)
+    items = RunItem.objects.filter(entrant__run=world.run, sample__number__in=numbers)
     document = document_of(world.run)
     flag = PropositionFlag.objects.create(
         proposition=Proposition.objects.get(uid=rows[0]), author=world.bob, kind="reword", remark="?"
@@ -169,7 +169,7 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
     if "compar" in name:
         people = f"a={first}&b={world.run.uid}.p1"
         readings = product(("stage1", "stage2"), ("official", "repaired"))
-        category = world.dataset.stories.get(number=8).category
+        category = world.dataset.samples.get(number=8).category
         return [people, *(f"a={first}&b={second}&stage={s}&reading={r}&category={category}" for s, r in readings)]
     if name.startswith(("benchmark:leaderboard", "benchmark:differences")):
         return ["", "runs=all&over=every", "reading=official&over=every&show=person", f"split=run:{world.alone.uid}"]
@@ -181,7 +181,7 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
 def addresses(world: ResultsWorld) -> list[tuple[str, str]]:
     """(name, address) of everything that answers to GET, of several to one view each with another of its queries."""
     held, found = choices(world), []
-    kept = SharedItem.objects.filter(report=world.reports[0], story__number__in=held["number"], stage=Stage.LABEL)
+    kept = SharedItem.objects.filter(report=world.reports[0], sample__number__in=held["number"], stage=Stage.LABEL)
     frozen = {"pk": list(kept.values_list("pk", flat=True)), "report": [world.reports[0].uid]}
     for name, parameters in URLS:
         own = held | (frozen if name in ("benchmark:shared_item", "benchmark:shared_answer") else {})
@@ -269,7 +269,7 @@ def test_every_filter_is_walked():
 # --- the walk -----------------------------------------------------------------------------------------------------------------
 def _with_addresses(folder) -> tuple[ResultsWorld, list[tuple[str, str]]]:
     world = _planted(folder)
-    category = world.dataset.stories.get(number=8).category
+    category = world.dataset.samples.get(number=8).category
     world.alone = world.another("majority", stages=("label",), judge=None, category=category)
     return world, addresses(world)
 
@@ -380,10 +380,10 @@ def test_only_figures_over_all_stories_depend_on_open_gold(site):
 
 
 def _told_with(site, at: int) -> dict[str, str]:
-    story = site.world.dataset.stories.get(number=8)
+    story = site.world.dataset.samples.get(number=8)
     for belief in story.beliefs:
         belief["labels"] = {one.key: one.values[at] for one in OMNITOM.dimensions}
-    story.save(update_fields=["beliefs"])
+    story.save(update_fields=["gold"])
     forget_report(site.world.run)
     told = site.told(site.world.bob, "benchmark:", filters=True, but=FIGURES_OVER_ALL)
     return {address: _plain(text) for address, text in told.items()}
@@ -397,12 +397,12 @@ def _plain(text: str) -> str:
 # --- single ways --------------------------------------------------------------------------------------------------------------
 def test_an_item_that_shows_an_open_story_as_an_example_does_not_show_it(world, client):
     """Level 4 shows solved stories; story 8 is of story 1's category and serves as an example for it."""
-    DatasetStory.objects.filter(dataset=world.dataset, number=8).update(split="calibration")
+    DatasetSample.objects.filter(dataset=world.dataset, number=8).update(split="calibration")
     _legal(world, 8)
     show(world, Audience.EVERYONE, False)
     run = world.another(HOSTILE, stages=("label",), judge=None, level=4, examples_from="calibration", limit=1)
     item = RunItem.objects.get(entrant__run=run, stage=Stage.LABEL)
-    assert item.story.number == 1 and item.story.category == world.dataset.stories.get(number=8).category
+    assert item.sample.number == 1 and item.sample.category == world.dataset.samples.get(number=8).category
     solved = "This is story 8."
     address = f"{world.base}/runs/{run.uid}/items/{item.pk}/"
     client.force_login(world.alice)
@@ -414,18 +414,18 @@ def test_an_item_that_shows_an_open_story_as_an_example_does_not_show_it(world, 
 
 
 def _legal(world, number: int) -> None:
-    story = world.dataset.stories.get(number=number)
+    story = world.dataset.samples.get(number=number)
     for belief in story.beliefs:
         belief["labels"][PLANTED] = "Neutral"
-    story.save(update_fields=["beliefs"])
+    story.save(update_fields=["gold"])
 
 
 def test_figures_over_few_stories_wait(world, client):
     """A run about the open story alone would tell of it in every figure."""
     show(world, Audience.EVERYONE, False)
-    category = world.dataset.stories.get(number=8).category
+    category = world.dataset.samples.get(number=8).category
     run = world.another("majority", stages=("label",), judge=None, category=category)
-    assert 8 in RunItem.objects.filter(entrant__run=run).values_list("story__number", flat=True)
+    assert 8 in RunItem.objects.filter(entrant__run=run).values_list("sample__number", flat=True)
     client.force_login(world.bob)
     base = f"{world.base}/runs/{run.uid}"
     for address in (
@@ -464,7 +464,7 @@ def test_pages_say_what_waits(world, client):
         assert "You still have work to do on 1 of these stories." in page, path
     lines = client.get(f"{world.base}/runs/{world.run.uid}/scores.csv").getvalue().decode().splitlines()
     withheld = [line for line in lines if "withheld: you still have work to do on this story" in line]
-    assert len(withheld) == RunItem.objects.filter(entrant__run=world.run, story__number=8).count()
+    assert len(withheld) == RunItem.objects.filter(entrant__run=world.run, sample__number=8).count()
     assert all(",,," in line for line in withheld)
 
 

@@ -58,7 +58,7 @@ def test_a_category_is_compared_on_its_own_stories(world):
     """Nine stories in seven categories' turn: two categories have two stories, the others one, which has no interval."""
     rows = {row["what"]: row for row in compared(world)["rows"] if row["category"]}
     assert sorted(row["n"] for row in rows.values()) == [1, 1, 1, 1, 1, 2, 2]
-    for story in world.dataset.stories.all():
+    for story in world.dataset.samples.all():
         if rows[story.category]["n"] == 1:
             one, other = by_hand(world)[story.number]
             assert rows[story.category]["value"] == pytest.approx(one - other)
@@ -84,7 +84,7 @@ def test_the_page_opens_both_items_of_a_story(world, client):
     page = client.get(f"{world.base}/results/compare/", {"a": world.entrant("majority"), "b": world.entrant("random")})
     story = compared(world)["stories"][0]["number"]
     for name in ("majority", "random"):
-        place = RunItem.objects.get(entrant__run=world.run, entrant__name=name, stage="label", story__number=story)
+        place = RunItem.objects.get(entrant__run=world.run, entrant__name=name, stage="label", sample__number=story)
         address = f"{world.base}/runs/{world.run.uid}/items/{place.pk}/"
         assert address in page.content.decode()
         assert client.get(address).status_code == 200

@@ -72,7 +72,7 @@ def test_the_page_filters_sorts_and_opens_the_comparison(world, client):
         return [row["cells"][column]["text"] for row in answer.context["table"]["rows"]]
 
     assert len(texts("over=every", 0)) == 24
-    category = world.dataset.stories.first().category
+    category = world.dataset.samples.first().category
     assert set(texts(f"over={category}", 2)) == {category}
     assert texts("model=no such", 0) == []
     assert len(texts("model=RANDOM", 0)) == 2

@@ -184,7 +184,7 @@ def test_the_official_folder(world, client, base):
     assert {manifest[name] for name in nothing} == {None} and manifest["stages"] == ["extract", "judge", "metrics"]
     assert (manifest["judge_fewshots"], manifest["include_story_context"]) == (0, False)
     records = [json.loads(line) for line in archive.read(manifest["dataset_path"]).decode().splitlines()]
-    assert records == [story.record for story in world.dataset.stories.all()]
+    assert records == [story.record for story in world.dataset.samples.all()]
     expected = scores_of(world.run)["omniscient"]["official"]["stage1"]
     stories = list(csv.DictReader(io.StringIO(archive.read("metrics/stage1_story_metrics.csv").decode(), newline="")))
     assert stories == expected["stories"]
@@ -227,7 +227,7 @@ def test_the_manifest_names_the_provider_and_no_temperature_that_was_not_sent(wo
 def test_the_raw_folder_holds_what_was_sent_and_what_came_back(world, client, base):
     client.force_login(world.alice)
     raw = output(world, client, base, HOSTILE).read("labeling/raw/story_003.txt").decode()
-    story = world.dataset.stories.get(number=3)
+    story = world.dataset.samples.get(number=3)
     assert MUTE in raw and story.text in raw and raw.startswith("[SYSTEM]")
 
 

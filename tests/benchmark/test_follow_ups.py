@@ -123,7 +123,10 @@ def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, form)
 def test_the_question_is_the_same_conversation_with_only_these_rows(cast, gold, form):
     run = followed_up(run_of(cast, gold, form))
     first, later = (
-        RunItem.objects.filter(entrant__run=run, stage=stage).order_by("story").select_related("call", "story").first()
+        RunItem.objects.filter(entrant__run=run, stage=stage)
+        .order_by("sample")
+        .select_related("call", "sample")
+        .first()
         for stage in (Stage.JUDGE, Stage.FOLLOW_UP)
     )
     assert first.call_id != later.call_id and first.call.key != later.call.key
@@ -131,12 +134,12 @@ def test_the_question_is_the_same_conversation_with_only_these_rows(cast, gold, 
     assert messages[: len(before)] == before
     assert messages[len(before)] == {"role": "assistant", "content": first.call.answer.strip()}
     asked = messages[-1]["content"]
-    gold_rows = [(one["actor"], one["belief"]) for one in first.story.beliefs]
+    gold_rows = [(one["actor"], one["belief"]) for one in first.sample.beliefs]
     assert gold_rows[-1][1] in asked and all(belief not in asked for _, belief in gold_rows[:-1])
     if form == "structured":
         held = later.call.request["schema"]["properties"]["gold"]["items"]["properties"]
         assert held["id"]["enum"] == [len(gold_rows)]
-        extraction = RunItem.objects.get(entrant=first.entrant, story=first.story, stage=Stage.EXTRACT).call.answer
+        extraction = RunItem.objects.get(entrant=first.entrant, sample=first.sample, stage=Stage.EXTRACT).call.answer
         matched = later.call.request["schema"]["$defs"]["prediction"]["enum"]
         assert matched == list(range(1, len(read_extraction(extraction, structured=True)) + 1))
 

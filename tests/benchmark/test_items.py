@@ -77,7 +77,7 @@ def answering(cast, gold, text: str, stage: str, **plan):
     FUNCTIONS["answers as told"] = lambda body: text  # options are JSON, which PostgreSQL keeps without NUL
     model = make_endpoint("model", options={"function": "answers as told"})
     run = work_off(started(cast, gold, [model], ["extract", "judge"] if stage == "judge" else [stage], **plan))
-    return run, RunItem.objects.filter(entrant__run=run, stage=stage).order_by("story__position").first()
+    return run, RunItem.objects.filter(entrant__run=run, stage=stage).order_by("sample__position").first()
 
 
 def page(client, address: str) -> str:
@@ -214,7 +214,7 @@ def test_prose_beside_a_table_is_a_row_to_the_official_parser_alone(alice, cast,
 
 
 def test_a_judgement_shows_counts_on_both_sides(alice, run):
-    place = RunItem.objects.filter(entrant__run=run, stage="judge").order_by("story__position").first()
+    place = RunItem.objects.filter(entrant__run=run, stage="judge").order_by("sample__position").first()
     shown = alice.get(at(run, f"{place.pk}/")).context["shown"]
     (predicted,) = shown["predicted"]
     assert [row["repaired"] for row in predicted["rows"]] == place.repaired["pred"]
@@ -239,7 +239,7 @@ def test_the_prompt_and_the_answer_are_those_of_the_call(alice, cast, gold):
     run, place = answering(cast, gold, "Nothing to say.", "label")
     told = page(alice, at(run, f"{place.pk}/"))
     assert "Nothing to say." in told and "Unusable: no usable row" in told
-    assert place.story.text in told and "call in the ledger" not in told
+    assert place.sample.text in told and "call in the ledger" not in told
     system = place.call.request["messages"][0]["content"]
     assert system.splitlines()[0] in told
     cast.alice.is_superuser = True
@@ -260,22 +260,22 @@ def test_a_place_that_failed_or_waits_says_so(alice, cast, gold):
 
 
 def test_neighbours_and_other_stages_are_a_step_away(alice, run):
-    places = list(RunItem.objects.filter(entrant__name="majority").order_by("story__position"))
+    places = list(RunItem.objects.filter(entrant__name="majority").order_by("sample__position"))
     first, second = (alice.get(at(run, f"{one.pk}/")).context for one in places[:2])
     assert first["before"] is None and first["after"].pk == places[1].pk and second["before"].pk == places[0].pk
     assert [one.entrant.name for one in first["others"]["models"]] == ["random"]
     judged = RunItem.objects.filter(stage="judge").first()
     stages = alice.get(at(run, f"{judged.pk}/")).context["others"]["stages"]
-    assert [one.stage for one in stages] == ["extract", "judge"]
+    assert [(step.label, one.stage) for step, one in stages] == [("Extraction", "extract"), ("Judging", "judge")]
 
 
 # --- who may ---------------------------------------------------------------------------------------------------------------------
 def test_nobody_sees_gold_beside_a_story_that_they_still_label(client, cast, run, seat):
     ResultsVisibility.objects.create(project=cast.project, audience=Audience.EVERYONE)
-    place = RunItem.objects.filter(entrant__run=run, stage="label").order_by("story__position").first()
+    place = RunItem.objects.filter(entrant__run=run, stage="label").order_by("sample__position").first()
     client.force_login(cast.bob)
     assert client.get(at(run, f"{place.pk}/")).status_code == 200
-    seat(place.story.story)
+    seat(place.sample.story)
     for tail in ("", "answer/"):
         assert client.get(at(run, f"{place.pk}/{tail}")).status_code == 403
 

@@ -59,7 +59,7 @@ def test_a_lost_extraction_is_missing_when_it_is_judged_anew(source, models, nam
     before = scores_of(source)["flaky"]
     run = judged(source, models, *names)
     after = scores_of(run) if len(names) == 1 else scores_of(run)["flaky"]
-    number = lost(source).get().story.number
+    number = lost(source).get().sample.number
     assert after["official"]["reason"]["stage1"].startswith(f"Story {number} has no answer for extract")
     assert after["official"]["stage1"] is None is before["official"]["stage1"]
     assert after["repaired"]["stage1"]["overall"] == before["repaired"]["stage1"]["overall"]

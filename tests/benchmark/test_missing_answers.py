@@ -32,10 +32,10 @@ def world(tmp_path) -> ResultsWorld:
     """`random` refuses all stories but two. Of these it has six labels of seven right, which is more than `majority` has on average, and less
     than `majority` has there: all."""
     held = results_world(tmp_path)
-    places = RunItem.objects.filter(entrant__run=held.run, stage="label").select_related("story")
+    places = RunItem.objects.filter(entrant__run=held.run, stage="label").select_related("sample")
     for item in places.filter(entrant__name__in=("majority", "random")):
-        if item.story.number <= KEPT:
-            gold = [[row["labels"][name] for name in DIMENSIONS] for row in item.story.beliefs]
+        if item.sample.number <= KEPT:
+            gold = [[row["labels"][name] for name in DIMENSIONS] for row in item.sample.beliefs]
             wrong = item.entrant.name == "random"
             said = [[*row[:-1], "" if wrong else row[-1]] for row in gold]
             RunItem.objects.filter(pk=item.pk).update(repaired=item.repaired | {"predicted": said})

@@ -157,7 +157,7 @@ def test_a_judge_run_again_alone_makes_judge_calls_only(world):
 def test_an_extended_run_makes_only_what_is_new(world):
     run = world.run(limit=20)
     assert world.paid == 60
-    more = list(world.dataset.stories.selected()[:35])
+    more = list(world.dataset.samples.selected()[:35])
     assert (
         extend_run(by=None, run=run, stories=more, now=timezone.now()) == 30
     )  # 15 stories, two stages; judging follows

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def world(tmp_path) -> ResultsWorld:
     """Bob labelled stories 1 to 3 as gold has them, but for the order of the first proposition of story 2; Esi decided one cell of story 3."""
     held = results_world(tmp_path)
-    for story in held.dataset.stories.order_by("position")[:3]:
+    for story in held.dataset.samples.order_by("position")[:3]:
         labels = [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]
         if story.number == 2:
             labels[0][0] = "1" if labels[0][0] != "1" else "2"
@@ -65,7 +65,7 @@ def test_a_persons_figure_opens_stories_and_labels(world, page):
 
 
 def test_a_category_has_its_own_stories(world, page):
-    category = world.dataset.stories.get(number=2).category
+    category = world.dataset.samples.get(number=2).category
     told = page(f"{world.base}/runs/{world.run.uid}/people/p1/?category={category}")
     assert [one.split("/")[-2] for one in of_people(told)] == ["2"]
     assert "labelled none" in page(f"{world.base}/runs/{world.run.uid}/people/p1/?category=none")
@@ -77,7 +77,7 @@ def test_an_experts_decisions_are_those_cells_alone(world, page):
     [story] = of_people(told)
     told = page(story)
     # one decision; of every other cell only the gold stands there
-    cells = len(world.dataset.stories.get(number=3).beliefs) * len(DIMENSIONS)
+    cells = len(world.dataset.samples.get(number=3).beliefs) * len(DIMENSIONS)
     assert told.count("icon-check") == 1 and told.count(">gold ") == cells - 1
 
 

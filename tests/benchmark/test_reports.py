@@ -130,7 +130,7 @@ def test_a_report_belongs_to_its_project(world, client):
 def test_a_shared_report_holds_no_user_name(world, client):
     from benchmark.suites.omnitom.labels import DIMENSIONS
 
-    for story in world.dataset.stories.all():
+    for story in world.dataset.samples.all():
         story.votes = {"bob": [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]}
         story.save(update_fields=["votes"])
     forget_report(world.run)

@@ -35,7 +35,7 @@ def world(tmp_path) -> ResultsWorld:
 @pytest.fixture
 def pages(world) -> list[str]:
     """Every address below results and runs that shows something of models to who may see it."""
-    story = world.dataset.stories.first()
+    story = world.dataset.samples.first()
     story.votes = {"zoe": [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]}
     story.save(update_fields=["votes"])
     forget_report(world.run)

@@ -118,7 +118,7 @@ def test_missing_answers_that_differ_are_said_where_two_are_compared(world):
 def test_a_comparison_counts_what_is_missing_of_the_stories_that_are_compared(skipped):
     one, other = (f"{skipped.uid}.{skipped.entrants.get(name=name).pk}" for name in NAMES)
     entries = pair_of(skipped.project, one, other)[1]["stage1"]
-    numbers = list(RunItem.objects.filter(entrant__run=skipped).values_list("story__number", flat=True).distinct())
+    numbers = list(RunItem.objects.filter(entrant__run=skipped).values_list("sample__number", flat=True).distinct())
     part = Selection(key="part", label="two stories", stories=frozenset(numbers[:2]))
     for selection, rows in ((None, 2 * STORIES), (part, 4)):
         [told] = compare(entries, "stage1", "repaired", selection)["lead"]

@@ -106,7 +106,7 @@ def test_without_wait_nothing_is_asked_yet(dataset):
 
 
 def test_split_category_limit_and_several_models(dataset):
-    category = dataset.stories.first().category
+    category = dataset.samples.first().category
     told = run("--stage", "label", "--endpoint", "majority", "--endpoint", "random", "--category", category, "--wait")
     assert told["items"]["done"] == 4  # two stories of each of seven categories
     assert told["scores"].keys() == {"majority", "random"}

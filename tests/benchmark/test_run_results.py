@@ -252,7 +252,7 @@ def test_an_older_report_is_computed_anew(world):
 
 def test_people_are_rows_with_a_caution_and_without_their_names(world, client, address):
     """Bob labelled three stories as gold has them, so he is right in every cell of these."""
-    for story in world.dataset.stories.order_by("position")[:3]:
+    for story in world.dataset.samples.order_by("position")[:3]:
         story.votes = {"bob": [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]}
         story.save(update_fields=["votes"])
     forget_report(world.run)

@@ -139,8 +139,8 @@ def test_judging_anew_takes_extractions_over_and_calls_the_judge_alone(dataset, 
         assert RunItem.objects.filter(entrant__run=anew, stage=stage).count() == 8
     taken = RunItem.objects.filter(entrant__run=anew, stage=Stage.EXTRACT)
     held = RunItem.objects.filter(entrant__run=extracted, stage=Stage.EXTRACT)
-    fields = ("story", "call", "repaired", "unusable")
-    assert list(taken.order_by("story").values_list(*fields)) == list(held.order_by("story").values_list(*fields))
+    fields = ("sample", "call", "repaired", "unusable")
+    assert list(taken.order_by("sample").values_list(*fields)) == list(held.order_by("sample").values_list(*fields))
     assert read_again(by=None, run=anew, now=NOW()) == 0
     # a threshold of 1 finds fewer pairs than 0.55
     strictly, before = (scores_of(one)["official"]["stage1"]["overall"]["recall"] for one in (anew, extracted))
@@ -187,7 +187,7 @@ def test_plan_of_gives_back_what_was_launched(dataset, majority, lexical):
 def test_extending_adds_stories_and_models_and_leaves_what_is_there(dataset, majority):
     run = worked_off(started(dataset=dataset, endpoints=[majority], stages=["label"], limit=3))
     held = set(RunItem.objects.values_list("pk", "call"))
-    made = extend_run(by=None, run=run, stories=list(dataset.stories.selected()[:5]), now=NOW())
+    made = extend_run(by=None, run=run, stories=list(dataset.samples.selected()[:5]), now=NOW())
     assert (made, run.job.state) == (2, "running")
     other = endpoint("random", "baseline")
     assert extend_run(by=None, run=run, endpoints=[majority, other], now=NOW()) == 5
@@ -208,7 +208,7 @@ def test_a_cancelled_run_is_not_extended(dataset, majority):
     run = started(dataset=dataset, endpoints=[majority], stages=["label"], limit=3)
     cancel_job(job=run.job, now=NOW())
     with pytest.raises(RunRefused, match=r"^The run was cancelled; run it again instead\.$"):
-        extend_run(by=None, run=run, stories=list(dataset.stories.all()), now=NOW())
+        extend_run(by=None, run=run, stories=list(dataset.samples.all()), now=NOW())
 
 
 def test_structured_and_text_are_asked_and_read_differently(dataset):
@@ -252,7 +252,7 @@ def test_the_report_is_kept_until_an_item_changes(dataset, majority, django_asse
     RunReport.objects.update(figures=first | {"marked": True})
     with django_assert_max_num_queries(2):
         assert report_of(run)["marked"]
-    extend_run(by=None, run=run, stories=list(dataset.stories.all()), now=NOW())
+    extend_run(by=None, run=run, stories=list(dataset.samples.all()), now=NOW())
     part = report_of(run)  # five stories have no answer yet
     assert "marked" not in part
     row = part["entrants"][0]["stage2"]
@@ -267,7 +267,7 @@ def test_people_are_scored_like_models(db):
     run = worked_off(
         started(dataset=data, endpoints=[endpoint("random-labels", "baseline", model="random")], stages=["label"])
     )
-    stories = list(data.stories.all())
+    stories = list(data.samples.all())
     people = {one.name: one for one in human_results(run, records_of(data)) if one.role == "annotator"}
     assert people.keys() == {name for story in stories for name in story.votes}
     rows = {row["name"]: row for row in report_of(run)["entrants"]}

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from benchmark.models import DatasetStory, Run
+from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import reads_prompts
 from benchmark.services.estimates import Part, estimate_of
 from benchmark.services.judge_tests import SELF_TEST, standing_test, summaries_of
@@ -58,7 +58,9 @@ def check_examples(count: int | None, option: str, level: int, of: str) -> None:
         )
 
 
-def say_before(parts: Sequence[Part], plan: Plan, stories: Sequence[DatasetStory], tell: Callable[[str], None]) -> None:
+def say_before(
+    parts: Sequence[Part], plan: Plan, stories: Sequence[DatasetSample], tell: Callable[[str], None]
+) -> None:
     """What may cost something, before anything is asked."""
     if not any(reads_prompts(one.asked) for one in parts):
         return

@@ -140,7 +140,7 @@ def _extended(run: Run, options: dict[str, Any], tell: Callable[[str], None]) ->
     if options["stories"] or where:
         if (options["limit"] or 0) < 0:
             raise ValueError(f"--limit is {options['limit']}; expected 0 or more stories.")
-        stories = list(run.dataset.stories.selected(**{name: options[name] for name in where}))
+        stories = list(run.dataset.samples.selected(**{name: options[name] for name in where}))
         if not stories:
             raise ValueError("The choice of split and category leaves no story of the run's dataset.")
     endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"] or ())]
