@@ -1,0 +1,28 @@
+"""The options of a question: their letters, and their texts without them."""
+
+from __future__ import annotations
+
+import re
+
+LETTERS = "ABCD"
+
+
+def clean_option(text: str, letter: str) -> str:
+    """Return the text of an option without the letter that it carries, such as `A. `, `A.` or `A: `, and without outer space.
+
+    Only the option's own letter goes, only at the start: `attraction C.` stays as it is.
+    """
+    return re.sub(rf"\A\s*{letter}\s*[.:、)．：）](?![A-Za-z]\.)", "", text, count=1).strip()
+
+
+def clean_option_officially(text: str, letter: str) -> str:
+    """Return the text as the released code cleans it: letter, dot and space are removed wherever they stand.
+
+    `A.是` keeps its letter, which then shows the place that the option had before it was shuffled.
+    """
+    return text.replace(f"{letter}. ", "")
+
+
+def clean_options(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the texts of all options of a question, in their original order, without their letters."""
+    return tuple(clean_option(text, letter) for text, letter in zip(texts, LETTERS, strict=False))

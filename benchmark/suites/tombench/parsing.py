@@ -1,0 +1,42 @@
+"""Which option an answer chooses: as the released code extracts it, and as a person reads it."""
+
+from __future__ import annotations
+
+import re
+
+from benchmark.suites.tombench.committed_letters import committed_letter
+from benchmark.suites.tombench.options import LETTERS
+from benchmark.suites.tombench.shuffling import Shown
+
+_LAST_CAPITAL = re.compile(rf"[{LETTERS}](?=[^{LETTERS}]*\Z)")
+
+
+def extract_official(answer: str) -> str:
+    """Return the letter that the released code takes from an answer: always one of A to D.
+
+    The first of these that there is: `[[A]]`, `[[B]]`, `[[C]]`, `[[D]]`, tried in this order and not in the order of the text;
+    `[A]` to `[D]` likewise; the last capital A to D, also inside a word; `A`.
+    """
+    for form in ("[[{}]]", "[{}]"):
+        for letter in LETTERS:
+            if form.format(letter) in answer:
+                return letter
+    last = _LAST_CAPITAL.search(answer)
+    return last[0] if last else "A"
+
+
+def read_official(answer: str, shown: Shown) -> str:
+    """Return the original letter of the option that the released code takes an answer for.
+
+    Empty where the letter stands for no option that was shown: a vote like any other, which is never right.
+    """
+    return shown.original_of[extract_official(answer)]
+
+
+def read_repaired(answer: str, shown: Shown) -> str | None:
+    """Return the original letter of the option that an answer commits to, None where it commits to none.
+
+    An answer that names none, that leaves it between several, or that names a letter that was not shown chooses nothing.
+    """
+    letter = committed_letter(answer, shown.texts)
+    return None if letter is None else shown.original_of[letter]

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark.suites.tombench.metrics import (
+    Accuracy,
+    VotedItem,
+    is_correct,
+    is_correct_officially,
+    majority,
+    majority_vote,
+    official_accuracies,
+    repaired_accuracies,
+)
+
+VOTES = st.lists(st.sampled_from([*"ABCD", "", None]), min_size=1, max_size=7)
+
+
+def item(votes, gold="A", task="Hinting Task Test", ability="Intention: Intentions explanations"):
+    return VotedItem(task, ability, gold, tuple(votes))
+
+
+def test_the_earliest_vote_wins_a_tie():
+    assert majority("BAABC") == "B"
+    assert majority(["", "A", "", "A", "B"]) == ""
+    assert majority([]) is None
+
+
+def test_a_try_that_chose_nothing_is_no_vote():
+    assert majority_vote([None, None, None, "C", "D"]) == "C"
+    assert majority_vote([None] * 5) is None
+
+
+@given(VOTES)
+def test_the_majority_is_a_vote_that_no_other_outnumbers(votes):
+    cast = [vote for vote in votes if vote is not None]
+    chosen = majority_vote(votes)
+    assert (chosen is None) == (not cast)
+    if cast:
+        counts = Counter(cast)
+        assert counts[chosen] == max(counts.values())
+        assert not any(counts[one] == counts[chosen] for one in cast[: cast.index(chosen)])
+
+
+@pytest.mark.parametrize(("cell", "officially"), [("A", True), ("A. ", False), ("B", False)])
+def test_the_answer_cell(cell, officially):
+    assert is_correct_officially(item("AAAAA", cell)) is officially
+    assert is_correct(item("AAAAA", cell)) is (cell[0] == "A")
+
+
+def test_an_item_without_a_vote_is_wrong_and_counted():
+    # three items: one right, one wrong, one unparsed: 1/3 of all, 1/2 of those with a vote
+    found = repaired_accuracies([item("AAABB"), item("BBBAA"), item([None] * 5)])
+    assert found.overall == Accuracy(items=3, correct=1, unparsed=1)
+    assert (found.overall.value, found.overall.value_of_parsed) == (1 / 3, 1 / 2)
+    assert repaired_accuracies([item([None] * 5)]).overall.value_of_parsed is None
+
+
+def test_nothing_right_is_zero_and_not_missing():
+    for accuracies in (official_accuracies, repaired_accuracies):
+        found = accuracies([item("BBBBB"), item("BBBBB", task="Multiple Desires", ability="Desire: Multiple desires")])
+        assert {name: one.value for name, one in found.tasks.items()} == {"Hinting Task Test": 0, "Multiple Desires": 0}
+        assert {one.value for one in found.abilities.values()} == {0.0}
+
+
+def test_overall_pools_items_and_the_mean_of_tasks_does_not():
+    # First: 1 of 3, Second: 1 of 1; pooled 2/4, mean (1/3 + 1) / 2
+    votes = [item("A", task="First"), item("B", task="First"), item("B", task="First"), item("A", task="Second")]
+    found = official_accuracies(votes)
+    assert found.overall.value == 2 / 4
+    assert found.task_mean == pytest.approx(2 / 3)
+
+
+def test_an_ability_with_a_space_behind_it_is_another_one_officially():
+    items = [item("A", ability="Desire"), item("B", ability="Desire ")]
+    assert list(official_accuracies(items).abilities) == ["Desire", "Desire "]
+    assert repaired_accuracies(items).abilities == {"Desire": Accuracy(2, 1, 0)}
+
+
+def test_no_item_has_no_accuracy():
+    found = official_accuracies([])
+    assert (found.overall, found.task_mean, dict(found.tasks), dict(found.abilities)) == (None, None, {}, {})
+
+
+@given(st.lists(st.tuples(VOTES, st.sampled_from("ABCD"), st.sampled_from(["First", "Second"])), max_size=12))
+def test_groups_add_up_to_the_whole(rows):
+    found = repaired_accuracies([item(votes, gold, task, f"{task} ability") for votes, gold, task in rows])
+    assert sum(one.items for one in found.tasks.values()) == len(rows)
+    whole = found.overall or Accuracy(0, 0, 0)
+    assert sum(one.correct for one in found.abilities.values()) == whole.correct
+    assert whole.correct + whole.unparsed <= whole.items

@@ -1,0 +1,210 @@
+"""What answers are read as. The official extraction has its cases in test_vectors.py too."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmark.suites.tombench.committed_letters import committed_letter
+from benchmark.suites.tombench.options import clean_option, clean_option_officially
+from benchmark.suites.tombench.parsing import extract_official, read_official, read_repaired
+from benchmark.suites.tombench.shuffling import show
+
+OPTIONS = ("Tote bag", "Handbag", "Briefcase", "Backpack")
+ANSWERS = [
+    ("[[A]]", "A"),
+    ("[[B]] then [[A]]", "A"),
+    ("[[c]]", "C"),
+    ("A", "A"),
+    ("The answer is B.", "B"),
+    ("I Don't know", None),
+    ("Answer", None),
+    ("", None),
+    ("答案是C", "C"),
+    ("[A] [[B]]", "B"),
+    ("B or C", None),
+    ("[[E]]", None),
+    ("DABC", None),
+    ("a", "A"),
+    ("[[A", "A"),
+    ("Cannot", None),
+    ("**B**", "B"),
+    ("答案：B", "B"),
+    ("(B)", "B"),
+    ("Answer: B", "B"),
+    ("（Ｂ）", "B"),
+    ("It could be [[B]] or [[C]]", None),
+    ("A or B? I choose D", "D"),
+    ("[[C]] not [[A]]", "C"),
+    ("D. because", "D"),
+    ("(c)", "C"),
+    ("[[ D ]]", "D"),
+    ("I think that option B is right; All others are wrong.", "B"),
+    ("Answer: C\nDone", "C"),
+    ("no idea", None),
+    ("cannot say", None),
+    ("42", None),
+    ("Handbag", "B"),
+    ("The answer is Handbag.", "B"),
+    ("**Answer:** Handbag", "B"),
+    ("A Tote bag", "A"),
+    ("A. Tote bag\nB. Handbag\nC. Briefcase\nD. Backpack", None),
+    ("A. Tote bag\nB. Handbag\nC. Briefcase\nD. Backpack\n\nAnswer: (b)", "B"),
+    ("A man put it there", None),
+    ("The answer is a bit unclear.", None),
+    ("The answer is A man", None),
+    ("The answer is A because he saw it", "A"),
+    ("我选B", "B"),
+    ("正确答案为 B。", "B"),
+    ("选择B选项", "B"),
+    ("故选D", "D"),
+    ("选项B", "B"),
+    ("答案是A选项", "A"),
+    ("答案不是A，而是B", "B"),
+    ("不是A", None),
+    ("not A", None),
+    ("The answer is A. No wait, the answer is C.", "C"),
+    ("The answer is A or B.", None),
+    ("The answer is A, B or C", None),
+    ("The answer is B, and A is wrong", "B"),
+    ("Option A is wrong. Option B is correct.", "B"),
+    ("\\boxed{C}", "C"),
+    ("$\\boxed{\\text{C}}$", "C"),
+    ('{"answer": "B"}', "B"),
+    ("<think>[[A]] maybe</think>[[B]]", "B"),
+    ("<think>[[A]] maybe", None),
+    ("Final Answer\nB", "B"),
+    ("B\n\nBecause (A) is wrong", "B"),
+    ("B. Handbag\n\nBecause (A) is wrong", "B"),
+    ("**Answer**: **B**", "B"),
+    ("I don't choose B", None),
+    ("I'd go with option C.", "C"),
+    ("The most likely choice is (D).", "D"),
+    ("[[B. Handbag]]", "B"),
+    ("[[letter]]", None),
+    ("【B】", "B"),
+    ("答案：【[B]】", "B"),
+    ("It's B", "B"),
+    ("Tote bag\nHandbag", None),
+    ("最可能的选项是C。", "C"),
+    ("选项A不对，选项B正确", "B"),
+    ("B选项", "B"),
+    ("e.g. this", None),
+    ("Answer: A", "A"),
+    ("A.", "A"),
+    ("Answer - D", "D"),
+    ("I would choose A.", "A"),
+    ("The answer is most likely B", "B"),
+    ("answer B", "B"),
+    ("Both (A) and (B)", None),
+    ("The best option is: D)", "D"),
+    ("我认为应该选择C，因为", "C"),
+    ("选A因为", "A"),
+    ("[[B]]。不是[[A]]", "B"),
+    ("Answer: AB", None),
+    ("Options to choose: A, B, C, D", None),
+    ("**Final answer: [[A]]**", "A"),
+    ("the correct answer is\n\n**C. Briefcase**", "C"),
+    ("答案\nB", "B"),
+    ("[[A]]/[[B]]", None),
+    ("None of A, B, C, D", None),
+    ("handbag", "B"),
+    ("E", None),
+    ("The answer is not A but B", "B"),
+    ("A,B", None),
+]
+PIECES = st.sampled_from(
+    [
+        "[[A]]",
+        "[[B]]",
+        "[C]",
+        "(d)",
+        "A",
+        "B.",
+        "E",
+        "answer is ",
+        "答案是",
+        "not ",
+        " or ",
+        "和",
+        "\n",
+        "**",
+        "<think>",
+        "</think>",
+        "Handbag",
+    ]
+)
+
+
+@pytest.mark.parametrize(("answer", "letter"), ANSWERS)
+def test_the_letter_that_an_answer_commits_to(answer, letter):
+    assert committed_letter(answer, OPTIONS) == letter
+
+
+@pytest.mark.parametrize("answer", ["[[C]]", "C", "答案：D", "Answer: (c)", "**D**"])
+def test_a_letter_that_was_not_shown_chooses_nothing(answer):
+    assert committed_letter(answer, ("Yes", "No")) is None
+
+
+def test_an_option_is_repeated_as_text():
+    options = ("No one says something wrong.", "Someone says something wrong")
+    assert committed_letter("someone says something wrong.", options) == "B"
+    assert committed_letter("Let me think.\n\nNo one says something wrong", options) == "A"
+    assert committed_letter("答案是：生气。", ("高兴", "生气")) == "B"
+    assert committed_letter("Either, neither", options) is None
+
+
+def test_options_with_letters_of_their_own_are_read_as_text():
+    options = ("Ask about attraction C.", "Go to attractions A or B.")
+    assert committed_letter("Go to attractions A or B.", options) == "B"
+    assert committed_letter("Ask about attraction C.", options) == "A"
+
+
+def test_of_doubled_options_the_first_stands_for_both():
+    shown = show(("Angry", "Thrilled", "Angry", "Surprise"), (2, 3, 0, 1))
+    assert shown.originals == ("A", "D", "A", "B")
+    assert read_repaired("Angry", shown) == read_repaired("[[C]]", shown) == read_official("[[C]]", shown) == "A"
+
+
+def test_a_vote_for_a_missing_option_is_empty_officially_and_none_repaired():
+    shown = show(("Yes", "No"), (1, 0))
+    assert (read_official("[[C]]", shown), read_repaired("[[C]]", shown)) == ("", None)
+    assert (read_official("[[A]]", shown), read_repaired("[[A]]", shown)) == ("B", "B")
+    assert (read_official("no idea", shown), read_repaired("no idea", shown)) == ("B", None)
+
+
+@given(st.text() | st.lists(PIECES).map("".join), st.permutations(range(4)) | st.permutations(range(2)))
+def test_every_answer_is_read_as_an_option_or_as_none(answer, order):
+    shown = show(OPTIONS[: len(order)], tuple(order))
+    assert extract_official(answer) in "ABCD"
+    assert read_official(answer, shown) in {*shown.originals, ""}
+    assert read_repaired(answer, shown) in {*shown.originals, None}
+
+
+@given(
+    st.sampled_from("ABCD"),
+    st.sampled_from(["{}", "{}.", "({})", "**{}**", "[[{}]]", "Answer: {}", "答案：{}", "I choose {}."]),
+)
+def test_the_required_form_behind_any_other_counts(letter, form):
+    reasoning = form.format("D" if letter == "A" else "A")
+    assert committed_letter(f"{reasoning}\n\n[[{letter}]]", OPTIONS) == letter
+
+
+@pytest.mark.parametrize(
+    ("text", "letter", "cleaned", "officially"),
+    [
+        ("A. Tote bag", "A", "Tote bag", "Tote bag"),
+        ("A.是", "A", "是", "A.是"),
+        (" B. 羞愧", "B", "羞愧", " 羞愧"),
+        ("A: 有", "A", "有", "A: 有"),
+        ("A.  有 ", "A", "有", " 有 "),
+        ("B. 有", "A", "B. 有", "B. 有"),
+        ("Ask about attraction C. Then go.", "C", "Ask about attraction C. Then go.", "Ask about attraction Then go."),
+        ("Because he is tired", "B", "Because he is tired", "Because he is tired"),
+        ("A.I. decides", "A", "A.I. decides", "A.I. decides"),
+    ],
+)
+def test_the_letter_of_an_option(text, letter, cleaned, officially):
+    assert clean_option(text, letter) == cleaned
+    assert clean_option_officially(text, letter) == officially
