@@ -1,0 +1,65 @@
+"""The vectors of ToMBench, and a small copy of its folder to be damaged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark.suites.tombench import data
+from benchmark.suites.tombench.data import Item, ToMBench, read_tombench
+
+
+@pytest.fixture(scope="session")
+def vectors(shared: Path) -> dict[str, Any]:
+    return json.loads((shared / "vectors" / "tombench" / "vectors.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def tombench(shared: Path) -> ToMBench:
+    return read_tombench(shared / "data" / "ToMBench")
+
+
+@pytest.fixture(scope="session")
+def vector_items(vectors: dict[str, Any], tombench: ToMBench) -> dict[tuple[str, str], Item]:
+    """The items of the vectors by language and their name there: the task and the place in its file, from 0."""
+    held = {(item.language, f"{item.task}/{item.line - 1}"): item for item in tombench.items}
+    names = [f"{task}/{one['line']}" for task, items in vectors["items"].items() for one in items]
+    return {(language, name): held[language, name] for language in ("en", "zh") for name in names}
+
+
+def record(**changed: object) -> dict[str, object]:
+    """One line of a file, in our own words."""
+    texts = {
+        "能力\nABILITY": "Belief: Location false beliefs",
+        "序号\nINDEX": 1,
+        "故事": "伊内斯把钥匙藏在盒子里。",
+        "问题": "钥匙在哪里？",
+        "STORY": "Ines hides the key in the box.",
+        "QUESTION": "Where is the key?",
+        "答案\nANSWER": "B",
+    }
+    options = {"选项": ("A.抽屉", "B. 盒子", "C: 书包", "D. 花瓶"), "OPTION-": ("Drawer", "B. Box", "Bag", "Vase")}
+    lettered = {
+        prefix + letter: text for prefix, held in options.items() for letter, text in zip("ABCD", held, strict=True)
+    }
+    return texts | lettered | changed
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Writes a folder of two files, the second of them with the given lines, that counts as ToMBench."""
+    counts = {"First Task": data.Expected(1, 1), "Second Task": data.Expected(2, 1, 1)}
+    monkeypatch.setattr(data, "FILES", counts)
+
+    def write(*lines: object) -> Path:
+        texts = [line if isinstance(line, bytes) else json.dumps(line, ensure_ascii=False).encode() for line in lines]
+        (tmp_path / "First Task.jsonl").write_bytes(json.dumps(record()).encode() + b"\n")
+        (tmp_path / "Second Task.jsonl").write_bytes(b"".join(text + b"\n" for text in texts))
+        (tmp_path / "LICENSE").write_text("Use it well.")
+        return tmp_path
+
+    return write
