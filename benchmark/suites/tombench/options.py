@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 
 LETTERS = "ABCD"
+_BREAK = re.compile(r"\s*\n\s*")
+_BREAK_IN_CHINESE = re.compile(r"\s*\n\s*(?=[^\x00-\x7f])")
 
 
 def clean_option(text: str, letter: str) -> str:
-    """Return the text of an option without the letter that it carries, such as `A. `, `A.` or `A: `, and without outer space.
+    """Return the text of an option in one line, without the letter that it carries, such as `A. `, `A.` or `A: `, and without outer space.
 
     Only the option's own letter goes, only at the start: `attraction C.` stays as it is.
     """
-    return re.sub(rf"\A\s*{letter}\s*[.:、)．：）](?![A-Za-z]\.)", "", text, count=1).strip()
+    bare = re.sub(rf"\A\s*{letter}\s*[.:、)．：）](?![A-Za-z]\.)", "", text, count=1).strip()
+    return _BREAK.sub(" ", _BREAK_IN_CHINESE.sub("", bare))
 
 
 def clean_option_officially(text: str, letter: str) -> str:

@@ -202,6 +202,8 @@ def test_the_required_form_behind_any_other_counts(letter, form):
         ("B. 有", "A", "B. 有", "B. 有"),
         ("Ask about attraction C. Then go.", "C", "Ask about attraction C. Then go.", "Ask about attraction Then go."),
         ("Because he is tired", "B", "Because he is tired", "Because he is tired"),
+        ("A.他没有去学校\n。", "A", "他没有去学校。", "A.他没有去学校\n。"),
+        ("A. Go\r\n home", "A", "Go home", "Go\r\n home"),
         ("A.I. decides", "A", "A.I. decides", "A.I. decides"),
     ],
 )
