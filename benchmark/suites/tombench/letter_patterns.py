@@ -1,0 +1,108 @@
+"""How answers name the letter of an option, in English and Chinese.
+
+Texts are in NFKC: full-width letters and most punctuation are ASCII. Repetitions are bounded, so that no text takes long. A pattern of
+mentions has the letter in one of its groups.
+"""
+
+from __future__ import annotations
+
+import re
+
+_MARKS = r"""\s*_`"'“”‘’「」『』【】()\[\]{}<>$#"""
+_AROUND = rf"[{_MARKS}]{{0,12}}"
+_BEFORE = rf"[{_MARKS}:]{{0,12}}"
+
+
+def _any(*patterns: str) -> str:
+    return f"(?:{'|'.join(patterns)})"
+
+
+def _words(*patterns: str) -> str:
+    """Any of these, in any case, up to the end of a word."""
+    return rf"(?i:{_any(*patterns)})\b"
+
+
+# B to H stand by themselves. "A" is an article too, and a lower-case letter may be a word: they count where something ends the mention.
+_ALONE = r"(?![A-Za-z0-9]|['’]s)"
+_ENDED = _any(
+    rf"(?={_AROUND}(?:[.,:;!?。、=–—-]|[一-鿿]|\Z))",
+    rf"(?={_AROUND}{_words('because', 'since', 'as', 'and', 'or', 'but', 'not', 'is', 'option')})",
+    r"(?=[)\]}】』*\n])",
+)
+_LETTER = rf"(?<![A-Za-z0-9])(?:[B-H]{_ALONE}|[Aa-h]{_ALONE}{_ENDED})"
+
+REQUIRED_FORM = re.compile(
+    r"\[\[[\s*_`\"']{0,9}([A-Za-z])(?![A-Za-z])[\s*_`\"']{0,9}"
+    r"(?:[.:),、](?!\s*[A-H]\s*[,、\]])[^\[\]]{0,500})?\]\]"
+)
+"""`[[B]]`, also with marks or the option's text inside; not `[[A, B]]`."""
+
+_TO_BE = _words("is", r"would\s+be", r"should\s+be", r"must\s+be")
+_FILLER = _words(
+    *("the", "most", "likely", "probably", "clearly", "definitely", "therefore", "thus", "indeed", "correct", "best"),
+    *("right", "final", "option", "choice", "letter", "answer"),
+)
+_ANNOUNCEMENT = _any(
+    rf"\b(?i:answer){_BEFORE}(?:{_TO_BE}|[=-])?",
+    rf"\b(?i:choice|option){_BEFORE}(?:{_TO_BE}|[:=])",
+    r"\b" + _words("choose", "chose", "pick", "select", "selected", r"go\s+with", r"going\s+with"),
+    r"\\(?:boxed|text)",
+    "答案(?:应该|应当|应)?(?:是|为|选)?",
+    "选择?(?:了|的是|答案)?",
+)
+_VERDICT = _any(
+    r"is\s+(?i:the\s+)?(?i:most\s+likely\s+)?" + _words("correct", "right", "best", "answer", r"most\s+likely"),
+    r"(?:选项|项)?\s*[是最]{0,2}\s*(?:正确|对的|合适|答案)",
+)
+STATEMENT = re.compile(
+    rf"{_ANNOUNCEMENT}(?:\s+{_FILLER}){{0,4}}{_BEFORE}(?:选项\s*)?({_LETTER})|({_LETTER}){_AROUND}{_VERDICT}"
+)
+"""`The answer is B`, `I choose B`, `答案：B`, `选B`, `B is correct`, `B最合适`."""
+
+LONE_LINE = re.compile(rf"[{_MARKS}]*(?:(?i:option|answer|choice)|选项|答案)?{_BEFORE}([A-Ha-h])[{_MARKS}.,:!。、]*")
+"""A line that is nothing but a letter, to be matched in full."""
+
+LINE_START = re.compile(r"^[ \t*_`\"'(\[【#>-]{0,12}([A-Ha-h])[*_`\"')\]】]{0,6}[.:)、](?![A-Za-z]\.)", re.MULTILINE)
+"""`B. Handbag` at the start of a line."""
+
+MARKED = re.compile(
+    rf"[(\[【]\s{{0,9}}([A-Ha-h])\s{{0,9}}[)\]】]|\*\*\s{{0,9}}([A-H])\s{{0,9}}[.:]?\s{{0,9}}\*\*"
+    rf"|(?:\b(?i:option|choice)|选项)\s{{0,9}}[\"'“(\[*]{{0,9}}({_LETTER})"
+)
+"""`(B)`, `[B]`, `**B**`, `option B`, `选项B`."""
+
+BARE = re.compile(f"({_LETTER})")
+
+_DENYING = _any(
+    _words("not", "neither", "nor", r"rather\s+than", r"instead\s+of", "than", r"rul(?:e|es|ed|ing)\s+out"),
+    _words(r"(?:eliminat|exclud)(?:e|es|ed|ing)", r"cannot\s+be", r"could\s+not\s+be"),
+    r"(?i:n['’]t)\b",
+)
+_DENIED = _words(
+    "option", "answer", "choice", "is", "be", "choose", "pick", "select", "think", "believe", "that", "the"
+)
+DENIAL = re.compile(
+    rf"(?:{_DENYING}(?:\s+{_DENIED}){{0,5}}|(?:不|别(?=选)|没|并非|而非|排除)(?:是|选|能|会|应该?|可能|认为){{0,2}}(?:选项)?)"
+    r"[\s*_\"'“(\[]{0,9}\Z"
+)
+"""What denies a mention: the end of the text before it."""
+
+REJECTION = re.compile(
+    rf"{_AROUND}(?:(?i:is|was|seems)(?:\s+{_words('not', 'wrong', 'incorrect', 'false')}|(?i:n['’]t))"
+    r"|(?:选项|项)?\s*[是也都]{0,2}(?:不(?:是最?)?(?:对|正确|合|符|可能|成立|恰当)|错))"
+)
+"""What rejects a mention: the start of the text behind it."""
+
+_OTHER = rf"{_AROUND}(?:(?i:option)\s+|选项\s*)?{_BEFORE}([A-H])(?![A-Za-z0-9])"
+_OR = r"(?:(?i:or|and)\b|[/&和与或、]|或者|还是|以及)"
+ALTERNATIVE = re.compile(
+    rf"[{_MARKS}.]{{0,12}},?\s{{0,9}}{_OR}{_OTHER}(?!\s*(?:is|was|are|does|would|不|错))"
+    rf"|{_AROUND},{_OTHER}\s{{0,9}}(?:,|{_OR})"
+)
+"""Another letter offered beside the one before it: the start of the text behind a mention."""
+
+OPEN_THOUGHT = re.compile(r"<think>.*\Z", re.DOTALL)
+OPENING = re.compile(
+    r"\A(?:(?i:(?:the\s+)?(?:correct\s+|final\s+|best\s+)?answer)\s*(?i:is\b)?|答案(?:应该)?(?:是|为)?)\s*:?\s*"
+)
+"""What announces the text of an option."""
