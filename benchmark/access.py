@@ -27,6 +27,7 @@ from benchmark.services.boards import board
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.datasets import gold_is_frozen
 from benchmark.services.documents import Document, document_of
+from benchmark.suites.registry import group_suite, suite_named
 from workers.providers.registry import without_prompts
 
 
@@ -75,11 +76,14 @@ def dataset_of(access: ProjectAccess, version: int) -> Dataset:
 
 
 # --- what waits for open work --------------------------------------------------------------------------------------------------
-def closed_to(access: ProjectAccess) -> frozenset[int]:
+def closed_to(access: ProjectAccess, suite: str = "") -> frozenset[int]:
     """The numbers of the stories whose gold, and whatever tells of it, waits: this person still labels or decides them.
 
-    Every way to gold asks here; `tests/benchmark/test_closed_gold.py` walks all addresses.
+    None of a `suite` with samples of its own, whose numbers are others. Every way to gold asks here; `tests/benchmark/test_closed_gold.py`
+    walks all addresses.
     """
+    if suite and suite_named(suite).load:
+        return frozenset()
     stories = open_work(access)
     if not stories:
         return frozenset()
@@ -88,15 +92,15 @@ def closed_to(access: ProjectAccess) -> frozenset[int]:
     return frozenset(now) | frozenset(then)
 
 
-def check_open(access: ProjectAccess, number: int) -> None:
+def check_open(access: ProjectAccess, number: int, suite: str = "") -> None:
     """Raises PermissionDenied for who has open work on the story: gold stands beside what is shown."""
-    if number in closed_to(access):
+    if number in closed_to(access, suite):
         raise PermissionDenied("You still have work to do on this story yourself; finish it first.")
 
 
 def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
     """Raises PermissionDenied for who has open work on any story of the version: for what holds the gold of all."""
-    if count := len(closed_to(access) & set(dataset.samples.values_list("number", flat=True))):
+    if count := len(closed_to(access, dataset.suite) & set(dataset.samples.values_list("number", flat=True))):
         told = "a story" if count == 1 else f"{count:,} stories"
         raise PermissionDenied(f"This holds the gold of {told} that you still have work to do on; finish that first.")
 
@@ -105,7 +109,7 @@ def run_item_of(access: RunAccess, pk: int) -> RunItem:
     """Raises PermissionDenied for who has open work on its story."""
     held = RunItem.objects.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
     found = get_object_or_404(held, entrant__run=access.run, pk=pk)
-    check_open(access.project, found.sample.number)
+    check_open(access.project, found.sample.number, access.run.suite)
     return found
 
 
@@ -120,7 +124,7 @@ def shared_item_of(access: ProjectAccess, report: SharedReport, pk: int) -> Shar
     """Raises PermissionDenied for who has open work on its story."""
     held = report.items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call")
     found = get_object_or_404(held, pk=pk)
-    check_open(access, found.sample.number)
+    check_open(access, found.sample.number, found.entrant.run.suite)
     return found
 
 
@@ -135,7 +139,8 @@ def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
 
 
 def _opened(access: ProjectAccess, document: Document) -> Document:
-    closed, stories = closed_to(access), withheld.stories_of(document)
+    suite = next(map(group_suite, document["stages"]), "") if "stages" in document else ""
+    closed, stories = closed_to(access, suite), withheld.stories_of(document)
     if stories is not None:
         _check_enough(stories, closed)
     if document["kind"] == "comparison" and closed & stories and _tells(document.get("keys", ())):
@@ -161,7 +166,7 @@ def board_for(
     """`boards.board` as this person may see it, with `withheld`, how many of its stories wait. Raises PermissionDenied."""
     found = board(dataset, form, key, all_runs=all_runs, asked=asked)
     stories = found["chosen"].stories if found["chosen"] else frozenset()
-    closed = closed_to(access) & stories
+    closed = closed_to(access, dataset.suite) & stories
     _check_enough(stories, closed)
     if closed:
         whole = {stage: held[0] for stage, held in found["stages"].items()}
@@ -173,7 +178,8 @@ def board_for(
 
 def comparison_for(access: ProjectAccess, pair: list[dict], comparison: Comparison) -> Comparison:
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
-    closed, stories = closed_to(access), {row["number"] for row in comparison["stories"]}
+    closed = closed_to(access, group_suite(comparison["stage"]))
+    stories = {row["number"] for row in comparison["stories"]}
     telling = any(one["kind"] in withheld.TELLING for one in pair)
     if too_few(stories, closed) or (telling and closed & stories):
         raise NotComparable(withheld.sentence(len(closed & stories), len(stories)))

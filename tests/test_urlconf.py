@@ -259,7 +259,7 @@ def _place(project, call):
     params = {"stories": 1, "judge_level": 4, "shots": 3, "examples": 1, "with_story": True, "max_tokens": 9, "seed": 1}
     run = Run.objects.create(
         project=project, dataset=dataset, suite="omnitom", title="Run", stages=["label"], level=3, prompt_set="omnitom-1",
-        params=params, spec=spec, job=Job.objects.create(purpose="omnitom", title="Run", state="finished", outcome="finished"),
+        params=params, spec=spec, job=Job.objects.create(purpose="evaluation", title="Run", state="finished", outcome="finished"),
     )  # fmt: skip
     entrant = Entrant.objects.create(run=run, endpoint=call.endpoint, position=0, name="tiny")
     return RunItem.objects.create(entrant=entrant, sample=story, stage="label", call=call)

@@ -5,14 +5,15 @@ from collections.abc import Collection
 from django import forms
 
 from annotation.domain.shipped_schemas import OMNITOM
-from benchmark.models import Run, Stage
+from benchmark.models import Run
 from benchmark.services.item_rows import asks_for_rows
 from benchmark.services.items import PROBLEM_NAMES, STATE_NAMES, categories_of, parts_of
-from benchmark.services.story_scores import READINGS
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.cells import said_labels
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.registry import suite_named
+from benchmark.suites.story_scores import READINGS
 
 ALL = ("", "All")
 
@@ -27,7 +28,7 @@ class ItemFilter(forms.Form):
     ROWS = ("reading", "order", "role", "match_count", "dimension", "gold", "said")
 
     model = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
-    stage = forms.ChoiceField(required=False, choices=[ALL, *Stage.choices])
+    stage = forms.ChoiceField(required=False, choices=[ALL])
     state = forms.ChoiceField(required=False, choices=[ALL, *STATE_NAMES.items()])
     problem = forms.ChoiceField(required=False, label="Answer", choices=[ALL, *PROBLEM_NAMES.items()])
     category = forms.ChoiceField(required=False)
@@ -51,9 +52,15 @@ class ItemFilter(forms.Form):
         super().__init__(data)
         models = run.entrants.all() if entrants is None else run.entrants.filter(pk__in=entrants)
         self.fields["model"].choices = [ALL, *models.values_list("pk", "name")]
+        self.fields["stage"].choices = [ALL, *((one.key, one.label) for one in suite_named(run.suite).steps)]
+        if not suite_named(run.suite).protocol:
+            for name in self.ROWS:
+                del self.fields[name]
         self.fields["category"].choices = _choices(categories_of(run))
         self.fields["split"].choices = [ALL, *parts_of(run, data.get("split", ""))]
         dimension = data.get("dimension")
+        if "dimension" not in self.fields:
+            return
         self.fields["gold"].choices = _choices(OMNITOM[dimension].values if dimension in DIMENSIONS else ())
         self.fields["said"].choices = _choices(said_labels(dimension) if dimension in DIMENSIONS else ())
 
@@ -71,4 +78,4 @@ class ItemFilter(forms.Form):
 
     @property
     def row_fields(self) -> list:
-        return [self[name] for name in self.ROWS]
+        return [self[name] for name in self.ROWS if name in self.fields]

@@ -12,7 +12,7 @@ from core.ids import OpaqueModel
 class StoryScores(models.Model):
     """The figures of one entrant, or of one person, story by story: what comparisons and selections of stories start from.
 
-    `figures` is as `services/story_scores.py` makes it. The rows of a run are replaced together with its `RunReport`.
+    `figures` is as `suites/story_scores.py` makes it. The rows of a run are replaced together with its `RunReport`.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="story_scores")

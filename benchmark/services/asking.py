@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from annotation.domain.schema import Schema
 from annotation.models import Project
-from benchmark.models import DatasetSample, Run, RunItem, StoredPromptSet
+from benchmark.models import Dataset, DatasetSample, Run, RunItem, StoredPromptSet
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.omnitom.prompting import (
     BadPromptSet,
@@ -54,31 +54,88 @@ def request_for(item: RunItem, answers: Mapping[str, str]) -> Request | str:
     """What an item asks, or why it asks nothing. `item.sample` and `item.entrant.run.dataset` are loaded; `answers` are the raw answers to its
     story by step."""
     run = item.entrant.run
-    return suite_named(run.suite).request(question_of(run, item.sample, item.stage, answers))
+    return repeated(
+        suite_named(run.suite).request(question_of(run, item.sample, item.stage, answers, repetition=item.repetition)),
+        run,
+        item.repetition,
+    )
+
+
+def repeated(request: Request | str, run: Run, repetition: int) -> Request | str:
+    """The request at the temperature that was chosen, if any; of a repetition with the seed after that of the one before, as another draw."""
+    if isinstance(request, str):
+        return request
+    temperature = run.params.get("temperature")
+    if temperature is not None:
+        request = replace(request, temperature=temperature)
+    if not repetition:
+        return request
+    seed = None if request.seed is None else request.seed + repetition
+    return replace(request, seed=seed, sample=repetition)
 
 
 def stage_request(
-    story: DatasetSample, step: str, run: Run, prompts: PromptSet, answers: Mapping[str, str] = NO_ANSWERS
+    story: DatasetSample,
+    step: str,
+    run: Run,
+    prompts: PromptSet | None,
+    answers: Mapping[str, str] = NO_ANSWERS,
+    repetition: int = 0,
 ) -> Request | str:
     """`request_for` of an item that need not be there, with a prompt set that is loaded."""
-    return suite_named(run.suite).request(question_of(run, story, step, answers, prompts))
+    question = question_of(run, story, step, answers, prompts, repetition=repetition)
+    return repeated(suite_named(run.suite).request(question), run, repetition)
 
 
 def question_of(
-    run: Run, story: DatasetSample, step: str, answers: Mapping[str, str] = NO_ANSWERS, prompts: PromptSet | None = None
+    run: Run,
+    story: DatasetSample,
+    step: str,
+    answers: Mapping[str, str] = NO_ANSWERS,
+    prompts: PromptSet | None = None,
+    *,
+    repetition: int = 0,
 ) -> Question:
-    resources = RunResources(run, prompts or prompt_set_named(run.prompt_set, run.project))
-    return Question(sample_of(story), step, settings_of(run), resources, answers)
+    resources = RunResources(run, prompts or prompts_of(run))
+    return Question(sample_of(story), step, settings_of(run), resources, answers, repetition)
+
+
+def prompts_of(run: Run) -> PromptSet | None:
+    """The prompt set of a run, None for a suite that has its prompts in its folder. Raises BadPromptSet."""
+    return prompt_set_named(run.prompt_set, run.project) if suite_named(run.suite).protocol else None
 
 
 def settings_of(run: Run) -> dict[str, Any]:
     """What the run was launched with, for its suite; `judge_reads_prompts` says whether the judge is asked in words."""
     chosen = {"form": run.form, "level": run.level, "prompt_set": run.prompt_set}
-    return {**run.params, **chosen, "judge_reads_prompts": reads_prompts(run.judge)}
+    return {**run.params, **options_of(run), **chosen, "judge_reads_prompts": reads_prompts(run.judge)}
+
+
+def options_of(run: Run) -> dict[str, Any]:
+    """The options of its suite, with the default of those that were not chosen."""
+    chosen = run.params.get("options", {})
+    return {one.name: chosen.get(one.name, one.default) for one in suite_named(run.suite).settings}
 
 
 def sample_of(story: DatasetSample) -> Sample:
-    return Sample(story.key, story.cluster, story.content, story.gold, story.category, story.split, story.group)
+    return Sample(
+        story.key, story.cluster, story.content, story.gold, story.category, story.split, story.group, story.number
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetResources:
+    """`contract.Resources` of a dataset, before there is a run."""
+
+    dataset: Dataset
+    prompts: PromptSet | None = None
+
+    @property
+    def schema(self) -> Schema:
+        return self.dataset.schema
+
+    def derived(self, name: Hashable, compute: Callable[[Sequence[Sample]], T]) -> T:
+        return _derived(self.dataset.pk, self.dataset.digest, name, compute)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from benchmark.services.leaderboards import KEPT_SECONDS, SEED, Entry, entries_o
 from benchmark.services.reports import reports_of
 from benchmark.services.result_tables import differ_told, rows_told, shares_told
 from benchmark.services.selections import Selection
-from benchmark.services.story_scores import cases_by_story, categories_of, lacking, scores_by_story
 from benchmark.suites.registry import group_named, keys_of
+from benchmark.suites.story_scores import cases_by_story, categories_of, lacking, scores_by_story
 from core.made_by import made_by
 from core.statistics import caution, holm, mean_of, method
 

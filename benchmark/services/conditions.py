@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmark.models import Run, Stage
-from benchmark.services.asking import reads_prompts
+from benchmark.services.asking import options_of, reads_prompts
 from benchmark.services.in_context import examples_told, judge_told, wanted_by
 from benchmark.services.judge_versions import version_of
 from benchmark.suites.omnitom.prompting.choosing import SOURCES
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, suite_named
 
 FIELDS = ("judge", "prompts")
 """In the order in which they are chosen."""
@@ -36,6 +36,8 @@ def conditions_of(run: Run, stage: str, *, reads: bool) -> Conditions:
 
 
 def _prompts(run: Run, stage: str) -> list[str]:
+    if not suite_named(run.suite).protocol:
+        return _own_prompts(run, stage)
     asked = run if stage in run.spec.get("prompts", {}) or run.source is None else run.source
     told, held = (
         f"{asked.prompt_set}, level {asked.level}",
@@ -46,6 +48,30 @@ def _prompts(run: Run, stage: str) -> list[str]:
         told += f", {count} example{'s' if count > 1 else ''} from {SOURCES.get(source, source)}"
         held += [count, source]
     return [told, _digest(held)]
+
+
+def _own_prompts(run: Run, stage: str) -> list[str]:
+    """Of a suite that has its prompts in its folder: its options, how often and how freely everything was asked."""
+    options = settings_told(run)
+    held = [run.spec.get("prompts", {}).get(stage), options]
+    told = ", ".join(f"{name} {value}" for name, value in options.items())
+    return [f"{run.prompt_set}, {told}" if told else run.prompt_set, _digest(held)]
+
+
+def settings_told(run: Run) -> dict[str, str]:
+    """By name in words: the options of the run's suite, repetitions and temperature where there are any."""
+    if suite_named(run.suite).protocol:
+        return {}
+    labels = {one.name: one for one in suite_named(run.suite).settings}
+    chosen = {
+        labels[name].label.lower(): str(dict(labels[name].choices).get(value, value))
+        for name, value in options_of(run).items()
+    }
+    if (turns := run.params.get("repetitions", 1)) > 1:
+        chosen["repetitions"] = str(turns)
+    if (temperature := run.params.get("temperature")) is not None:
+        chosen["temperature"] = f"{temperature:g}"
+    return chosen
 
 
 def _judge(run: Run) -> list[str]:

@@ -61,7 +61,7 @@ class Difference:
 
 def difference(old: Dataset, new: Dataset, closed: Set[int] = frozenset()) -> Difference:
     """Stories in `closed` are taken out of both before anything is compared or counted."""
-    before, after = ({row.number: row for row in one.stories.all() if row.number not in closed} for one in (old, new))
+    before, after = ({row.number: row for row in one.samples.all() if row.number not in closed} for one in (old, new))
     found = Difference(sorted(after.keys() - before.keys()), sorted(before.keys() - after.keys()))
     pairs = ((told, getattr(old, name), getattr(new, name)) for name, told in RULES.items())
     found.rules = [one for one in pairs if one[1] != one[2]]

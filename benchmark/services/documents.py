@@ -27,10 +27,10 @@ from benchmark.services.leaderboards import Entry, run_standing
 from benchmark.services.main_table import main_table
 from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.reports import report_of
-from benchmark.services.story_scores import READINGS
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.tables import figure_of
 from benchmark.suites.registry import group_named, keys_of, ordered_keys
+from benchmark.suites.story_scores import READINGS
 
 Document = dict[str, Any]
 

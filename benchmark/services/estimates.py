@@ -11,19 +11,21 @@ from math import comb
 
 from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
 from benchmark.models import LAUNCHED, DatasetSample, Form, Run, RunItem, Stage
-from benchmark.services.asking import prompt_set_named, reads_prompts, stage_request
+from benchmark.services.asking import prompt_set_named, question_of, reads_prompts, stage_request
 from benchmark.services.judge_tests import SELF_TEST, calls_of, is_wanted
 from benchmark.services.judge_tests import request_of as test_request
-from benchmark.services.plans import Plan, check, extracted_by, own_stages
+from benchmark.services.plans import Plan, check, extracted_by, own_stages, stages_of
 from benchmark.services.runs import Extension, draft_of, plan_of
 from benchmark.suites.omnitom.prompting import PromptSet
 from benchmark.suites.omnitom.prompting.rendering import gold_table, predictions_table, propositions
 from benchmark.suites.omnitom.records import Record, record_of
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
+from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Extent, Money
 from workers.models import Endpoint
 from workers.providers.contract import Request, Usage
 
+OMNITOM = "omnitom"
 CELL_CHARACTERS = {Stage.EXTRACT: 40, Stage.LABEL: 190, Stage.JUDGE: 28}
 """What a row of structured output takes besides its texts."""
 
@@ -51,10 +53,11 @@ class Line:
     cost: Decimal | None = Decimal(0)
     most: Decimal | None = Decimal(0)
     too_long: int = 0
+    suite: str = OMNITOM
 
     @property
     def stage_name(self) -> str:
-        return "Self-test" if self.stage == SELF_TEST else Stage(self.stage).label
+        return "Self-test" if self.stage == SELF_TEST else suite_named(self.suite).step(self.stage).label
 
     def money(self, name: str) -> Money:
         """`cost` or `most` for sums."""
@@ -80,6 +83,10 @@ class Estimate:
         return sums | money | {"known": None if None in known else sum(known)}
 
 
+Known = set[tuple[int, int]]
+"""(dataset sample id, repetition) of questions whose answer the ledger has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """What is asked of a model at a stage: of `asked`, who is the judge where it is judging, about `stories`."""
@@ -99,8 +106,9 @@ def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
             if stage == Stage.JUDGE and plan.source is not None:
                 there = set(extracted_by(plan.source, model).values_list("sample_id", flat=True))
                 held = [story for story in stories if story.pk in there]
-            found.append(Part(model, stage, plan.judge if stage == Stage.JUDGE else model, held))
-    found += _test_of(plan, stories)
+            judged = plan.definition.step(stage).judged
+            found.append(Part(model, stage, plan.judge if judged else model, held))
+    found += _test_of(plan, stories) if plan.definition.protocol else []
     return [part for part in found if part.stories]
 
 
@@ -129,17 +137,18 @@ def estimate_of(
     plan: Plan,
     stories: Sequence[DatasetSample],
     parts: Sequence[Part],
-    known: Mapping[tuple[int, str], set[int]] | None = None,
+    known: Mapping[tuple[int, str], Known] | None = None,
 ) -> Estimate:
-    """`stories` are all of the run, of which its prompts' examples depend; `known` are the dataset stories whose answer the
-    ledger has, by (endpoint id of the model, stage)."""
+    """`stories` are all of the run, of which its prompts' examples depend; `known` are those whose answer the ledger has,
+    by (endpoint id of the model, stage)."""
     sizes = _sizes(plan, stories, parts)
     asked = {story.pk: story for part in parts if part.stage != SELF_TEST for story in part.stories}
     found = Estimate(sorted(asked.values(), key=_position))
     for part in parts:
         held = None if known is None else known.get((part.model.pk, part.stage), set())
         mine = {story.pk: sizes[part.stage][story.pk] for story in part.stories}
-        found.lines.append(_line(plan, Line(part.model, part.stage, part.asked), mine, held))
+        line = Line(part.model, part.stage, part.asked, suite=plan.suite)
+        found.lines.append(_line(plan, line, mine, held))
     return found
 
 
@@ -148,6 +157,11 @@ def _position(story: DatasetSample) -> int:
 
 
 def stages_asked(plan: Plan, model: Endpoint) -> list[str]:
+    """The steps at which a model of the plan, or the judge about it, is asked."""
+    if not plan.definition.protocol:
+        able = stages_of(model, plan.suite)
+        asked = [one for one in plan.definition.steps if one.chosen and one.key in plan.stages]
+        return [one.key for one in asked if one.judged or one.key in able]
     own = own_stages(plan, model)
     judged = Stage.JUDGE in plan.stages and (Stage.EXTRACT in own or plan.source is not None)
     return [stage for stage in LAUNCHED if stage in own or (judged and stage == Stage.JUDGE)]
@@ -164,11 +178,13 @@ def estimate_of_test(run: Run) -> Line:
     return _line(plan_of(run), line, test_sizes(run), None)
 
 
-def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: set[int] | None) -> Line:
-    line.calls, line.known = len(sizes), None if known is None else len(known & sizes.keys())
+def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: Known | None) -> Line:
+    turns = 1 if line.stage == SELF_TEST else plan.repetitions
+    asked = [(sample, turn) for turn in range(turns) for sample in sizes]
+    line.calls, line.known = len(asked), None if known is None else len(known & set(asked))
     if not line.asked.about.reads_prompts:  # it computes its answers from the data
         return line
-    questions = [size for story, size in sizes.items() if not known or story not in known]
+    questions = [sizes[one[0]] for one in asked if not known or one not in known]
     inputs = [size.question.tokens for size in questions]
     line.input_tokens = sum(inputs)
     line.output_tokens = sum(min(size.answer.tokens, plan.max_tokens) for size in questions)
@@ -184,7 +200,10 @@ def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: set[int] | N
 def _sizes(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[str, dict[int, Size]]:
     """By stage and dataset story id. A whole request is made for one story of each category; of the others only the data
     is measured, as the wording around it is the same for a category."""
-    prompts, draft = prompt_set_named(plan.prompt_set, plan.dataset.project), draft_of(plan, stories)
+    draft = draft_of(plan, stories)
+    if not plan.definition.protocol:
+        return _whole_sizes(plan, parts, draft)
+    prompts = prompt_set_named(plan.prompt_set, plan.dataset.project)
     measures = _measures(plan.dataset.pk)
     judge_reads_story = plan.with_story and reads_prompts(plan.judge)
     around: dict[tuple[str, str], Extent] = {}
@@ -206,6 +225,30 @@ def _sizes(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) 
                 around[stage, story.category] = whole - data
             sizes[story.pk] = Size(around[stage, story.category] + data, held.answers[plan.form, stage])
     return found
+
+
+def _whole_sizes(plan: Plan, parts: Sequence[Part], draft: Run) -> dict[str, dict[int, Size]]:
+    """Of a suite whose prompts differ from sample to sample: every request is made once."""
+    found: dict[str, dict[int, Size]] = {}
+    for part in parts:
+        sizes = found.setdefault(part.stage, {})
+        for sample in part.stories:
+            if sample.pk not in sizes:
+                question = question_of(draft, sample, part.stage, answers_expected(draft, sample, part.stage))
+                request = plan.definition.request(question)
+                asked = Extent() if isinstance(request, str) else extent_of(request)
+                sizes[sample.pk] = Size(asked, Extent.of(plan.definition.expected(question)))
+    return found
+
+
+def answers_expected(draft: Run, sample: DatasetSample, stage: str) -> dict[str, str]:
+    """What a perfect model would have answered at the steps that this one needs."""
+    suite = suite_named(draft.suite)
+    answers: dict[str, str] = {}
+    for needed in suite.step(stage).needs:
+        earlier = answers_expected(draft, sample, needed)
+        answers[needed] = suite.expected(question_of(draft, sample, needed, earlier))
+    return answers
 
 
 def test_sizes(run: Run) -> dict[int, Size]:
@@ -241,18 +284,9 @@ def _measures(dataset: int) -> dict[int, _Measure]:
     return found
 
 
-def request_of(story: DatasetSample, stage: str, draft: Run, prompts: PromptSet) -> Request:
-    """What would be asked; the judge's predictions, which nobody has yet, are as the gold table."""
-    judged = stage == Stage.JUDGE
-    answers = {Stage.EXTRACT: _perfect_extraction(draft.form, record_of(story.record))} if judged else {}
-    return stage_request(story, stage, draft, prompts, answers)
-
-
-def _perfect_extraction(form: str, record: Record) -> str:
-    if form == Form.TEXT:
-        return gold_extraction_table(record)
-    rows = [{"actor": row.actor, "belief": row.belief, "order": row.order} for row in record.shown]
-    return json.dumps({"rows": rows}, ensure_ascii=False)
+def request_of(story: DatasetSample, stage: str, draft: Run, prompts: PromptSet | None) -> Request:
+    """What would be asked; earlier answers, which nobody has yet, are those of a perfect model."""
+    return stage_request(story, stage, draft, prompts, answers_expected(draft, story, stage))
 
 
 def extent_of(request: Request) -> Extent:
@@ -292,13 +326,16 @@ def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[dict]:
     the dataset where two models have answered the same stories."""
     categories = len({story.category for story in stories})
     families = 1 + categories if categories > 1 else 1
-    models = {stage: sum(stage in stages_asked(plan, one) for one in plan.endpoints) for stage in LAUNCHED}
+    clusters = len({story.cluster for story in stories})
     out = []
-    for stage, name in ((Stage.JUDGE, "F1 of extraction"), (Stage.LABEL, "accuracy of labelling")):
-        if stage in plan.stages and models[stage]:
-            tests = max(1, comb(models[stage], 2) * families)
+    for group in plan.definition.groups:
+        stage = group.scored
+        models = sum(stage in stages_asked(plan, one) for one in plan.endpoints)
+        if stage in plan.stages and models:
+            tests = max(1, comb(models, 2) * families)
             spread = difference_sd(Aligned.of(_earlier(plan, stage)))
-            found = smallest_difference(len(stories), spread["sd"] or None, tests=tests)
+            found = smallest_difference(clusters, spread["sd"] or None, tests=tests)
+            name = f"{group.score_title[:1].lower() if group.score_title[1:2].islower() else group.score_title[:1]}{group.score_title[1:]}"
             out.append({"name": name, **found, **_in_points(found["difference"])})
     return out
 
@@ -313,7 +350,9 @@ def _in_points(difference: float | None) -> dict[str, str]:
 def _earlier(plan: Plan, stage: str) -> dict[str, dict[int, float]]:
     """Repaired scores by entrant of the newest runs on the dataset, in the form that is asked for."""
     runs = list(
-        Run.objects.filter(dataset=plan.dataset, form=plan.form).order_by("-id").values_list("pk", flat=True)[:3]
+        Run.objects.filter(dataset=plan.dataset, suite=plan.suite, form=plan.form)
+        .order_by("-id")
+        .values_list("pk", flat=True)[:3]
     )
     held = RunItem.objects.filter(entrant__run__in=runs, stage=stage, repaired_score__isnull=False)
     found: dict[str, dict[int, float]] = {}

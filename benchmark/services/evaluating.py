@@ -12,15 +12,14 @@ from django.utils import timezone
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import Run, RunItem, Stage
+from benchmark.models import Run, RunItem
 from benchmark.services.asking import question_of, request_for
 from benchmark.services.items import LOST
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.runs import PURPOSE, READ_AGAIN, add_work, note_later
 from benchmark.suites.contract import Parsed
-from benchmark.suites.omnitom.repaired import NOT_WHOLE, REFUSED, TRUNCATED
-from benchmark.suites.omnitom.results import NO_GOLD
+from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED
 from benchmark.suites.registry import suite_named, suites
 from core.bulk import insert_rows, update_rows
 from workers.models import Call, Item, ItemState, Job
@@ -94,16 +93,22 @@ def answers_of(places: Sequence[RunItem]) -> dict[int, Texts]:
         stage__in={step for steps in related.values() for step in steps},
         call__isnull=False,
     )
-    found: dict[tuple[int, int], dict[str, str]] = {}
-    for entrant, story, stage, text in held.values_list("entrant_id", "sample_id", "stage", "call__answer"):
-        found.setdefault((entrant, story), {})[stage] = text
-    return {one.pk: found.get((one.entrant_id, one.sample_id), {}) if related[one.pk] else {} for one in places}
+    found: dict[tuple[int, int, int], dict[str, str]] = {}
+    for *place, stage, text in held.values_list("entrant_id", "sample_id", "repetition", "stage", "call__answer"):
+        found.setdefault(tuple(place), {})[stage] = text
+    return {one.pk: found.get(_turn(one), {}) if related[one.pk] else {} for one in places}
+
+
+def _turn(place: RunItem) -> tuple[int, int, int]:
+    """What the items of one model about one sample share that belong to the same repetition."""
+    return place.entrant_id, place.sample_id, place.repetition
 
 
 def readings_of(place: RunItem, answer: str, texts: Texts) -> Parsed:
     """Both readings of one answer. `texts` are the answers to the same story at other steps."""
     run = place.entrant.run
-    return suite_named(run.suite).parse(question_of(run, place.sample, place.stage, texts), answer)
+    question = question_of(run, place.sample, place.stage, texts, repetition=place.repetition)
+    return suite_named(run.suite).parse(question, answer)
 
 
 def _why(call: Call, held: Parsed) -> str:
@@ -145,14 +150,14 @@ def _open_following(parsed: Sequence[RunItem]) -> None:
 
 
 def _open(step: str, before: Sequence[RunItem]) -> None:
-    wanted = [(one.entrant_id, one.sample_id) for one in before]
+    wanted = {_turn(one) for one in before}
     places = RunItem.objects.filter(
-        entrant__in={entrant for entrant, _ in wanted}, sample__in={story for _, story in wanted}, stage=step
+        entrant__in={entrant for entrant, *_ in wanted}, sample__in={sample for _, sample, _ in wanted}, stage=step
     )
-    taken = set(places.values_list("entrant_id", "sample_id"))
-    fresh = [one for one in before if (one.entrant_id, one.sample_id) not in taken]
-    fields = ("entrant", "sample", "stage", "unusable")
-    insert_rows(RunItem, fields, [(one.entrant_id, one.sample_id, step, "") for one in fresh])
+    taken = set(places.values_list("entrant_id", "sample_id", "repetition"))
+    fresh = [one for one in before if _turn(one) not in taken]
+    fields = ("entrant", "sample", "repetition", "stage", "unusable")
+    insert_rows(RunItem, fields, [(*_turn(one), step, "") for one in fresh])
     runs = {one.entrant.run_id: one.entrant.run for one in fresh}
     waiting = list(places.filter(item=None, call=None).select_related("entrant__endpoint"))
     for run in runs.values():
@@ -162,12 +167,12 @@ def _open(step: str, before: Sequence[RunItem]) -> None:
 def _complete(parsed: Sequence[RunItem]) -> None:
     """Reads the answers anew that these complete, now that both are there."""
     completing = {step.key: step.completes for suite in suites().values() for step in suite.steps if step.completes}
-    wanted = {(one.entrant_id, one.sample_id, completing[one.stage]) for one in parsed if one.stage in completing}
+    wanted = {(*_turn(one), completing[one.stage]) for one in parsed if one.stage in completing}
     if not wanted:
         return
     held = _readable(RunItem.objects.filter(entrant__in={one[0] for one in wanted}, call__isnull=False))
-    held = held.filter(sample__in={one[1] for one in wanted}, stage__in={one[2] for one in wanted})
-    _put_down([one for one in held if (one.entrant_id, one.sample_id, one.stage) in wanted])
+    held = held.filter(sample__in={one[1] for one in wanted}, stage__in={one[3] for one in wanted})
+    _put_down([one for one in held if (*_turn(one), one.stage) in wanted])
 
 
 def _readable(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
@@ -186,7 +191,7 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
             f"manage.py benchmark_run reread {run.uid}."
         )
     changed = 0
-    for stage in Stage:
+    for stage in [one.key for one in suite_named(run.suite).steps]:
         ids = list(held.filter(stage=stage).values_list("pk", flat=True))
         for at in range(0, len(ids), 200):
             changed += _read_batch(run, ids[at : at + 200])

@@ -9,7 +9,9 @@ from typing import Any
 from annotation.domain.schema import Schema
 from annotation.models import Project, Story
 from benchmark.models import JUDGED_AT, Form, RunItem, Stage
+from benchmark.services.asking import question_of
 from benchmark.services.evaluating import Texts, answers_of
+from benchmark.suites.contract import ItemView, Suite
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
 from benchmark.suites.omnitom.readings.extraction import read_extraction
 from benchmark.suites.omnitom.readings.matching import row_key
@@ -17,6 +19,7 @@ from benchmark.suites.omnitom.readings.structured import json_in, rows_in
 from benchmark.suites.omnitom.readings.values import repaired
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of
 from benchmark.suites.omnitom.repaired import judged_counts
+from benchmark.suites.registry import suite_named
 from core.texts import storable
 from workers.models import Call
 
@@ -65,6 +68,9 @@ def _text(content: Any) -> str:
 
 def readings_shown(place: RunItem) -> dict[str, Any]:
     """What the page of the place's stage shows; `place.call` has the answer."""
+    suite = suite_named(place.entrant.run.suite)
+    if not suite.protocol:
+        return _own(suite, place)
     record = record_of(place.sample.record)
     structured = place.entrant.run.form == Form.STRUCTURED
     if place.stage == Stage.EXTRACT:
@@ -75,6 +81,29 @@ def readings_shown(place: RunItem) -> dict[str, Any]:
     if place.stage == Stage.FOLLOW_UP:
         return _follow_up(place, record, texts, structured)
     return _judgement(place, record, texts, structured)
+
+
+def _own(suite: Suite, place: RunItem) -> dict[str, Any]:
+    """What the suite makes of an item, or its content, gold and readings as they are."""
+    question = question_of(
+        place.entrant.run, place.sample, place.stage, answers_of([place])[place.pk], repetition=place.repetition
+    )
+    answer = place.call.answer if place.call else None
+    if suite.item is not None:
+        return suite.item(ItemView(question, answer, place.official, place.repaired))
+    parts = {
+        "Content": question.sample.content,
+        "Gold": question.sample.gold,
+        "Official reading": place.official,
+        "Repaired reading": place.repaired,
+    }
+    return {
+        "parts": [
+            (name, [(key.replace("_", " "), _text(value)) for key, value in held.items()])
+            for name, held in parts.items()
+            if held
+        ]
+    }
 
 
 # --- extraction --------------------------------------------------------------------------------------------------------------

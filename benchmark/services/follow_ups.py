@@ -21,7 +21,7 @@ from benchmark.services.evaluating import answers_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import FOLLOWED_UP, add_work, note_later, plan_of
 from benchmark.suites.omnitom.prompting.follow_up import DIGEST
-from benchmark.suites.omnitom.repaired import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
+from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
 from core.bulk import insert_rows
 from workers.domain.pricing import Extent
 from workers.models import Job, JobState

@@ -10,9 +10,9 @@ from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
 from annotation.models import Method
 from benchmark.models import Dataset, DatasetSample, Form, Run, RunItem, Stage
 from benchmark.services.datasets import IMPORTED
-from benchmark.services.results import Results
 from benchmark.suites.omnitom.item_readings import stage2_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.measure import Results
 from benchmark.suites.omnitom.official import STRUCTURED
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import Stage2Result

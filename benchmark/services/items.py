@@ -9,8 +9,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from benchmark.models import Run, RunItem, SharedItem, Stage
 from benchmark.services.selections import OF_RUN, selection_named
-from benchmark.suites.omnitom.repaired import JUDGE_NOT_STRUCTURED, NOT_STRUCTURED
-from benchmark.suites.omnitom.results import NO_GOLD
+from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_GOLD, NOT_STRUCTURED
 from benchmark.suites.registry import suite_named
 from workers.models import ItemState
 

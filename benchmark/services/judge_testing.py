@@ -9,7 +9,7 @@ from benchmark.services.judge_tests import PURPOSE, draft_run, request_of
 from benchmark.suites.omnitom.readings.extraction import PredictedRow
 from benchmark.suites.omnitom.readings.judgement import read_counts
 from benchmark.suites.omnitom.records import record_of
-from benchmark.suites.omnitom.repaired import UNREADABLE
+from benchmark.suites.reasons import UNREADABLE
 from core.bulk import update_rows
 from workers.models import Call, Item, ItemState
 from workers.providers.contract import Request

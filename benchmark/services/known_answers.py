@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from benchmark.models import DatasetSample, Stage
-from benchmark.services.asking import NO_ANSWERS, prompt_set_named, stage_request
-from benchmark.services.estimates import Part
+from benchmark.services.asking import NO_ANSWERS, prompts_of, stage_request
+from benchmark.services.estimates import Known, Part
 from benchmark.services.judge_tests import PURPOSE as TESTS
 from benchmark.services.judge_tests import SELF_TEST, calls_of
 from benchmark.services.judge_tests import request_of as test_request
 from benchmark.services.plans import Plan, extracted_by
 from benchmark.services.runs import PURPOSE, draft_of
+from benchmark.suites.registry import suite_named
 from workers.models import Call, Endpoint
 from workers.models.call import COMPLETED
 from workers.providers import registry
@@ -24,15 +25,15 @@ _AT_ONCE = 800
 Answers = dict[int, str]
 
 
-def known_answers(
-    plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]
-) -> dict[tuple[int, str], set[int]]:
-    """Dataset stories by (endpoint id of the model, stage). A judgement is looked for where its extraction is known.
+def known_answers(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[tuple[int, str], Known]:
+    """Questions by (endpoint id of the model, stage). What needs an earlier answer is looked for where that is known.
 
     `stories` are all of the run, `parts` what is asked, a model's extraction before its judgement.
     """
     seeker = _Seeker(plan, stories)
-    found: dict[tuple[int, str], set[int]] = {}
+    if not plan.definition.protocol:
+        return {(part.model.pk, part.stage): seeker.repeated(part) for part in parts}
+    found: dict[tuple[int, str], Known] = {}
     extractions: dict[int, Answers] = {}
     for part in parts:
         if part.stage == SELF_TEST:
@@ -44,7 +45,7 @@ def known_answers(
             held = seeker.answers(part)
         if part.stage == Stage.EXTRACT:
             extractions[part.model.pk] = held
-        found[part.model.pk, part.stage] = set(held)
+        found[part.model.pk, part.stage] = {(sample, 0) for sample in held}
     return found
 
 
@@ -56,7 +57,8 @@ class _Seeker:
     """Makes each story's question once for all models."""
 
     def __init__(self, plan: Plan, stories: Sequence[DatasetSample]) -> None:
-        self.prompts, self.draft = prompt_set_named(plan.prompt_set, plan.dataset.project), draft_of(plan, stories)
+        self.draft = draft_of(plan, stories)
+        self.prompts, self.repetitions = prompts_of(self.draft), plan.repetitions
         self.requests: dict[tuple[str, int], Request] = {}
 
     def answers(self, part: Part) -> Answers:
@@ -71,6 +73,17 @@ class _Seeker:
         held = [story for story in part.stories if story.pk in extractions]
         asked = {story.pk: self._request(story, Stage.JUDGE, {Stage.EXTRACT: extractions[story.pk]}) for story in held}
         return _found(part.asked, asked, texts=False)
+
+    def repeated(self, part: Part) -> Known:
+        """Of a suite without a protocol; nothing where an earlier answer is needed, which is not looked for."""
+        if not _has_answers(part.asked) or suite_named(self.draft.suite).step(part.stage).needs:
+            return set()
+        known: Known = set()
+        for turn in range(self.repetitions):
+            asked = {one.pk: stage_request(one, part.stage, self.draft, None, repetition=turn) for one in part.stories}
+            requests = {pk: request for pk, request in asked.items() if not isinstance(request, str)}
+            known |= {(sample, turn) for sample in _found(part.asked, requests, texts=False)}
+        return known
 
     def tests(self, part: Part) -> Answers:
         calls = calls_of(self.draft.dataset, self.draft.params)

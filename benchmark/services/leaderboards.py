@@ -16,20 +16,21 @@ from django.core.cache import cache
 
 from benchmark.domain.inference import Case, Cases, differs, leaderboard
 from benchmark.models import Run, Stage, StoryScores
-from benchmark.services.conditions import FIELDS, conditions_of, named
+from benchmark.services.conditions import FIELDS, conditions_of, named, settings_told
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_tests import summaries_of
 from benchmark.services.selections import Selection
-from benchmark.services.story_scores import (
+from benchmark.suites.registry import group_named, suite_named
+from benchmark.suites.story_scores import (
     READINGS,
     cases_by_story,
     categories_of,
+    clusters_of,
     lacking,
     official_figures,
     repaired_figures,
     with_intervals,
 )
-from benchmark.suites.registry import group_named
 from core.made_by import made_by
 from core.statistics import RESAMPLES, method
 
@@ -46,6 +47,8 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
     """What of a run's settings bears on a stage's figures: of what was sent, nothing that a prompt had no use for; `reads` says whether
     there was a prompt."""
     held = run.params
+    if not suite_named(run.suite).protocol:
+        return ({"prompts": run.prompt_set} if reads else {}) | settings_told(run) | {"seed": str(held.get("seed", 1))}
     found = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
     found["seed"] = str(held.get("seed", 1))
     if reads and held.get("max_tokens"):
@@ -288,6 +291,7 @@ def _readings(columns: Mapping[str, Any], stage: str, selection: Selection, seed
 def _ranked(rated, columns, stage: str, reading: str, selection: Selection | None, seed: int) -> dict[str, Any]:
     cases: dict[str, dict[int, Case | None]] = {}
     categories: dict[int, str] = {}
+    clusters: dict[int, str] = {}
     everything: set[int] = set()
     for one in rated:
         held, stories = columns[one["scores"]][reading], selection.stories if selection else set(one["numbers"])
@@ -295,9 +299,10 @@ def _ranked(rated, columns, stage: str, reading: str, selection: Selection | Non
         if held and not (reading == "official" and lacking(held, stories)):
             cases[one["key"]] = cases_by_story(held, group_named(stage).score)
             categories |= categories_of(held)
+            clusters |= clusters_of(held)
     if not cases:
         return {"models": [], "pairs": [], "method": "", "tests": 0, "no_letters": ""}
-    return leaderboard(Cases.of(cases, everything), seed=seed, categories=categories)
+    return leaderboard(Cases.of(cases, everything, clusters), seed=seed, categories=categories)
 
 
 def run_standing(run: Run, report: Mapping[str, Any], stage: str) -> list[Entry]:

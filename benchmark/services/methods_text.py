@@ -7,13 +7,15 @@ from typing import Any
 
 from django.db.models import Min
 
-from benchmark.models import LAUNCHED, Form, Run, RunItem, Stage
-from benchmark.services.asking import reads_prompts
+from benchmark.models import Form, Run, RunItem, Stage
+from benchmark.services.asking import reads_prompts, settings_of
+from benchmark.services.conditions import settings_told
 from benchmark.services.in_context import examples_told
 from benchmark.services.judge_test_tables import notes_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.runs import READ_AGAIN
 from benchmark.services.watching import SchemaBreaker, schema_breakers
+from benchmark.suites.registry import suite_named
 from core.statistics import caution
 from judge.domain.lexical import BLIND
 from workers.models import Call
@@ -24,7 +26,7 @@ Facts = list[list[str]]
 
 def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
     """[name, value] of everything that made the run."""
-    held, spec = run.params, run.spec
+    held, spec, suite = run.params, run.spec, suite_named(run.suite)
     chosen = [f"split {held['split']}"] if held.get("split") else []
     chosen += [f"category {held['category']}"] if held.get("category") else []
     chosen += [f"the first {held['limit']}"] if held.get("limit") else []
@@ -33,23 +35,34 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Started", run.created_at.strftime("%Y-%m-%d %H:%M UTC")],
         ["Last answer", _last(report)],
         ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
-        ["Stories", f"{report['stories']:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
-        ["Label schema", f"{run.dataset.schema_version}, rules {run.dataset.rule_version}"],
-        ["Gold settled by", ", ".join(f"{name} {count:,}" for name, count in run.dataset.methods.items()) or "–"],
-        ["Stages", ", ".join(Stage(stage).label.lower() for stage in run.stages)],
+        [suite.noun[1].capitalize(), f"{report['stories']:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
+        *_data_facts(run),
+        ["Stages", ", ".join(suite.step(stage).label.lower() for stage in run.stages)],
         ["Form", Form(run.form).label],
-        ["Prompts", f"set {run.prompt_set}, level {run.level}"],
-        *[[f"Prompt of {Stage(stage).label.lower()}", f"SHA-256 {digest}"] for stage, digest in spec.get("prompts", {}).items()],
-        *[[f"Examples of {stage.label.lower()}", shown] for stage in LAUNCHED if (shown := examples_told(run, stage))],
-        *_judge_facts(run),
+        ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.protocol else "")],
+        *[[f"Prompt of {suite.step(stage).label.lower()}", f"SHA-256 {digest}"] for stage, digest in spec.get("prompts", {}).items() if digest],
+        *[[f"Examples of {one.label.lower()}", shown] for one in suite.steps if (shown := examples_told(run, one.key))],
+        *([[name.capitalize(), value] for name, value in settings_told(run).items()]),
+        *(_judge_facts(run) if any(one.judged for one in suite.steps) else []),
         *[[f"Model {one.name}", _endpoint(one.spec)] for one in run.entrants.all()],
-        *_answered(report),
+        *_answered(run, report),
         ["Longest answer", f"{held.get('max_tokens'):,} tokens" if held.get("max_tokens") else "–"],
         ["Seed", str(held.get("seed", 1))],
         *[[f"Sent to {row['name']}, {row['stage'].lower()}", row["sent"]] for row in sent_settings(run)],
         ["Code", _code(spec)],
         *[[f"{one['did'].capitalize()} {one['at'][:16].replace('T', ' ')} UTC", _later(one)] for one in spec.get("later", ())],
     ]  # fmt: skip
+
+
+def _data_facts(run: Run) -> Facts:
+    dataset = run.dataset
+    if dataset.suite:
+        files = dataset.origin.get("files", {})
+        return [["Imported", dataset.title], *[[f"File {name}", f"SHA-256 {digest}"] for name, digest in files.items()]]
+    return [
+        ["Label schema", f"{dataset.schema_version}, rules {dataset.rule_version}"],
+        ["Gold settled by", ", ".join(f"{name} {count:,}" for name, count in dataset.methods.items()) or "–"],
+    ]
 
 
 def _code(spec: Mapping[str, Any]) -> str:
@@ -97,7 +110,13 @@ def sent_settings(run: Run) -> list[dict[str, str]]:
         if body := bodies.get(row["call"]):
             shown = {name: "a JSON schema" if isinstance(value, dict) else value for name, value in body.items()}
             sent = ", ".join(f"{name}: {value}" for name, value in shown.items() if name not in _NO_SETTINGS)
-            found.append({"name": row["entrant__name"], "stage": Stage(row["stage"]).label, "sent": sent or "–"})
+            found.append(
+                {
+                    "name": row["entrant__name"],
+                    "stage": suite_named(run.suite).step(row["stage"]).label,
+                    "sent": sent or "–",
+                }
+            )
     return found
 
 
@@ -116,10 +135,11 @@ def _endpoint(spec: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _answered(report: Mapping[str, Any]) -> Facts:
+def _answered(run: Run, report: Mapping[str, Any]) -> Facts:
+    suite = suite_named(run.suite)
     return [
         [
-            f"Answers: {row['name']}, {Stage(row['stage']).label.lower()}",
+            f"Answers: {row['name']}, {suite.step(row['stage']).label.lower()}",
             f"{row['answers']:,} by {row['answered_by'] or 'itself'}, {row['input_tokens'] or 0:,} tokens in, {row['output_tokens'] or 0:,} out",
         ]
         for row in report["answers"]
@@ -128,6 +148,8 @@ def _answered(report: Mapping[str, Any]) -> Facts:
 
 def methods_of(run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequence[Entry]]) -> list[dict[str, str]]:
     """[{heading, text}] in the order of a methods section."""
+    if not suite_named(run.suite).protocol:
+        return _methods_of_suite(run, report, stages)
     told = [
         ("Data", _data(run, report)),
         ("Prompts", _prompts(run)),
@@ -137,6 +159,38 @@ def methods_of(run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequenc
         ("Reference rows", _references(stages)),
     ]
     return [{"heading": heading, "text": text} for heading, text in told if text]
+
+
+def _methods_of_suite(
+    run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequence[Entry]]
+) -> list[dict[str, str]]:
+    """Of a suite with prompts of its own: its sentences between those of data and uncertainty."""
+    suite = suite_named(run.suite)
+    own = list(suite.methods(settings_of(run))) if suite.methods else []
+    told = [
+        ("Data", _imported(run, report)),
+        *own,
+        ("Asking", _asking(run)),
+        ("Uncertainty", _uncertainty(run, stages)),
+    ]
+    return [{"heading": heading, "text": text} for heading, text in told if text]
+
+
+def _imported(run: Run, report: Mapping[str, Any]) -> str:
+    suite, dataset = suite_named(run.suite), run.dataset
+    return (
+        f"We evaluated on {report['stories']:,} of the {dataset.stories_count:,} {suite.noun[1]} of {dataset.title or suite.title}, kept with SHA-256 "
+        f"{dataset.digest[:12]}… (in full below)."
+    )
+
+
+def _asking(run: Run) -> str:
+    turns, temperature = run.params.get("repetitions", 1), run.params.get("temperature")
+    often = f"Each was asked {turns} times" if turns > 1 else "Each was asked once"
+    freely = f"at temperature {temperature:g}" if temperature is not None else "at the suite's temperature"
+    return f"{often}, {freely}, with seed {run.params.get('seed', 1)}" + (
+        " and the numbers after it." if turns > 1 else "."
+    )
 
 
 def _data(run: Run, report: Mapping[str, Any]) -> str:
@@ -233,7 +287,7 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
         return ""
     method = shown[0]["figures"]["repaired"]["method"]
     return (
-        f"Intervals: {method}; the propositions of one story are not independent, so stories are resampled whole. Models are "
+        f"Intervals: {method}; {_whole(run)}. Models are "
         "ranked by the mean over all stories with missing answers at their worst, and compared in pairs on the same scores by a two-sided sign-flip "
         "test of the mean difference by story, with Holm's correction over all pairs of a stage and reading, over all stories and in each category; "
         "models without a common letter are shown to differ at the 5 % level, and a common letter does not mean that they are equal."
@@ -243,6 +297,12 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
             else ""
         )
     )
+
+
+def _whole(run: Run) -> str:
+    if suite_named(run.suite).protocol:
+        return "the propositions of one story are not independent, so stories are resampled whole"
+    return f"{suite_named(run.suite).noun[1]} about one story are not independent, so stories are resampled whole"
 
 
 def _references(stages: Mapping[str, Sequence[Entry]]) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 
 from benchmark.domain.tables import Column
 from benchmark.services.leaderboards import Entry
-from benchmark.services.story_scores import READINGS
 from benchmark.suites.omnitom.tables import interval_of
 from benchmark.suites.registry import group_named
+from benchmark.suites.story_scores import READINGS
 
 PEOPLE_NOTE = (
     "People are scored like models, on the cells that they labelled, against gold without their own vote or decision: as the record, another expert "

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from annotation.domain.shipped_schemas import OMNITOM
-from benchmark.models import LAUNCHED, Dataset, DatasetSample, Form, Run, RunItem, Stage
-from benchmark.services.asking import prompt_set_named, reads_prompts
+from benchmark.models import Dataset, DatasetSample, Form, Run, RunItem, Stage
+from benchmark.services.asking import DatasetResources, prompt_set_named, reads_prompts
 from benchmark.services.results import WITHOUT_CALL
+from benchmark.suites.contract import Suite
 from benchmark.suites.omnitom.prompting import LEVELS, MAX_EXAMPLES, BadPromptSet, PromptSet
 from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES, level_of, wanted
+from benchmark.suites.registry import suite_named
 from workers.domain.pricing import unknown_price_told
 from workers.models import Endpoint
 from workers.services.jobs import MOST_MONEY
 
-MOST_TOKENS, MOST_SEED, MOST_STORIES = 200_000, 2**31 - 1, 1_000_000
+MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS = 200_000, 2**31 - 1, 1_000_000, 100
 
 
 class RunRefused(ValueError):
@@ -33,7 +35,8 @@ class RunRefused(ValueError):
 class Plan:
     """What a run is to be. `examples` and `shots` are in-context examples of extraction and labelling, and of the judge, both
     at level 4; `examples_from` is a key of SOURCES, which other one a category falls back to; `limit` 0 takes every story;
-    `max_tokens` of an answer; `budget` in US dollars, None for no cap; `self_test` has a judge tested that was not yet."""
+    `max_tokens` of an answer; `options` are those of the suite's settings that were chosen; everything is asked `repetitions` times, at
+    `temperature` where one is given; `budget` in US dollars, None for no cap; `self_test` has a judge tested that was not yet."""
 
     dataset: Dataset
     endpoints: Sequence[Endpoint]
@@ -57,18 +60,28 @@ class Plan:
     source: Run | None = None
     title: str = ""
     self_test: bool = False
+    suite: str = "omnitom"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    repetitions: int = 1
+    temperature: float | None = None
+
+    @property
+    def definition(self) -> Suite:
+        return suite_named(self.suite)
 
 
-def stages_of(endpoint: Endpoint) -> tuple[str, ...]:
-    """What an endpoint can be asked for: a baseline does one thing, a model everything."""
-    return LAUNCHED if endpoint.tasks is None else endpoint.tasks
+def stages_of(endpoint: Endpoint, suite: str = "omnitom") -> tuple[str, ...]:
+    """The steps that a run is launched with and that an endpoint can be asked for: a baseline does one thing, a model everything."""
+    steps = [one for one in suite_named(suite).steps if one.chosen]
+    return tuple(one.key for one in steps if endpoint.tasks is None or one.kind in endpoint.tasks)
 
 
 def check(plan: Plan) -> list[DatasetSample]:
-    """The stories that the plan takes. Raises RunRefused with one sentence, also for what could not be asked later."""
-    _check_schema(plan)
+    """The samples that the plan takes. Raises RunRefused with one sentence, also for what could not be asked later."""
+    _check_dataset(plan)
     _check_stages(plan)
     _check_numbers(plan)
+    _check_options(plan)
     for endpoint in plan.endpoints:
         if not own_stages(plan, endpoint):
             raise RunRefused(_nothing_for(plan, endpoint), "endpoints")
@@ -82,22 +95,40 @@ def check(plan: Plan) -> list[DatasetSample]:
     return _stories(plan)
 
 
-def _check_schema(plan: Plan) -> None:
-    """Raises RunRefused for gold of other dimensions: what is asked and counted are OmniToM's."""
-    if (schema := plan.dataset.schema) != OMNITOM:
+def _check_dataset(plan: Plan) -> None:
+    """Raises RunRefused for samples of another suite, and for gold that this one cannot ask about."""
+    suite = plan.definition
+    if plan.dataset.suite != (suite.name if suite.load else ""):
+        wanted = f"an imported copy of {suite.title}" if suite.load else "a version of the project's own gold"
         raise RunRefused(
-            f"{plan.dataset} is labelled by {schema.reference}; expected gold labelled by {OMNITOM.reference}, whose dimensions a run "
-            "measures.",
-            "dataset",
+            f"{plan.dataset} holds {plan.dataset.title or 'gold'}; {suite.title} needs {wanted}.", "dataset"
         )
+    if suite.unfit and (why := suite.unfit(DatasetResources(plan.dataset))):
+        raise RunRefused(f"{plan.dataset} does not fit. {why}", "dataset")
+
+
+def _check_options(plan: Plan) -> None:
+    """Raises RunRefused for options that the suite does not have, or that cannot be."""
+    known = {one.name: one for one in plan.definition.settings}
+    if unknown := sorted(set(plan.options) - set(known)):
+        there = ", ".join(known) or "none"
+        raise RunRefused(f"{plan.definition.title} has no option {unknown[0]!r}; it has: {there}.", "options")
+    for name, value in plan.options.items():
+        try:
+            known[name].checked(value)
+        except ValueError as error:
+            raise RunRefused(str(error), name) from error
+    if plan.temperature is not None and not 0 <= plan.temperature <= 2:
+        raise RunRefused(f"The temperature is {plan.temperature}; expected 0 to 2.", "temperature")
+    if plan.form == Form.STRUCTURED and not plan.definition.structured:
+        raise RunRefused(f"{plan.definition.title} is answered in free text alone.", "form")
 
 
 def _check_stages(plan: Plan) -> None:
-    unknown = [stage for stage in plan.stages if stage not in LAUNCHED]
-    if unknown or not plan.stages:
-        raise RunRefused(
-            f"The stages are {', '.join(plan.stages) or 'none'}; expected some of extract, judge and label.", "stages"
-        )
+    known = [one.key for one in plan.definition.steps if one.chosen]
+    if not plan.stages or not set(plan.stages) <= set(known):
+        expected = f"{', '.join(known[:-1])} and {known[-1]}" if known[1:] else known[0]
+        raise RunRefused(f"The stages are {', '.join(plan.stages) or 'none'}; expected some of {expected}.", "stages")
     if Stage.JUDGE in plan.stages and Stage.EXTRACT not in plan.stages and plan.source is None:
         raise RunRefused(
             "Judging needs extractions: choose extraction too, or a run whose extractions are judged anew.", "stages"
@@ -106,7 +137,9 @@ def _check_stages(plan: Plan) -> None:
         _check_source(plan, plan.source)
     if Stage.JUDGE in plan.stages and plan.judge is None:
         raise RunRefused("Judging needs a judge: choose an endpoint, for instance the lexical judge.", "judge")
-    if plan.judge and Stage.JUDGE not in stages_of(plan.judge):
+    if plan.judge and not set(stages_of(plan.judge, plan.suite)) & {
+        one.key for one in plan.definition.steps if one.judged
+    }:
         raise RunRefused(f"{plan.judge.name} is a baseline that cannot judge.", "judge")
     if not plan.endpoints:
         raise RunRefused("No model was chosen.", "endpoints")
@@ -119,6 +152,7 @@ def _check_numbers(plan: Plan) -> None:
         "limit": ("The number of stories", 0, MOST_STORIES),
         "max_tokens": ("The longest answer in tokens", 1, MOST_TOKENS),
         "seed": ("The seed", 0, MOST_SEED),
+        "repetitions": ("The number of repetitions", 1, MOST_REPETITIONS),
     }
     for who, name in (("The judge", "shots"), ("A prompt", "examples")):
         if not 0 <= getattr(plan, name) <= MAX_EXAMPLES:
@@ -205,7 +239,7 @@ def check_structured(plan: Plan) -> None:
 
 def own_stages(plan: Plan, endpoint: Endpoint) -> list[str]:
     """The stages of which the endpoint gets places at the launch."""
-    able = stages_of(endpoint)
+    able = stages_of(endpoint, plan.suite)
     own = [stage for stage in plan.stages if stage != Stage.JUDGE and stage in able]
     judged_anew = plan.source is not None and plan.source.entrants.filter(endpoint=endpoint).exists()
     return own or ([Stage.JUDGE] if judged_anew and Stage.JUDGE in plan.stages else [])
@@ -228,6 +262,8 @@ def prompt_hashes(plan: Plan) -> dict[str, str]:
 
     Raises BadPromptSet where a request could not be made: no prompt of the level, no place for what it is to show.
     """
+    if not plan.definition.protocol:
+        return {stage: plan.definition.prompts.get(stage, "") for stage in plan.stages}
     prompts = prompt_set_named(plan.prompt_set, plan.dataset.project)
     hashes = {}
     for stage in plan.stages:

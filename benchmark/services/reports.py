@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
-from benchmark.models import Run, RunItem, RunReport, Stage, StoryScores
+from benchmark.models import Run, RunItem, RunReport, StoryScores
 from benchmark.services.human_results import GAPS, HumanResults, human_results
-from benchmark.services.results import Results, each_results, records_of, results_of
-from benchmark.services.story_scores import READINGS, official_columns, repaired_columns, with_intervals
-from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
-from benchmark.suites.omnitom.counted_rows import unread
-from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
+from benchmark.services.results import each_entered, records_of, samples_of
+from benchmark.suites.contract import Measured
+from benchmark.suites.omnitom import measure as omnitom
 from benchmark.suites.omnitom.official import STRUCTURED
-from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
-from benchmark.suites.omnitom.results import NO_GOLD
+from benchmark.suites.registry import suite_named
 from core.made_by import made_by
 from workers.services.doorbell import Bell
 
-SKIPPED = "rows without a judgement"
 REPORTS = Bell("the report is computed when somebody opens it")
 """Asks a worker to compute the report of a run, by the id of its job."""
 
@@ -102,122 +96,35 @@ def _scored(runs: Sequence[Run]) -> dict[int, list[int]]:
 
 
 def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
-    """Each entrant's and person's figures with `by_story`, and the numbers of the stories."""
-    seed = run.params.get("seed", 1)
-    asked = set(RunItem.objects.filter(entrant__run=run).values_list("sample_id", flat=True))
-    records = records_of(run.dataset, asked)
-    held = chain(each_results(run, records), ((None, one) for one in human_results(run, records)))
-    return [_row(pk, one, seed) for pk, one in held], [record.story_id for record in records.values()]
+    """Each entrant's and person's figures with `by_story`, and the numbers of the samples."""
+    suite, samples = suite_named(run.suite), samples_of(run)
+    rows = [
+        {"id": pk, "name": one.name, "kind": one.kind} | _by_group(suite.measure(one))
+        for pk, one in each_entered(run, samples)
+    ]
+    people = human_results(run, records_of(run.dataset, set(samples))) if suite.people else []
+    return [*rows, *(_person(one, run.params.get("seed", 1)) for one in people)], [
+        one.number for one in samples.values()
+    ]
 
 
-def _row(pk: int | None, held: Results, seed: int) -> dict[str, Any]:
-    row = {"id": pk, "name": held.name, "kind": held.kind} | _stages(held, seed)
-    if isinstance(held, HumanResults):
-        own, by_story = _own(held, seed)
-        row |= {
-            "role": held.role,
-            "number": held.number,
-            "stage2": row["stage2"] | {"labelled": held.labelled, "own": own},
-        }
-        row["by_story"]["stage2"]["own"] = by_story
+def _by_group(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
+    figures = {group: one and one[0] for group, one in measured.items()}
+    return figures | {"by_story": {group: one and one[1] for group, one in measured.items()}}
+
+
+def _person(held: HumanResults, seed: int) -> dict[str, Any]:
+    row = {"id": None, "name": held.name, "kind": held.kind} | _by_group(omnitom.measured(held, seed))
+    official = held.own_official2 if held.lacking.get("stage2") not in (GAPS, STRUCTURED) else []
+    own, by_story = omnitom.own_figures(official, held.own_repaired2, seed)
+    told = {"labelled": held.labelled, "own": own}
+    row |= {"role": held.role, "number": held.number, "stage2": row["stage2"] | told}
+    row["by_story"]["stage2"]["own"] = by_story
     return row
 
 
-def _own(held: HumanResults, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(figures, figures by story) of a person by reading, against gold that contains the person's own votes and decisions."""
-    official = held.own_official2 if held.lacking.get("stage2") not in (GAPS, STRUCTURED) else []
-    metrics = stage2_metrics(official) if official else None
-    both, by_story = _both(official, metrics, stage2_report(held.own_repaired2, seed=seed), {}, "stage2")
-    return {name: both[name] for name in READINGS}, by_story
-
-
-def _stages(held: Results, seed: int) -> dict[str, Any]:
-    stage1, by_story1 = _stage1(held, seed)
-    stage2, by_story2 = _stage2(held, seed)
-    for stage, figures in (("stage1", stage1), ("stage2", stage2)):
-        if figures and stage in held.lacking:
-            seen = figures["analyses"] | {"official": None}
-            figures |= {"official": None, "reason": held.lacking[stage], "analyses": seen}
-    return {"stage1": stage1, "stage2": stage2, "by_story": {"stage1": by_story1, "stage2": by_story2}}
-
-
-def _stage1(held: Results, seed: int):
-    """(figures, figures by story), both None where the stage was not asked for."""
-    if not held.repaired1:
-        return None, None
-    official, repaired = held.official1, held.repaired1
-    skipped = sum(sum(one.unjudged) for one in repaired)
-    without = held.without[Stage.EXTRACT], held.without[Stage.JUDGE], Counter({SKIPPED: skipped} if skipped else {})
-    seen = _seen(official, repaired, stage1_analyses, held.extractions, without, seed)
-    metrics = stage1_metrics(official) if official else None
-    return _both(official, metrics, stage1_report(repaired, seed=seed), seen, "stage1")
-
-
-def _stage2(held: Results, seed: int):
-    """(figures, figures by story), both None where the stage was not asked for."""
-    if not held.repaired2:
-        return None, None
-    official, repaired = held.official2, held.repaired2
-    seen = _seen(official, repaired, stage2_analyses, held.labellings, (held.without[Stage.LABEL],), seed)
-    metrics = stage2_metrics(official) if official else None
-    return _both(official, metrics, stage2_report(repaired, seed=seed), seen, "stage2")
-
-
-def _seen(
-    official: Sequence, repaired: Sequence, analyse: Callable, outputs: Sequence, without: Sequence[Counter], seed: int
-):
-    """The analyses by reading; official ones only where every story has an answer, as its figures."""
-    names = ("calls", "judgements", "rows")[: len(without)]
-    others = {name: dict(sorted(held.items())) for name, held in zip(names, without, strict=True)}
-    found = {
-        "repaired": analyse(repaired, seed=seed) | {"outputs": outputs_analysis(outputs, others, seed=seed)},
-        "official": None,
-    }
-    if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
-        nothing = [unread(one) for one, mended in zip(official, repaired, strict=True) if mended.unusable != NO_GOLD]
-        found["official"] = analyse(official, seed=seed) | {"outputs": outputs_analysis(nothing, others, seed=seed)}
-    return found
-
-
-def _both(official: Sequence, metrics: dict[str, Any] | None, mended: dict[str, Any], seen: dict[str, Any], stage: str):
-    columns = official_columns(metrics["stories"], [one.category for one in official], stage) if metrics else None
-    by_story = {"official": columns, "repaired": repaired_columns(mended["stories"], stage)}
-    if columns:
-        rules = {"seed": mended["seed"], "resamples": mended["resamples"]}
-        metrics = with_intervals(_without_stories(metrics), columns, set(columns["stories"]), stage, **rules)
-    figures = {
-        "official": metrics,
-        "repaired": _without_stories(mended),
-        "answered": len(official),
-        "asked": len(mended["stories"]),
-        "analyses": seen,
-    }
-    return figures, by_story
-
-
-def _without_stories(figures: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in figures.items() if name != "stories"}
-
-
 def scores_of(run: Run) -> dict[str, Any]:
-    """{official, repaired} of a run in the form of score_outputs, by model where there are several. A stage without figures is
-    None, with its sentence in the reading's `reason`."""
-    seed = run.params.get("seed", 1)
-    found = {held.name: _scores(held, seed) for held in results_of(run).values()}
+    """{official, repaired} of a run in the form of score_outputs, by model where there are several."""
+    summary, samples = suite_named(run.suite).summary, samples_of(run)
+    found = {held.name: summary(held) for _, held in each_entered(run, samples)}
     return next(iter(found.values())) if len(found) == 1 else found
-
-
-def _scores(held: Results, seed: int) -> dict[str, Any]:
-    official = {"stage1": (stage1_metrics, held.official1), "stage2": (stage2_metrics, held.official2)}
-    mended = {"stage1": (stage1_report, held.repaired1), "stage2": (stage2_report, held.repaired2)}
-    unasked = {stage: held.lacking[stage] for stage, (_, results) in mended.items() if not results}
-    return {
-        "official": {
-            stage: None if stage in held.lacking else metrics(results) for stage, (metrics, results) in official.items()
-        }
-        | ({"reason": held.lacking} if held.lacking else {}),
-        "repaired": {
-            stage: report(results, seed=seed) if results else None for stage, (report, results) in mended.items()
-        }
-        | ({"reason": unasked} if unasked else {}),
-    }

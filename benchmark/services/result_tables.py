@@ -15,10 +15,10 @@ from benchmark.services.absences import WITHIN
 from benchmark.services.judge_test_tables import COLUMN, NOTE, notes_of, tests_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
-from benchmark.services.story_scores import READINGS
 from benchmark.suites.omnitom.labels import COLUMNS
 from benchmark.suites.omnitom.tables import ABBREVIATIONS, COUNTED, in_order, interval_of
 from benchmark.suites.registry import group_named
+from benchmark.suites.story_scores import READINGS
 from core.statistics import caution
 
 GROUPS = {"official": "Official reading (%)", "repaired": "Repaired reading (%)"}

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import JUDGED_AT, DatasetSample, Entrant, Form, Run, RunItem, Stage
+from benchmark.models import DatasetSample, Entrant, Form, Run, RunItem, Stage
 from benchmark.services.in_context import calibration_of, examples_used
 from benchmark.services.judge_tests import ensure_test
 from benchmark.services.plans import (
@@ -29,12 +29,12 @@ from benchmark.services.plans import (
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT
+from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows, update_rows
 from workers.models import Endpoint, Item, Job, JobState
 from workers.services.jobs import JobRefused, add_items, open_job, reopen_job
 
-SUITE = "omnitom"
-PURPOSE = "omnitom"
+PURPOSE = "evaluation"
 EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", "read again", "followed up"
 """What a run's `spec.later` lists."""
 
@@ -75,7 +75,7 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
 def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
     """The run that the plan would make on these stories, for asking what it would ask; it is not saved."""
     return Run(
-        project=plan.dataset.project, dataset=plan.dataset, suite=SUITE, form=plan.form, level=plan.level,
+        project=plan.dataset.project, dataset=plan.dataset, suite=plan.suite, form=plan.form, level=plan.level,
         prompt_set=plan.prompt_set, judge=plan.judge, params=_params(plan, stories), stages=list(plan.stages),
     )  # fmt: skip
 
@@ -83,10 +83,10 @@ def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
 def _params(plan: Plan, stories: Sequence[DatasetSample]) -> dict[str, Any]:
     names = (
         "judge_level", "shots", "examples", "examples_from", "with_story", "split", "category", "limit", "max_tokens", "seed", "batch",
-        "self_test",
+        "self_test", "repetitions", "temperature",
     )  # fmt: skip
-    held = {name: getattr(plan, name) for name in names}
-    held["example_stories"] = calibration_of(plan, stories)
+    held = {name: getattr(plan, name) for name in names} | {"options": dict(plan.options)}
+    held["example_stories"] = calibration_of(plan, stories) if plan.definition.protocol else []
     return held | {"stories": len(stories), "budget": str(plan.budget) if plan.budget is not None else None}
 
 
@@ -103,6 +103,8 @@ def _spec(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> dict[str, A
 
 def _examples(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
     """What `examples_used` says; of extractions that were taken over, what it said of them."""
+    if not plan.definition.protocol:
+        return []
     taken = plan.source.spec.get("examples", ()) if plan.source else ()
     return [
         *(row for row in taken if row["stage"] == Stage.EXTRACT),
@@ -126,15 +128,17 @@ def _add_places(
 ) -> None:
     """Its rows and their items. Judging waits for the extraction (services/evaluating.py) or takes the source's."""
     for stage in own:
-        if stage != Stage.JUDGE:
-            insert_rows(RunItem, _NEW, [(entrant.pk, story.pk, stage, "") for story in stories])
+        if not suite_named(run.suite).step(stage).needs:
+            turns = range(run.params.get("repetitions", 1))
+            rows = [(entrant.pk, story.pk, stage, "", turn) for turn in turns for story in stories]
+            insert_rows(RunItem, _NEW, rows)
     if run.source_id and Stage.JUDGE in run.stages:
         _take_over(run, entrant, stories)
     work = RunItem.objects.filter(entrant=entrant, item=None, call=None, unusable="").order_by("id")
     add_work(run=run, places=list(work.select_related("entrant__endpoint")), now=now)
 
 
-_NEW = ("entrant", "sample", "stage", "unusable")
+_NEW = ("entrant", "sample", "stage", "unusable", "repetition")
 
 
 def _take_over(run: Run, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
@@ -150,7 +154,7 @@ def _take_over(run: Run, entrant: Entrant, stories: Sequence[DatasetSample]) -> 
     mine = [story for story in stories if story.pk in read]
     fields = ("entrant", "sample", "stage", "call", "repaired", "unusable")
     insert_rows(RunItem, fields, [(entrant.pk, one.pk, Stage.EXTRACT, *read[one.pk]) for one in mine])
-    insert_rows(RunItem, _NEW, [(entrant.pk, one.pk, Stage.JUDGE, "") for one in mine if read[one.pk][0]])
+    insert_rows(RunItem, _NEW, [(entrant.pk, one.pk, Stage.JUDGE, "", 0) for one in mine if read[one.pk][0]])
 
 
 def add_work(*, run: Run, places: Sequence[RunItem], now: datetime) -> None:
@@ -158,8 +162,9 @@ def add_work(*, run: Run, places: Sequence[RunItem], now: datetime) -> None:
     if not places:
         return
     judge = run.judge
+    judged = {one.key for one in suite_named(run.suite).steps if one.judged}
     items = [
-        (judge if place.stage in JUDGED_AT else place.entrant.endpoint, place.stage, str(place.pk)) for place in places
+        (judge if place.stage in judged else place.entrant.endpoint, place.stage, str(place.pk)) for place in places
     ]
     add_items(job=run.job, items=items, now=now)
     for endpoint, stage in {(one.pk, stage) for one, stage, _ in items}:
@@ -256,7 +261,7 @@ def plan_of(run: Run) -> Plan:
     budget = run.params.get("budget")
     return Plan(
         dataset=run.dataset, endpoints=[one.endpoint for one in run.entrants.select_related("endpoint")],
-        stages=run.stages, judge=run.judge, level=run.level, form=run.form, prompt_set=run.prompt_set, source=run.source,
+        stages=run.stages, judge=run.judge, level=run.level, form=run.form, prompt_set=run.prompt_set, source=run.source, suite=run.suite,
         title=run.title, limit=run.params.get("limit", 0), budget=Decimal(budget) if budget else None, **held,
     )  # fmt: skip
 

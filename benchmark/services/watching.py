@@ -10,13 +10,15 @@ from decimal import Decimal
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
-from benchmark.models import Entrant, Form, Run, RunItem, Stage
+from benchmark.models import Entrant, Form, Run, RunItem
 from benchmark.services.items import LOST, PROBLEMS
+from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Money
 from workers.models import ItemState, JobState
 from workers.services.failures import Shortfall, shortfall_of
 from workers.services.jobs import RECENT
 
+OMNITOM = "omnitom"
 _IN_FLIGHT = (ItemState.CLAIMED, ItemState.BATCHED)
 _OVER = (JobState.FINISHED, JobState.CANCELLED)
 _TAKEN_OVER = Q(item=None, call__isnull=False)
@@ -70,9 +72,11 @@ class Standing:
         left = self.total - self.ended
         return 60 * left / self.rate if self.running and left and self.recent else None
 
+    suite: str = OMNITOM
+
     @property
     def stage_name(self) -> str:
-        return Stage(self.stage).label if self.stage else ""
+        return suite_named(self.suite).step(self.stage).label if self.stage else ""
 
 
 _SUMMED = (
@@ -85,15 +89,18 @@ def standings(run: Run, *, now: datetime) -> list[Standing]:
     held = {(row["entrant"], row["stage"]): row for row in _counted(run, now)}
     span = min(RECENT.total_seconds(), max(1.0, (now - run.job.created_at).total_seconds()))
     found = []
+    order = [one.key for one in suite_named(run.suite).steps]
     for entrant in Entrant.objects.filter(run=run).order_by("position"):
-        rows = {stage: held[entrant.pk, stage] for stage in Stage.values if (entrant.pk, stage) in held}
+        rows = {stage: held[entrant.pk, stage] for stage in order if (entrant.pk, stage) in held}
         if coming := _to_come(run, rows):
-            rows.setdefault(Stage.JUDGE, dict.fromkeys(_SUMMED, 0))["total"] += coming
-        for stage in Stage.values:
+            for stage, count in coming.items():
+                rows.setdefault(stage, dict.fromkeys(_SUMMED, 0))["total"] += count
+        for stage in order:
             if stage in rows:
                 counts = {name: rows[stage][name] or 0 for name in _SUMMED}
                 running = run.job.state == JobState.RUNNING
-                found.append(Standing(entrant.name, stage, entrant.pk, **counts, span=span, running=running))
+                told = {"span": span, "running": running, "suite": run.suite}
+                found.append(Standing(entrant.name, stage, entrant.pk, **counts, **told))
     return found
 
 
@@ -123,13 +130,23 @@ def _counted(run: Run, now: datetime) -> Iterable[dict]:
     )
 
 
-def _to_come(run: Run, rows: dict[str, dict]) -> int:
-    """Judgements that have no place yet, as their extraction is awaited."""
-    extract = rows.get(Stage.EXTRACT)
-    if extract is None or Stage.JUDGE not in run.stages or run.source_id or run.job.state in _OVER:
-        return 0
-    judged = rows.get(Stage.JUDGE, {"total": 0})
-    return max(0, extract["total"] - extract["failed"] - extract["cancelled"] - judged["total"])
+def _to_come(run: Run, rows: dict[str, dict]) -> dict[str, int]:
+    """By step the questions that have no place yet, as an answer that they need is awaited."""
+    found: dict[str, int] = {}
+    if run.source_id or run.job.state in _OVER:
+        return found
+    for step, before in _awaiting(run):
+        if needed := rows.get(before):
+            expected = needed["total"] + found.get(before, 0) - needed["failed"] - needed["cancelled"]
+            if more := expected - rows.get(step, {"total": 0})["total"]:
+                found[step] = max(0, more)
+    return found
+
+
+def _awaiting(run: Run) -> list[tuple[str, str]]:
+    """(step, the last of the steps that it needs) of each that a run was launched with and that needs another."""
+    steps = suite_named(run.suite).steps
+    return [(one.key, one.needs[-1]) for one in steps if one.key in run.stages and one.needs and one.chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +161,11 @@ class SchemaBreaker:
     broken: int
     answers: int
     entrant: int | None
+    suite: str = OMNITOM
 
     @property
     def stage_name(self) -> str:
-        return Stage(self.stage).label
+        return suite_named(self.suite).step(self.stage).label
 
 
 def schema_breakers(run: Run) -> list[SchemaBreaker]:
@@ -160,11 +178,11 @@ def schema_breakers(run: Run) -> list[SchemaBreaker]:
     )
     found: dict[tuple[str, str], SchemaBreaker] = {}
     for entrant, name, stage, broken, whole in counts:
-        judged = stage == Stage.JUDGE and run.judge is not None
+        judged = suite_named(run.suite).step(stage).judged and run.judge is not None
         key = (run.judge.name if judged else name, stage)
         before = found.get(key)
         sums = (broken + (before.broken if before else 0), whole + (before.answers if before else 0))
-        found[key] = SchemaBreaker(*key, *sums, None if judged else entrant)
+        found[key] = SchemaBreaker(*key, *sums, None if judged else entrant, run.suite)
     return [one for one in found.values() if one.broken]
 
 
@@ -188,13 +206,11 @@ LOST_BEFORE = "The extraction was lost in the run that it was taken over from."
 
 
 def to_come_of(runs: Sequence[Run]) -> dict[int, int]:
-    """Judgements still to come by run id: what the items of a job do not count yet. One query."""
-    moving = [run for run in runs if run.job.state not in _OVER and Stage.JUDGE in run.stages and not run.source_id]
-    lost = Q(stage=Stage.EXTRACT, item__state__in=[ItemState.FAILED, ItemState.CANCELLED])
-    rows = RunItem.objects.filter(entrant__run__in=moving).order_by().values("entrant__run")
-    counts = rows.annotate(
-        extracted=Count("pk", filter=Q(stage=Stage.EXTRACT)),
-        judged=Count("pk", filter=Q(stage=Stage.JUDGE)),
-        lost=Count("pk", filter=lost),
-    )
-    return {row["entrant__run"]: max(0, row["extracted"] - row["lost"] - row["judged"]) for row in counts}
+    """Questions still to come by run id: what the items of a job do not count yet. One query."""
+    moving = [run for run in runs if run.job.state not in _OVER and _awaiting(run) and not run.source_id]
+    lost = Q(item__state__in=[ItemState.FAILED, ItemState.CANCELLED])
+    counted = RunItem.objects.filter(entrant__run__in=moving).order_by().values_list("entrant__run", "stage")
+    held: dict[int, dict[str, dict[str, int]]] = {}
+    for run, stage, total, failed in counted.annotate(Count("pk"), Count("pk", filter=lost)):
+        held.setdefault(run, {})[stage] = {"total": total, "failed": failed, "cancelled": 0}
+    return {run.pk: sum(_to_come(run, held.get(run.pk, {})).values()) for run in moving}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from workers.providers.baseline.provider import Baseline
 from workers.providers.contract import Request
 
 T = TypeVar("T")
@@ -18,7 +19,7 @@ T = TypeVar("T")
 class Sample:
     """What one prompt is about.
 
-    `key` is unique within its dataset. `cluster` is the unit that is resampled: the story or conversation that samples have in common; `group`
+    `key` is unique within its dataset, and so is `number`, by which addresses and tables name it. `cluster` is the unit that is resampled: the story or conversation that samples have in common; `group`
     names the samples that count together. `content` is what a model may be shown, `gold` what answers are scored against, both plain data;
     `category`, `split` and `group` are empty where there are none.
     """
@@ -30,6 +31,7 @@ class Sample:
     category: str = ""
     split: str = ""
     group: str = ""
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class Step:
     """One kind of call. A model is asked, or where `judged` the run's judge.
 
     Answers to the steps of `needs` are in its question. `chosen` says whether a run is launched with it; one that is not is asked for
-    afterwards, about items with gaps, and its answer completes that to `completes`, which is then read anew.
+    afterwards, about items with gaps, and its answer completes that to `completes`, which is then read anew. `task` is the kind of its
+    `Request.task` where that is not its key.
     """
 
     key: str
@@ -46,6 +49,12 @@ class Step:
     needs: tuple[str, ...] = ()
     chosen: bool = True
     completes: str = ""
+    task: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of `Request.task` that its requests have: what a baseline must be able to answer."""
+        return self.task or self.key
 
 
 class Resources(Protocol):
@@ -66,13 +75,14 @@ class Resources(Protocol):
 @dataclass(frozen=True, slots=True)
 class Question:
     """One call that is to be made, or was. `settings` are what the run was launched with, `answers` the raw answers to the same sample by step, as far
-    as there are any."""
+    as there are any. `repetition` counts from 0 where the run asks everything several times."""
 
     sample: Sample
     step: str
     settings: Mapping[str, Any]
     resources: Resources
     answers: Mapping[str, str] = field(default_factory=dict)
+    repetition: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +103,37 @@ class Parsed:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one question. `official` and `repaired` are as `Parsed` has them, None without an answer; `unusable` says why the repaired
+    reading has no estimate, `without` why there is no answer, each empty where it does not hold."""
+
+    step: str
+    official: Mapping[str, Any] | None
+    repaired: Mapping[str, Any] | None
+    unusable: str = ""
+    without: str = ""
+    repetition: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What became of all questions to one model. `outcomes` are those of each of `samples`, by key; `steps` those that the run was launched with.
+    `kind` is "model" or "baseline"."""
+
+    name: str
+    kind: str
+    samples: Sequence[Sample]
+    outcomes: Mapping[str, Sequence[Outcome]]
+    steps: Sequence[str]
+    settings: Mapping[str, Any]
+    resources: Resources
+
+
+Measured = tuple[dict[str, Any], dict[str, Any]]
+"""What a metric group came to: (figures, figures by sample), as `benchmark.suites.measuring` makes them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Option:
     """A command-line option of `score_outputs`; `default` also says its type."""
 
@@ -103,6 +144,65 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """What may be chosen at the launch of a run, declared once: the launch form, the flag of `run_benchmark`, the stored parameter, and
+    `told`, what the methods text says of it with {value}, come from it. The type of `default` is that of the value; a choice is (value, label),
+    numbers lie between `least` and `most`."""
+
+    name: str
+    label: str
+    default: str | int | bool
+    help: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    least: int = 0
+    most: int = 2**31 - 1
+    told: str = ""
+
+    def checked(self, value: Any) -> Any:
+        """The value, of the type of the default. Raises ValueError with one sentence."""
+        if self.choices:
+            if value not in dict(self.choices):
+                raise ValueError(f"{self.label} is {value!r}; expected {' or '.join(dict(self.choices))}.")
+            return value
+        if isinstance(self.default, bool):
+            return bool(value)
+        if isinstance(self.default, int):
+            if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
+                raise ValueError(
+                    f"{self.label} is {value!r}; expected a whole number from {self.least} to {self.most}."
+                )
+            return value
+        if not isinstance(value, str):
+            raise ValueError(f"{self.label} is {value!r}; expected a text.")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """One item as a page shows it: its question, the raw answer, None without one, and both readings as they were kept."""
+
+    question: Question
+    answer: str | None
+    official: Mapping[str, Any] | None
+    repaired: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A user's copy of a benchmark, read and checked: `title` says what it is, `licence` is the text that came with it, `files` are the SHA-256
+    digests of what was read, by name."""
+
+    title: str
+    samples: Sequence[Sample]
+    licence: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+class BadImport(ValueError):
+    """What is wrong with a copy of a benchmark, as one sentence that names the file."""
+
+
+@dataclass(frozen=True, slots=True)
 class MetricGroup:
     """Metrics that rest on the same answers and stand in one table; models are ranked within a group.
 
@@ -110,7 +210,8 @@ class MetricGroup:
     as fractions from 0 to 1; `headers` name those of a table's row, in order, the mean of the categories' means of a share (under
     `<share>_category_mean`) among them where `category_mean` names that share. `score` is the share that models are ranked and compared by,
     `score_title` its name in words. `prompt` is the step whose prompt the model reads, `rests_on` all steps whose answers count, `scored` the
-    one whose items carry the figures. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
+    one whose items carry the figures. `facets` are names of `Sample.content` by which the
+    score is told too, with their headings. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
     """
 
     key: str
@@ -126,14 +227,27 @@ class MetricGroup:
     judged: bool = False
     category_mean: str = ""
     notes: tuple[str, ...] = ()
+    facets: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
     """A benchmark.
 
-    `request(question)` makes what is sent, or a sentence that says why nothing is to be asked. `parse(question, answer)` reads what came
-    back. `score(data, answers, **options)` reads answers made elsewhere: both paths in, {"official", "repaired"} out; raises ValueError.
+    What it does: `request(question)` makes what is sent, or a sentence that says why nothing is to be asked; `parse(question, answer)` reads what
+    came back; `expected(question)` is the answer of a perfect model, which estimates go by. `measure(entered)` gives each metric group's figures
+    of one model, None where nothing was asked for it; `summary(entered)` is {"official", "repaired"} of it, as `score` gives them.
+    `score(data, answers, **options)` reads answers made elsewhere: both paths in, {"official", "repaired"} out; raises ValueError.
+
+    What it is about: `load(folder, **options)` reads a user's copy of the benchmark, with `load_options`, and raises BadImport; without it the suite
+    works on a project's frozen gold, and `unfit(resources)` says in a sentence why it cannot, empty where it can. `noun` is what a sample is called, one and many. `people` is the group in which annotators stand beside
+    models, empty for none.
+
+    How it is asked: `settings` of its own, `repetitions` and `max_tokens` to begin with, `prompts` {step: digest of the wording}, and whether
+    answers can be `structured`. `protocol` says that it is asked as OmniToM is, with prompt sets, levels and examples.
+
+    How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are; `methods(settings)`
+    are (heading, text) of a methods section. `baselines` answer its questions without a model.
     """
 
     name: str
@@ -142,8 +256,26 @@ class Suite:
     groups: tuple[MetricGroup, ...]
     request: Callable[[Question], Request | str]
     parse: Callable[[Question, str], Parsed]
-    score: Callable[..., dict[str, Any]]
+    measure: Callable[[Entered], Mapping[str, Measured | None]]
+    summary: Callable[[Entered], dict[str, Any]]
+    expected: Callable[[Question], str]
+    score: Callable[..., dict[str, Any]] | None = None
     options: tuple[Option, ...] = ()
+    load: Callable[..., Imported] | None = None
+    load_options: tuple[Setting, ...] = ()
+    noun: tuple[str, str] = ("sample", "samples")
+    unfit: Callable[[Resources], str] | None = None
+    people: str = ""
+    settings: tuple[Setting, ...] = ()
+    repetitions: int = 1
+    max_tokens: int = 1000
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    structured: bool = False
+    protocol: bool = False
+    item: Callable[[ItemView], dict[str, Any]] | None = None
+    item_template: str = "benchmark/items/_plain.html"
+    methods: Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]] | None = None
+    baselines: tuple[Baseline, ...] = ()
 
     def step(self, key: str) -> Step:
         """Raises KeyError where there is none."""

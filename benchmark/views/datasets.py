@@ -106,9 +106,9 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
 def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     before, after = dataset_of(access, old), dataset_of(access, new)
-    closed = closed_to(access)
+    closed = closed_to(access, after.suite)
     found = dataset_differences.difference(before, after, closed)
-    held = after.stories.filter(number__in=closed).count() if closed else 0
+    held = after.samples.filter(number__in=closed).count() if closed else 0
     schema = after.schema
     context = {
         "old": before,

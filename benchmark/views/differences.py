@@ -19,8 +19,8 @@ from benchmark.models import Form
 from benchmark.services.differences import categories_among, pair_table, pairs_of
 from benchmark.services.documents import board_document, figures_of
 from benchmark.services.downloads import TABLE_TYPES, table_file
-from benchmark.services.story_scores import READINGS
 from benchmark.suites.registry import group_named
+from benchmark.suites.story_scores import READINGS
 from benchmark.views.leaderboard import chosen_board
 from benchmark.views.sections import files_of
 from benchmark.views.shown import Href, ordered, shown

@@ -101,7 +101,9 @@ def check_shown(held: Mapping[str, object], name: str, withheld: int) -> None:
 def run_scores(request: HttpRequest, slug: str, uid: str) -> StreamingHttpResponse:
     access = run_access(request.user, slug, uid)
     return _streamed(
-        score_lines(access.run, closed_to(access.project)), f"{slug}-{uid}-scores.csv", "text/csv; charset=utf-8"
+        score_lines(access.run, closed_to(access.project, access.run.suite)),
+        f"{slug}-{uid}-scores.csv",
+        "text/csv; charset=utf-8",
     )
 
 

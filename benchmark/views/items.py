@@ -26,7 +26,7 @@ MEANT = {False: "Rows meant", True: "Right"}
 @require_GET
 def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
-    context = _listed(request, access.run, closed_to(access.project))
+    context = _listed(request, access.run, closed_to(access.project, access.run.suite))
     return render(request, "benchmark/items/items.html", access.context | context)
 
 
@@ -42,7 +42,7 @@ def shared_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     own = next((one for one in entrants if str(one.pk) == asked), next(iter(entrants), None))
     if own is None:
         raise Http404("This report was frozen before reports kept their items.")
-    context = _listed(request, own.run, closed_to(access), among, [one.pk for one in entrants])
+    context = _listed(request, own.run, closed_to(access, own.run.suite), among, [one.pk for one in entrants])
     return render(request, "benchmark/items/items.html", access.context | context | {"report": held, "run": own.run})
 
 
@@ -72,6 +72,9 @@ def _listed(
     suite = suite_named(run.suite)
     return {
         "form": form,
+        "noun": suite.noun[0].capitalize(),
+        "nouns": suite.noun[1],
+        "protocol": suite.protocol,
         "page": page,
         "rows": [
             {
@@ -96,7 +99,8 @@ def _listed(
 def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     place = run_item_of(access, pk)
-    context = _told(place, place.call or (place.item.call if place.item else None), closed_to(access.project))
+    closed = closed_to(access.project, access.run.suite)
+    context = _told(place, place.call or (place.item.call if place.item else None), closed)
     return render(request, "benchmark/items/item.html", access.context | context)
 
 
@@ -105,11 +109,15 @@ def shared_item(request: HttpRequest, slug: str, report: str, pk: int) -> HttpRe
     """An item as it was when the report was frozen: its answer, and what that was read as then."""
     access, held = report_access(request.user, slug, report)
     place = shared_item_of(access, held, pk)
-    context = _told(place, place.call, closed_to(access)) | {"report": held, "run": place.entrant.run}
+    context = _told(place, place.call, closed_to(access, place.entrant.run.suite)) | {
+        "report": held,
+        "run": place.entrant.run,
+    }
     return render(request, "benchmark/items/item.html", access.context | context)
 
 
 def _told(place: RunItem | SharedItem, call: Call | None, closed: frozenset[int]) -> dict[str, Any]:
+    suite = suite_named(place.entrant.run.suite)
     return {
         "place": place,
         "state": service.state_of(place),
@@ -117,7 +125,9 @@ def _told(place: RunItem | SharedItem, call: Call | None, closed: frozenset[int]
         "asked": evidence.asked_of(call, evidence.texts_of(place.entrant.run.project, closed)),
         "answer": evidence.shortened(call.answer) if call and call.answer else None,
         "shown": evidence.readings_shown(place),
-        "stage": suite_named(place.entrant.run.suite).step(place.stage),
+        "stage": suite.step(place.stage),
+        "suite": suite,
+        "noun": suite.noun[0].capitalize(),
         **service.neighbours(place, closed),
         "others": service.others_of(place),
     }
@@ -138,6 +148,7 @@ def _file(place: RunItem | SharedItem) -> HttpResponse:
     if place.call is None:
         raise Http404("There is no answer yet.")
     response = HttpResponse(place.call.answer, content_type="text/plain; charset=utf-8")
-    name = f"story-{place.sample.number}-{place.stage}-{place.pk}.txt"
+    noun = suite_named(place.entrant.run.suite).noun[0]
+    name = f"{noun}-{place.sample.number}-{place.stage}-{place.pk}.txt"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -23,8 +23,8 @@ from benchmark.services.documents import board_rows
 from benchmark.services.leaderboards import Entry
 from benchmark.services.result_tables import stage_table, unlike_missing
 from benchmark.services.selections import OF_RUN
-from benchmark.services.story_scores import READINGS
 from benchmark.suites.registry import group_named
+from benchmark.suites.story_scores import READINGS
 from benchmark.views.pictures import dot_chart
 from benchmark.views.shown import evidence, items_url, shown
 from workers.models import JobState

@@ -17,11 +17,13 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
-from benchmark.models import Entrant, Run, RunItem, Stage
+from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.methods_text import sent_settings
 from benchmark.services.watching import schema_breakers, shortfall_of_run, standings, to_come_of, total_of
+from benchmark.suites.contract import Step
+from benchmark.suites.registry import suite_named
 from workers.models import JobState
 from workers.services.failures import reasons_of
 from workers.services.jobs import Progress, progress_of_all
@@ -52,7 +54,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _listed(run: Run, progress: Progress, coming: int, why: str) -> dict:
-    stages = [stage.label for stage in run_stages(run)]
+    stages = [stage.label for stage in run_steps(run)]
     return {"run": run, "progress": progress, "total": progress.total + coming, "stages": stages, "why": why}
 
 
@@ -64,7 +66,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     """
     access = results_access(request.user, slug)
     present = present_version(access.project)
-    used = Run.objects.filter(project=access.project).order_by("-dataset__version")
+    used = Run.objects.filter(project=access.project, dataset__suite="").order_by("-dataset__version")
     runs = Counter(used.values_list("dataset__version", flat=True))
     stale = {version: count for version, count in runs.items() if present is None or version != present.version}
     asked = request.GET.get("version", "")
@@ -74,15 +76,16 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/runs/_gold.html", access.context | context)
 
 
-def run_stages(run: Run) -> list[Stage]:
-    return [stage for stage in Stage if stage in run.stages]
+def run_steps(run: Run) -> list[Step]:
+    """The steps that a run was launched with, in the order of its suite."""
+    return [step for step in suite_named(run.suite).steps if step.key in run.stages]
 
 
 @require_GET
 def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     context = _live(access) | {
-        "stages": [stage.label for stage in run_stages(access.run)],
+        "stages": [step.label for step in run_steps(access.run)],
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
     }
     return render(request, "benchmark/runs/run.html", access.context | context)
@@ -130,10 +133,11 @@ def made(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     entrants = list(Entrant.objects.filter(run=held))
     names = RunItem.objects.filter(entrant__run=held, call__isnull=False).order_by()
     resolved: dict[int, set[str]] = {}
+    asks_judge = [step.key for step in suite_named(held.suite).steps if step.judged]
     for pk, stage, name in names.values_list("entrant", "stage", "call__answered_by").distinct():
-        if name and stage != Stage.JUDGE:
+        if name and stage not in asks_judge:
             resolved.setdefault(pk, set()).add(name)
-    judged = names.filter(stage=Stage.JUDGE).values_list("call__answered_by", flat=True).distinct()
+    judged = names.filter(stage__in=asks_judge).values_list("call__answered_by", flat=True).distinct()
     context = {
         "entrants": [{"entrant": one, "resolved": sorted(resolved.get(one.pk, ()))} for one in entrants],
         "judged_by": sorted(filter(None, judged)),

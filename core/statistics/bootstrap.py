@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.floating]
+Clusters = NDArray[np.int64]
 RESAMPLES = 2000
 DRAWS_AT_ONCE = 4_000_000
 
@@ -20,24 +21,43 @@ def mean_of(rows: Floats) -> Floats:
     return np.divide(np.where(known, rows, 0).sum(axis=1), n, out=np.full(len(rows), np.nan), where=n > 0)
 
 
-def resampled_means(columns: Floats, *, seed: int, resamples: int) -> Floats:
+def resampled_means(columns: Floats, *, seed: int, resamples: int, clusters: Clusters | None = None) -> Floats:
     """The mean of what is known of each column, shape (n, k), in each resample of the clusters: shape (resamples, k).
 
-    nan where none of a column's clusters was drawn.
+    `clusters` numbers each row's cluster from 0 on, shape (n,); without it every row is one. nan where none of a column's clusters was drawn.
     """
-    known = np.isfinite(columns)
-    if not known.size:
+    if not columns.size:
         return np.full((resamples, columns.shape[1]), np.nan)
-    both = np.hstack([np.where(known, columns, 0), known])
+    both = np.hstack(_sums_and_counts(columns, clusters))
     return ratios(*np.split(resampled_sums(both, seed=seed, resamples=resamples), 2, axis=1))
 
 
-def replicated_means(columns: Floats, *, seed: int, resamples: int) -> Floats:
-    """The mean of what is known of each column, shape (n, k), without each cluster in turn, then in each resample: (n + resamples, k)."""
-    known = np.isfinite(columns)
-    sums, counts = np.where(known, columns, 0), known.astype(float)
+def replicated_means(columns: Floats, *, seed: int, resamples: int, clusters: Clusters | None = None) -> Floats:
+    """The mean of what is known of each column, shape (n, k), without each cluster in turn, then in each resample: (clusters + resamples, k)."""
+    sums, counts = _sums_and_counts(columns, clusters)
     left_out = ratios(sums.sum(axis=0) - sums, counts.sum(axis=0) - counts)
-    return np.concatenate([left_out, resampled_means(columns, seed=seed, resamples=resamples)])
+    return np.concatenate([left_out, resampled_means(columns, seed=seed, resamples=resamples, clusters=clusters)])
+
+
+def _sums_and_counts(columns: Floats, clusters: Clusters | None) -> tuple[Floats, Floats]:
+    known = np.isfinite(columns)
+    return by_cluster(np.where(known, columns, 0.0), clusters), by_cluster(known.astype(float), clusters)
+
+
+def by_cluster(columns: Floats, clusters: Clusters | None) -> Floats:
+    """The sums of each column, shape (n, k), over the rows of each cluster: shape (clusters, k); as it is where every row is a cluster."""
+    if clusters is None:
+        return columns
+    sums = np.zeros((int(clusters.max()) + 1 if len(clusters) else 0, columns.shape[1]))
+    np.add.at(sums, clusters, columns)
+    return sums
+
+
+def numbered(names: Sequence[Hashable]) -> Clusters | None:
+    """The number of each row's cluster, from 0 on in the order in which they come; None where no two rows share one."""
+    numbers: dict[Hashable, int] = {}
+    found = [numbers.setdefault(name, len(numbers)) for name in names]
+    return None if len(numbers) == len(found) else np.array(found, dtype=np.int64)
 
 
 def ratios(numerators: Floats, denominators: Floats) -> Floats:

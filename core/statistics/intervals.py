@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.statistics.bootstrap import RESAMPLES, Floats, mean_of, replicated_means
+from core.statistics.bootstrap import RESAMPLES, Clusters, Floats, by_cluster, mean_of, replicated_means
 
 LEVEL = 0.95
 FEWEST = 5
@@ -72,19 +72,37 @@ REAL = Scale(-np.inf, np.inf)
 
 
 def mean_estimates(
-    rows: Floats, *, scale: Scale, seed: int, unit: str, empty: str, resamples: int = RESAMPLES
+    rows: Floats,
+    *,
+    scale: Scale,
+    seed: int,
+    unit: str,
+    empty: str,
+    resamples: int = RESAMPLES,
+    clusters: Clusters | None = None,
 ) -> list[Estimate]:
     """The mean of each row of `rows`, shape (k, n), nan where missing; all rows share the resampled clusters.
 
-    `unit` is what the clusters are called, in the plural; `empty` is the reason of a row without any figure.
+    `clusters` numbers the cluster of each of the n, from 0 on; without it every one is its own, and with it an estimate also has `clusters`, how
+    many it rests on. `unit` is what the clusters are called, in the plural; `empty` is the reason of a row without any figure.
     """
     means, counts = mean_of(rows), np.isfinite(rows).sum(axis=1)
-    replicates = replicated_means(rows.T, seed=seed, resamples=resamples)
-    found = intervals(means, replicates, counts, clusters=rows.shape[1], scale=scale, unit=unit, empty=empty)
+    replicates = replicated_means(rows.T, seed=seed, resamples=resamples, clusters=clusters)
+    units = clusters_known(rows.T, clusters)
+    found = intervals(
+        means, replicates, units, clusters=len(replicates) - resamples, scale=scale, unit=unit, empty=empty
+    )
     return [
-        {"value": float(mean) if n else None, "n": int(n), "interval": interval} | ({"reason": why} if why else {})
-        for mean, n, (interval, why) in zip(means, counts, found, strict=True)
+        {"value": float(mean) if n else None, "n": int(n), "interval": interval}
+        | ({} if clusters is None else {"clusters": int(of)})
+        | ({"reason": why} if why else {})
+        for mean, n, of, (interval, why) in zip(means, counts, units, found, strict=True)
     ]
+
+
+def clusters_known(columns: Floats, clusters: Clusters | None) -> NDArray[np.int64]:
+    """How many clusters of each column, shape (n, k), have a value that is known: shape (k,)."""
+    return (by_cluster(np.isfinite(columns).astype(float), clusters) > 0).sum(axis=0)
 
 
 def intervals(

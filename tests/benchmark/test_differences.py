@@ -10,7 +10,7 @@ from benchmark.models import Audience, Form
 from benchmark.services.boards import board
 from benchmark.services.differences import pairs_of
 from benchmark.services.reports import scores_of
-from benchmark.services.story_scores import lacking, official_columns, official_figures, with_intervals
+from benchmark.suites.story_scores import lacking, official_columns, official_figures, with_intervals
 from core.statistics import holm
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 

@@ -63,7 +63,7 @@ def test_equal_gold_is_one_version(cast, first):
 def test_a_split_makes_a_version_that_a_run_can_be_made_on(cast, first, stories):
     put_in_split(by=cast.alice, project=cast.project, stories=[stories[1].pk, stories[2].pk], name="calibration")
     new, fresh = again(cast)
-    assert fresh and [row.number for row in new.stories.selected(split="calibration")] == [1, 2]
+    assert fresh and [row.number for row in new.samples.selected(split="calibration")] == [1, 2]
     found = difference(first, new)
     assert found.moved == [(1, "", "calibration"), (2, "", "calibration")]
     assert not (found.changed or found.labels or found.settled or found.votes.counts)
@@ -82,8 +82,8 @@ def test_votes_make_a_version_and_are_kept_where_there_are_some(cast, first, sto
     keys = list(OMNITOM.keys)
     expected = [["", "", "", "", "", "", ""], ["", "", "", "", "", "", ""]]
     expected[0][keys.index("context")], expected[1][keys.index("order")] = "Neutral", "2"
-    assert new.stories.get(number=1).votes["bob"] == expected
-    assert not new.stories.exclude(number=1).exclude(votes={}).exists()
+    assert new.samples.get(number=1).votes["bob"] == expected
+    assert not new.samples.exclude(number=1).exclude(votes={}).exists()
     found = difference(first, new)
     assert (found.votes.counts, found.votes.stories) == ({"new": 3}, [1]) and not found.changed
     cast_vote(bob, top, "context", "Deceptive")
@@ -109,17 +109,17 @@ def test_rules_make_a_version(cast, first):
 
 
 def test_a_version_stays_as_it_is(cast, first, stories):
-    before = list(Dataset.objects.values()), list(first.stories.values())
+    before = list(Dataset.objects.values()), list(first.samples.values())
     put_in_split(by=cast.alice, project=cast.project, stories=[stories[1].pk], name="calibration")
     settle(stories[2], context="Deceptive")
     again(cast)
-    assert (list(Dataset.objects.filter(pk=first.pk).values()), list(first.stories.values())) == before
+    assert (list(Dataset.objects.filter(pk=first.pk).values()), list(first.samples.values())) == before
 
 
 def test_versions_whose_digests_alone_differ_differ_in_nothing(cast, first):
     """As of versions from before splits, votes and rules were in the digest, which keep the one that they have."""
     Dataset.objects.filter(pk=first.pk).update(digest="0" * 64)
-    first.stories.update(digest="1" * 64)
+    first.samples.update(digest="1" * 64)
     new, fresh = again(cast)
     first.refresh_from_db()
     assert fresh and (first.digest, difference(first, new).nothing) == ("0" * 64, True)

@@ -115,10 +115,10 @@ def test_a_story_that_is_shown_cannot_be_asked_later(cast, gold):
     with pytest.raises(
         RunRefused, match=r"^Story 3 serves this run's prompts as an example, so that it cannot be asked too"
     ):
-        extend_run(by=None, run=run, stories=list(gold.stories.all()), now=timezone.now())
+        extend_run(by=None, run=run, stories=list(gold.samples.all()), now=timezone.now())
     below = work_off(started(cast, gold, [make_endpoint("other")], level=3, split="main"))
     assert below.params["example_stories"] == [], "no prompt below level 4 shows an example"
-    assert extend_run(by=None, run=below, stories=list(gold.stories.all()), now=timezone.now()) == 2
+    assert extend_run(by=None, run=below, stories=list(gold.samples.all()), now=timezone.now()) == 2
 
 
 def test_below_level_4_and_for_baselines_there_is_nothing_to_state(cast, gold):

@@ -227,7 +227,7 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
     chosen = [models["majority"], models["random"]]
     asked = ASKED | {"dataset": "2", "endpoints": ["majority", "random"], "stages": ["label"]}
     plan = plan_for(gold, *chosen, stages=["label"])
-    stories = list(gold.stories.all()) * 3
+    stories = list(gold.samples.all()) * 3
     categories = len({one.category for one in stories})
     (before,) = estimates.can_show(plan, stories)
     tests = 1 + categories if categories > 1 else 1
@@ -246,7 +246,7 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
 
 def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models):
     """895 stories of the size of those here; measured are the questions of all three stages for twenty models."""
-    one = gold.stories.first()
+    one = gold.samples.first()
     many = Dataset.objects.create(
         project=cast.project, version=9, digest="9" * 64, schema_version="1", rule_version="1", stories_count=895,
         propositions_count=1790,

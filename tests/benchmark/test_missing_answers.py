@@ -18,9 +18,9 @@ from benchmark.services.differences import pairs_of
 from benchmark.services.documents import document_of, figures_of, tables_of
 from benchmark.services.reports import forget_report
 from benchmark.services.result_tables import leads, stage_table
-from benchmark.services.results import NO_JUDGEMENT, OPEN, WITHOUT_CALL, lost_outside
+from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.repaired import REFUSED
+from benchmark.suites.reasons import NO_JUDGEMENT, OPEN, REFUSED, lost_outside
 from tests.benchmark.results_world import STORIES, ResultsWorld, results_world
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]

@@ -14,7 +14,7 @@ from benchmark.services.items import places_of
 from benchmark.services.reports import report_of
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.watching import schema_breakers
-from benchmark.suites.omnitom.repaired import NOT_STRUCTURED
+from benchmark.suites.reasons import NOT_STRUCTURED
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 from workers.models import Call
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.statistics import Floats, mean_of
+from core.statistics import Clusters, Floats, mean_of, numbered
 
 MOST_LOST = 0.1
 """A model whose score could be more than this higher, but for what judges and providers lost, has no rank: it would be theirs."""
@@ -43,7 +43,8 @@ NEVER_ASKED = Case(0.0, 1.0, None, outside=True)
 class Cases:
     """Arrays of shape (models, stories), without the stories that have no score by definition.
 
-    `worst` and `best` are the bounds, `spared` is `worst` with what was lost outside at its best, `answered` is nan where missing.
+    `worst` and `best` are the bounds, `spared` is `worst` with what was lost outside at its best, `answered` is nan where missing. `clusters`
+    numbers the cluster of each story from 0 on, shape (stories,), None where none share one.
     """
 
     models: tuple[str, ...]
@@ -52,10 +53,17 @@ class Cases:
     best: Floats
     spared: Floats
     answered: Floats
+    clusters: Clusters | None = None
 
     @classmethod
-    def of(cls, cases: Mapping[str, Mapping[int, Case | None]], stories: Set[int]) -> Cases:
-        """From {model: {story: case}}; None is a story without a score by definition, one that is lacking was never asked."""
+    def of(
+        cls,
+        cases: Mapping[str, Mapping[int, Case | None]],
+        stories: Set[int],
+        clusters: Mapping[int, str] | None = None,
+    ) -> Cases:
+        """From {model: {story: case}}; None is a story without a score by definition, one that is lacking was never asked. `clusters` names the
+        cluster of each, where some share one."""
         undefined = {story for held in cases.values() for story, case in held.items() if case is None}
         kept = tuple(sorted(stories - undefined))
         rows = [[held.get(story) or NEVER_ASKED for story in kept] for held in cases.values()]
@@ -70,11 +78,18 @@ class Cases:
             best=table([[case.best for case in row] for row in rows]),
             spared=table([[case.best if case.outside else case.worst for case in row] for row in rows]),
             answered=table([[case.answered for case in row] for row in rows]),
+            clusters=numbered([clusters.get(story, str(story)) for story in kept]) if clusters else None,
         )
 
     def __getitem__(self, rows: list[int]) -> Cases:
         held = (self.worst, self.best, self.spared, self.answered)
-        return Cases(tuple(self.models[row] for row in rows), self.stories, *(table[rows] for table in held))
+        tables = (table[rows] for table in held)
+        return Cases(tuple(self.models[row] for row in rows), self.stories, *tables, clusters=self.clusters)
+
+    @property
+    def units(self) -> int:
+        """How many clusters there are."""
+        return len(self.stories) if self.clusters is None else int(self.clusters.max()) + 1
 
     def best_first(self) -> Cases:
         """Models by their falling worst case and then by name."""

@@ -59,8 +59,8 @@ def leaderboard(
     pairs = paired_differences(ranked, seed=seed, resamples=resamples, categories=categories)
     tests = sum(one["p"] is not None for one in pairs)
     no_letters = ALONE if len(ranked.models) < 2 else ""
-    if not no_letters and out_of_reach(len(ranked.stories), tests, alpha):
-        no_letters = TOO_FEW.format(stories=len(ranked.stories), tests=f"{tests:,}")
+    if not no_letters and out_of_reach(ranked.units, tests, alpha):
+        no_letters = TOO_FEW.format(stories=ranked.units, tests=f"{tests:,}")
     apart = [(one["first"], one["second"]) for one in pairs if not one["category"] and differs(one, alpha)]
     group = {} if no_letters else letters(ranked.models, apart)
     rules = {"seed": seed, "resamples": resamples}
@@ -75,7 +75,7 @@ def leaderboard(
         for one, points in zip(_rows(unranked, **rules), unranked.lost_score, strict=True)
     ]
     rules |= {"flips": flips_for(len(pairs)), "alpha": alpha}
-    fewest = min((one["n"] for one in pairs if one["p"] is not None), default=len(ranked.stories))
+    fewest = min((one.get("clusters", one["n"]) for one in pairs if one["p"] is not None), default=ranked.units)
     how = _method(**rules, tests=tests, fewest=fewest, by_category=any(one["category"] for one in pairs))
     return {"models": models, "pairs": pairs, "method": how, **rules, "tests": tests, "no_letters": no_letters}
 
@@ -83,7 +83,7 @@ def leaderboard(
 def _rows(cases: Cases, **rules: int) -> list[dict[str, Any]]:
     held = zip(
         cases.models,
-        mean_estimates(cases.worst, scale=SHARE, unit="stories", empty=NO_STORY, **rules),
+        mean_estimates(cases.worst, scale=SHARE, unit="stories", empty=NO_STORY, clusters=cases.clusters, **rules),
         mean_of(cases.best),
         cases.missing,
         cases.lost,
@@ -111,19 +111,18 @@ def _ranks(worst: Floats) -> list[int]:
 
 def _too_few_to_rank(cases: Cases) -> bool:
     """Whether ranks that would have an interval have none."""
-    models, stories = cases.worst.shape
-    return models >= RANKS_FROM and stories < FEWEST
+    return len(cases.models) >= RANKS_FROM and cases.units < FEWEST
 
 
 def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int] | None]:
     """[best, worst] of each model's rank in resamples of the stories, with the tails of the intervals of scores."""
-    models, stories = cases.worst.shape
+    models = len(cases.models)
     if models < RANKS_FROM or _too_few_to_rank(cases):
         return [None] * models
-    drawn = np.round(resampled_means(cases.worst.T, seed=seed, resamples=resamples), 12)
+    drawn = np.round(resampled_means(cases.worst.T, seed=seed, resamples=resamples, clusters=cases.clusters), 12)
     best = np.stack([1 + (drawn > one[:, None]).sum(axis=1) for one in drawn.T], axis=1)
     worst = np.stack([(drawn >= one[:, None]).sum(axis=1) for one in drawn.T], axis=1)
-    tail = float(tails(np.array([stories]))[0])
+    tail = float(tails(np.array([cases.units]))[0])
     low = np.quantile(best, tail, axis=0, method="lower")
     high = np.quantile(worst, 1 - tail, axis=0, method="higher")
     return [list(ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]

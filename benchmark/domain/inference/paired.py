@@ -13,7 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.domain.inference.cases import Cases
-from core.statistics import DIFFERENCE, RESAMPLES, Floats, flips_for, holm, mean_estimates, sign_flips
+from core.statistics import (
+    DIFFERENCE,
+    RESAMPLES,
+    Clusters,
+    Floats,
+    by_cluster,
+    flips_for,
+    holm,
+    mean_estimates,
+    numbered,
+    sign_flips,
+)
 
 NO_COMMON_STORY = "no story has a score of both models"
 
@@ -51,7 +62,7 @@ def paired_differences(
     p = _spared_p(cases, first, second, list(columns.values()), seed=seed, flips=flips)
     found = []
     for (category, at), of_part in zip(columns.items(), p, strict=True):
-        estimates = mean_estimates(differences[:, at], **rules)
+        estimates = mean_estimates(differences[:, at], clusters=_of_part(cases.clusters, at), **rules)
         for (a, b), one, raw, answered in zip(pairs, estimates, of_part, both[:, at], strict=True):
             named = {"first": cases.models[a], "second": cases.models[b], "category": category}
             found.append(named | one | {"p": raw, "answered": _answered(answered)})
@@ -71,19 +82,35 @@ def _spared_p(
     """The p of each pair by part, the first of which is all columns. Where something was lost outside, a difference has to hold with all of
     that in favour of the weaker one; else its p is 1."""
     differences = cases.worst[first] - cases.worst[second]
-    found = sign_flips(differences, parts[1:], seed=seed, flips=flips)
+    how = {"clusters": cases.clusters, "seed": seed, "flips": flips}
+    found = _flipped(differences, parts, **how)
     spared = np.flatnonzero((cases.lost[first] + cases.lost[second]) > 0)
     if not len(spared):
         return found
     ahead = cases.worst[first][spared] - cases.spared[second][spared]
     behind = cases.spared[first][spared] - cases.worst[second][spared]
-    tested = [sign_flips(one, parts[1:], seed=seed, flips=flips) for one in (ahead, behind)]
+    tested = [_flipped(one, parts, **how) for one in (ahead, behind)]
     for part, columns in enumerate(parts):
         for row, pair in enumerate(spared):
             if found[part][pair] is not None:
                 side = 0 if ahead[row, columns].mean() > 0 else 1 if behind[row, columns].mean() < 0 else None
                 found[part][pair] = 1.0 if side is None else max(found[part][pair], tested[side][part][row])
     return found
+
+
+def _of_part(clusters: Clusters | None, columns: Columns) -> Clusters | None:
+    return None if clusters is None else numbered(clusters[columns].tolist())
+
+
+def _flipped(
+    differences: Floats, parts: Sequence[Columns], *, clusters: Clusters | None, seed: int, flips: int
+) -> list[list[float | None]]:
+    """The p of each row over each part, the first of which is all columns. A cluster is flipped whole; one that is in several parts is one
+    cluster of each."""
+    if clusters is None:
+        return sign_flips(differences, parts[1:], seed=seed, flips=flips)
+    sums = [by_cluster(differences[:, one].T, _of_part(clusters, one)).T for one in parts]
+    return [sign_flips(one, [], seed=seed, flips=flips)[0] for one in sums]
 
 
 def _parts(stories: Sequence[int], categories: Mapping[int, str]) -> dict[str, Columns]:

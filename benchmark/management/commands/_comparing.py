@@ -8,7 +8,7 @@ from benchmark.management.commands._runs import flag
 from benchmark.models import Form, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.selections import selection_named
-from benchmark.services.story_scores import READINGS
+from benchmark.suites.story_scores import READINGS
 
 STAGES = {"extract": "stage1", "label": "stage2"}
 OF_COMPARING = ("model", "other_model", "stage", "reading", "split")

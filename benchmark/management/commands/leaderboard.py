@@ -16,8 +16,8 @@ from benchmark.services.differences import pair_table, pairs_of
 from benchmark.services.documents import board_document, figures_of, score_of, tables_of
 from benchmark.services.result_tables import leads, left_out, missing_of
 from benchmark.services.selections import selection_named
-from benchmark.services.story_scores import READINGS
 from benchmark.suites.registry import group_named
+from benchmark.suites.story_scores import READINGS
 
 KINDS = ("model", "baseline", "person")
 

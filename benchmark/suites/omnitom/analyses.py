@@ -20,7 +20,8 @@ from benchmark.suites.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, is_
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.pooled import Columns, Parts
-from benchmark.suites.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.reasons import NO_GOLD
 from core.statistics import POSITIVE, RESAMPLES
 
 NO_OUTPUT = "no answer"

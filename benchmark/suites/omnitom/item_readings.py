@@ -16,6 +16,7 @@ from benchmark.suites.omnitom.readings.structured import ignores_schema
 from benchmark.suites.omnitom.readings.values import repaired as repaired_label
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
 
 
 def read_stage1(
@@ -45,7 +46,7 @@ def read_follow_up(
         for more in ({}, {"follow_up": follow_up})
     )
     ignored = structured and ignores_schema(follow_up, "predictions", "gold")
-    unusable = "" if after < before else repaired.JUDGE_NOT_STRUCTURED if ignored else repaired.NO_JUDGEMENT
+    unusable = "" if after < before else JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
     return Parsed(None, {"asked": before, "judged": before - after}, None, None, unusable, after)
 
 

@@ -6,11 +6,10 @@ text, as in official output; shares are fractions from 0 to 1.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from statistics import mean
+from collections.abc import Sequence
 from typing import Any
 
+from benchmark.domain.averaging import Row, averages, six
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from judge.domain.text import normalise_space
@@ -19,12 +18,6 @@ STAGE1_SHARES = ("precision", "recall", "f1")
 STAGE2_SHARES = ("overall_accuracy", *(f"acc_{COLUMNS[dimension]}" for dimension in DIMENSIONS))
 STAGE1_COLUMNS = ("story_id", "story_category", "pred_total", "gt_total", "pred_matched", "gt_matched", *STAGE1_SHARES)
 STAGE2_COLUMNS = ("story_id", "story_category", "pairs", "matched_pairs", *STAGE2_SHARES)
-
-Row = dict[str, str]
-
-
-def six(value: float) -> str:
-    return f"{value:.6f}"
 
 
 def share(part: int, whole: int) -> float:
@@ -68,7 +61,7 @@ def stage2_row(result: Stage2Result) -> Row:
 def stage1_metrics(results: Sequence[Stage1Result]) -> dict[str, Any]:
     """{overall, by_category, stories}; `overall` also has `f1_category_mean`, the figure that the paper's table 3
     prints: the plain mean of the categories' F1."""
-    return _metrics([(one.category, stage1_row(one)) for one in results], STAGE1_SHARES)
+    return _metrics([(one.category, stage1_row(one)) for one in results], STAGE1_SHARES, "f1")
 
 
 def stage2_metrics(results: Sequence[Stage2Result]) -> dict[str, Any]:
@@ -76,31 +69,5 @@ def stage2_metrics(results: Sequence[Stage2Result]) -> dict[str, Any]:
     return _metrics([(one.category, stage2_row(one)) for one in results], STAGE2_SHARES)
 
 
-def _metrics(rows: Sequence[tuple[str, Row]], shares: Sequence[str]) -> dict[str, Any]:
-    return {**averages(rows, shares), "stories": [row for _, row in rows]}
-
-
-def averages(rows: Sequence[tuple[str, Mapping[str, Any]]], shares: Sequence[str]) -> dict[str, Any]:
-    """{overall, by_category} from each story's category, verbatim, and its printed figures, as texts or as numbers.
-
-    Categories stand in the order of their verbatim names, of which two can read alike.
-    """
-    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for category, row in rows:
-        groups[category].append(row)
-    overall = _means([row for _, row in rows], shares)
-    by_category = [
-        {"story_category": normalise_space(category), **_means(groups[category], shares)} for category in sorted(groups)
-    ]
-    if "f1" in shares:
-        overall["f1_category_mean"] = _mean([row["f1"] for row in by_category])
-    return {"overall": overall, "by_category": by_category}
-
-
-def _means(rows: Sequence[Mapping[str, Any]], shares: Sequence[str]) -> Row:
-    return {"stories": str(len(rows)), **{name: _mean([row[name] for row in rows]) for name in shares}}
-
-
-def _mean(printed: Sequence[str | float]) -> str:
-    """The exact mean of printed figures, printed."""
-    return six(mean(map(float, printed))) if printed else six(0)
+def _metrics(rows: Sequence[tuple[str, Row]], shares: Sequence[str], mean_of: str = "") -> dict[str, Any]:
+    return {**averages(rows, shares, mean_of), "stories": [row for _, row in rows]}

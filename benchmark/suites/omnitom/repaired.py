@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.suites.omnitom.estimating import StoryScore, report
+from benchmark.domain.estimating import StoryScore, report
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, f1
@@ -33,19 +33,9 @@ from benchmark.suites.omnitom.readings.labels import read_labels
 from benchmark.suites.omnitom.readings.structured import ignores_schema
 from benchmark.suites.omnitom.readings.values import repaired
 from benchmark.suites.omnitom.records import GoldRow, Record
-from benchmark.suites.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_ANSWER, NO_GOLD, NO_JUDGEMENT, NOT_STRUCTURED, UNREADABLE
 from core.statistics import RESAMPLES
-
-NO_ANSWER = "no answer"
-UNREADABLE = "no usable row"
-NO_JUDGEMENT = "no judgement"
-NOT_STRUCTURED = "not structured: the endpoint ignored the schema"
-"""A table in a run of structured output: there the endpoint has to hold its answers to the schema."""
-JUDGE_NOT_STRUCTURED = "the judge's answer is not structured: its endpoint ignored the schema"
-REFUSED = "the model refused"
-TRUNCATED = "the answer was cut off"
-NOT_WHOLE = "it is not a whole answer"
-"""What a call's end says better than an answer that cannot be read."""
 
 
 def stage1_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage1Result:

@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.suites.omnitom.labels import DIMENSIONS, Labels
 
-NO_GOLD = "no gold propositions"
-"""Why a story without gold rows has no estimate: not the answer's fault, so it is not counted as unusable."""
-
 
 @dataclass(frozen=True, slots=True)
 class Stage1Result:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.suites.contract import Parsed, Question, Sample, Step
+from annotation.domain.shipped_schemas import OMNITOM
+from benchmark.suites.contract import Parsed, Question, Resources, Sample, Step
 from benchmark.suites.omnitom.item_readings import read_follow_up, read_stage1, read_stage1_rows, read_stage2
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
 from benchmark.suites.omnitom.prompting import (
@@ -21,6 +23,7 @@ from benchmark.suites.omnitom.prompting.rendering import plain
 from benchmark.suites.omnitom.readings.extraction import read_extraction
 from benchmark.suites.omnitom.records import GoldRow, record_of_sample
 from benchmark.suites.omnitom.repaired import judged_counts
+from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from workers.providers.contract import Request
 
 EXTRACT, JUDGE, FOLLOW_UP, LABEL = "extract", "judge", "follow", "label"
@@ -60,6 +63,24 @@ def parse(question: Question, answer: str) -> Parsed:
     if question.step == LABEL:
         return read_stage2(record, answer, structured=structured)
     return read_stage1_rows(answer, structured=structured)
+
+
+def expected(question: Question) -> str:
+    """What a perfect model would answer, in the form that is asked for; the judge's two tables as the data has them."""
+    record, structured = record_of_sample(question.sample), question.settings["form"] == STRUCTURED
+    if question.step == LABEL:
+        return gold_label_table(record)
+    if not structured:
+        return gold_extraction_table(record)
+    rows = [{"actor": row.actor, "belief": row.belief, "order": row.order} for row in record.shown]
+    return json.dumps({"rows": rows}, ensure_ascii=False)
+
+
+def unfit(resources: Resources) -> str:
+    """Gold of other dimensions cannot be asked about: what is asked and counted are OmniToM's."""
+    if resources.schema == OMNITOM:
+        return ""
+    return f"It is labelled by {resources.schema.reference}; expected gold labelled by {OMNITOM.reference}, whose dimensions a run measures."
 
 
 def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold: Sequence[GoldRow]) -> Request:

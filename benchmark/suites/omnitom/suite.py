@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from benchmark.suites.contract import MetricGroup, Option, Suite
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.measure import measure, scores
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES
 from benchmark.suites.omnitom.scoring import score_answers
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, parse, request
+from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request, unfit
 from benchmark.suites.omnitom.tables import HEADERS
 
 EXTRACTION = MetricGroup(
@@ -47,6 +48,15 @@ SUITE = Suite(
     groups=(EXTRACTION, LABELLING),
     request=request,
     parse=parse,
+    measure=measure,
+    summary=scores,
+    expected=expected,
+    unfit=unfit,
+    noun=("story", "stories"),
+    people="stage2",
+    max_tokens=6000,
+    structured=True,
+    protocol=True,
     score=score_answers,
     options=(
         Option("story_ids", "", "omnitom: the stories to score, such as 1,4-7 (default: those with answers)"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from benchmark.domain.averaging import averages
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
 from benchmark.suites.omnitom.cells import said_labels
 from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.metrics import averages
 from benchmark.suites.omnitom.repaired import stage2_report
-from benchmark.suites.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.reasons import NO_GOLD
 from core.statistics import few, unseen_share
 
 GOLD = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
@@ -172,7 +173,7 @@ def test_table_3_prints_the_mean_of_categories(paper):
         if not shares:
             continue
         rows = [(name, {"f1": f"{value / 100:.6f}"}) for name, value in shares.items()]
-        mean = 100 * float(averages(rows, ("f1",))["overall"]["f1_category_mean"])
+        mean = 100 * float(averages(rows, ("f1",), "f1")["overall"]["f1_category_mean"])
         # the finding in "consistency": printed is the unweighted mean, at most 0.0057 off
         assert mean == pytest.approx(row["stage1"]["Overall"], abs=0.0058), row["model"]
         assert mean == pytest.approx(row["check_stage1_unweighted_category_mean"], abs=0.001)

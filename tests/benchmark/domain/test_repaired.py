@@ -12,8 +12,9 @@ from benchmark.suites.omnitom.repaired import (
     stage1_report,
     stage2_report,
 )
-from benchmark.suites.omnitom.results import NO_GOLD, Stage1Result, Stage2Result
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table, mock_judgement
+from benchmark.suites.reasons import NO_GOLD
 
 GOLD = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
 

@@ -8,10 +8,11 @@ from statistics import mean
 import pytest
 
 from bench.judging import JUDGES, Skipping, bounded, is_within, sample, tallied, truth
-from benchmark.services.story_scores import repaired_columns, repaired_figures, scores_by_story
 from benchmark.suites.omnitom.analyses import stage1_analyses
-from benchmark.suites.omnitom.repaired import NO_JUDGEMENT, stage1_report, stage1_score
+from benchmark.suites.omnitom.repaired import stage1_report, stage1_score
 from benchmark.suites.omnitom.results import Stage1Result
+from benchmark.suites.reasons import NO_JUDGEMENT
+from benchmark.suites.story_scores import repaired_columns, repaired_figures, scores_by_story
 
 
 def complete(number: int, predicted: tuple, gold: tuple, **more) -> Stage1Result:

@@ -1,6 +1,7 @@
 """Figures story by story, kept with a run's report, and what a selection of stories comes to from them.
 
-Of one stage and reading the plain data are columns over the stories: {"stories": [numbers], "categories": [names], "values": {share: [value]}}.
+Of one stage and reading the plain data are columns over the stories: {"stories": [numbers], "categories": [names], "values": {share: [value]}}, with "clusters":
+[names] where some stories are resampled together.
 A value is a fraction; of the repaired reading [worst, best] where the story is unusable, [worst, estimate, best] where the judge left
 rows out, and None where nothing is defined. `unusable` says why by number, `unjudged` how many predicted and gold rows the judge left
 out. Official values are the six decimals of official output.
@@ -11,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
+from benchmark.domain.averaging import averages
+from benchmark.domain.estimating import COMPLETE, StoryScore, report
 from benchmark.domain.inference import Case
-from benchmark.services.results import lost_outside
-from benchmark.suites.omnitom.estimating import COMPLETE, StoryScore, report
-from benchmark.suites.omnitom.metrics import averages
+from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named
 
 READINGS = ("official", "repaired")
@@ -84,6 +85,11 @@ def categories_of(columns: Columns) -> dict[int, str]:
     return dict(zip(columns["stories"], columns["categories"], strict=True))
 
 
+def clusters_of(columns: Columns) -> dict[int, str]:
+    """The cluster of each story; empty where each is its own."""
+    return dict(zip(columns["stories"], columns["clusters"], strict=True)) if "clusters" in columns else {}
+
+
 def lacking(columns: Columns | None, stories: Set[int]) -> str:
     """Why official scoring has no figures of the selection, from what was kept of its reading; empty where it has."""
     missing = stories - set(columns["stories"] if columns else ())
@@ -99,7 +105,7 @@ def official_figures(columns: Columns, stories: Set[int], stage: str) -> dict[st
     kept = [at for at, story in enumerate(columns["stories"]) if story in stories]
     values = {name: columns["values"][name] for name in group_named(stage).shares}
     rows = [(columns["categories"][at], {name: held[at] for name, held in values.items()}) for at in kept]
-    return averages(rows, group_named(stage).shares)
+    return averages(rows, group_named(stage).shares, group_named(stage).category_mean)
 
 
 def with_intervals(
@@ -130,4 +136,7 @@ def _score(columns: Columns, at: int, stage: str) -> StoryScore:
     )
     story = str(columns["stories"][at])
     unusable, unjudged = columns["unusable"].get(story, ""), tuple(columns["unjudged"].get(story, COMPLETE))
-    return StoryScore(columns["categories"][at], worst, best, None if unusable else estimate, unusable, unjudged)
+    cluster = columns["clusters"][at] if "clusters" in columns else ""
+    return StoryScore(
+        columns["categories"][at], worst, best, None if unusable else estimate, unusable, unjudged, cluster
+    )

@@ -9,7 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from core.statistics import SHARE, Floats, Interval, intervals, method, replicated_means, spanning
+from core.statistics import (
+    SHARE,
+    Floats,
+    Interval,
+    clusters_known,
+    intervals,
+    method,
+    numbered,
+    replicated_means,
+    spanning,
+)
 from core.statistics import mean_of as mean_of_rows
 
 NONE_USABLE = "no usable story"
@@ -23,7 +33,7 @@ class StoryScore:
 
     All three are equal where nothing of the story is missing. None is an undefined figure. `unusable` says why the story has no
     estimate, empty where it has one. `unjudged` counts the predicted and the gold rows of a usable extraction that the judge left
-    without a judgement.
+    without a judgement. Those of one `cluster` are resampled together; without a name a story is its own.
     """
 
     category: str
@@ -32,6 +42,7 @@ class StoryScore:
     estimate: Mapping[str, float | None] | None
     unusable: str = ""
     unjudged: tuple[int, int] = COMPLETE
+    cluster: str = ""
 
     @property
     def defined(self) -> bool:
@@ -107,17 +118,19 @@ def _case_intervals(
 ) -> list[Interval]:
     """With what the judge left out at its `worst`, or at its `best`."""
     columns = _matrix([[getattr(score, case)[name] for score in scores] for name in shares])
-    counts = list(np.isfinite(columns).sum(axis=0))
+    clusters = numbered([score.cluster or at for at, score in enumerate(scores)])
+    counts = list(clusters_known(columns, clusters))
     if mean_of:
         columns = np.hstack([columns, _by_category(scores, mean_of, case)])
         counts.append(counts[shares.index(mean_of)])
-    found, replicates = mean_of_rows(columns.T)[None], replicated_means(columns, seed=seed, resamples=resamples)
+    found = mean_of_rows(columns.T)[None]
+    replicates = replicated_means(columns, seed=seed, resamples=resamples, clusters=clusters)
     if mean_of:
         found, replicates = (
             np.hstack([means[:, : len(shares)], mean_of_rows(means[:, len(shares) :])[:, None]])
             for means in (found, replicates)
         )
-    rules = {"clusters": len(scores), "scale": SHARE, "unit": "stories", "empty": NONE_USABLE}
+    rules = {"clusters": len(replicates) - resamples, "scale": SHARE, "unit": "stories", "empty": NONE_USABLE}
     return intervals(found[0], replicates, np.array(counts), **rules)
 
 

@@ -1,0 +1,43 @@
+"""Means of printed figures, as the released scorers of benchmarks print them: texts of six decimals."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import Any
+
+from judge.domain.text import normalise_space
+
+Row = dict[str, str]
+
+
+def six(value: float) -> str:
+    return f"{value:.6f}"
+
+
+def averages(rows: Sequence[tuple[str, Mapping[str, Any]]], shares: Sequence[str], mean_of: str = "") -> dict[str, Any]:
+    """{overall, by_category} from each story's category, verbatim, and its printed figures, as texts or as numbers; `overall` also has the mean of the categories'
+    means of the share `mean_of`, as `<share>_category_mean`.
+
+    Categories stand in the order of their verbatim names, of which two can read alike.
+    """
+    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for category, row in rows:
+        groups[category].append(row)
+    overall = _means([row for _, row in rows], shares)
+    by_category = [
+        {"story_category": normalise_space(category), **_means(groups[category], shares)} for category in sorted(groups)
+    ]
+    if mean_of:
+        overall[f"{mean_of}_category_mean"] = _mean([row[mean_of] for row in by_category])
+    return {"overall": overall, "by_category": by_category}
+
+
+def _means(rows: Sequence[Mapping[str, Any]], shares: Sequence[str]) -> Row:
+    return {"stories": str(len(rows)), **{name: _mean([row[name] for row in rows]) for name in shares}}
+
+
+def _mean(printed: Sequence[str | float]) -> str:
+    """The exact mean of printed figures, printed."""
+    return six(mean(map(float, printed))) if printed else six(0)

@@ -1,0 +1,274 @@
+"""What one model's outcomes come to at both stages: tables, figures by story, and what the analyses make of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmark.suites.contract import Entered, Measured, Outcome, Sample
+from benchmark.suites.measuring import with_columns
+from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
+from benchmark.suites.omnitom.counted_rows import unread
+from benchmark.suites.omnitom.item_readings import stage1_of, stage2_of
+from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
+from benchmark.suites.omnitom.official import STRUCTURED, why_none
+from benchmark.suites.omnitom.records import Record, record_of_sample
+from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
+from benchmark.suites.reasons import JUDGE_S, NO_GOLD, OF_JUDGE, OPEN
+
+SKIPPED = "rows without a judgement"
+FIGURES = {JUDGE: "stage1", LABEL: "stage2"}
+"""The figures that the answers of a step are read for."""
+
+
+@dataclass(slots=True)
+class Results:
+    """The readings of one model.
+
+    `official` are the readings of the answers that are there, `repaired` one of every story that was asked for. `extractions` and
+    `labellings` have what table 12 counts of each such story with gold: "" where the model's answer can be used, why not otherwise, None
+    without an answer; `without` by stage why there was none, and why extractions have no judgement, with the number of stories.
+    `lacking` says of a stage why official scoring has no figures of it, in a sentence; a stage with figures is not in it.
+    """
+
+    name: str
+    kind: str
+    official1: list[Stage1Result] = field(default_factory=list)
+    repaired1: list[Stage1Result] = field(default_factory=list)
+    official2: list[Stage2Result] = field(default_factory=list)
+    repaired2: list[Stage2Result] = field(default_factory=list)
+    extractions: list[str | None] = field(default_factory=list)
+    labellings: list[str | None] = field(default_factory=list)
+    without: dict[str, Counter[str]] = field(
+        default_factory=lambda: {step: Counter() for step in (EXTRACT, JUDGE, LABEL)}
+    )
+    lacking: dict[str, str] = field(default_factory=dict)
+
+
+def measure(entered: Entered) -> dict[str, Measured | None]:
+    """Both stages of one model."""
+    return measured(results_of(entered), int(entered.settings.get("seed", 1)))
+
+
+def results_of(entered: Entered) -> Results:
+    """The readings of one model, in the order of the stories."""
+    held = entered.resources.derived("records", records_by_key)
+    records = {sample.key: held[sample.key] for sample in entered.samples}
+    return _Collecting(entered, records).collected()
+
+
+def records_by_key(samples: Sequence[Sample]) -> dict[str, Record]:
+    return {sample.key: record_of_sample(sample) for sample in samples}
+
+
+class _Collecting:
+    """Goes through the outcomes of one model; `extractions` has by story why its extraction is of no use, "" where it is, and `extracted` what was
+    read of each that there is."""
+
+    def __init__(self, entered: Entered, records: Mapping[str, Record]) -> None:
+        self.entered, self.records = entered, records
+        self.found = Results(entered.name, entered.kind)
+        self.extractions: dict[str, str] = {}
+        self.extracted: dict[str, Mapping[str, Any]] = {}
+        self.judged: set[str] = set()
+        self.lacking: dict[str, dict[str, str]] = {"stage1": {}, "stage2": {}}
+
+    def collected(self) -> Results:
+        for key, outcome in self._at(EXTRACT):
+            self._extraction(key, outcome)
+        self.judging = JUDGE in self.entered.steps and bool(self.extractions)
+        for key in self.records:
+            for outcome in self.entered.outcomes.get(key, ()):
+                if outcome.step in FIGURES:
+                    self._scored(key, outcome)
+        for key in [one for one in self.extractions if one not in self.judged] if self.judging else []:
+            self._nothing_to_judge(key)
+        self.found.lacking = _lacking(self.found, self.lacking, self.entered.steps, self.records)
+        return self.found
+
+    def _at(self, step: str) -> list[tuple[str, Outcome]]:
+        return [(key, one) for key in self.records for one in self.entered.outcomes.get(key, ()) if one.step == step]
+
+    def _extraction(self, key: str, outcome: Outcome) -> None:
+        self.extractions[key] = why = outcome.unusable or outcome.without
+        if not outcome.without:
+            self.extracted[key] = outcome.repaired or {}
+        _count(self.found, self.records[key], EXTRACT, why, answered=not outcome.without)
+
+    def _scored(self, key: str, outcome: Outcome) -> None:
+        record, official, repaired = self.records[key], outcome.official, outcome.repaired
+        if none := self._why_none(key, outcome.step, official, repaired):
+            self.lacking[FIGURES[outcome.step]][key], official = none, None
+        answered = repaired is not None
+        why = outcome.unusable if answered else outcome.without or OPEN
+        if outcome.step == LABEL:
+            if self.judging and key not in self.extractions:  # the judged run was about fewer stories
+                self.lacking["stage1"][key] = self._why_none(key, JUDGE, None, None, extracted=False)
+            _count(self.found, record, LABEL, why, answered=answered)
+            _take(self.found.official2, self.found.repaired2, stage2_of, record, official, repaired, why)
+        else:
+            self.judged.add(key)
+            repaired, why = self._judgement(key, repaired, why)
+            _take(self.found.official1, self.found.repaired1, stage1_of, record, official, repaired, why)
+
+    def _judgement(self, key: str, repaired: Mapping[str, Any] | None, why: str) -> tuple[Mapping[str, Any], str]:
+        record, lost, rows = self.records[key], self.extractions.get(key), self.extracted.get(key, {})
+        if lost:
+            return _unjudged(record, {}), lost
+        if lost == "" and record.shown and not rows.get("rows"):  # it says nothing, whatever a judge makes of it
+            return {"pred": [], "gold": [0] * len(record.shown)}, ""
+        told = _judge_s(self.found, record, why, answered=repaired is not None)
+        return repaired or _unjudged(record, rows), told
+
+    def _nothing_to_judge(self, key: str) -> None:
+        record, lost = self.records[key], self.extractions[key]
+        repaired = _unjudged(record, {} if lost else self.extracted.get(key, {}))
+        _take(self.found.official1, self.found.repaired1, stage1_of, record, None, repaired, lost or OPEN)
+        self.lacking["stage1"][key] = self._why_none(key, JUDGE, None, None, extracted=False)
+
+    def _why_none(self, key: str, step: str, official, repaired, *, extracted: bool | None = None) -> str:
+        """Why the answer has no part in official figures; empty where it has."""
+        if self.entered.settings["form"] == "structured":
+            return STRUCTURED
+        answered = {EXTRACT} if (key in self.extracted if extracted is None else extracted) else set()
+        answered |= {step} if repaired is not None else set()
+        return why_none(self.records[key].story_id, FIGURES[step], answered, (official or {}).get("aborted", {}))
+
+
+def _lacking(
+    found: Results, told: Mapping[str, Mapping[str, str]], steps: Collection[str], records: Mapping[str, Record]
+) -> dict[str, str]:
+    """The sentence of the first story of each stage that has none of its figures."""
+    lacking = {stage: held[next(one for one in records if one in held)] for stage, held in told.items() if held}
+    for stage, asked in (("stage1", found.repaired1), ("stage2", found.repaired2)):
+        if not asked:
+            lacking[stage] = f"No story has an answer for {_unasked(steps, stage)}."
+    return lacking
+
+
+def _unasked(steps: Collection[str], stage: str) -> str:
+    """The first of a stage's answers that nobody was asked for."""
+    if stage == "stage2":
+        return LABEL
+    return JUDGE if EXTRACT in steps and JUDGE not in steps else EXTRACT
+
+
+def _count(found: Results, record: Record, stage: str, why: str, *, answered: bool) -> None:
+    if not record.shown:
+        return
+    answers = found.extractions if stage == EXTRACT else found.labellings
+    answers.append(why if answered else None)
+    if not answered:
+        found.without[stage][why] += 1
+
+
+def _judge_s(found: Results, record: Record, why: str, *, answered: bool) -> str:
+    """Why an extraction that can be used has no judgement: the judge's doing, not the model's."""
+    if not why or not record.shown:
+        return why
+    told = JUDGE_S.get(why, why) if answered else f"{OF_JUDGE}{why}"
+    found.without[JUDGE][told] += 1
+    return told
+
+
+def _take(officials: list, mended: list, read: Callable, record: Record, official, repaired, unusable: str) -> None:
+    if official is not None:
+        officials.append(read(record, official, mended=False))
+    if repaired is None:
+        repaired = _nothing(record, read)
+    mended.append(read(record, repaired, mended=True, unusable=unusable))
+
+
+def _nothing(record: Record, read: Callable) -> dict:
+    return _unjudged(record, {}) if read is stage1_of else {"predicted": [None] * len(record.shown)}
+
+
+def _unjudged(record: Record, extracted: Mapping) -> dict:
+    """What is known of an extraction that nobody judged."""
+    kinds = {name: extracted.get(name, []) for name in ("orders", "roles")}
+    return {"pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown), **kinds}
+
+
+def measured(held: Results, seed: int) -> dict[str, Measured | None]:
+    """Figures and figures by story of each stage, None where it was not asked for."""
+    found = {"stage1": _stage1(held, seed), "stage2": _stage2(held, seed)}
+    for stage, one in found.items():
+        if one is not None and stage in held.lacking:
+            seen = one[0]["analyses"] | {"official": None}
+            one[0].update({"official": None, "reason": held.lacking[stage], "analyses": seen})
+    return found
+
+
+def _stage1(held: Results, seed: int) -> Measured | None:
+    if not held.repaired1:
+        return None
+    official, repaired = held.official1, held.repaired1
+    skipped = sum(sum(one.unjudged) for one in repaired)
+    without = held.without[EXTRACT], held.without[JUDGE], Counter({SKIPPED: skipped} if skipped else {})
+    seen = _seen(official, repaired, stage1_analyses, held.extractions, without, seed)
+    metrics = stage1_metrics(official) if official else None
+    return _both(official, metrics, stage1_report(repaired, seed=seed), seen, "stage1")
+
+
+def _stage2(held: Results, seed: int) -> Measured | None:
+    if not held.repaired2:
+        return None
+    official, repaired = held.official2, held.repaired2
+    seen = _seen(official, repaired, stage2_analyses, held.labellings, (held.without[LABEL],), seed)
+    metrics = stage2_metrics(official) if official else None
+    return _both(official, metrics, stage2_report(repaired, seed=seed), seen, "stage2")
+
+
+def _seen(
+    official: Sequence, repaired: Sequence, analyse: Callable, outputs: Sequence, without: Sequence[Counter], seed: int
+):
+    """The analyses by reading; official ones only where every story has an answer, as its figures."""
+    names = ("calls", "judgements", "rows")[: len(without)]
+    others = {name: dict(sorted(held.items())) for name, held in zip(names, without, strict=True)}
+    found = {
+        "repaired": analyse(repaired, seed=seed) | {"outputs": outputs_analysis(outputs, others, seed=seed)},
+        "official": None,
+    }
+    if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
+        nothing = [unread(one) for one, mended in zip(official, repaired, strict=True) if mended.unusable != NO_GOLD]
+        found["official"] = analyse(official, seed=seed) | {"outputs": outputs_analysis(nothing, others, seed=seed)}
+    return found
+
+
+def _both(
+    official: Sequence, metrics: dict[str, Any] | None, mended: dict[str, Any], seen: dict[str, Any], stage: str
+) -> Measured:
+    figures, by_story = with_columns(metrics, [one.category for one in official], mended, stage)
+    return figures | {"analyses": seen}, by_story
+
+
+def own_figures(official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int) -> Measured:
+    """(figures, figures by story) of labels by reading, without analyses."""
+    metrics = stage2_metrics(official) if official else None
+    figures, by_story = _both(official, metrics, stage2_report(repaired, seed=seed), {}, "stage2")
+    return {name: figures[name] for name in ("official", "repaired")}, by_story
+
+
+def scores(entered: Entered) -> dict[str, Any]:
+    """{official, repaired} in the form of score_outputs; a stage without figures is None, with its sentence in the reading's `reason`."""
+    return _scores(results_of(entered), int(entered.settings.get("seed", 1)))
+
+
+def _scores(held: Results, seed: int) -> dict[str, Any]:
+    official = {"stage1": (stage1_metrics, held.official1), "stage2": (stage2_metrics, held.official2)}
+    mended = {"stage1": (stage1_report, held.repaired1), "stage2": (stage2_report, held.repaired2)}
+    unasked = {stage: held.lacking[stage] for stage, (_, results) in mended.items() if not results}
+    return {
+        "official": {
+            stage: None if stage in held.lacking else metrics(results) for stage, (metrics, results) in official.items()
+        }
+        | ({"reason": held.lacking} if held.lacking else {}),
+        "repaired": {
+            stage: report(results, seed=seed) if results else None for stage, (report, results) in mended.items()
+        }
+        | ({"reason": unasked} if unasked else {}),
+    }

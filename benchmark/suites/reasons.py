@@ -1,0 +1,32 @@
+"""Why an answer has no score, in words that reports, tables and tests share."""
+
+from __future__ import annotations
+
+NO_GOLD = "no gold propositions"
+"""Why a sample without gold has no estimate: not the answer's fault, so it is not counted as unusable."""
+NO_ANSWER = "no answer"
+UNREADABLE = "no usable row"
+NO_JUDGEMENT = "no judgement"
+NOT_STRUCTURED = "not structured: the endpoint ignored the schema"
+"""A table in a run of structured output: there the endpoint has to hold its answers to the schema."""
+JUDGE_NOT_STRUCTURED = "the judge's answer is not structured: its endpoint ignored the schema"
+REFUSED = "the model refused"
+TRUNCATED = "the answer was cut off"
+NOT_WHOLE = "it is not a whole answer"
+"""What a call's end says better than an answer that cannot be read."""
+OPEN = "no answer yet"
+CALL_FAILED = "the call failed"
+CANCELLED = "cancelled"
+JUDGE_S = {
+    REFUSED: "the judge refused",
+    TRUNCATED: "the judge's answer was cut off",
+    NOT_WHOLE: "the judge's answer is not whole",
+}
+"""An unusable judgement for reasons that are told of any model in the same words."""
+OF_JUDGE = "judgement: "
+LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, *JUDGE_S.values(), NO_JUDGEMENT, JUDGE_NOT_STRUCTURED}
+
+
+def lost_outside(reason: str) -> bool:
+    """Whether a sample is unusable for something that the model did not do: its call or the judge's."""
+    return reason in LOST_OUTSIDE or reason.startswith(OF_JUDGE)
