@@ -6,7 +6,7 @@ Very many: executemany on SQLite, COPY on PostgreSQL, a fifth of the ORM's time.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -108,18 +108,31 @@ def _few(model: type[models.Model], fields: tuple, unique: tuple, update: tuple,
     return statement, _adapters(model, fields)
 
 
-def update_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Sets `fields` of many rows, each to its own values; the last value of a row is its primary key."""
+def update_rows(
+    model: type[models.Model],
+    fields: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    only: tuple[str, Collection[Any]] | None = None,
+) -> None:
+    """Sets `fields` of many rows, each to its own values; the last value of a row is its primary key.
+
+    With `only`, a field and the values it may have: a row that has another value by now stays as it is.
+    """
     held = [model._meta.get_field(name) for name in fields]
     quote = connection.ops.quote_name
     sets = ", ".join(f"{quote(field.column)} = %s" for field in held)
     ready = list(_adapted(rows, _adapters(model, fields)))
     if not ready:
         return
+    statement = f"UPDATE {quote(model._meta.db_table)} SET {sets} WHERE {quote(model._meta.pk.column)} = %s"
+    if only:
+        name, allowed = only
+        marks = ", ".join(["%s"] * len(allowed))
+        statement += f" AND {quote(model._meta.get_field(name).column)} IN ({marks})"
+        ready = [(*row, *allowed) for row in ready]
     with connection.cursor() as cursor:
-        cursor.executemany(
-            f"UPDATE {quote(model._meta.db_table)} SET {sets} WHERE {quote(model._meta.pk.column)} = %s", ready
-        )
+        cursor.executemany(statement, ready)
 
 
 def _adapters(model: type[models.Model], fields: Sequence[str]) -> dict[int, Callable[[Any], Any]]:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
+from core.bulk import insert_missing, update_rows
 from core.ids import OpaqueModel
 from workers.models.endpoint import Endpoint
 from workers.models.worker import Worker
@@ -32,9 +36,16 @@ class CallState(models.TextChoices):
 COMPLETED = (CallState.ANSWERED, CallState.TRUNCATED, CallState.REFUSED, CallState.UNUSABLE)
 """An answer is there; it is never asked for again, nor paid for again."""
 IN_FLIGHT = (CallState.RESERVED, CallState.SENT)
+_IDLE = (CallState.PLANNED, CallState.FAILED, CallState.UNKNOWN)
+_ANSWER = (
+    "state", "finished_at", "answer", "reasoning", "stop", "answered_by", "request_id", "input_tokens", "cached_tokens",
+    "cache_write_tokens", "output_tokens", "reasoning_tokens", "cost", "usage_told", "problem", "tries", "unknowns",
+)  # fmt: skip
 
 
 class CallQuerySet(models.QuerySet):
+    """Reads of the ledger, and the only writer of `Call.state`: a transition leaves a call alone that is in another state by now."""
+
     def completed(self) -> CallQuerySet:
         return self.filter(state__in=COMPLETED)
 
@@ -43,6 +54,48 @@ class CallQuerySet(models.QuerySet):
 
     def newest_first(self) -> CallQuerySet:
         return self.order_by("-id")
+
+    # --- transitions ---
+
+    def plan(self, fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Write planned calls whose other columns have their defaults, without those whose key the ledger has."""
+        columns = [one for one in self.model._meta.concrete_fields if not one.primary_key and one.name not in fields]
+        rest = {one.name: one.get_default() for one in columns} | {"state": CallState.PLANNED}
+        insert_missing(self.model, [*fields, *rest], ((*row, *rest.values()) for row in rows), unique="key")
+
+    def reserve(self, worker: Worker | None) -> int:
+        """planned, failed, unknown → reserved, for a worker, or for a batch without one."""
+        return self.filter(state__in=_IDLE).update(state=CallState.RESERVED, worker=worker)
+
+    def release(self) -> int:
+        """reserved → planned: nothing was sent."""
+        return self.filter(state=CallState.RESERVED).update(state=CallState.PLANNED, worker=None)
+
+    def mark_sent(self, *, now: datetime) -> int:
+        """reserved → sent, before it leaves."""
+        reserved = self.filter(state=CallState.RESERVED)
+        return reserved.update(state=CallState.SENT, sent_at=now, attempts_made=F("attempts_made") + 1)
+
+    def answer(self, calls: Iterable[Call]) -> None:
+        """in flight, idle → answered, truncated, refused, unusable: write what `Call.take_answer` set. A second answer changes nothing."""
+        rows = [(*(getattr(call, name) for name in _ANSWER), call.pk) for call in calls]
+        update_rows(self.model, _ANSWER, rows, only=("state", (*_IDLE, *IN_FLIGHT)))
+
+    def record_failures(self, rows: Iterable[tuple[CallState, str, int, int, int]]) -> None:
+        """in flight → planned, failed, unknown, by (state, problem, tries, unknowns, id) of calls that brought no answer."""
+        fields = ("state", "problem", "tries", "unknowns", "worker")
+        update_rows(self.model, fields, [(*row[:-1], None, row[-1]) for row in rows], only=("state", IN_FLIGHT))
+
+    def lose(self, *, problem: str) -> int:
+        """sent → unknown: nobody waits for the answer any more."""
+        return self.filter(state=CallState.SENT).update(
+            state=CallState.UNKNOWN, worker=None, problem=problem, tries=F("tries") + 1, unknowns=F("unknowns") + 1
+        )
+
+    def retry(self) -> int:
+        """failed, unknown → planned, with a new count of attempts."""
+        given_up = self.filter(state__in=[CallState.FAILED, CallState.UNKNOWN])
+        return given_up.update(state=CallState.PLANNED, tries=0, unknowns=0, problem="")
 
 
 class Call(OpaqueModel):
@@ -109,6 +162,12 @@ class Call(OpaqueModel):
     @property
     def is_completed(self) -> bool:
         return self.state in COMPLETED
+
+    def take_answer(self, state: CallState, **answer: Any) -> None:
+        """Set an answer's columns in memory, for the purpose that reads them; `CallQuerySet.answer` writes them."""
+        self.state = state
+        for name, value in answer.items():
+            setattr(self, name, value)
 
 
 class Attempt(models.Model):

@@ -181,7 +181,7 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
         ["batch", "call", "custom_id"],
         [(batch.pk, call, f"{batch.uid}-{at}") for at, call in enumerate(calls)],
     )
-    Call.objects.filter(pk__in=calls).update(state=CallState.RESERVED, worker=None)
+    Call.objects.filter(pk__in=calls).reserve(None)
     Item.objects.filter(pk__in=[item.pk for item in chosen]).update(state=ItemState.BATCHED, worker=None)
     return batch
 
@@ -199,9 +199,7 @@ def intend(batch: Batch, worker) -> list[tuple[str, dict]]:
     now = database_time()
     entries = list(batch.entries.select_related("call").order_by("id"))
     fresh = [entry.call for entry in entries if entry.call.state == CallState.RESERVED]
-    Call.objects.filter(pk__in=[call.pk for call in fresh]).update(
-        state=CallState.SENT, sent_at=now, attempts_made=F("attempts_made") + 1
-    )
+    Call.objects.filter(pk__in=[call.pk for call in fresh]).mark_sent(now=now)
     rows = [(call.pk, call.attempts_made + 1, now, "", {}, "", "", 0.0) for call in fresh]
     insert_rows(Attempt, ["call", "number", "sent_at", "outcome", "headers", "problem", "body", "waits"], rows)
     return [(entry.custom_id, json.loads(entry.call.body)) for entry in entries]

@@ -242,8 +242,7 @@ def _reprice(items: list[Item]) -> None:
 
 def _reserve(items: list[Item], worker: Worker, endpoint: Endpoint, pace: Pace, now: datetime) -> list[Claimed]:
     ids = [item.call_id for item in items]
-    free = Call.objects.filter(pk__in=ids).exclude(state__in=[*IN_FLIGHT, *COMPLETED])
-    if free.update(state=CallState.RESERVED, worker=worker) != len(ids):
+    if Call.objects.filter(pk__in=ids).reserve(worker) != len(ids):
         # Another worker of another endpoint row got one between our reading and this: only ours go on.
         mine = set(
             Call.objects.filter(pk__in=ids, state=CallState.RESERVED, worker=worker).values_list("pk", flat=True)

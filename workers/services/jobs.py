@@ -163,9 +163,7 @@ def retry_failed(*, job: Job, now: datetime) -> int:
         return 0
     failed = Item.objects.filter(job=job, state=ItemState.FAILED)
     calls = Call.objects.filter(items__in=failed, state__in=[CallState.FAILED, CallState.UNKNOWN])
-    Call.objects.filter(pk__in=list(calls.values_list("pk", flat=True))).update(
-        state=CallState.PLANNED, tries=0, unknowns=0, problem=""
-    )
+    Call.objects.filter(pk__in=list(calls.values_list("pk", flat=True))).retry()
     count = failed.update(state=ItemState.WAITING, not_before=at_once(now), problem="", finished_at=None, worker=None)
     if count:
         reopen_job(job.pk)

@@ -9,12 +9,12 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from core.bulk import insert_missing, update_rows
+from core.bulk import update_rows
 from core.ids import new_uid
 from core.texts import canonical
 from workers.domain.ledger_key import call_key
 from workers.domain.pricing import Extent, estimated_tokens
-from workers.models import Call, CallState, Endpoint, Item, ItemState
+from workers.models import Call, Endpoint, Item, ItemState
 from workers.providers.contract import Backend, Request
 from workers.providers.errors import BackendError
 from workers.providers.options import LIMITS
@@ -24,11 +24,8 @@ log = logging.getLogger(__name__)
 AHEAD, CHUNK = 256, 64
 """Items that have their calls before they are claimed, and those that get them at once."""
 _ASKED = [
-    "uid", "key", "endpoint", "provider", "model", "revision", "body", "sample", "purpose", "state", "reserved_cost", "planned_at",
+    "uid", "key", "endpoint", "provider", "model", "revision", "body", "sample", "purpose", "reserved_cost", "planned_at",
 ]  # fmt: skip
-_EMPTY = {
-    one.name: one.get_default() for one in Call._meta.concrete_fields if one.name not in _ASKED and not one.primary_key
-}
 
 
 def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: datetime) -> int:
@@ -54,7 +51,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
             continue
         keys[item.pk] = key = key_of(endpoint, body, request.sample)
         rows.setdefault(key, _row(endpoint, item, request, key, text, now))
-    insert_missing(Call, [*_ASKED, *_EMPTY], rows.values(), unique="key")
+    Call.objects.plan(_ASKED, rows.values())
     ids = dict(Call.objects.filter(key__in=rows).values_list("key", "id"))
     update_rows(Item, ["call"], [(ids[key], item) for item, key in keys.items()])
     update_rows(
@@ -103,10 +100,10 @@ def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
 
 
 def _row(endpoint: Endpoint, item: Item, request: Request, key: str, body: str, now: datetime) -> tuple:
-    """A call's values, in the order of `_ASKED` and `_EMPTY`."""
+    """A call's values, in the order of `_ASKED`."""
     asked = (endpoint.provider, endpoint.model, endpoint.revision, body, request.sample, item.job.purpose)
     reserved = reserve(endpoint, body, request.max_tokens, batch=item.job.batch)
-    return new_uid(), key, endpoint.pk, *asked, CallState.PLANNED, reserved, now, *_EMPTY.values()
+    return new_uid(), key, endpoint.pk, *asked, reserved, now
 
 
 def reserve(endpoint: Endpoint, body: str, max_tokens: int, *, batch: bool) -> Decimal | None:

@@ -43,11 +43,6 @@ _STATES = {
     Stop.FILTER: CallState.REFUSED,
     Stop.OTHER: CallState.UNUSABLE,
 }
-_ANSWER = [
-    "state", "finished_at", "answer", "reasoning", "stop", "answered_by", "request_id", "input_tokens", "cached_tokens",
-    "cache_write_tokens", "output_tokens", "reasoning_tokens", "cost", "usage_told", "problem", "tries", "unknowns",
-]  # fmt: skip
-_PROBLEM = ["state", "problem", "tries", "unknowns", "worker"]
 _OUTCOME = ["outcome", "finished_at", "status", "headers", "problem", "body", "waits"]
 
 
@@ -71,11 +66,8 @@ def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> li
         held = {pk: made for pk, (state, made) in states.items() if state == CallState.RESERVED}
         marked = [one for one in claims if states.get(one.call, ("",))[0] == CallState.SENT]
         ready = [one for one in claims if one.call in held]
-        update_rows(
-            Call,
-            ["state", "sent_at", "attempts_made"],
-            [(CallState.SENT, now, held[one.call] + 1, one.call) for one in ready],
-        )
+        if ready:
+            Call.objects.filter(pk__in=list(held)).mark_sent(now=now)
         insert_rows(
             Attempt,
             ["call", "number", "worker", "sent_at", "outcome", "headers", "problem", "body", "waits"],
@@ -118,7 +110,7 @@ class _Writing:
     def __init__(self, worker: Worker, endpoint: Endpoint, now: datetime, batch: bool) -> None:
         self.worker, self.endpoint, self.now, self.batch = worker, endpoint, now, batch
         self.prices, self.policy = endpoint.prices, endpoint.policy
-        self.answers: list[tuple] = []
+        self.answers: list[Call] = []
         self.problems: list[tuple] = []
         self.attempts: list[tuple] = []
         self.answered: list[tuple[Item, Call]] = []
@@ -148,19 +140,15 @@ class _Writing:
             came = (completion.status, dict(completion.headers), problem, storable(completion.body))
             self.attempts.append((state, at, *came, 0.0, attempt))
         if call.state not in COMPLETED:  # an answer that came late, after another one, is an attempt and no more
-            call.state, call.finished_at, call.answer = state, at, storable(completion.text)
-            call.reasoning, call.stop = storable(completion.reasoning), completion.stop
-            call.answered_by, call.request_id = completion.model[:200], completion.request_id[:200]
-            call.input_tokens, call.cached_tokens, call.cache_write_tokens = (
-                usage.input,
-                usage.cached,
-                usage.cache_write,
-            )
-            call.output_tokens, call.reasoning_tokens, call.cost = usage.output, usage.reasoning, cost
-            call.usage_told = usage.told
-            call.problem, call.tries = storable(completion.problem or TOLD[completion.stop]), outcome.claimed.tries
-            call.unknowns = outcome.claimed.unknowns
-            self.answers.append((*(getattr(call, name) for name in _ANSWER), call.pk))
+            call.take_answer(
+                state, finished_at=at, answer=storable(completion.text), reasoning=storable(completion.reasoning),
+                stop=completion.stop, answered_by=completion.model[:200], request_id=completion.request_id[:200],
+                input_tokens=usage.input, cached_tokens=usage.cached, cache_write_tokens=usage.cache_write,
+                output_tokens=usage.output, reasoning_tokens=usage.reasoning, usage_told=usage.told, cost=cost,
+                problem=storable(completion.problem or TOLD[completion.stop]),
+                tries=outcome.claimed.tries, unknowns=outcome.claimed.unknowns,
+            )  # fmt: skip
+            self.answers.append(call)
         if item:
             _book(item, cost)
             self.answered.append((item, call))
@@ -180,7 +168,7 @@ class _Writing:
         if (call.state == CallState.SENT and call.worker_id == self.worker.pk) or (
             self.batch and call.state not in COMPLETED
         ):
-            self.problems.append((state, storable(decision.reason), claimed.tries, unknowns, None, call.pk))
+            self.problems.append((state, storable(decision.reason), claimed.tries, unknowns, call.pk))
         if item:
             if unknown and claimed.reserved_cost != 0:  # None, too: it may have been paid
                 _book(item, claimed.reserved_cost)
@@ -198,8 +186,8 @@ class _Writing:
             self.ended.add(item.job_id)
 
     def write(self) -> None:
-        update_rows(Call, _ANSWER, self.answers)
-        update_rows(Call, _PROBLEM, self.problems)
+        Call.objects.answer(self.answers)
+        Call.objects.record_failures(self.problems)
         update_rows(Attempt, _OUTCOME, self.attempts)
         fields = ["state", "not_before", "worker", "problem", "cost", "unpriced", "made", "finished_at"]
         update_rows(Item, fields, self.items)
@@ -290,8 +278,7 @@ def release_unheld(held: Collection[int], *, worker: Worker, now: datetime) -> N
 
 
 def _give_back(calls: Collection[int], worker: Worker, now: datetime) -> None:
-    freed = Call.objects.filter(pk__in=calls, state=CallState.RESERVED, worker=worker)
-    freed.update(state=CallState.PLANNED, worker=None)
+    Call.objects.filter(pk__in=calls, worker=worker).release()
     items = Item.objects.filter(call__in=calls, state=ItemState.CLAIMED, worker=worker)
     jobs = set(items.values_list("job", flat=True))
     items.update(state=ItemState.WAITING, worker=None, not_before=now)

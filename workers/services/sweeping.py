@@ -91,14 +91,12 @@ def _ended_holders() -> set[int]:
 
 def _free(worker: Worker, now: datetime) -> None:
     """In the caller's transaction. What was not sent waits again; what was sent has an unknown outcome."""
-    Call.objects.filter(worker=worker, state=CallState.RESERVED).update(state=CallState.PLANNED, worker=None)
+    Call.objects.filter(worker=worker).release()
     sent = list(Call.objects.filter(worker=worker, state=CallState.SENT).values_list("pk", flat=True))
     # Its own, too, where the late answer of a worker before it has ended the call.
     awaited = Attempt.objects.filter(Q(call__in=sent) | Q(worker=worker), outcome="")
     awaited.update(outcome="unknown", finished_at=now, problem=LOST_TOLD)
-    Call.objects.filter(pk__in=sent, state=CallState.SENT).update(
-        state=CallState.UNKNOWN, worker=None, problem=LOST_TOLD, tries=F("tries") + 1, unknowns=F("unknowns") + 1
-    )
+    Call.objects.filter(pk__in=sent).lose(problem=LOST_TOLD)
     for item in Item.objects.filter(worker=worker, state=ItemState.CLAIMED, call__in=sent).select_related("call"):
         most = item.call.reserved_cost
         booked = {"unpriced": F("unpriced") + 1} if most is None else {"cost": F("cost") + most}
