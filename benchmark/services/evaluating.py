@@ -225,7 +225,7 @@ def _put_down(places: Sequence[RunItem]) -> int:
             if place.item and place.item.state in (ItemState.DONE, ItemState.UNUSABLE):
                 items.append((_state(why), why, place.item.pk))
     update_rows(RunItem, _READ, rows)
-    update_rows(Item, ["state", "problem"], items)
+    Item.objects.read_anew(items)
     return len(rows)
 
 

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import inspect
+from datetime import UTC, datetime
 
 import pytest
 from django.utils import timezone
 
-from workers.models import COMPLETED, IN_FLIGHT, Call, CallState
+from workers.models import COMPLETED, IN_FLIGHT, OPEN, Batch, Call, CallState, EndpointPace, Item, ItemState
+from workers.providers import registry
+from workers.services import batching, heartbeat
+from workers.services.claims import claim
+from workers.services.jobs import cancel_job
 
 pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 
 IDLE = (CallState.PLANNED, CallState.FAILED, CallState.UNKNOWN)
 
 
 def answer_as(state):
     def move(call: Call) -> None:
-        call.take_answer(state, answer="late", finished_at=timezone.now())
+        call.take_answer(state, answer="late", finished_at=NOW)
         Call.objects.answer([call])
 
     return move
@@ -33,12 +39,43 @@ def rows_of(row):
 CALLS = [
     ("reserve", lambda call: rows_of(call).reserve(None), IDLE, CallState.RESERVED),
     ("release", lambda call: rows_of(call).release(), [CallState.RESERVED], CallState.PLANNED),
-    ("mark_sent", lambda call: rows_of(call).mark_sent(now=timezone.now()), [CallState.RESERVED], CallState.SENT),
+    ("mark_sent", lambda call: rows_of(call).mark_sent(now=NOW), [CallState.RESERVED], CallState.SENT),
     *[("answer", answer_as(state), (*IDLE, *IN_FLIGHT), state) for state in COMPLETED],
     *[("record_failures", fail_as(state), IN_FLIGHT, state) for state in IDLE],
     ("lose", lambda call: rows_of(call).lose(problem="Gone."), [CallState.SENT], CallState.UNKNOWN),
     ("retry", lambda call: rows_of(call).retry(), [CallState.FAILED, CallState.UNKNOWN], CallState.PLANNED),
 ]
+
+IN_HAND = (ItemState.CLAIMED, ItemState.BATCHED)
+
+
+def settle_as(state):
+    return lambda item: Item.objects.settle([(state, "", True, 0, 0, item.pk)], now=NOW)
+
+
+def read_as(state):
+    return lambda item: Item.objects.read_anew([(state, "", item.pk)])
+
+
+ITEMS = [
+    ("claim", lambda item: rows_of(item).claim(None), [ItemState.WAITING], ItemState.CLAIMED),
+    ("batch", lambda item: rows_of(item).batch(), [ItemState.WAITING], ItemState.BATCHED),
+    ("release", lambda item: rows_of(item).release(now=NOW), [ItemState.CLAIMED], ItemState.WAITING),
+    ("wait_again", lambda item: Item.objects.wait_again([(NOW, "", 0, 0, True, item.pk)]), IN_HAND, ItemState.WAITING),
+    ("fail_asked", lambda item: Item.objects.fail_asked([("No.", 0, 0, True, item.pk)], now=NOW), IN_HAND,
+     ItemState.FAILED),
+    ("fail_unasked", lambda item: Item.objects.fail_unasked({item.pk: "No."}, now=NOW), [ItemState.WAITING],
+     ItemState.FAILED),
+    *[("settle", settle_as(state), (*OPEN, ItemState.CANCELLED), state)
+      for state in (ItemState.DONE, ItemState.UNUSABLE, ItemState.FAILED)],
+    *[("read_anew", read_as(state), [ItemState.DONE, ItemState.UNUSABLE], state)
+      for state in (ItemState.DONE, ItemState.UNUSABLE)],
+    ("hold", lambda item: rows_of(item).hold(), [ItemState.WAITING], ItemState.HELD),
+    ("hold_failed", lambda item: rows_of(item).hold_failed(), [ItemState.FAILED], ItemState.HELD),
+    ("free", lambda item: rows_of(item).free(start=NOW), [ItemState.HELD], ItemState.WAITING),
+    ("cancel", lambda item: rows_of(item).cancel(now=NOW), [ItemState.WAITING, ItemState.HELD], ItemState.CANCELLED),
+    ("retry", lambda item: rows_of(item).retry(start=NOW), [ItemState.FAILED], ItemState.WAITING),
+]  # fmt: skip
 
 
 def reaches(row, move, sources, target) -> None:
@@ -85,3 +122,59 @@ def test_a_late_answer_keeps_the_first_one_as_it_is(make_call):
         one.take_answer(CallState.ANSWERED, answer=text)
         Call.objects.answer([one])
     assert Call.objects.get(pk=call.pk).answer == "first"
+
+
+@pytest.mark.parametrize("before", ItemState)
+@pytest.mark.parametrize("transition", ITEMS, ids=lambda one: f"{one[0]}-{one[3]}")
+def test_an_item_moves_from_its_source_states_alone(make_endpoint, start, transition, before):
+    _, move, sources, target = transition
+    job = start(make_endpoint(), ["a"])
+    Item.objects.filter(job=job).update(state=before)
+    reaches(Item.objects.get(job=job), move, sources, target)
+
+
+def test_every_transition_of_items_is_tried():
+    assert writers(type(Item.objects.all())) == {name for name, *_ in ITEMS} | {"insert_waiting"}  # it makes the rows
+
+
+def test_a_released_item_of_a_cancelled_job_is_cancelled(make_endpoint, start):
+    endpoint = make_endpoint()
+    left, other = start(endpoint, ["a"]), start(endpoint, ["b"])
+    Item.objects.all().claim(None)
+    cancel_job(job=left, now=NOW)
+    assert Item.objects.all().release(now=NOW) == 2
+    assert Item.objects.get(job=left).state == ItemState.CANCELLED
+    assert Item.objects.get(job=other).state == ItemState.WAITING
+
+
+def cancel_while_it_is_bought(monkeypatch, module: str, job) -> None:
+    """Somebody cancels the job after its items were read as waiting, before they are taken."""
+    real = batching.affordable
+
+    def affordable(items):
+        cancel_job(job=job, now=NOW)
+        return real(items)
+
+    monkeypatch.setattr(f"workers.services.{module}.affordable", affordable)
+
+
+def test_an_item_cancelled_while_it_is_claimed_is_not_asked(make_endpoint, start, monkeypatch):
+    endpoint = make_endpoint()
+    job = start(endpoint, ["a", "b"])
+    cancel_while_it_is_bought(monkeypatch, "claims", job)
+    worker, backend = heartbeat.enter(), registry.make(endpoint.spec)
+    haul = claim(worker=worker, endpoint=endpoint, backend=backend, room=5, now=timezone.now())
+    assert haul.claimed == []
+    assert set(Item.objects.values_list("state", "worker")) == {("cancelled", None)}
+    assert set(Call.objects.values_list("state", "worker")) == {("planned", None)}
+    assert EndpointPace.objects.get().state.get("booked", 0) == 0
+
+
+def test_an_item_cancelled_while_it_is_batched_is_in_no_batch(make_endpoint, start, monkeypatch):
+    endpoint = make_endpoint(batches=True)
+    job = start(endpoint, ["a", "b"], batch=True)
+    cancel_while_it_is_bought(monkeypatch, "batching", job)
+    assert batching.make_batch(job=job, endpoint=endpoint, worker=heartbeat.enter(), now=timezone.now()) is None
+    assert not Batch.objects.exists()
+    assert set(Item.objects.values_list("state", flat=True)) == {"cancelled"}
+    assert set(Call.objects.values_list("state", flat=True)) == {"planned"}

@@ -1,7 +1,8 @@
 from workers.models.batch import Batch, BatchEntry, BatchState
 from workers.models.call import COMPLETED, IN_FLIGHT, Attempt, Call, CallState
 from workers.models.endpoint import Endpoint, EndpointPace
-from workers.models.job import OPEN, Item, ItemState, Job, JobOutcome, JobState
+from workers.models.item import OPEN, Item, ItemState
+from workers.models.job import Job, JobOutcome, JobState
 from workers.models.making import Making
 from workers.models.worker import Process, Worker, WorkerState
 

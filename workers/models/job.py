@@ -1,16 +1,10 @@
 from __future__ import annotations
 
-from decimal import Decimal
-
 from django.db import models
-from django.db.models import Count, Q, Sum
+from django.db.models import Q
 
 from core.ids import OpaqueModel
 from workers.domain.outcomes import OUTCOME_NAMES, Outcome
-from workers.domain.pricing import Money
-from workers.models.call import Call
-from workers.models.endpoint import Endpoint
-from workers.models.worker import Worker
 
 
 class JobState(models.TextChoices):
@@ -20,22 +14,7 @@ class JobState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
-class ItemState(models.TextChoices):
-    """`held` items wait for a person: their endpoint cannot be asked. `batched` items wait for the provider's batch; `unusable` ones have an answer that says nothing."""
-
-    WAITING = "waiting", "Waiting"
-    HELD = "held", "Held back"
-    CLAIMED = "claimed", "In flight"
-    BATCHED = "batched", "In a batch"
-    DONE = "done", "Done"
-    UNUSABLE = "unusable", "Unusable"
-    FAILED = "failed", "Failed"
-    CANCELLED = "cancelled", "Cancelled"
-
-
 JobOutcome = models.TextChoices("JobOutcome", [(one.name, (one.value, OUTCOME_NAMES[one])) for one in Outcome])
-
-OPEN = (ItemState.WAITING, ItemState.HELD, ItemState.CLAIMED, ItemState.BATCHED)
 
 
 class Job(OpaqueModel):
@@ -82,57 +61,3 @@ class Job(OpaqueModel):
     def has_failed(self) -> bool:
         """Whether no item got an answer. Unusable answers are answers."""
         return self.outcome == Outcome.FAILED
-
-
-class ItemQuerySet(models.QuerySet):
-    def still_open(self) -> ItemQuerySet:
-        return self.filter(state__in=OPEN)
-
-    def counts(self) -> dict[str, int]:
-        """Items by state, every state named."""
-        held = dict(self.order_by().values_list("state").annotate(Count("id")))
-        return {state: held.get(state, 0) for state in ItemState.values}
-
-    def spent(self) -> Decimal:
-        return self.aggregate(total=Sum("cost"))["total"] or Decimal(0)
-
-
-class Item(models.Model):
-    """One question of a job. Its `call` may be another item's too: a call is made once, whoever asks.
-
-    `made` says that a call was sent for this item, else the ledger had the answer. `cost` is what was paid for it; for an
-    unknown outcome, what it can have cost at most. `unpriced` are the calls of unknown price that `cost` says nothing of.
-    """
-
-    job = models.ForeignKey(Job, models.CASCADE, related_name="items")
-    endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="items")
-    stage = models.CharField(max_length=20, blank=True)
-    key = models.CharField(max_length=80)
-    state = models.CharField(max_length=10, choices=ItemState.choices, default=ItemState.WAITING)
-    not_before = models.DateTimeField()
-    worker = models.ForeignKey(Worker, models.SET_NULL, null=True, blank=True, related_name="items")
-    call = models.ForeignKey(Call, models.PROTECT, null=True, blank=True, related_name="items")
-    made = models.BooleanField(default=False)
-    cost = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
-    unpriced = models.PositiveIntegerField(
-        default=0, db_default=0, help_text="Calls of unknown price, not in the cost."
-    )
-    problem = models.TextField(blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    objects = ItemQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["job", "endpoint", "stage", "key"], name="one_item_a_key"),
-            models.CheckConstraint(condition=Q(state__in=ItemState.values), name="item_state_known"),
-        ]
-        indexes = [
-            models.Index(fields=["job", "endpoint", "state", "id"], name="item_to_claim"),
-            models.Index(fields=["endpoint"], condition=Q(state="claimed"), name="item_in_flight"),
-            models.Index(fields=["worker"], condition=Q(state="claimed"), name="item_of_worker"),
-        ]
-
-    @property
-    def money(self) -> Money:
-        return Money(self.cost, self.unpriced)

@@ -171,7 +171,7 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
     idle = set(calls.exclude(state__in=[*COMPLETED, *IN_FLIGHT]).values_list("pk", flat=True))
     free = [item for item in items if item.call_id in idle]
     first = {item.call_id: item for item in reversed(free)}
-    chosen = affordable([item for item in free if first[item.call_id] is item])
+    chosen = _enter(affordable([item for item in free if first[item.call_id] is item]))
     if not chosen:
         return None
     batch = Batch.objects.create(job=job, endpoint=endpoint, worker=worker)
@@ -181,9 +181,17 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
         ["batch", "call", "custom_id"],
         [(batch.pk, call, f"{batch.uid}-{at}") for at, call in enumerate(calls)],
     )
-    Call.objects.filter(pk__in=calls).reserve(None)
-    Item.objects.filter(pk__in=[item.pk for item in chosen]).update(state=ItemState.BATCHED, worker=None)
     return batch
+
+
+def _enter(items: list[Item]) -> list[Item]:
+    """Takes items with their calls for a batch; returns them without those that somebody cancelled since they were read."""
+    rows = Item.objects.filter(pk__in=[item.pk for item in items])
+    if rows.batch() != len(items):
+        batched = set(rows.filter(state=ItemState.BATCHED).values_list("pk", flat=True))
+        items = [item for item in items if item.pk in batched]
+    Call.objects.filter(pk__in=[item.call_id for item in items]).reserve(None)
+    return items
 
 
 def hold(batch: Batch, worker) -> None:

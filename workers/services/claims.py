@@ -189,8 +189,7 @@ def _sort_out(
         Item.objects.filter(pk__in=later).update(not_before=now + LOOK_AGAIN)
     if hopeless:
         told = "Its call was sent and no answer is known; it may have been paid, so it is not sent again by itself."
-        rows = [(ItemState.FAILED, item.call.problem or told, now, item.pk) for item in hopeless]
-        update_rows(Item, ["state", "problem", "finished_at"], rows)
+        Item.objects.fail_unasked({item.pk: item.call.problem or told for item in hopeless}, now=now)
     haul.settled += len(answered) + len(hopeless)
     settle(answered, now=now, jobs={item.job_id for item in hopeless})
     return affordable(make)
@@ -248,7 +247,12 @@ def _reserve(items: list[Item], worker: Worker, endpoint: Endpoint, pace: Pace, 
             Call.objects.filter(pk__in=ids, state=CallState.RESERVED, worker=worker).values_list("pk", flat=True)
         )
         items = [item for item in items if item.call_id in mine]
-    Item.objects.filter(pk__in=[item.pk for item in items]).update(state=ItemState.CLAIMED, worker=worker)
+    rows = Item.objects.filter(pk__in=[item.pk for item in items])
+    if rows.claim(worker) != len(items):
+        # Somebody cancelled their job between our reading and this: their calls are not sent.
+        ours = set(rows.filter(state=ItemState.CLAIMED, worker=worker).values_list("pk", flat=True))
+        Call.objects.filter(pk__in=[item.call_id for item in items if item.pk not in ours], worker=worker).release()
+        items = [item for item in items if item.pk in ours]
     tokens = [estimated_tokens(item.call.body) for item in items]
     first = pace.booked + 1
     starts = pace.start_times(tokens, now=now.timestamp(), most=endpoint.most, token_rate=endpoint.token_rate)

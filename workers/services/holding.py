@@ -29,8 +29,7 @@ def hold_back_hopeless(job: int, endpoint: Endpoint, error: BackendError) -> boo
         return False
     mine = Item.objects.filter(job=job, endpoint=endpoint)
     last = Attempt.objects.filter(call=OuterRef("call"), number=OuterRef("call__attempts_made"), outcome=error.kind)
-    failed = mine.filter(Exists(last), state=ItemState.FAILED)
-    failed.update(state=ItemState.HELD, finished_at=None, worker=None)
+    mine.filter(Exists(last)).hold_failed()
     hold_back(job, endpoint, told_of(endpoint, error))
     return True
 
@@ -59,7 +58,7 @@ def told_of(endpoint: Endpoint, error: BackendError) -> str:
 
 def hold_back(job: int, endpoint: Endpoint, note: str) -> None:
     """Holds back what waits for the endpoint in a job; the note says why."""
-    Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING).update(state=ItemState.HELD)
+    Item.objects.filter(job=job, endpoint=endpoint).hold()
     Job.objects.filter(pk=job, state=JobState.RUNNING).update(note=note[:NOTE])
 
 
@@ -86,5 +85,4 @@ def holds_back(job: Job) -> bool:
 
 def release(job: int, *, start: datetime) -> int:
     """What was held back waits again; returns how many items."""
-    held = Item.objects.filter(job=job, state=ItemState.HELD)
-    return held.update(state=ItemState.WAITING, not_before=start, problem="")
+    return Item.objects.filter(job=job).free(start=start)

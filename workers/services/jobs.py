@@ -12,7 +12,6 @@ from django.db import transaction
 from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
 
-from core.bulk import insert_rows
 from core.database_clock import at_once
 from workers.domain.pricing import Money, dollars, exact_dollars, unknown_price_told
 from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
@@ -77,12 +76,7 @@ def check_price(endpoint: Endpoint, budget: Decimal | None) -> None:
 
 def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: datetime) -> None:
     """More items for a job, in the caller's transaction."""
-    start = at_once(now)
-    rows = [
-        (job.pk, endpoint.pk, stage, key, ItemState.WAITING, start, False, Decimal(0), "")
-        for endpoint, stage, key in items
-    ]
-    insert_rows(Item, ["job", "endpoint", "stage", "key", "state", "not_before", "made", "cost", "problem"], rows)
+    Item.objects.insert_waiting(job, items, start=at_once(now))
     WORK.ring()
 
 
@@ -148,8 +142,7 @@ def cancel_job(*, job: Job, now: datetime) -> bool:
         state=JobState.CANCELLED, finished_at=now, note=""
     )
     if done:
-        waiting = Item.objects.filter(job=job, state__in=[ItemState.WAITING, ItemState.HELD])
-        waiting.update(state=ItemState.CANCELLED, finished_at=now)
+        Item.objects.filter(job=job).cancel(now=now)
     return bool(done)
 
 
@@ -164,7 +157,7 @@ def retry_failed(*, job: Job, now: datetime) -> int:
     failed = Item.objects.filter(job=job, state=ItemState.FAILED)
     calls = Call.objects.filter(items__in=failed, state__in=[CallState.FAILED, CallState.UNKNOWN])
     Call.objects.filter(pk__in=list(calls.values_list("pk", flat=True))).retry()
-    count = failed.update(state=ItemState.WAITING, not_before=at_once(now), problem="", finished_at=None, worker=None)
+    count = failed.retry(start=at_once(now))
     if count:
         reopen_job(job.pk)
         WORK.ring()

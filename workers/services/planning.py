@@ -14,7 +14,7 @@ from core.ids import new_uid
 from core.texts import canonical
 from workers.domain.ledger_key import call_key
 from workers.domain.pricing import Extent, estimated_tokens
-from workers.models import Call, Endpoint, Item, ItemState
+from workers.models import Call, Endpoint, Item
 from workers.providers.contract import Backend, Request
 from workers.providers.errors import BackendError
 from workers.providers.options import LIMITS
@@ -54,11 +54,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
     Call.objects.plan(_ASKED, rows.values())
     ids = dict(Call.objects.filter(key__in=rows).values_list("key", "id"))
     update_rows(Item, ["call"], [(ids[key], item) for item, key in keys.items()])
-    update_rows(
-        Item,
-        ["state", "problem", "finished_at"],
-        [(ItemState.FAILED, problem, now, item) for item, problem in problems.items()],
-    )
+    Item.objects.fail_unasked(problems, now=now)
     return len(keys)
 
 

@@ -25,7 +25,6 @@ from workers.models import (
     Item,
     ItemState,
     Job,
-    JobState,
     Worker,
 )
 from workers.providers.contract import Completion, Stop, Usage
@@ -114,7 +113,8 @@ class _Writing:
         self.problems: list[tuple] = []
         self.attempts: list[tuple] = []
         self.answered: list[tuple[Item, Call]] = []
-        self.items: list[tuple] = []
+        self.waiting: list[tuple] = []
+        self.failed: list[tuple] = []
         self.ended: set[int] = set()
         self.hopeless: dict[int, BackendError] = {}
 
@@ -178,19 +178,19 @@ class _Writing:
 
     def _item(self, item: Item, decision: Decision) -> None:
         booked = (item.cost, item.unpriced, item.made)
-        again = self.now + timedelta(seconds=decision.pause)
+        problem = storable(decision.reason)
         if decision.again:
-            self.items.append((ItemState.WAITING, again, None, storable(decision.reason), *booked, None, item.pk))
+            self.waiting.append((self.now + timedelta(seconds=decision.pause), problem, *booked, item.pk))
         else:
-            self.items.append((ItemState.FAILED, again, None, storable(decision.reason), *booked, self.now, item.pk))
+            self.failed.append((problem, *booked, item.pk))
             self.ended.add(item.job_id)
 
     def write(self) -> None:
         Call.objects.answer(self.answers)
         Call.objects.record_failures(self.problems)
         update_rows(Attempt, _OUTCOME, self.attempts)
-        fields = ["state", "not_before", "worker", "problem", "cost", "unpriced", "made", "finished_at"]
-        update_rows(Item, fields, self.items)
+        Item.objects.wait_again(self.waiting)
+        Item.objects.fail_asked(self.failed, now=self.now)
         for job, error in self.hopeless.items():
             hold_back_hopeless(job, self.endpoint, error)
         settle(self.answered, now=self.now)
@@ -279,8 +279,4 @@ def release_unheld(held: Collection[int], *, worker: Worker, now: datetime) -> N
 
 def _give_back(calls: Collection[int], worker: Worker, now: datetime) -> None:
     Call.objects.filter(pk__in=calls, worker=worker).release()
-    items = Item.objects.filter(call__in=calls, state=ItemState.CLAIMED, worker=worker)
-    jobs = set(items.values_list("job", flat=True))
-    items.update(state=ItemState.WAITING, worker=None, not_before=now)
-    cancelled = Job.objects.filter(pk__in=jobs, state=JobState.CANCELLED)
-    Item.objects.filter(job__in=cancelled, state=ItemState.WAITING).update(state=ItemState.CANCELLED, finished_at=now)
+    Item.objects.filter(call__in=calls, worker=worker).release(now=now)

@@ -10,7 +10,6 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from core.bulk import update_rows
 from workers.domain.outcomes import Outcome, outcome_of
 from workers.models import Call, Item, ItemState, Job, JobState
 from workers.services.holding import pause_held
@@ -32,20 +31,10 @@ def settle(answered: Sequence[tuple[Item, Call]], *, now: datetime, jobs: Iterab
     rows = []
     for name, group in groups.items():
         received = _received(name, group)
-        rows += [
-            (
-                received[item.pk].state,
-                received[item.pk].problem,
-                now,
-                item.made,
-                item.cost,
-                item.unpriced,
-                None,
-                item.pk,
-            )
-            for item, _ in group
-        ]
-    update_rows(Item, ["state", "problem", "finished_at", "made", "cost", "unpriced", "worker"], rows)
+        for item, _ in group:
+            came = received[item.pk]
+            rows.append((came.state, came.problem, item.made, item.cost, item.unpriced, item.pk))
+    Item.objects.settle(rows, now=now)
     end_jobs({item.job_id for item, _ in answered} | set(jobs), now=now)
 
 

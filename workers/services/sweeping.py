@@ -101,9 +101,7 @@ def _free(worker: Worker, now: datetime) -> None:
         most = item.call.reserved_cost
         booked = {"unpriced": F("unpriced") + 1} if most is None else {"cost": F("cost") + most}
         Item.objects.filter(pk=item.pk).update(**booked, made=True)
-    held = Item.objects.filter(worker=worker, state=ItemState.CLAIMED)
-    held.filter(job__state=JobState.CANCELLED).update(state=ItemState.CANCELLED, worker=None, finished_at=now)
-    held.update(state=ItemState.WAITING, worker=None, not_before=now)
+    Item.objects.filter(worker=worker).release(now=now)
     Batch.objects.filter(worker=worker, state__in=[BatchState.SUBMITTING, BatchState.RUNNING]).update(worker=None)
 
 

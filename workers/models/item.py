@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal
+
+from django.db import models
+from django.db.models import Count, Q, Sum
+
+from core.bulk import insert_rows, update_rows
+from workers.domain.pricing import Money
+from workers.models.call import Call
+from workers.models.endpoint import Endpoint
+from workers.models.job import Job, JobState
+from workers.models.worker import Worker
+
+
+class ItemState(models.TextChoices):
+    """`held` items wait for a person: their endpoint cannot be asked. `batched` items wait for the provider's batch; `unusable` ones have an answer that says nothing."""
+
+    WAITING = "waiting", "Waiting"
+    HELD = "held", "Held back"
+    CLAIMED = "claimed", "In flight"
+    BATCHED = "batched", "In a batch"
+    DONE = "done", "Done"
+    UNUSABLE = "unusable", "Unusable"
+    FAILED = "failed", "Failed"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+OPEN = (ItemState.WAITING, ItemState.HELD, ItemState.CLAIMED, ItemState.BATCHED)
+_IN_HAND = (ItemState.CLAIMED, ItemState.BATCHED)
+
+
+class ItemQuerySet(models.QuerySet):
+    """Reads of items, and the only writer of `Item.state`: a transition leaves an item alone that is in another state by now."""
+
+    def still_open(self) -> ItemQuerySet:
+        return self.filter(state__in=OPEN)
+
+    def counts(self) -> dict[str, int]:
+        """Items by state, every state named."""
+        held = dict(self.order_by().values_list("state").annotate(Count("id")))
+        return {state: held.get(state, 0) for state in ItemState.values}
+
+    def spent(self) -> Decimal:
+        return self.aggregate(total=Sum("cost"))["total"] or Decimal(0)
+
+    # --- transitions ---
+
+    def insert_waiting(self, job: Job, items: Iterable[tuple[Endpoint, str, str]], *, start: datetime) -> None:
+        """Waiting items of (endpoint, stage, key), in the caller's transaction."""
+        fields = ("job", "endpoint", "stage", "key", "state", "not_before", "made", "cost", "problem")
+        rest = (ItemState.WAITING, start, False, Decimal(0), "")
+        insert_rows(self.model, fields, [(job.pk, endpoint.pk, stage, key, *rest) for endpoint, stage, key in items])
+
+    def claim(self, worker: Worker) -> int:
+        """waiting → claimed."""
+        return self.filter(state=ItemState.WAITING).update(state=ItemState.CLAIMED, worker=worker)
+
+    def batch(self) -> int:
+        """waiting → batched."""
+        return self.filter(state=ItemState.WAITING).update(state=ItemState.BATCHED, worker=None)
+
+    def release(self, *, now: datetime) -> int:
+        """claimed → waiting, at once claimable by others; cancelled where the job is."""
+        claimed = self.filter(state=ItemState.CLAIMED)
+        jobs = set(claimed.order_by().values_list("job", flat=True))
+        freed = claimed.update(state=ItemState.WAITING, worker=None, not_before=now)
+        cancelled = Job.objects.filter(pk__in=jobs, state=JobState.CANCELLED)
+        self.model.objects.filter(job__in=cancelled).cancel(now=now)
+        return freed
+
+    def wait_again(self, rows: Iterable[tuple]) -> None:
+        """in hand → waiting, by (not_before, problem, cost, unpriced, made, id) of items whose calls are to be sent again."""
+        fields = ("state", "worker", "finished_at", "not_before", "problem", "cost", "unpriced", "made")
+        update_rows(
+            self.model, fields, [(ItemState.WAITING, None, None, *row) for row in rows], only=("state", _IN_HAND)
+        )
+
+    def fail_asked(self, rows: Iterable[tuple], *, now: datetime) -> None:
+        """in hand → failed, by (problem, cost, unpriced, made, id) of items whose calls failed for good."""
+        fields = ("state", "worker", "finished_at", "problem", "cost", "unpriced", "made")
+        update_rows(self.model, fields, [(ItemState.FAILED, None, now, *row) for row in rows], only=("state", _IN_HAND))
+
+    def fail_unasked(self, problems: Mapping[int, str], *, now: datetime) -> None:
+        """waiting → failed, by item id and sentence: no call is sent for them."""
+        rows = [(ItemState.FAILED, problem, now, item) for item, problem in problems.items()]
+        update_rows(self.model, ("state", "problem", "finished_at"), rows, only=("state", [ItemState.WAITING]))
+
+    def settle(self, rows: Iterable[tuple], *, now: datetime) -> None:
+        """open, cancelled → done, unusable, failed, by (state, problem, made, cost, unpriced, id) of items whose answers were handed on.
+
+        A job may be cancelled while an answer is handed on; the purpose has it then, so the item counts.
+        """
+        fields = ("worker", "finished_at", "state", "problem", "made", "cost", "unpriced")
+        sources = (*OPEN, ItemState.CANCELLED)
+        update_rows(self.model, fields, [(None, now, *row) for row in rows], only=("state", sources))
+
+    def read_anew(self, rows: Iterable[tuple[ItemState, str, int]]) -> None:
+        """done, unusable → done, unusable, by (state, problem, id) of items whose answers were read by a newer parser."""
+        update_rows(self.model, ("state", "problem"), rows, only=("state", [ItemState.DONE, ItemState.UNUSABLE]))
+
+    def hold(self) -> int:
+        """waiting → held, for a person."""
+        return self.filter(state=ItemState.WAITING).update(state=ItemState.HELD)
+
+    def hold_failed(self) -> int:
+        """failed → held: they failed of what the others are held back for."""
+        failed = self.filter(state=ItemState.FAILED)
+        return failed.update(state=ItemState.HELD, finished_at=None, worker=None)
+
+    def free(self, *, start: datetime) -> int:
+        """held → waiting."""
+        held = self.filter(state=ItemState.HELD)
+        return held.update(state=ItemState.WAITING, not_before=start, problem="")
+
+    def cancel(self, *, now: datetime) -> int:
+        """waiting, held → cancelled."""
+        unsent = self.filter(state__in=[ItemState.WAITING, ItemState.HELD])
+        return unsent.update(state=ItemState.CANCELLED, finished_at=now)
+
+    def retry(self, *, start: datetime) -> int:
+        """failed → waiting."""
+        failed = self.filter(state=ItemState.FAILED)
+        return failed.update(state=ItemState.WAITING, not_before=start, problem="", finished_at=None, worker=None)
+
+
+class Item(models.Model):
+    """One question of a job. Its `call` may be another item's too: a call is made once, whoever asks.
+
+    `made` says that a call was sent for this item, else the ledger had the answer. `cost` is what was paid for it; for an
+    unknown outcome, what it can have cost at most. `unpriced` are the calls of unknown price that `cost` says nothing of.
+    """
+
+    job = models.ForeignKey(Job, models.CASCADE, related_name="items")
+    endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="items")
+    stage = models.CharField(max_length=20, blank=True)
+    key = models.CharField(max_length=80)
+    state = models.CharField(max_length=10, choices=ItemState.choices, default=ItemState.WAITING)
+    not_before = models.DateTimeField()
+    worker = models.ForeignKey(Worker, models.SET_NULL, null=True, blank=True, related_name="items")
+    call = models.ForeignKey(Call, models.PROTECT, null=True, blank=True, related_name="items")
+    made = models.BooleanField(default=False)
+    cost = models.DecimalField(max_digits=14, decimal_places=8, default=Decimal(0))
+    unpriced = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Calls of unknown price, not in the cost."
+    )
+    problem = models.TextField(blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ItemQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "endpoint", "stage", "key"], name="one_item_a_key"),
+            models.CheckConstraint(condition=Q(state__in=ItemState.values), name="item_state_known"),
+        ]
+        indexes = [
+            models.Index(fields=["job", "endpoint", "state", "id"], name="item_to_claim"),
+            models.Index(fields=["endpoint"], condition=Q(state="claimed"), name="item_in_flight"),
+            models.Index(fields=["worker"], condition=Q(state="claimed"), name="item_of_worker"),
+        ]
+
+    @property
+    def money(self) -> Money:
+        return Money(self.cost, self.unpriced)
