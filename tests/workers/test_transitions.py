@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import inspect
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 
-from workers.models import COMPLETED, IN_FLIGHT, OPEN, Batch, Call, CallState, EndpointPace, Item, ItemState
+from workers.domain.outcomes import Outcome
+from workers.models import (
+    COMPLETED,
+    IN_FLIGHT,
+    OPEN,
+    Batch,
+    Call,
+    CallState,
+    EndpointPace,
+    Item,
+    ItemState,
+    Job,
+    JobState,
+)
 from workers.providers import registry
 from workers.services import batching, heartbeat
 from workers.services.claims import claim
@@ -47,6 +61,7 @@ CALLS = [
 ]
 
 IN_HAND = (ItemState.CLAIMED, ItemState.BATCHED)
+UNENDED = (JobState.RUNNING, JobState.PAUSED)
 
 
 def settle_as(state):
@@ -75,6 +90,17 @@ ITEMS = [
     ("free", lambda item: rows_of(item).free(start=NOW), [ItemState.HELD], ItemState.WAITING),
     ("cancel", lambda item: rows_of(item).cancel(now=NOW), [ItemState.WAITING, ItemState.HELD], ItemState.CANCELLED),
     ("retry", lambda item: rows_of(item).retry(start=NOW), [ItemState.FAILED], ItemState.WAITING),
+]  # fmt: skip
+
+
+JOBS = [
+    ("pause", lambda job: rows_of(job).pause(note="Dear."), [JobState.RUNNING], JobState.PAUSED),
+    ("resume", lambda job: rows_of(job).resume(budget=Decimal(3)), [JobState.PAUSED], JobState.RUNNING),
+    ("finish", lambda job: rows_of(job).finish(Outcome.PARTLY, now=NOW), UNENDED, JobState.FINISHED),
+    ("change_outcome", lambda job: rows_of(job).change_outcome(Outcome.PARTLY), [JobState.FINISHED],
+     JobState.FINISHED),
+    ("reopen", lambda job: rows_of(job).reopen(), [JobState.FINISHED], JobState.RUNNING),
+    ("cancel", lambda job: rows_of(job).cancel(now=NOW), UNENDED, JobState.CANCELLED),
 ]  # fmt: skip
 
 
@@ -178,3 +204,24 @@ def test_an_item_cancelled_while_it_is_batched_is_in_no_batch(make_endpoint, sta
     assert not Batch.objects.exists()
     assert set(Item.objects.values_list("state", flat=True)) == {"cancelled"}
     assert set(Call.objects.values_list("state", flat=True)) == {"planned"}
+
+
+@pytest.mark.parametrize("before", JobState)
+@pytest.mark.parametrize("transition", JOBS, ids=lambda one: one[0])
+def test_a_job_moves_from_its_source_states_alone(transition, before):
+    _, move, sources, target = transition
+    outcome = Outcome.FINISHED if before == JobState.FINISHED else ""
+    job = Job.objects.create(purpose="trial", title="Trial", state=before, outcome=outcome, note="Why.", budget=2)
+    reaches(job, move, sources, target)
+
+
+def test_every_transition_of_jobs_is_tried():
+    assert writers(type(Job.objects.all())) == {name for name, *_ in JOBS}
+
+
+def test_a_pause_and_a_resumption_keep_what_they_are_not_told():
+    job = Job.objects.create(purpose="trial", title="Trial", note="Why.", budget=2)
+    rows_of(job).pause()
+    assert rows_of(job).values_list("note", "budget").get() == ("Why.", 2)
+    rows_of(job).resume()
+    assert rows_of(job).values_list("note", "budget").get() == ("", 2)

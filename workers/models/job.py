@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 
@@ -15,6 +19,44 @@ class JobState(models.TextChoices):
 
 
 JobOutcome = models.TextChoices("JobOutcome", [(one.name, (one.value, OUTCOME_NAMES[one])) for one in Outcome])
+
+_UNENDED = (JobState.RUNNING, JobState.PAUSED)
+
+
+class JobQuerySet(models.QuerySet):
+    """Reads of jobs, and the only writer of `Job.state` and its outcome: a transition leaves a job alone that is in another state by now."""
+
+    def unended(self) -> JobQuerySet:
+        return self.filter(state__in=_UNENDED)
+
+    # --- transitions ---
+
+    def pause(self, *, note: str = "") -> int:
+        """running → paused. Without a note the one that is there stays."""
+        changes: dict[str, Any] = {"note": note} if note else {}
+        return self.filter(state=JobState.RUNNING).update(state=JobState.PAUSED, **changes)
+
+    def resume(self, *, budget: Decimal | None = None) -> int:
+        """paused → running. Without a budget, in US dollars, the one that is there stays."""
+        changes: dict[str, Any] = {} if budget is None else {"budget": budget}
+        return self.filter(state=JobState.PAUSED).update(state=JobState.RUNNING, note="", **changes)
+
+    def finish(self, outcome: Outcome, *, now: datetime) -> int:
+        """running, paused → finished."""
+        return self.unended().update(state=JobState.FINISHED, outcome=outcome, finished_at=now, note="")
+
+    def change_outcome(self, outcome: Outcome) -> int:
+        """finished → finished, as its items stand by now."""
+        return self.filter(state=JobState.FINISHED).update(outcome=outcome)
+
+    def reopen(self) -> int:
+        """finished → running. The outcome is computed at its next end."""
+        finished = self.filter(state=JobState.FINISHED)
+        return finished.update(state=JobState.RUNNING, outcome="", finished_at=None, note="")
+
+    def cancel(self, *, now: datetime) -> int:
+        """running, paused → cancelled."""
+        return self.unended().update(state=JobState.CANCELLED, finished_at=now, note="")
 
 
 class Job(OpaqueModel):
@@ -37,6 +79,8 @@ class Job(OpaqueModel):
     created_by = models.CharField(max_length=150, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = JobQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -221,7 +221,7 @@ def affordable(items: list[Item]) -> list[Item]:
             if items[0].call.reserved_cost is None
             else f"The next call could exceed the budget of {exact_dollars(job.budget)}; {dollars(spent)} are spent."
         )
-        Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(state=JobState.PAUSED, note=note)
+        Job.objects.filter(pk=job.pk).pause(note=note)
     return bought
 
 

@@ -76,7 +76,7 @@ def pause_held(jobs: Iterable[int]) -> None:
     items = Item.objects.filter(job=OuterRef("pk"))
     held = Exists(items.filter(state=ItemState.HELD))
     others = Exists(items.filter(state__in=[state for state in OPEN if state != ItemState.HELD]))
-    Job.objects.filter(held, ~others, pk__in=list(jobs), state=JobState.RUNNING).update(state=JobState.PAUSED)
+    Job.objects.filter(held, ~others, pk__in=list(jobs)).pause()
 
 
 def holds_back(job: Job) -> bool:

@@ -83,18 +83,14 @@ def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: date
 @transaction.atomic
 def pause_job(*, job: Job, note: str = "") -> bool:
     """Nothing more is claimed; what is in flight comes to its end. A note about what is held back stays where there is no other."""
-    said = {"note": note} if note else {}
-    return bool(Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(state=JobState.PAUSED, **said))
+    return bool(Job.objects.filter(pk=job.pk).pause(note=note))
 
 
 @transaction.atomic
 def resume_job(*, job: Job, budget: Decimal | None = None) -> bool:
     """What was held back waits again, in a running job too. `budget` in US dollars is the new cap; without it the old one stays. See
     `check_budget`."""
-    changes: dict[str, Any] = {"state": JobState.RUNNING, "note": ""}
-    if budget is not None:
-        changes["budget"] = budget
-    resumed = Job.objects.filter(pk=job.pk, state=JobState.PAUSED).update(**changes)
+    resumed = Job.objects.filter(pk=job.pk).resume(budget=budget)
     open_ = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
     freed = release(job.pk, start=at_once(timezone.now())) if open_.exists() else 0
     if freed:
@@ -138,9 +134,7 @@ def check_budget(job: Job, budget: Decimal | None) -> None:
 @transaction.atomic
 def cancel_job(*, job: Job, now: datetime) -> bool:
     """Waiting items are cancelled; answers that are on their way are still kept in the ledger."""
-    done = Job.objects.filter(pk=job.pk, state__in=[JobState.RUNNING, JobState.PAUSED]).update(
-        state=JobState.CANCELLED, finished_at=now, note=""
-    )
+    done = Job.objects.filter(pk=job.pk).cancel(now=now)
     if done:
         Item.objects.filter(job=job).cancel(now=now)
     return bool(done)

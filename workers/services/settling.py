@@ -57,11 +57,10 @@ def end_jobs(jobs: Iterable[int], *, now: datetime) -> None:
     if not ids:
         return
     open_ = Item.objects.filter(job=OuterRef("pk")).still_open()
-    for job in Job.objects.filter(~Exists(open_), pk__in=ids, state__in=[JobState.RUNNING, JobState.PAUSED]):
+    for job in Job.objects.filter(~Exists(open_), pk__in=ids).unended():
         purpose = purpose_of(job.purpose)
-        ended = Job.objects.filter(pk=job.pk, state__in=[JobState.RUNNING, JobState.PAUSED])
         outcome = _outcome(job, purpose.failed_before(job))
-        if ended.update(state=JobState.FINISHED, outcome=outcome, finished_at=now, note=""):
+        if Job.objects.filter(pk=job.pk).finish(outcome, now=now):
             purpose.finished(job)
     pause_held(ids)
 
@@ -79,11 +78,9 @@ def tell_outcome_anew(job: int) -> None:
     """For a purpose that read answers anew, in the caller's transaction: a finished job comes out as its items now stand."""
     held = Job.objects.select_for_update().filter(pk=job, state=JobState.FINISHED).first()
     if held is not None:
-        outcome = _outcome(held, purpose_of(held.purpose).failed_before(held))
-        Job.objects.filter(pk=job).update(outcome=outcome)
+        Job.objects.filter(pk=job).change_outcome(_outcome(held, purpose_of(held.purpose).failed_before(held)))
 
 
 def reopen_job(job: int) -> bool:
     """A finished job runs again, in the caller's transaction: something of it is open anew. Its outcome is computed at its next end."""
-    ended = Job.objects.filter(pk=job, state=JobState.FINISHED)
-    return bool(ended.update(state=JobState.RUNNING, outcome="", finished_at=None, note=""))
+    return bool(Job.objects.filter(pk=job).reopen())
