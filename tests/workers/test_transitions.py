@@ -15,6 +15,7 @@ from workers.models import (
     IN_FLIGHT,
     OPEN,
     Batch,
+    BatchState,
     Call,
     CallState,
     EndpointPace,
@@ -22,6 +23,8 @@ from workers.models import (
     ItemState,
     Job,
     JobState,
+    Worker,
+    WorkerState,
 )
 from workers.providers import registry
 from workers.services import batching, heartbeat
@@ -102,6 +105,18 @@ JOBS = [
     ("reopen", lambda job: rows_of(job).reopen(), [JobState.FINISHED], JobState.RUNNING),
     ("cancel", lambda job: rows_of(job).cancel(now=NOW), UNENDED, JobState.CANCELLED),
 ]  # fmt: skip
+
+
+WORKERS = [
+    ("leave", lambda worker: rows_of(worker).leave(), [WorkerState.LIVE], WorkerState.GONE),
+    ("lose", lambda worker: rows_of(worker).lose(), [WorkerState.LIVE], WorkerState.LOST),
+]
+WITH_PROVIDER = (BatchState.SUBMITTING, BatchState.RUNNING)
+BATCHES = [
+    ("run", lambda batch: rows_of(batch).run("batch_1"), [BatchState.SUBMITTING], BatchState.RUNNING),
+    ("end", lambda batch: rows_of(batch).end(), WITH_PROVIDER, BatchState.ENDED),
+    ("end", lambda batch: rows_of(batch).end(problem="Expired."), WITH_PROVIDER, BatchState.FAILED),
+]
 
 
 def reaches(row, move, sources, target) -> None:
@@ -225,3 +240,26 @@ def test_a_pause_and_a_resumption_keep_what_they_are_not_told():
     assert rows_of(job).values_list("note", "budget").get() == ("Why.", 2)
     rows_of(job).resume()
     assert rows_of(job).values_list("note", "budget").get() == ("", 2)
+
+
+@pytest.mark.parametrize("before", WorkerState)
+@pytest.mark.parametrize("transition", WORKERS, ids=lambda one: one[0])
+def test_a_worker_ends_once(transition, before):
+    _, move, sources, target = transition
+    reaches(
+        Worker.objects.create(host="h", pid=1, state=before, started_at=NOW, heartbeat_at=NOW), move, sources, target
+    )
+
+
+@pytest.mark.parametrize("before", BatchState)
+@pytest.mark.parametrize("transition", BATCHES, ids=lambda one: f"{one[0]}-{one[3]}")
+def test_a_batch_moves_from_its_source_states_alone(make_endpoint, transition, before):
+    _, move, sources, target = transition
+    job = Job.objects.create(purpose="trial", title="Trial", batch=True)
+    batch = Batch.objects.create(job=job, endpoint=make_endpoint(), state=before, provider_id="there")
+    reaches(batch, move, sources, target)
+
+
+@pytest.mark.parametrize(("model", "table"), [(Worker, WORKERS), (Batch, BATCHES)])
+def test_every_transition_of_workers_and_batches_is_tried(model, table):
+    assert writers(type(model.objects.all())) == {name for name, *_ in table}

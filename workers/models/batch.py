@@ -18,6 +18,27 @@ class BatchState(models.TextChoices):
     FAILED = "failed", "Failed"
 
 
+_UNENDED = (BatchState.SUBMITTING, BatchState.RUNNING)
+
+
+class BatchQuerySet(models.QuerySet):
+    """Reads of batches, and the only writer of `Batch.state`: a transition leaves a batch alone that is in another state by now."""
+
+    def unended(self) -> BatchQuerySet:
+        return self.filter(state__in=_UNENDED)
+
+    # --- transitions ---
+
+    def run(self, provider_id: str) -> int:
+        """submitting → running, with the provider's id of it."""
+        submitting = self.filter(state=BatchState.SUBMITTING)
+        return submitting.update(state=BatchState.RUNNING, provider_id=provider_id)
+
+    def end(self, *, problem: str = "") -> int:
+        """submitting, running → ended, or failed of a problem."""
+        return self.unended().update(state=BatchState.FAILED if problem else BatchState.ENDED, problem=problem)
+
+
 class Batch(OpaqueModel):
     job = models.ForeignKey(Job, models.CASCADE, related_name="batches")
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="batches_made")
@@ -28,6 +49,8 @@ class Batch(OpaqueModel):
     polled_at = models.DateTimeField(null=True, blank=True)
     done = models.PositiveIntegerField(default=0)
     problem = models.TextField(blank=True)
+
+    objects = BatchQuerySet.as_manager()
 
 
 class BatchEntry(models.Model):

@@ -7,6 +7,7 @@ from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 
+from workers.domain.pacing import Pace
 from workers.domain.pricing import Prices
 from workers.domain.retrying import Policy
 from workers.providers import registry
@@ -173,3 +174,12 @@ class EndpointPace(models.Model):
 
     endpoint = models.OneToOneField(Endpoint, models.CASCADE, primary_key=True, related_name="pace")
     state = models.JSONField(default=dict)
+
+    @property
+    def pace(self) -> Pace:
+        return Pace.from_json(self.state)
+
+    def keep(self, pace: Pace) -> None:
+        """Writes the rate down, in the transaction that locked the row."""
+        self.state = pace.as_json()
+        self.save(update_fields=["state"])

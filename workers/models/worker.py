@@ -11,6 +11,23 @@ class WorkerState(models.TextChoices):
     LOST = "lost", "Lost"
 
 
+class WorkerQuerySet(models.QuerySet):
+    """Reads of workers, and the only writer of `Worker.state`: one that has ended stays as it is."""
+
+    def live(self) -> WorkerQuerySet:
+        return self.filter(state=WorkerState.LIVE)
+
+    # --- transitions ---
+
+    def leave(self) -> int:
+        """live → gone."""
+        return self.live().update(state=WorkerState.GONE)
+
+    def lose(self) -> int:
+        """live → lost."""
+        return self.live().update(state=WorkerState.LOST)
+
+
 class Worker(OpaqueModel):
     """One process while it works. It holds what it claimed as long as its heart beats; a lost one never comes back."""
 
@@ -20,6 +37,8 @@ class Worker(OpaqueModel):
     state = models.CharField(max_length=4, choices=WorkerState.choices, default=WorkerState.LIVE)
     started_at = models.DateTimeField()
     heartbeat_at = models.DateTimeField()
+
+    objects = WorkerQuerySet.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["state", "heartbeat_at"], name="worker_by_heartbeat")]

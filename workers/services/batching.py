@@ -78,7 +78,7 @@ class BatchRunner:
     def _left(self) -> Iterable[Batch]:
         # Its own, too, that it does not watch: taken by a commit whose confirmation was lost.
         free = Q(worker=None) | (Q(worker=self.drain.worker) & ~Q(pk__in=list(self.mine)))
-        open_ = Batch.objects.filter(free, state__in=[BatchState.SUBMITTING, BatchState.RUNNING])
+        open_ = Batch.objects.filter(free).unended()
         for batch in open_.filter(job=self.drain.only) if self.drain.only else open_:
             if Batch.objects.filter(free, pk=batch.pk).update(worker=self.drain.worker):
                 yield batch
@@ -222,8 +222,8 @@ def submitted(batch: Batch, worker, provider_id: str) -> bool:
     """False where another worker watches the batch by now: if it handed it over as well, both are paid, and both are listed."""
     held = Batch.objects.select_for_update().get(pk=batch.pk)
     if held.worker_id == worker.pk:
-        batch.provider_id, batch.state = provider_id, BatchState.RUNNING
-        batch.save(update_fields=["provider_id", "state"])
+        Batch.objects.filter(pk=batch.pk).run(provider_id)
+        batch.refresh_from_db(fields=["provider_id", "state"])
     elif held.provider_id != provider_id:
         _list_as_unknown(batch, provider_id)
     return held.worker_id == worker.pk
@@ -262,8 +262,7 @@ def end_batch(batch: Batch, worker, error: BackendError | None) -> None:
     left = Call.objects.filter(pk__in=batch.entries.values("call")).exclude(state__in=COMPLETED)
     left = left.filter(items__job=batch.job_id, items__state=ItemState.BATCHED).distinct()
     _record(batch, worker, [(call, error) for call in left])
-    state = BatchState.FAILED if problem else BatchState.ENDED
-    Batch.objects.filter(pk=batch.pk, worker=worker).update(state=state, problem=problem)
+    Batch.objects.filter(pk=batch.pk, worker=worker).end(problem=problem)
 
 
 def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:

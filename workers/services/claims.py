@@ -88,7 +88,7 @@ def claim(
     """
     with transaction.atomic():
         row = EndpointPace.objects.select_for_update().get(endpoint=endpoint)
-        pace = Pace.from_json(row.state)
+        pace = row.pace
         in_flight = Item.objects.filter(endpoint=endpoint, state=ItemState.CLAIMED).count()
         free = min(room, endpoint.max_concurrency - in_flight + unwritten)
         if paced:
@@ -106,8 +106,7 @@ def claim(
             chosen += _sort_out(items, endpoint, taken, wanted, now, haul)
         if chosen:
             haul.claimed = _reserve(chosen, worker, endpoint, pace, now)
-            row.state = pace.as_json()
-            row.save(update_fields=["state"])
+            row.keep(pace)
     haul.more = bool(haul.settled)
     return haul
 

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from core.database_clock import database_time
-from workers.models import Batch, BatchState, Worker, WorkerState
+from workers.models import Batch, Worker
 
 HEARTBEAT = 2.0
 """Seconds between heartbeats at most."""
@@ -44,7 +44,7 @@ def enter(kind: str = "calls") -> Worker:
 def beat(worker: Worker) -> None:
     """On the connection that the process works with. Raises WorkerLost."""
     _name_connection(worker)  # it may be a new one
-    if not Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE).update(heartbeat_at=Now()):
+    if not Worker.objects.filter(pk=worker.pk).live().update(heartbeat_at=Now()):
         raise WorkerLost
 
 
@@ -70,6 +70,5 @@ def cut_off(worker: Worker) -> None:
 
 def leave(worker: Worker) -> None:
     """What it still holds, because it was cut off, the sweep finds; its batches are with the provider and lack a watcher."""
-    batches = Batch.objects.filter(worker=worker, state__in=[BatchState.SUBMITTING, BatchState.RUNNING])
-    batches.update(worker=None)
-    Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE).update(state=WorkerState.GONE)
+    Batch.objects.filter(worker=worker).unended().update(worker=None)
+    Worker.objects.filter(pk=worker.pk).leave()

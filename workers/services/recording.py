@@ -234,7 +234,7 @@ def _jitter(call: Call, tries: int) -> float:
 
 def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> None:
     row = EndpointPace.objects.select_for_update().get(endpoint=endpoint)
-    pace = Pace.from_json(row.state)
+    pace = row.pace
     at = now.timestamp()
     good = [one for one in outcomes if isinstance(one.result, Completion)]
     for one in good:
@@ -250,8 +250,7 @@ def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> No
         pace.refused(position=one.claimed.position, started=one.claimed.start, now=at, pause=pause)
     if good:
         pace.succeeded(len(good), now=at)
-    row.state = pace.as_json()
-    row.save(update_fields=["state"])
+    row.keep(pace)
 
 
 ALWAYS = 2

@@ -14,7 +14,6 @@ from workers.models import (
     OPEN,
     Attempt,
     Batch,
-    BatchState,
     Call,
     CallState,
     Item,
@@ -43,8 +42,8 @@ def sweep(*, now: datetime, patience: float | None = None) -> int:
         heartbeat.cut_off(worker)
         with transaction.atomic():
             # not "=": SQLite keeps what its own clock wrote with three decimals, and compares it as text with the six of a parameter
-            still = Worker.objects.filter(pk=worker.pk, state=WorkerState.LIVE, heartbeat_at__lte=worker.heartbeat_at)
-            if still.update(state=WorkerState.LOST):
+            still = Worker.objects.filter(pk=worker.pk, heartbeat_at__lte=worker.heartbeat_at)
+            if still.lose():
                 _free(worker, now)
                 freed += 1
     for worker in Worker.objects.filter(pk__in=_ended_holders()):
@@ -67,7 +66,7 @@ def suspects() -> bool:
 def _silent(patience: float) -> list[Worker]:
     global _suspects
     at, found, silent = time.monotonic(), {}, []
-    for worker in Worker.objects.filter(heartbeat.lease_is_over(), state=WorkerState.LIVE):
+    for worker in Worker.objects.filter(heartbeat.lease_is_over()).live():
         sign, since = _suspects.get(worker.pk, (None, at))
         since = since if sign == worker.heartbeat_at else at
         if at - since >= patience:
@@ -84,7 +83,7 @@ def _ended_holders() -> set[int]:
     held = (
         Item.objects.filter(ended, state=ItemState.CLAIMED),
         Call.objects.filter(ended, state__in=IN_FLIGHT),
-        Batch.objects.filter(ended, state__in=[BatchState.SUBMITTING, BatchState.RUNNING]),
+        Batch.objects.filter(ended).unended(),
     )
     return {worker for rows in held for worker in rows.order_by().values_list("worker", flat=True).distinct()}
 
@@ -102,7 +101,7 @@ def _free(worker: Worker, now: datetime) -> None:
         booked = {"unpriced": F("unpriced") + 1} if most is None else {"cost": F("cost") + most}
         Item.objects.filter(pk=item.pk).update(**booked, made=True)
     Item.objects.filter(worker=worker).release(now=now)
-    Batch.objects.filter(worker=worker, state__in=[BatchState.SUBMITTING, BatchState.RUNNING]).update(worker=None)
+    Batch.objects.filter(worker=worker).unended().update(worker=None)
 
 
 def _end_left_jobs(now: datetime) -> None:

@@ -38,7 +38,7 @@ def see_through(*, job: Job, on_look: Callable[[], None] = lambda: None, stop: t
 
 
 def _live() -> bool:
-    return Worker.objects.filter(state=WorkerState.LIVE).exclude(lease_is_over()).exists()
+    return Worker.objects.live().exclude(lease_is_over()).exists()
 
 
 def _somebody_works(job: Job) -> bool:
