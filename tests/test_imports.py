@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import graphlib
 import re
 import shutil
 import subprocess
@@ -32,6 +33,16 @@ def test_workers_knows_no_word_of_the_apps_above():
     code = [path for path in (ROOT / "workers").rglob("*.py") if "migrations" not in path.parts]
     assert len(code) > 80
     assert [f"{path}: {found[0]}" for path in code for found in [words.search(path.read_text("utf-8"))] if found] == []
+
+
+@pytest.mark.parametrize("app", ["workers", "annotation", "benchmark"])
+def test_services_import_each_other_in_no_circle(app):
+    """Neither at once nor later, in a function or for types alone."""
+    graph = grimp.build_graph(app)
+    services = graph.find_descendants(f"{app}.services")
+    assert services
+    imports = {one: graph.find_modules_directly_imported_by(one) & services for one in services}
+    graphlib.TopologicalSorter(imports).prepare()  # CycleError names the circle
 
 
 def test_providers_are_independent_of_each_other():

@@ -6,9 +6,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 import time
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, Protocol
 
 from django.db import transaction
 from django.db.models import F, Q
@@ -30,6 +31,7 @@ from workers.models import (
     ItemState,
     Job,
     JobState,
+    Worker,
 )
 from workers.providers import registry
 from workers.providers.contract import BatchBackend
@@ -38,9 +40,6 @@ from workers.services.claims import Claimed, affordable, hold_budgets
 from workers.services.planning import plan
 from workers.services.recording import Outcome, record
 from workers.services.settling import settle
-
-if TYPE_CHECKING:
-    from workers.services.drain import Drain
 
 log = logging.getLogger(__name__)
 MOST = 10_000
@@ -53,11 +52,26 @@ class NotOurs(Exception):
     """Another worker watches the batch: this one was declared lost."""
 
 
-class BatchRunner:
-    """Hands batches over and takes their results, as tasks of the drain's loop."""
+class Host(Protocol):
+    """The process that batches are watched in: its row, what it is limited to, its loop and the thread of its database."""
 
-    def __init__(self, drain: Drain) -> None:
-        self.drain = drain
+    worker: Worker
+    only: int | None
+    stop: threading.Event
+    awake: asyncio.Event
+
+    def spawn(self, work: Coroutine) -> None:
+        """Runs `work` as a task that the process waits for, on the loop's thread."""
+
+    async def in_database(self, work: Callable, *arguments: Any) -> Any:
+        """Runs `work` in the thread that owns the connection, and returns what it returns."""
+
+
+class BatchRunner:
+    """Hands batches over and takes their results, as tasks of its host's loop."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
         self.loop = asyncio.get_running_loop()
         self.looked = 0.0
         self.mine: set[int] = set()
@@ -71,25 +85,25 @@ class BatchRunner:
                 self._start(batch, fresh=False)
             for job in self._jobs():
                 for endpoint in Endpoint.objects.filter(items__job=job, items__state=ItemState.WAITING).distinct():
-                    if batch := make_batch(job=job, endpoint=endpoint, worker=self.drain.worker, now=database_time()):
+                    if batch := make_batch(job=job, endpoint=endpoint, worker=self.host.worker, now=database_time()):
                         self._start(batch, fresh=True)
         return LOOK if self.mine else None
 
     def _left(self) -> Iterable[Batch]:
         # Its own, too, that it does not watch: taken by a commit whose confirmation was lost.
-        free = Q(worker=None) | (Q(worker=self.drain.worker) & ~Q(pk__in=list(self.mine)))
+        free = Q(worker=None) | (Q(worker=self.host.worker) & ~Q(pk__in=list(self.mine)))
         open_ = Batch.objects.filter(free).unended()
-        for batch in open_.filter(job=self.drain.only) if self.drain.only else open_:
-            if Batch.objects.filter(free, pk=batch.pk).update(worker=self.drain.worker):
+        for batch in open_.filter(job=self.host.only) if self.host.only else open_:
+            if Batch.objects.filter(free, pk=batch.pk).update(worker=self.host.worker):
                 yield batch
 
     def _jobs(self) -> Iterable[Job]:
         jobs = Job.objects.filter(state=JobState.RUNNING, batch=True, items__state=ItemState.WAITING).distinct()
-        return jobs.filter(pk=self.drain.only) if self.drain.only else jobs
+        return jobs.filter(pk=self.host.only) if self.host.only else jobs
 
     def _start(self, batch: Batch, *, fresh: bool) -> None:
         self.mine.add(batch.pk)
-        self.loop.call_soon_threadsafe(lambda: self.drain.spawn(self._watch(batch, fresh)))
+        self.loop.call_soon_threadsafe(lambda: self.host.spawn(self._watch(batch, fresh)))
 
     async def _watch(self, batch: Batch, fresh: bool) -> None:
         endpoint = await self._database(lambda: batch.endpoint)
@@ -98,14 +112,14 @@ class BatchRunner:
             others = await self._database(known_ids, endpoint)
             client = registry.make_batches(endpoint.spec, backend, others=others)
             pause = float(endpoint.options.get("batch_poll_seconds", POLL))
-            while not self.drain.stop.is_set():
+            while not self.host.stop.is_set():
                 try:
                     if await self._advance(batch, client, fresh):
                         break
                     fresh = False
                 except BackendError as error:
                     if error.again is Again.NEVER or isinstance(error, TooLong):  # reading it again would end the same
-                        await self._database(end_batch, batch, self.drain.worker, error)
+                        await self._database(end_batch, batch, self.host.worker, error)
                         break
                     log.warning("Batch %s: %s Trying again.", batch.uid, error)
                     fresh = False
@@ -114,7 +128,7 @@ class BatchRunner:
             log.error("Batch %s is watched by another worker.", batch.uid)
         finally:
             self.mine.discard(batch.pk)
-            self.drain.awake.set()
+            self.host.awake.set()
             await backend.aclose()
 
     async def _advance(self, batch: Batch, client: BatchBackend, fresh: bool) -> bool:
@@ -123,34 +137,34 @@ class BatchRunner:
             # Somebody may have handed it over and died before the provider's id was written.
             found = None if fresh else await client.find(batch.uid)
             if found is None:
-                bodies = await self._database(intend, batch, self.drain.worker)
+                bodies = await self._database(intend, batch, self.host.worker)
                 found = await client.submit(batch.uid, bodies)
-            if not await self._database(submitted, batch, self.drain.worker, found):
+            if not await self._database(submitted, batch, self.host.worker, found):
                 raise NotOurs
         status = await client.status(batch.provider_id)
-        await self._database(polled, batch, self.drain.worker, status.done)
+        await self._database(polled, batch, self.host.worker, status.done)
         if not status.ended:
             return False
         if status.problem:
-            await self._database(end_batch, batch, self.drain.worker, Rejected(status.problem))
+            await self._database(end_batch, batch, self.host.worker, Rejected(status.problem))
             return True
         chunk: list[tuple[str, object]] = []
         async for pair in client.results(batch.provider_id):
             chunk.append(pair)
             if len(chunk) >= AT_ONCE:
-                await self._database(take_results, batch, self.drain.worker, chunk)
+                await self._database(take_results, batch, self.host.worker, chunk)
                 chunk = []
-        await self._database(take_results, batch, self.drain.worker, chunk)
-        await self._database(end_batch, batch, self.drain.worker, None)
+        await self._database(take_results, batch, self.host.worker, chunk)
+        await self._database(end_batch, batch, self.host.worker, None)
         return True
 
     async def _pause(self, seconds: float) -> None:
         end = time.monotonic() + seconds
-        while time.monotonic() < end and not self.drain.stop.is_set():
+        while time.monotonic() < end and not self.host.stop.is_set():
             await asyncio.sleep(min(0.5, max(0.01, end - time.monotonic())))
 
     async def _database(self, work, *arguments):
-        return await self.drain.in_database(work, *arguments)
+        return await self.host.in_database(work, *arguments)
 
 
 @transaction.atomic
@@ -175,12 +189,8 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
     if not chosen:
         return None
     batch = Batch.objects.create(job=job, endpoint=endpoint, worker=worker)
-    calls = [item.call_id for item in chosen]
-    insert_rows(
-        BatchEntry,
-        ["batch", "call", "custom_id"],
-        [(batch.pk, call, f"{batch.uid}-{at}") for at, call in enumerate(calls)],
-    )
+    entries = [(batch.pk, item.call_id, f"{batch.uid}-{at}") for at, item in enumerate(chosen)]
+    insert_rows(BatchEntry, ["batch", "call", "custom_id"], entries)
     return batch
 
 
