@@ -126,6 +126,13 @@ def test_figures_wait_for_what_is_in_flight_after_a_pause(alice, run):
     assert f"{at(run)}results/" in fragment and "every 1s" not in fragment
 
 
+def test_why_a_run_is_paused_is_said_once_and_whole(alice, run):
+    note = f"quick: The server cannot be reached. ({'No connection. ' * 20})"
+    Job.objects.filter(pk=run.job.pk).update(state="paused", outcome="", note=note)
+    told = page(alice, at(run))
+    assert told.count(note) == 1 and told.count("The server cannot be reached.") == 1
+
+
 def test_what_was_cancelled_stands_in_a_column(alice, run):
     assert "Cancelled</th>" not in page(alice, at(run))
     Item.objects.filter(job=run.job).update(state="cancelled")

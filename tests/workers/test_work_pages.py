@@ -99,7 +99,7 @@ def test_why_a_job_is_paused_is_said(page, make_endpoint, start):
     job = start(make_endpoint(), ["a"])
     note = "The next call could exceed the budget of $3.00; $2.9 are spent."
     type(job).objects.filter(pk=job.pk).update(state=JobState.PAUSED, note=note)
-    assert note in page("workers:job", job.uid) and page("workers:work").count(note) == 1
+    assert page("workers:job", job.uid).count(note) == 1 and page("workers:work").count(note) == 1
 
 
 def test_titles_and_problems_are_text(page, make_endpoint, start):
