@@ -32,7 +32,7 @@ def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy,
 
     `jitter` in 0…1 spreads the calls that failed together over a quarter of the pause.
     """
-    said = str(error)
+    said = _ended(str(error))
     paid = f" The outcome of {_times(unknowns)} is unknown; it may have been paid." if unknowns else ""
     if error.again is Again.NEVER or (error.again is Again.UNKNOWN and unknowns > policy.unknown):
         return Decision(False, 0, said + paid)
@@ -49,6 +49,12 @@ def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy,
         reason = said
         pause = max(pause, asked or 0.0)
     return Decision(True, pause * (1 + jitter / 4), reason)
+
+
+def _ended(text: str) -> str:
+    """What a server said, so that another sentence can follow."""
+    text = text.rstrip()
+    return f"{text}." if text and text[-1].isalnum() else text
 
 
 def _times(count: int) -> str:

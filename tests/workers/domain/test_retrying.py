@@ -54,6 +54,11 @@ def test_the_last_attempt_gives_up(attempts, policy, told):
     assert (decision.again, decision.pause, decision.reason) == (False, 0, told)
 
 
+@pytest.mark.parametrize("said", ["HTTP 501: no", "HTTP 501: no.", "HTTP 501: no\n"])
+def test_what_a_server_said_ends_before_the_next_sentence(said):
+    assert after(Overloaded(said), attempts=6).reason == "HTTP 501: no. Given up after 6 attempts."
+
+
 @pytest.mark.parametrize("kind", [Lost, Unreadable])
 def test_an_unknown_outcome_is_repeated_as_often_as_the_policy_says(kind):
     assert after(kind("Gone."), attempts=1, unknowns=1).again
