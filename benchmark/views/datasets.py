@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.contrib import messages
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
@@ -108,7 +110,6 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
     before, after = dataset_of(access, old), dataset_of(access, new)
     closed = closed_to(access, after.suite)
     found = dataset_differences.difference(before, after, closed)
-    held = after.samples.filter(number__in=closed).count() if closed else 0
     schema = after.schema
     context = {
         "old": before,
@@ -116,7 +117,7 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
         "found": found,
         "changed": [_named(one, schema) for one in found.changed[:MOST_CHANGES]],
         "left": max(0, len(found.changed) - MOST_CHANGES),
-        "hidden": held,
+        "hidden": len(closed & {*_numbers(before), *_numbers(after)}) if closed else 0,
         "labels": [(one.name, found.labels[one.key]) for one in schema.dimensions if found.labels[one.key]],
         "most": max(found.labels.values(), default=0),
         "cells": found.labels.total(),
@@ -124,6 +125,10 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
         "moved": found.moved[:MOST_CHANGES],
     }
     return render(request, "benchmark/datasets/difference.html", access.context | context)
+
+
+def _numbers(dataset: Dataset) -> Iterable[int]:
+    return dataset.samples.values_list("number", flat=True)
 
 
 def _named(change: dict, schema) -> dict:

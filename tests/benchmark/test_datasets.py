@@ -184,6 +184,14 @@ def test_an_expert_sees_no_change_of_a_story_that_she_still_labels(client, cast,
     assert "Nothing that the two versions hold differs" not in told
 
 
+def test_a_removed_story_that_an_expert_still_labels_is_counted_among_those_left_out(client, cast, two_versions, seat):
+    client.force_login(cast.esi)
+    seat(cast.project.stories.get(number=3), [cast.esi])
+    told = " ".join(page(client, "/p/minds/datasets/1/2/").split())
+    assert "<dt>Removed</dt>" not in told
+    assert "1 story that you still have work to do on is left out, changed or not." in told
+
+
 def test_a_version_of_another_project_is_not_there(alice, cast, two_versions):
     other = Project.objects.create(slug="other", name="Other")
     Dataset.objects.filter(version=2).update(project=other)
