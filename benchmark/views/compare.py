@@ -164,11 +164,10 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
         for row in comparison["rows"]
     ]
     table = shown("differences", difference_table(comparison), href=href)
+    unit = f"{comparison['first']} minus {comparison['second']} (points)"
     return {
         "comparison": comparison,
-        "chart": dot_chart(
-            "Difference", rows, unit=f"{comparison['first']} minus {comparison['second']} (points)", zero=True
-        ),
+        "chart": dot_chart("Difference", rows, unit=unit, zero=True) | {"lead": table["lead"]},
         "differences": table | {"files": files_of("table", "differences", address)},
         "story_files": files_of("table", "stories", address),
         "figure": {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -80,7 +80,7 @@ def _pairs(
         "page": page,
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
         "board_query": chosen["query"],
-        "figure": _matrix(access.project.slug, chosen, stage, reading),
+        "figure": _matrix(access.project.slug, chosen, stage, reading, shown_table["lead"]),
         "files": files_of("table", stage, _address(access.project.slug, f"{chosen['query']}&reading={reading}")),
     }
 
@@ -92,8 +92,10 @@ def _open_pairs(chosen: Mapping[str, Any], stage: str, reading: str) -> tuple[li
     return ([row for row in rows if not row["category"]] if found["withheld"] else rows), method
 
 
-def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, reading: str) -> dict[str, Any] | None:
-    """The picture of all pairs; None of fewer models than it is drawn for, and where it waits for the reader's work."""
+def _matrix(
+    slug: str, chosen: Mapping[str, Any], stage: str, reading: str, lead: Sequence[str]
+) -> dict[str, Any] | None:
+    """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where it waits for the reader's work."""
     name, board = f"pairs-{stage}-{reading}", chosen["board"]
     stages = {one: held[0] for one, held in board["stages"].items()}
     document = board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
@@ -105,7 +107,7 @@ def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, reading: str) -> d
         return f"{reverse('benchmark:leaderboard_figure', args=[slug, of, suffix])}?{chosen['query']}"
 
     files = files_of("figure", name, address)
-    return {"title": picture.title, "svg": address("figure", name, "svg"), "join": "&", "files": files}
+    return {"title": picture.title, "svg": address("figure", name, "svg"), "join": "&", "files": files, "lead": lead}
 
 
 def _naming_absent(table: Table, chosen: Mapping[str, Any], stage: str) -> Table:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 from django.core.management import call_command
@@ -91,6 +92,20 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
     assert overall["first"] - overall["second"] == pytest.approx(overall["value"])
     document = document_of(world.run)  # the run's own report has the same order
     assert [one["model"] for one in document["stages"]["stage2"]][:2] == ["majority", "random"]
+
+
+def test_what_is_missing_is_said_above_the_pictures_of_differences(world, client):
+    client.force_login(world.alice)
+    two = f"a={world.entrant('majority')}&b={world.entrant('random')}&stage=stage2&reading=repaired"
+    compared = client.get(f"{world.base}/results/compare/?{two}").content.decode()
+    frozen = client.post(f"{world.base}/results/compare/share/", dict(parse_qsl(two)), follow=True).content.decode()
+    every = client.get(f"{world.base}/results/differences/?stage=stage2&reading=repaired").content.decode()
+    for page, picture in (
+        (compared, '<svg class="chart dots"'),
+        (frozen, '<svg class="chart dots"'),
+        (every, '<img class="drawn'),
+    ):
+        assert "Missing answers differ" in page[: page.index(picture)]
 
 
 def test_what_is_missing_is_said_at_the_table_in_the_picture_and_in_every_file(world, client):
