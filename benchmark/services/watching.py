@@ -211,6 +211,6 @@ def to_come_of(runs: Sequence[Run]) -> dict[int, int]:
     lost = Q(item__state__in=[ItemState.FAILED, ItemState.CANCELLED])
     counted = RunItem.objects.filter(entrant__run__in=moving).order_by().values_list("entrant__run", "stage")
     held: dict[int, dict[str, dict[str, int]]] = {}
-    for run, stage, total, failed in counted.annotate(Count("pk"), Count("pk", filter=lost)):
+    for run, stage, total, failed in counted.annotate(asked=Count("pk"), without=Count("pk", filter=lost)):
         held.setdefault(run, {})[stage] = {"total": total, "failed": failed, "cancelled": 0}
     return {run.pk: sum(_to_come(run, held.get(run.pk, {})).values()) for run in moving}
