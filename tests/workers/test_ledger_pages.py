@@ -195,6 +195,11 @@ def test_money_by_model_day_and_purpose(page, make_endpoint, make_call):
     assert page("workers:spending", by="nonsense")
 
 
+def test_a_sum_that_is_unknown_begins_its_sentence(page, make_call):
+    make_call(cost=None, finished_at=datetime(2026, 3, 5, 12, tzinfo=UTC))
+    assert "<p>Unknown (1 call) for 1 answer, at the prices" in page("workers:spending")
+
+
 def test_nothing_was_spent(page):
     assert "Nothing spent" in page("workers:spending")
 
