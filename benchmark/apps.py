@@ -7,8 +7,10 @@ class BenchmarkConfig(AppConfig):
 
     def ready(self) -> None:
         from benchmark.services import evaluating, judge_testing
+        from benchmark.suites.registry import suites
         from core.made_by import made_by
 
         evaluating.register_purpose()
         judge_testing.register_purpose()
+        suites()
         made_by()

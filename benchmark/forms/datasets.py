@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 from django import forms
+from django.conf import settings
 
+from benchmark.forms.settings import setting_field
 from benchmark.models import Audience
+from benchmark.suites.contract import Suite
 
 
 class FreezeForm(forms.Form):
@@ -20,3 +23,26 @@ class AudienceForm(forms.Form):
         label="Experts and annotators only while gold is frozen",
         help_text="While every story is settled and the present gold is a frozen version; any later change hides the results again.",
     )
+
+
+class CopyForm(forms.Form):
+    """A user's copy of a benchmark; the suite's options have fields named `set_<name>`."""
+
+    file = forms.FileField(label="Zip of its folder", widget=forms.FileInput(attrs={"accept": ".zip"}))
+    note = forms.CharField(required=False, max_length=200, label="Note", help_text="What this copy is for.")
+
+    def __init__(self, data=None, files=None, *, suite: Suite) -> None:
+        super().__init__(data, files)
+        self.suite = suite
+        for setting in suite.load_options:
+            self.fields[f"set_{setting.name}"] = setting_field(setting)
+
+    def clean_file(self):
+        file = self.cleaned_data["file"]
+        if file.size > settings.IMPORT_MAX_BYTES:
+            raise forms.ValidationError(f"The file is larger than {settings.IMPORT_MAX_BYTES // 2**20} MB.")
+        return file
+
+    @property
+    def options(self) -> dict:
+        return {one.name: self.cleaned_data[f"set_{one.name}"] for one in self.suite.load_options}

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django import forms
 
 from annotation.models import Project
-from benchmark.models import LAUNCHED, Dataset, Form, Run, Stage
+from benchmark.forms.settings import setting_field
+from benchmark.models import LAUNCHED, Dataset, DatasetSample, Form, Run, Stage
 from benchmark.services.judge_tests import MOST_CALLS
-from benchmark.services.plans import MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
+from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
+from benchmark.suites.contract import Suite
 from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES
+from benchmark.suites.registry import suite_named
 from judge.domain import lexical
 from workers.models import Endpoint
 
@@ -66,6 +71,93 @@ class MoneyFields(forms.Form):
     batch = forms.BooleanField(required=False, label="As a batch, at the provider’s lower price; it may take a day")
 
 
+class SuiteLaunchForm(RefusableForm, MoneyFields):
+    """A run of a suite with samples and prompts of its own; its settings have fields named `set_<name>`."""
+
+    dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="version", empty_label=None)
+    endpoints = forms.ModelMultipleChoiceField(
+        Endpoint.objects.none(), to_field_name="name", label="Models", widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": NO_MODEL},
+    )  # fmt: skip
+    stages = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple, error_messages={"required": "Tick at least one stage."}
+    )
+    judge = forms.ModelChoiceField(
+        Endpoint.objects.none(), to_field_name="name", required=False, empty_label="No judge", label="Judge"
+    )
+    category = forms.ChoiceField(required=False)
+    split = forms.ChoiceField(required=False)
+    limit = forms.IntegerField(
+        required=False, min_value=0, max_value=MOST_STORIES, label="Only the first", help_text="Empty takes all."
+    )
+    repetitions = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_REPETITIONS,
+        label="Times everything is asked",
+        help_text="Each is a call of its own.",
+    )
+    temperature = forms.FloatField(
+        required=False, min_value=0, max_value=2, label="Temperature", help_text="Empty takes the suite’s own."
+    )
+    max_tokens = forms.IntegerField(min_value=1, max_value=MOST_TOKENS, label="Longest answer in tokens")
+    seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=1)
+    title = forms.CharField(required=False, max_length=200, label="Name of the run")
+
+    def __init__(self, data=None, *, project: Project, suite: Suite, initial: dict | None = None) -> None:
+        super().__init__(data, initial=initial)
+        self.suite, fields = suite, self.fields
+        datasets = project.datasets.filter(suite=suite.name if suite.load else "")
+        fields["dataset"].queryset = datasets
+        fields["dataset"].label_from_instance = lambda one: version_told(one, suite.noun[1])
+        fields["endpoints"].queryset = self._able([step.key for step in suite.steps if step.chosen and not step.judged])
+        steps = [(one.key, one.label) for one in suite.steps if one.chosen]
+        fields["stages"].choices, fields["stages"].initial = steps, [key for key, _ in steps]
+        for name in ("category", "split"):
+            held = DatasetSample.objects.filter(dataset__in=datasets).exclude(**{name: ""}).order_by(name)
+            names = list(held.values_list(name, flat=True).distinct())
+            fields[name].choices = [("", "All"), *((one, one) for one in names)]
+            if not names:
+                del fields[name]
+        fields["repetitions"].initial, fields["max_tokens"].initial = suite.repetitions, suite.max_tokens
+        judged = [step.key for step in suite.steps if step.judged]
+        fields["judge"].queryset = self._able(judged)
+        if not judged:
+            del fields["judge"]
+        for setting in suite.settings:
+            fields[f"set_{setting.name}"] = setting_field(setting)
+
+    def _able(self, steps: Sequence[str]):
+        able = [one.pk for one in Endpoint.objects.usable() if set(stages_of(one, self.suite.name)) & set(steps)]
+        return Endpoint.objects.filter(pk__in=able)
+
+    @property
+    def own_fields(self) -> list:
+        return [self[f"set_{one.name}"] for one in self.suite.settings]
+
+    @property
+    def sample_fields(self) -> list:
+        return [self[name] for name in ("category", "split", "limit") if name in self.fields]
+
+    def plan(self) -> Plan:
+        """The plan of a form that is valid."""
+        held = self.cleaned_data
+        same = ("dataset", "stages", "repetitions", "temperature", "max_tokens", "seed", "budget", "batch", "title")
+        asked = {name: held[name] for name in same} | {name: held.get(name) or "" for name in ("category", "split")}
+        options = {one.name: held[f"set_{one.name}"] for one in self.suite.settings}
+        return Plan(
+            endpoints=list(held["endpoints"]), limit=held["limit"] or 0, suite=self.suite.name, judge=held.get("judge"), options=options,
+            prompt_set=self.suite.prompts_version or self.suite.name, **asked,
+        )  # fmt: skip
+
+
+def version_told(dataset: Dataset, nouns: str) -> str:
+    """A version in the list of a launch form."""
+    what = f"{dataset.title}, " if dataset.title else ""
+    return f"Version {dataset.version}: {what}{dataset.stories_count:,} {nouns}" + (
+        f", {dataset.note}" if dataset.note else ""
+    )
+
+
 class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
     dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="version", empty_label=None)
     endpoints = forms.ModelMultipleChoiceField(
@@ -102,10 +194,8 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
     def __init__(self, data=None, *, project: Project, initial: dict | None = None) -> None:
         super().__init__(data, initial=initial)
         fields = self.fields
-        fields["dataset"].queryset = project.datasets.all()
-        fields["dataset"].label_from_instance = lambda one: (
-            f"Version {one.version}: {one.stories_count:,} stories" + (f", {one.note}" if one.note else "")
-        )
+        fields["dataset"].queryset = project.datasets.filter(suite="")
+        fields["dataset"].label_from_instance = lambda one: version_told(one, "stories")
         askable = [one.pk for one in Endpoint.objects.usable() if set(stages_of(one)) - {Stage.JUDGE}]
         fields["endpoints"].queryset = Endpoint.objects.filter(pk__in=askable)
         fields["prompt_set"].choices = [(name, name) for name in names_of(project)]
@@ -160,7 +250,10 @@ class ExtendForm(forms.Form):
     def __init__(self, data=None, *, run: Run) -> None:
         super().__init__(data)
         here = run.entrants.values("endpoint")
-        able = [one.pk for one in Endpoint.objects.usable() if set(stages_of(one)) & (set(run.stages) - {Stage.JUDGE})]
+        judged = {one.key for one in suite_named(run.suite).steps if one.judged}
+        able = [
+            one.pk for one in Endpoint.objects.usable() if set(stages_of(one, run.suite)) & (set(run.stages) - judged)
+        ]
         self.fields["endpoints"].queryset = Endpoint.objects.filter(pk__in=able).exclude(pk__in=here)
         for name in ("split", "category"):
             names = run.dataset.samples.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()

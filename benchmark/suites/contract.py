@@ -243,7 +243,8 @@ class Suite:
     works on a project's frozen gold, and `unfit(resources)` says in a sentence why it cannot, empty where it can. `noun` is what a sample is called, one and many. `people` is the group in which annotators stand beside
     models, empty for none.
 
-    How it is asked: `settings` of its own, `repetitions` and `max_tokens` to begin with, `prompts` {step: digest of the wording}, and whether
+    How it is asked: `settings` of its own, `repetitions` and `max_tokens` to begin with, `prompts` {step: digest of the wording} under the
+    name `prompts_version`, and whether
     answers can be `structured`. `protocol` says that it is asked as OmniToM is, with prompt sets, levels and examples.
 
     How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are; `methods(settings)`
@@ -270,6 +271,7 @@ class Suite:
     repetitions: int = 1
     max_tokens: int = 1000
     prompts: Mapping[str, str] = field(default_factory=dict)
+    prompts_version: str = ""
     structured: bool = False
     protocol: bool = False
     item: Callable[[ItemView], dict[str, Any]] | None = None

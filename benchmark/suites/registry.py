@@ -7,8 +7,9 @@ from functools import cache
 from importlib import import_module
 
 from benchmark.suites.contract import MetricGroup, Suite
+from workers.providers.baseline.registered import register_baseline
 
-FOLDERS = ("omnitom",)
+FOLDERS = ("omnitom", "tombench")
 """Folders beside this file, each with a `suite.py` that holds `SUITE`."""
 
 _suites: dict[str, Suite] = {}
@@ -22,6 +23,8 @@ def register(suite: Suite) -> None:
     for group in suite.groups:
         if _groups.get(group.key, group) is not group:
             raise ValueError(f"Two metric groups have the key {group.key!r}; expected one of its own for each.")
+    for baseline in suite.baselines:
+        register_baseline(baseline)
     _suites[suite.name] = suite
     _groups.update({group.key: group for group in suite.groups})
 
@@ -42,6 +45,11 @@ def suite_named(name: str) -> Suite:
     """Raises KeyError where there is none."""
     _load()
     return _suites[name]
+
+
+def suite_of_gold() -> Suite:
+    """The first suite that works on a project's frozen gold."""
+    return next(one for one in suites().values() if one.load is None)
 
 
 def keys_of(name: str) -> list[str]:

@@ -7,6 +7,7 @@ from benchmark.views import datasets, items, judge_test, launch, people, prompts
 urlpatterns = [
     path("datasets/", datasets.datasets, name="datasets"),
     path("datasets/freeze/", datasets.freeze, name="freeze"),
+    path("datasets/import/<slug:suite>/", datasets.import_copy, name="import_copy"),
     path("datasets/present/", datasets.present, name="dataset_present"),
     path("datasets/stale/", datasets.stale_runs, name="stale_runs"),
     path("datasets/audience/", datasets.audience, name="audience"),

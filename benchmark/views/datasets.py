@@ -6,19 +6,22 @@ from collections.abc import Iterable
 
 from django.contrib import messages
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
 from benchmark.access import closed_to, dataset_of, sees_results, visibility_of
-from benchmark.forms.datasets import AudienceForm, FreezeForm
+from benchmark.forms.datasets import AudienceForm, CopyForm, FreezeForm
 from benchmark.models import Audience, Dataset, Run
 from benchmark.services import dataset_differences
 from benchmark.services import datasets as service
 from benchmark.services.dataset_differences import Cells, Difference
+from benchmark.services.imports import import_archive
 from benchmark.services.visibility import set_audience
+from benchmark.suites.contract import BadImport, Suite
+from benchmark.suites.registry import suites
 from core.idempotency.forms import made_once
 
 METHODS = {
@@ -36,7 +39,12 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     rows = list(access.project.datasets.select_related("created_by").annotate(used=Count("runs")).order_by("-version"))
     held = visibility_of(access)
     context = {
-        "rows": [_row(one, rows[at + 1] if at + 1 < len(rows) else None) for at, one in enumerate(rows)],
+        "rows": [
+            _row(one, next((two for two in rows[at + 1 :] if two.suite == one.suite == ""), None))
+            for at, one in enumerate(rows)
+        ],
+        "imports": [one for one in suites().values() if one.load],
+        "has_gold": any(not one.suite for one in rows),
         "form": FreezeForm(),
         "audience_form": AudienceForm(initial={"audience": held.audience, "once_frozen": held.once_frozen}),
         "methods": METHODS,
@@ -84,7 +92,7 @@ def present(request: HttpRequest, slug: str) -> HttpResponse:
     """Whether the present gold is a version already: a fragment, as reading all gold takes its time."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     digest = service.present_digest(access.project)
-    held = list(access.project.datasets.only("version", "digest", "project"))
+    held = list(access.project.datasets.filter(suite="").only("version", "digest", "project"))
     same = next((one for one in held if one.digest == digest), None)
     context = {"digest": digest, "same": same, "newest": held[0] if held else None}
     return render(request, "benchmark/datasets/_present.html", access.context | context)
@@ -104,11 +112,37 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("benchmark:datasets", slug)
 
 
+@require_http_methods(["GET", "POST"])
+def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
+    """A user's copy of a benchmark, uploaded as a zip of its folder."""
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    chosen = suites().get(suite)
+    if chosen is None or chosen.load is None:
+        raise Http404("There is no such benchmark to be imported.")
+    form = CopyForm(request.POST or None, request.FILES or None, suite=chosen)
+    if request.method == "POST" and form.is_valid():
+        try:
+            version = made_once(request, lambda: _imported(request, access, chosen, form))
+        except BadImport as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"{chosen.title} is version {version}.")
+            return redirect("benchmark:datasets", slug)
+    return render(request, "benchmark/datasets/import.html", access.context | {"form": form, "suite": chosen})
+
+
+def _imported(request: HttpRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> str:
+    held = {"options": form.options, "note": form.cleaned_data["note"], "file": form.cleaned_data["file"]}
+    return str(import_archive(by=request.user, project=access.project, suite=suite, **held)[0].version)
+
+
 @require_GET
 def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     before, after = dataset_of(access, old), dataset_of(access, new)
-    closed = closed_to(access, after.suite)
+    if before.suite or after.suite:
+        raise Http404("Only versions of gold are compared.")
+    closed = closed_to(access)
     found = dataset_differences.difference(before, after, closed)
     schema = after.schema
     context = {

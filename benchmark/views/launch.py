@@ -11,12 +11,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import project_access
-from annotation.models import Role
+from annotation.models import Project, Role
 from benchmark.access import RunAccess, run_access
-from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm
-from benchmark.models import LAUNCHED, DatasetSample, Run, Stage
+from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, SuiteLaunchForm
+from benchmark.models import DatasetSample, Run, Stage
 from benchmark.services import estimates
-from benchmark.services.asking import prompt_set_named, reads_prompts
+from benchmark.services.asking import prompts_of, reads_prompts
 from benchmark.services.evaluating import read_again
 from benchmark.services.evidence import shortened
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
@@ -25,7 +25,9 @@ from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import Plan, RunRefused, check, stages_of
 from benchmark.services.runs import again_of, draft_of, extend_run, extension_of, run_again, start_run
+from benchmark.suites.contract import Suite
 from benchmark.suites.omnitom.prompting import BadPromptSet
+from benchmark.suites.registry import suite_named, suite_of_gold, suites
 from core.idempotency.forms import made_once
 
 MOST_READ_AT_ONCE = 20_000
@@ -35,8 +37,9 @@ MOST_READ_AT_ONCE = 20_000
 @require_http_methods(["GET", "POST"])
 def launch(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    first = access.project.datasets.values_list("version", flat=True).first()
-    form = LaunchForm(_sent(request), project=access.project, initial={"dataset": request.GET.get("dataset", first)})
+    suite = _suite_asked(access.project, request.POST.get("dataset") or request.GET.get("dataset"))
+    first = access.project.datasets.filter(suite=_samples_of(suite)).values_list("version", flat=True).first()
+    form = _form(_sent(request), access.project, suite, initial={"dataset": request.GET.get("dataset", first)})
     if request.method == "POST" and form.is_valid():
         try:
             made = _launched(request, form.plan())
@@ -44,8 +47,43 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
             form.refuse(error)
         else:
             return redirect("benchmark:run", slug, made)
-    context = {"form": form, "first": first, "models": models_shown(form), "stages": Stage}
-    return render(request, "benchmark/launch/launch.html", access.context | context)
+    steps = [one for one in suite.steps if one.chosen]
+    context = {"form": form, "first": first, "models": models_shown(form, suite), "steps": steps, "suite": suite}
+    context["launches"] = _launches(access.project)
+    page = "launch" if suite.protocol else "suite"
+    return render(request, f"benchmark/launch/{page}.html", access.context | context)
+
+
+def _suite_asked(project: Project, version: str | None) -> Suite:
+    """The suite of the version that the address or the form names, else that of the project's own gold."""
+    number = int(version) if version and version.isdecimal() and len(version) < 9 else None
+    held = project.datasets.filter(version=number).first() if number is not None else None
+    if held is None:
+        held = project.datasets.filter(suite="").first() or project.datasets.first()
+    return suite_named(held.suite) if held and held.suite in suites() else suite_of_gold()
+
+
+def _samples_of(suite: Suite) -> str:
+    return suite.name if suite.load else ""
+
+
+def _form(data, project: Project, suite: Suite, **more) -> LaunchForm | SuiteLaunchForm:
+    if suite.protocol:
+        return LaunchForm(data, project=project, **more)
+    return SuiteLaunchForm(data, project=project, suite=suite, **more)
+
+
+def _launches(project: Project) -> list[dict]:
+    """{suite, version} of the newest version of each suite that a run can be launched on."""
+    newest: dict[str, int] = {}
+    for suite, version in project.datasets.order_by("version").values_list("suite", "version"):
+        newest[suite] = version
+    there = [
+        (suite_named(name) if name else suite_of_gold(), version)
+        for name, version in newest.items()
+        if not name or name in suites()
+    ]
+    return [{"suite": suite, "version": version} for suite, version in there]
 
 
 def _launched(request: HttpRequest, plan: Plan) -> str:
@@ -56,11 +94,15 @@ def _sent(request: HttpRequest):
     return request.POST if request.method == "POST" else None
 
 
-def models_shown(form) -> list[dict]:
+def models_shown(form, suite: Suite) -> list[dict]:
     """The endpoints that a form offers, with what each can do."""
     ticked: Collection[str] = form["endpoints"].value() or ()
     return [
-        {"endpoint": one, "ticked": one.name in ticked, "stages": [Stage(stage).label for stage in stages_of(one)]}
+        {
+            "endpoint": one,
+            "ticked": one.name in ticked,
+            "stages": [suite.step(stage).label for stage in stages_of(one, suite.name)],
+        }
         for one in form.fields["endpoints"].queryset
     ]
 
@@ -69,7 +111,7 @@ def models_shown(form) -> list[dict]:
 def estimate(request: HttpRequest, slug: str) -> HttpResponse:
     """What the chosen run asks and costs, and what it can show. With `ledger`, what is known already; that takes longer."""
     access = project_access(request.user, slug, role=Role.ADMIN)
-    form = LaunchForm(request.GET, project=access.project)
+    form = _form(request.GET, access.project, _suite_asked(access.project, request.GET.get("dataset")))
 
     def asked() -> Asked:
         stories = check(form.plan())
@@ -119,12 +161,14 @@ def _called(form, name: str) -> str:
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     """The prompt of one stage for the first of the chosen stories."""
     access = project_access(request.user, slug, role=Role.ADMIN)
-    form = LaunchForm(request.GET, project=access.project)
-    stage = request.GET.get("shown") if request.GET.get("shown") in LAUNCHED else Stage.EXTRACT
-    context = {"problems": _lacking(form), "stage": Stage(stage)}
+    suite = _suite_asked(access.project, request.GET.get("dataset"))
+    form = _form(request.GET, access.project, suite)
+    chosen = [one for one in suite.steps if one.chosen]
+    step = next((one for one in chosen if one.key == request.GET.get("shown")), chosen[0])
+    context = {"problems": _lacking(form), "stage": step, "noun": suite.noun[0]}
     if not context["problems"]:
         try:
-            context |= _previewed(form.plan(), stage)
+            context |= _previewed(form.plan(), step.key)
         except (RunRefused, BadPromptSet) as error:
             context["problems"] = [str(error)]
     return render(request, "benchmark/launch/_preview.html", access.context | context)
@@ -132,10 +176,12 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _previewed(plan: Plan, stage: str) -> dict:
     stories = check(plan)
-    if stage == Stage.JUDGE and plan.judge and not reads_prompts(plan.judge):
+    if plan.definition.step(stage).judged and plan.judge and not reads_prompts(plan.judge):
         return {"problems": [f"{plan.judge.name} reads no prompt: it compares the two tables as they are."]}
-    prompts = prompt_set_named(plan.prompt_set, plan.dataset.project)
-    request = estimates.request_of(stories[0], stage, draft_of(plan, stories), prompts)
+    draft = draft_of(plan, stories)
+    request = estimates.request_of(stories[0], stage, draft, prompts_of(draft))
+    if isinstance(request, str):
+        return {"problems": [request]}
     parts = [{"role": one.role, **shortened(one.content)} for one in request.messages]
     return {"story": stories[0], "parts": parts, "tokens": estimates.extent_of(request).tokens}
 
@@ -172,7 +218,7 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             messages.success(request, f"{made:,} questions were added.")
             return redirect("benchmark:run", slug, uid)
     left = access.run.dataset.stories_count - access.run.params.get("stories", 0)
-    context = {"form": form, "models": models_shown(form), "left": left}
+    context = {"form": form, "models": models_shown(form, suite_named(access.run.suite)), "left": left}
     return render(request, "benchmark/launch/extend.html", access.context | context)
 
 

@@ -21,13 +21,15 @@ from benchmark.management.commands._runs import (
     told,
 )
 from benchmark.management.commands._scores import say_run
+from benchmark.management.commands._suite_plans import suite_plan, version_of
 from benchmark.models import LAUNCHED, Dataset, Form, Run, Stage
 from benchmark.services.asking import reads_prompts
 from benchmark.services.datasets import freeze
 from benchmark.services.estimates import parts_of
 from benchmark.services.plans import Plan, check
-from benchmark.services.runs import SUITE, start_run
+from benchmark.services.runs import start_run
 from benchmark.suites.omnitom.prompting.choosing import SOURCES
+from benchmark.suites.registry import suite_named, suites
 from workers.management.ending import failure_of
 from workers.models import Endpoint
 
@@ -46,13 +48,14 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--suite", required=True, choices=[SUITE])
+        parser.add_argument("--suite", required=True, choices=list(suites()))
         parser.add_argument(
             "--stage",
-            required=True,
             action="append",
-            choices=[*map(str, LAUNCHED), ALL],
-            help="May be given several times.",
+            choices=list(
+                dict.fromkeys([*(one.key for suite in suites().values() for one in suite.steps if one.chosen), ALL])
+            ),
+            help="May be given several times; a suite with one stage needs none.",
         )
         parser.add_argument(
             "--endpoint", required=True, action="append", metavar="NAME", help="May be given several times."
@@ -74,6 +77,14 @@ class Command(JsonCommand):
         parser.add_argument(
             "--dataset", type=int, metavar="VERSION", help="a frozen version instead of the present gold"
         )
+        told = [f"{name}: {one.name}={one.default}" for name, suite in suites().items() for one in suite.settings]
+        parser.add_argument(
+            "--option", action="append", default=[], metavar="NAME=VALUE", help="; ".join(told) or "none so far"
+        )
+        parser.add_argument(
+            "--repetitions", type=int, metavar="N", help="times everything is asked; the suite's own if not given"
+        )
+        parser.add_argument("--temperature", type=float, metavar="T", help="the suite's own if not given")
         parser.add_argument("--split", default="", metavar="NAME")
         parser.add_argument("--category", default="", metavar="NAME")
         parser.add_argument("--limit", type=int, default=0, metavar="N", help="the first N stories; 0 takes all")
@@ -85,12 +96,13 @@ class Command(JsonCommand):
         parser.add_argument("--wait", action="store_true")
 
     def work(self, **options) -> dict:
-        project = self.project(options["project"])
-        check_scope(project, split=options["split"], category=options["category"])
+        project, suite = self.project(options["project"]), suite_named(options["suite"])
+        if suite.load is None:
+            check_scope(project, split=options["split"], category=options["category"])
         if options["limit"] < 0:
-            raise ValueError(f"--limit is {options['limit']}; expected 0 or more stories.")
+            raise ValueError(f"--limit is {options['limit']}; expected 0 or more {suite.noun[1]}.")
         with transaction.atomic():  # what is refused freezes nothing
-            plan = _plan(project, options)
+            plan = _plan(project, options) if suite.protocol else suite_plan(project, suite, options)
             stories = check(plan)
             say_before(parts_of(plan, stories), plan, stories, self.note)
             run = start_run(by=None, plan=plan, now=timezone.now())
@@ -106,6 +118,10 @@ class Command(JsonCommand):
 
 
 def _plan(project: Project, options: dict[str, Any]) -> Plan:
+    if not options["stage"]:
+        raise ValueError(f"--stage is missing; expected some of {', '.join(map(str, LAUNCHED))}, or {ALL}.")
+    if options["option"]:
+        raise ValueError("--option is for suites with settings of their own; OmniToM's are flags.")
     chosen = set(options["stage"])
     stages = [stage for stage in LAUNCHED if ALL in chosen or stage in chosen]
     endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"])]
@@ -113,7 +129,7 @@ def _plan(project: Project, options: dict[str, Any]) -> Plan:
         stages.append(Stage.JUDGE)  # a judge without something to judge would be a mistake
     judge = endpoint_named(options["judge"]) if options["judge"] else None
     _check_uses(options, stages, judge)
-    dataset = _version(project, options["dataset"]) if options["dataset"] is not None else None
+    dataset = version_of(project, options["dataset"]) if options["dataset"] is not None else None
     source = None
     if stages != [Stage.JUDGE] and dataset is None:
         dataset = freeze(by=None, project=project)[0]
@@ -148,14 +164,6 @@ def _check_uses(options: dict[str, Any], stages: Sequence[str], judge: Endpoint 
         raise ValueError(f"{flag(idle[0])} is of no use: {judge.name} is a baseline that reads the two tables alone.")
     if list(stages) == [Stage.JUDGE] and (idle := given(options, OF_ASKING)):
         raise ValueError(f"{flag(idle[0])} is for extraction and labelling, and the stages are {named}: leave it out.")
-
-
-def _version(project: Project, number: int) -> Dataset:
-    held = project.datasets.filter(version=number).first()
-    if held is None:
-        known = ", ".join(map(str, project.datasets.order_by("version").values_list("version", flat=True))) or "none"
-        raise ValueError(f"{project.slug} has no dataset version {number}; it has: {known}.")
-    return held
 
 
 def _extracted(project: Project, endpoints: list[Endpoint], dataset: Dataset | None, options: dict[str, Any]) -> Run:

@@ -1,0 +1,35 @@
+"""Options of suites on the command line: NAME=VALUE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from benchmark.suites.contract import Setting
+
+_TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+
+
+def options_given(known: Sequence[Setting], told: Sequence[str]) -> dict[str, Any]:
+    """The values of `NAME=VALUE`s, of the types of the settings. Raises ValueError with one sentence."""
+    settings = {one.name: one for one in known}
+    found: dict[str, Any] = {}
+    for one in told:
+        name, equals, value = one.partition("=")
+        if not equals or name not in settings:
+            there = ", ".join(f"{each.name}={each.default}" for each in known) or "none"
+            raise ValueError(f"--option {one} is not an option of this suite; expected some of: {there}.")
+        found[name] = settings[name].checked(_typed(settings[name], value))
+    return found
+
+
+def _typed(setting: Setting, value: str) -> Any:
+    if setting.choices or isinstance(setting.default, str):
+        return value
+    if isinstance(setting.default, bool):
+        if value.lower() not in _TRUTH:
+            raise ValueError(f"{setting.label} is {value!r}; expected yes or no.")
+        return _TRUTH[value.lower()]
+    if not value.lstrip("-").isdecimal() or len(value) > 12:
+        raise ValueError(f"{setting.label} is {value!r}; expected a whole number.")
+    return int(value)

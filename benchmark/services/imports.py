@@ -1,0 +1,142 @@
+"""A user's copy of a benchmark as a dataset: its samples are kept as they were read, under the digest of all of them."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+from django.db import transaction
+from django.db.models import Max
+
+from annotation.models import Project, User
+from annotation.services import audit
+from benchmark.models import Dataset, DatasetSample
+from benchmark.suites.contract import BadImport, Imported, Sample, Setting, Suite
+from core.texts import canonical, storable
+
+_AT_ONCE = 500
+MOST_UNPACKED = 500 * 1024 * 1024
+MOST_FILES = 2000
+
+
+def import_benchmark(
+    *, by: User | None, project: Project, suite: Suite, folder: Path, options: Mapping[str, Any], note: str = ""
+) -> tuple[Dataset, bool]:
+    """(the dataset of these samples, whether it is a new one): the same samples are one dataset.
+
+    `options` are those of the suite's `load_options`. Raises BadImport with one sentence; then nothing was kept.
+    """
+    if suite.load is None:
+        raise BadImport(f"{suite.title} has no samples of its own: it is asked about a project's frozen gold.")
+    found = suite.load(folder, **checked(suite.load_options, options))
+    return _kept(by, project, suite, found, options, note)
+
+
+def import_archive(
+    *, by: User | None, project: Project, suite: Suite, file: BinaryIO, options: Mapping[str, Any], note: str = ""
+) -> tuple[Dataset, bool]:
+    """`import_benchmark` from a zip of the folder, which may hold it as its only folder. Raises BadImport."""
+    with tempfile.TemporaryDirectory(prefix="credence-import-") as place:
+        folder = _unpacked(file, Path(place))
+        return import_benchmark(by=by, project=project, suite=suite, folder=folder, options=options, note=note)
+
+
+def checked(known: Sequence[Setting], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with defaults for those that are lacking. Raises BadImport."""
+    names = {one.name: one for one in known}
+    if unknown := sorted(set(options) - set(names)):
+        raise BadImport(f"There is no option {unknown[0]!r}; there are: {', '.join(names) or 'none'}.")
+    try:
+        return {name: one.checked(options.get(name, one.default)) for name, one in names.items()}
+    except ValueError as error:
+        raise BadImport(str(error)) from error
+
+
+@transaction.atomic
+def _kept(
+    by: User | None, project: Project, suite: Suite, found: Imported, options: Mapping[str, Any], note: str
+) -> tuple[Dataset, bool]:
+    _check(suite, found.samples)
+    Project.objects.select_for_update().get(pk=project.pk)  # two at once would take one number
+    digests = [_digest(one) for one in found.samples]
+    whole = hashlib.sha256("\n".join([suite.name, *digests]).encode()).hexdigest()
+    if held := Dataset.objects.filter(project=project, digest=whole).first():
+        return held, False
+    newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
+    dataset = Dataset.objects.create(
+        project=project, version=newest + 1, digest=whole, suite=suite.name, stories_count=len(found.samples),
+        propositions_count=0, schema_name=project.schema_name, schema_version=project.schema_version,
+        rule_version=project.rule_version, note=storable(note)[:200], created_by=by,
+        origin={"title": found.title, "licence": storable(found.licence), "files": dict(found.files), "options": dict(options)},
+    )  # fmt: skip
+    rows = zip(found.samples, digests, strict=True)
+    samples = [_row(dataset, at, one, digest) for at, (one, digest) in enumerate(rows)]
+    DatasetSample.objects.bulk_create(samples, batch_size=_AT_ONCE)
+    details = {"suite": suite.name, "samples": len(samples), "digest": whole[:12]}
+    audit.record(by=by, project=project, action="dataset.imported", target=f"version {dataset.version}", **details)
+    return dataset, True
+
+
+def _check(suite: Suite, samples: Sequence[Sample]) -> None:
+    keys = [one.key for one in samples]
+    if not keys:
+        raise BadImport(f"The copy of {suite.title} holds no {suite.noun[0]}.")
+    if len(set(keys)) < len(keys):
+        twice = next(key for at, key in enumerate(keys) if key in keys[:at])
+        raise BadImport(f"Two {suite.noun[1]} have the key {twice!r}; expected one of its own for each.")
+
+
+def _row(dataset: Dataset, at: int, sample: Sample, digest: str) -> DatasetSample:
+    return DatasetSample(
+        dataset=dataset, position=at, number=at + 1, key=sample.key, cluster=sample.cluster, group=sample.group,
+        category=sample.category[:120], split=sample.split[:40], content=_plain(sample.content), gold=_plain(sample.gold),
+        digest=digest,
+    )  # fmt: skip
+
+
+def _digest(sample: Sample) -> str:
+    told = {name: getattr(sample, name) for name in ("key", "cluster", "group", "category", "split")}
+    told |= {"content": _plain(sample.content), "gold": _plain(sample.gold)}
+    return hashlib.sha256(canonical(told).encode("utf-8", "replace")).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """JSON as every database holds it."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, Mapping):
+        return {storable(str(name)): _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, Sequence) else value
+
+
+def _unpacked(file: BinaryIO, place: Path) -> Path:
+    """The folder that a zip holds, without names that lead out of it. Raises BadImport."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            entries = [one for one in archive.infolist() if not one.is_dir()]
+            if len(entries) > MOST_FILES or sum(one.file_size for one in entries) > MOST_UNPACKED:
+                raise BadImport(f"The archive holds more than {MOST_FILES:,} files or {MOST_UNPACKED // 2**20:,} MB.")
+            for one in entries:
+                _unpack(archive, one, place)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
+        raise BadImport(f"The file cannot be read as a zip archive ({error}).") from error
+    held = [one for one in place.iterdir() if one.name != "__MACOSX"]
+    return held[0] if len(held) == 1 and held[0].is_dir() else place
+
+
+def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, place: Path) -> None:
+    """No more of an entry than it said that it holds: its size is checked before, and may lie."""
+    parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
+    if not parts or ".." in parts or parts[0] == "/" or any(":" in part or "\0" in part for part in parts):
+        raise BadImport(f"The archive holds a file {entry.filename[:80]!r}, which leads out of it.")
+    target = place.joinpath(*parts)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(entry) as source:
+        data = source.read(entry.file_size + 1)
+    if len(data) > entry.file_size:
+        raise BadImport(f"{entry.filename[:80]} in the archive is larger than it says.")
+    target.write_bytes(data)

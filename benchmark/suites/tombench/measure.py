@@ -1,0 +1,71 @@
+"""What the tries of a model come to: the majority of its votes on each question, right or wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.domain.estimating import StoryScore
+from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.measuring import SampleResult, measured_samples
+from benchmark.suites.tombench.metrics import VotedItem as Voted
+from benchmark.suites.tombench.metrics import is_correct, is_correct_officially, majority_vote
+from benchmark.suites.tombench.steps import ANSWER, NO_OPTION
+
+ACCURACY = "accuracy"
+GROUP = MetricGroup(
+    key="tombench",
+    title="Multiple choice",
+    noun="multiple choice",
+    shares=(ACCURACY,),
+    headers={ACCURACY: "Accuracy"},
+    score=ACCURACY,
+    score_title="Accuracy",
+    prompt=ANSWER,
+    rests_on=(ANSWER,),
+    scored=ANSWER,
+    facets={"ability": "Ability", "language": "Language"},
+    notes=(
+        "A question counts as right where the majority of its tries choose the right option; a tie goes to the option chosen first.",
+    ),
+)
+
+
+def measure(entered: Entered) -> dict[str, Measured | None]:
+    """The accuracy of one model."""
+    return {GROUP.key: measured_samples(entered, GROUP, scored)}
+
+
+def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+    """Right or wrong by the majority of the tries; bounds take missing tries as votes against and for the right option."""
+    answered = sorted((one for one in outcomes if not one.without), key=lambda one: one.repetition)
+    missing = len(outcomes) - len(answered)
+    votes = {reading: tuple(_choice(one, reading) for one in answered) for reading in ("official", "repaired")}
+    official = None if missing else {ACCURACY: float(is_correct_officially(_voted(sample, votes["official"])))}
+    reason = f"{missing} of its {len(outcomes)} tries have no answer" if missing else ""
+    return SampleResult(official, _score(sample, outcomes, votes["repaired"], missing), reason)
+
+
+def _choice(outcome: Outcome, reading: str) -> str | None:
+    held: Mapping[str, Any] = getattr(outcome, reading) or {}
+    return held.get("choice")
+
+
+def _voted(sample: Sample, votes: tuple[str | None, ...]) -> Voted:
+    return Voted(sample.category, sample.gold["ability"], sample.gold["cell"], votes)
+
+
+def _score(sample: Sample, outcomes: Sequence[Outcome], votes: tuple[str | None, ...], missing: int) -> StoryScore:
+    right, counts = sample.gold["answer"], Counter(vote for vote in votes if vote is not None)
+    others = max((count for letter, count in counts.items() if letter != right), default=0)
+    if majority_vote(votes) is None:
+        why = next((one.without for one in outcomes if one.without), "") or next(
+            (one.unusable for one in outcomes if one.unusable), NO_OPTION
+        )
+        return StoryScore(sample.category, {ACCURACY: 0.0}, {ACCURACY: 1.0}, None, why)
+    estimate = float(is_correct(_voted(sample, votes)))
+    if not missing:
+        return StoryScore(sample.category, *([{ACCURACY: estimate}] * 3))
+    worst, best = float(counts[right] > others + missing), float(counts[right] + missing >= others)
+    return StoryScore(sample.category, {ACCURACY: worst}, {ACCURACY: best}, {ACCURACY: estimate})

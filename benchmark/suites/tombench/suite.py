@@ -1,0 +1,121 @@
+"""What ToMBench says of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.suites.contract import Entered, ItemView, Setting, Suite
+from benchmark.suites.tombench.measure import GROUP, measure
+from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_digest
+from benchmark.suites.tombench.samples import BOTH, item_of, load, shown_in
+from benchmark.suites.tombench.shuffling import TRIES
+from benchmark.suites.tombench.steps import ANSWER, CHOOSE, STEPS, expected, parse, request
+from workers.providers.baseline.provider import Baseline
+from workers.providers.contract import Body
+
+METHOD = Setting(
+    "method",
+    "Prompt",
+    DIRECT,
+    help="Only the letter, or reasoning before it.",
+    choices=((DIRECT, "the letter alone"), (COT, "step by step, then the letter")),
+)
+LANGUAGES = Setting(
+    "languages",
+    "Languages",
+    BOTH,
+    help="Each language of an item is a question of its own; a run can take one split.",
+    choices=((BOTH, "English and Chinese"), ("en", "English"), ("zh", "Chinese")),
+)
+
+
+def _summary(entered: Entered) -> dict[str, Any]:
+    """{reading: {group: figures}}; a `reason` where the official reading has none."""
+    figures = (measure(entered)[GROUP.key] or ({},))[0]
+    official = {GROUP.key: figures.get("official")} | ({"reason": figures["reason"]} if "reason" in figures else {})
+    return {"official": official, "repaired": {GROUP.key: figures.get("repaired")}}
+
+
+def _item(view: ItemView) -> dict[str, Any]:
+    """Story, question, and the options as this try shows them, with the right one and what either reading takes."""
+    item, shown = item_of(view.question.sample), shown_in(view.question)
+    taken = {
+        name: (held or {}).get("choice") for name, held in (("official", view.official), ("repaired", view.repaired))
+    }
+    options = [
+        {"letter": letter, "text": text, "original": original, "right": original == item.gold}
+        | {name: choice == original for name, choice in taken.items()}
+        for letter, text, original in zip(shown.letters, shown.texts, shown.originals, strict=True)
+    ]
+    told = {"story": item.story, "question": item.question, "ability": item.trimmed_ability, "options": options}
+    return told | {"try": view.question.repetition + 1, "unread": bool(view.answer) and taken["repaired"] is None}
+
+
+def _methods(settings: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    how = "after reasoning step by step" if settings["method"] == COT else "with the letter alone"
+    tries = settings.get("repetitions", 1)
+    return [
+        ("Prompts", f"Prompts were set {PROMPT_SET}, wording of Credence's own in the language of the item; answers were asked for {how}."),
+        (
+            "Scoring",
+            f"The options were shown in another order in each of {tries} tries, drawn from the seed, the item and the try; the majority of the tries is "
+            "the answer, a tie goes to the option chosen first. The official reading extracts a letter as the benchmark's released code does, which "
+            "takes A where it finds none; the repaired reading takes an answer that names no option for no vote.",
+        ),
+    ]  # fmt: skip
+
+
+def _seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+    return {"seed": options.get("seed", 0) if seed is None else seed}
+
+
+def _first(body: Body) -> str:
+    return f"[[{body['task']['letters'][0]}]]"
+
+
+def _random(body: Body) -> str:
+    task = body["task"]
+    drawn = hashlib.sha256(json.dumps([body["seed"], body["sample"], task["key"]]).encode()).digest()
+    return f"[[{random.Random(drawn).choice(task['letters'])}]]"
+
+
+def _majority(body: Body) -> str:
+    """The shown option whose original letter is right most often; of equally frequent ones the first in the alphabet."""
+    task = body["task"]
+    places = range(len(task["letters"]))
+    best = min(places, key=lambda at: (-task["counts"].get(task["originals"][at], 0), task["originals"][at]))
+    return f"[[{task['letters'][best]}]]"
+
+
+_TASK = {"key": "x", "letters": ["A", "B"], "originals": ["B", "A"], "counts": {"A": 2, "B": 1}}
+SUITE = Suite(
+    name="tombench",
+    title="ToMBench",
+    steps=STEPS,
+    groups=(GROUP,),
+    request=request,
+    parse=parse,
+    measure=measure,
+    summary=_summary,
+    expected=expected,
+    load=load,
+    load_options=(LANGUAGES,),
+    noun=("question", "questions"),
+    settings=(METHOD,),
+    repetitions=TRIES,
+    max_tokens=1000,
+    prompts={ANSWER: hashlib.sha256("".join(prompt_digest(one, two) for one in (DIRECT, COT) for two in ("en", "zh")).encode()).hexdigest()},
+    prompts_version=PROMPT_SET,
+    item=_item,
+    item_template="tombench/item.html",
+    methods=_methods,
+    baselines=(
+        Baseline(name="random", task=CHOOSE, answer=_random, sample=_TASK, settings=_seeded),
+        Baseline(name="first-option", task=CHOOSE, answer=_first, sample=_TASK),
+        Baseline(name="majority", task=CHOOSE, answer=_majority, sample=_TASK),
+    ),
+)  # fmt: skip
