@@ -56,7 +56,7 @@ def rows_of(row):
 CALLS = [
     ("reserve", lambda call: rows_of(call).reserve(None), IDLE, CallState.RESERVED),
     ("release", lambda call: rows_of(call).release(), [CallState.RESERVED], CallState.PLANNED),
-    ("mark_sent", lambda call: rows_of(call).mark_sent(now=NOW), [CallState.RESERVED], CallState.SENT),
+    ("mark_sent", lambda call: Call.objects.mark_sent({call.pk: 0}, now=NOW), [CallState.RESERVED], CallState.SENT),
     *[("answer", answer_as(state), (*IDLE, *IN_FLIGHT), state) for state in COMPLETED],
     *[("record_failures", fail_as(state), IN_FLIGHT, state) for state in IDLE],
     ("lose", lambda call: rows_of(call).lose(problem="Gone."), [CallState.SENT], CallState.UNKNOWN),

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -71,10 +71,10 @@ class CallQuerySet(models.QuerySet):
         """reserved → planned: nothing was sent."""
         return self.filter(state=CallState.RESERVED).update(state=CallState.PLANNED, worker=None)
 
-    def mark_sent(self, *, now: datetime) -> int:
-        """reserved → sent, before it leaves."""
-        reserved = self.filter(state=CallState.RESERVED)
-        return reserved.update(state=CallState.SENT, sent_at=now, attempts_made=F("attempts_made") + 1)
+    def mark_sent(self, attempts: Mapping[int, int], *, now: datetime) -> None:
+        """reserved → sent, before they leave; by id how many attempts were made before this one."""
+        rows = [(CallState.SENT, now, before + 1, call) for call, before in attempts.items()]
+        update_rows(self.model, ("state", "sent_at", "attempts_made"), rows, only=("state", [CallState.RESERVED]))
 
     def answer(self, calls: Iterable[Call]) -> None:
         """in flight, idle → answered, truncated, refused, unusable: write what `Call.take_answer` set. A second answer changes nothing."""

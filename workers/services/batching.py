@@ -217,7 +217,7 @@ def intend(batch: Batch, worker) -> list[tuple[str, dict]]:
     now = database_time()
     entries = list(batch.entries.select_related("call").order_by("id"))
     fresh = [entry.call for entry in entries if entry.call.state == CallState.RESERVED]
-    Call.objects.filter(pk__in=[call.pk for call in fresh]).mark_sent(now=now)
+    Call.objects.mark_sent({call.pk: call.attempts_made for call in fresh}, now=now)
     rows = [(call.pk, call.attempts_made + 1, now, "", {}, "", "", 0.0) for call in fresh]
     insert_rows(Attempt, ["call", "number", "sent_at", "outcome", "headers", "problem", "body", "waits"], rows)
     return [(entry.custom_id, json.loads(entry.call.body)) for entry in entries]

@@ -65,8 +65,7 @@ def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> li
         held = {pk: made for pk, (state, made) in states.items() if state == CallState.RESERVED}
         marked = [one for one in claims if states.get(one.call, ("",))[0] == CallState.SENT]
         ready = [one for one in claims if one.call in held]
-        if ready:
-            Call.objects.filter(pk__in=list(held)).mark_sent(now=now)
+        Call.objects.mark_sent(held, now=now)
         insert_rows(
             Attempt,
             ["call", "number", "worker", "sent_at", "outcome", "headers", "problem", "body", "waits"],
