@@ -1,4 +1,6 @@
 // Keyboard for the adjudication screen. Decisions are htmx forms, and work without this file too.
+import { mark } from "./mentions.js";
+
 const $ = (id) => document.getElementById(id);
 const cells = () => [...document.querySelectorAll("[data-cell]")];
 const panel = $("panel");
@@ -11,7 +13,7 @@ function show(cell, { focus = true } = {}) {
   if (current !== cell) {
     current?.classList.remove("cell-current");
     current = cell;
-    mark(cell.dataset.actor);
+    mark($("story-text").firstChild, cell.dataset.actor);
   }
   cell.classList.add("cell-current"); // also for the same cell: settling an answer resets its classes
   if (focus) cell.focus({ preventScroll: true });
@@ -30,23 +32,6 @@ function nextToDo() {
   const found = [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))].find((cell) => cell.dataset.todo === "1");
   if (found) show(found);
   else hint("Nothing is left to decide here. n opens the next story.");
-}
-
-// Every mention of the actor in the story, as a custom highlight: the text itself is never rebuilt.
-function mark(actor) {
-  if (!window.Highlight || !CSS.highlights) return;
-  const node = $("story-text").firstChild;
-  const ranges = [];
-  if (node && actor && actor.toLowerCase() !== "world") {
-    const name = actor.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-    for (const found of node.data.matchAll(new RegExp(`(?<!\\p{L})${name}(?!\\p{L})`, "giu"))) {
-      const range = new Range();
-      range.setStart(node, found.index);
-      range.setEnd(node, found.index + found[0].length);
-      ranges.push(range);
-    }
-  }
-  CSS.highlights.set("actor", new Highlight(...ranges));
 }
 
 let hintTimer = null;

@@ -1,6 +1,6 @@
 // The labelling grid: keyboard, options, undo, panels. The table comes from the server; no text is ever turned into markup here.
 import { note, paint, reveal, setLabel, setState, warn } from "./cells.js";
-import { mark } from "./mentions.js";
+import { mark } from "../mentions.js";
 import { Panel } from "./panel.js";
 import { Queue, request } from "./queue.js";
 

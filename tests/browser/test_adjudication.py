@@ -22,8 +22,8 @@ ROWS = [("Ines", "The key is in the bag"), ("Tomas", "The key is in the drawer")
 def disputed(make_story, seat):
     """A story whose mental_source is disputed in every row, order is a majority and context unanimous."""
 
-    def make(number=1, rows=ROWS):
-        story = make_story(number=number, rows=rows)
+    def make(number=1, rows=ROWS, **fields):
+        story = make_story(number=number, rows=rows, **fields)
         propositions = list(story.tables.get().propositions.order_by("position"))
         labels = zip(("Inference", "Testimony", "Memory"), ("1", "1", "2"), strict=True)
         for one, (source, order) in zip(seat(story), labels, strict=True):
@@ -102,6 +102,34 @@ def test_a_story_is_decided_by_keyboard_alone(page, login, cast, disputed):
     page.keyboard.press("n")
     page.wait_for_url(f"**/story/{following.uid}/**")
     assert GoldLabel.objects.filter(method=Method.ADJUDICATED).count() == 3
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "marked"),
+    [
+        (
+            "en",
+            "Mr. Varga locks the shop. Annabel waves to Mr. Varga, and Anna's dog barks. The world is quiet.",
+            {"Old Mr. Varga": ["Mr. Varga", "Mr. Varga"], "Anna": ["Anna"], "world": []},
+        ),
+        (
+            "zh",
+            "小明把钥匙放进抽屉。小红看见小明走了，把钥匙放进包里。",
+            {"小明": ["小明", "小明"], "小红": ["小红"], "world": []},
+        ),
+    ],
+    ids=["English", "Chinese"],
+)
+def test_an_actor_is_marked_wherever_the_story_mentions_it(page, login, cast, disputed, language, text, marked):
+    story = disputed(rows=[(actor, "It is so") for actor in marked], text=text, language=language)
+    login(page, cast.esi)
+    open_story(page, story)
+    found = {}
+    for _ in marked:
+        actor = page.get_attribute(".cell-current", "data-actor")
+        found[actor] = page.evaluate("[...CSS.highlights.get('actor')].map(String)")
+        page.keyboard.press("j")
+    assert found == marked
 
 
 def test_history_and_comments_open_beside_the_story_and_close(page, login, cast, disputed):
