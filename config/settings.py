@@ -30,7 +30,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
-    "django.contrib.staticfiles",
+    "config.apps.StaticFiles",
     "django.contrib.humanize",
     "rest_framework",
     "rest_framework.authtoken",  # a migration of annotation takes its tokens over
@@ -230,7 +230,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATIC_ROOT = VAR_DIR / "static"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "config.static_files.HashedFiles"},
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = False
 MEDIA_ROOT = VAR_DIR / "media"

@@ -16,9 +16,7 @@ def collected(settings, tmp_path) -> Path:
     own.mkdir()
     (own / "one.css").write_text("a { color: red }")
     settings.STATIC_ROOT, settings.STATICFILES_DIRS = str(tmp_path / "static"), [own]
-    settings.STORAGES = settings.STORAGES | {
-        "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"}
-    }
+    settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": "config.static_files.HashedFiles"}}
     prepare.collect_static()
     return tmp_path / "static"
 
