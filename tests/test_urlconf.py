@@ -94,6 +94,7 @@ PAGES = {
     "benchmark:datasets": EXPERT,
     "benchmark:freeze": ADMIN,
     "benchmark:dataset_present": EXPERT,
+    "benchmark:import_copy": ADMIN,
     "benchmark:audience": ADMIN,
     "benchmark:stale_runs": EXPERT,
     "benchmark:dataset_difference": EXPERT,

@@ -19,6 +19,7 @@ from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.tables import Absent, Table, absent_told
 from benchmark.models import Run
 from benchmark.services import analysis_tables as analyses
+from benchmark.services import facet_tables as facets
 from benchmark.services import pictured
 from benchmark.services import result_tables as tables
 from benchmark.services.absences import Absence, unread
@@ -145,13 +146,14 @@ def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
         held = {
             stage: [one for one in entries if one["readings"][reading]] for stage, entries in _stages(document).items()
         }
-        if any(held.values()):
+        if any(held.get(stage) for stage in MAIN):
             found[f"main-{reading}"] = partial(main_table, _stages(document), reading)
             absent[f"main-{reading}"] = absent_from(document, *document["stages"])
         if held.get("stage2"):
             found[f"dimensions-{reading}"] = partial(analyses.dimension_table, held["stage2"], reading)
             absent[f"dimensions-{reading}"] = _without_figures(document, "stage2", reading)
-        made = _analysis_tables(readings_of(document, reading), reading)
+        analysed = readings_of(document, reading)
+        made = _analysis_tables(analysed, reading) | _facet_tables(analysed, reading)
         found |= {f"{name}-{reading}": make for name, make in made.items()}
         absent |= {
             f"{name}-{reading}": _without_figures(document, STAGE_TOLD[name], reading)
@@ -212,7 +214,8 @@ def _analysis_tables(held: Mapping[str, list[Entry]], reading: str) -> dict[str,
         found["match-counts"] = partial(analyses.match_count_table, first, reading)
         found["volume"] = partial(analyses.volume_table, first, reading)
     if first or second:
-        found["unusable"] = partial(analyses.unusable_table, held, reading)
+        own = {stage: entries for stage, entries in held.items() if stage in MAIN}
+        found["unusable"] = partial(analyses.unusable_table, own, reading)
     for dimension in DIMENSIONS if second else ():
         found[f"labels-{slug_of(dimension)}"] = partial(analyses.distribution_table, second, dimension, reading)
         for at, entry in enumerate(second, 1):
@@ -221,6 +224,19 @@ def _analysis_tables(held: Mapping[str, list[Entry]], reading: str) -> dict[str,
     return found
 
 
+def _facet_tables(held: Mapping[str, list[Entry]], reading: str) -> dict[str, Callable[[], Table]]:
+    found: dict[str, Callable[[], Table]] = {}
+    for stage, entries in held.items():
+        for name in group_named(stage).facets:
+            if kept := [one for one in entries if "facets" in one["figures"]["analyses"][reading]]:
+                found[f"facet-{name}-{stage}"] = partial(facets.facet_table, kept, stage, name, reading)
+        if repeated := [one for one in entries if "repetitions" in one["figures"]["analyses"][reading]]:
+            found[f"repetitions-{stage}"] = partial(facets.repetition_table, repeated, stage, reading)
+    return found
+
+
+MAIN = ("stage1", "stage2")
+"""The groups of the paper's table 3."""
 KIND_PARTS = {"order": "orders", "role": "roles"}
 
 
@@ -242,7 +258,7 @@ def figures_of(document: Document) -> dict[str, Picture]:
             found[f"leaderboard-{stage}"] = Picture(title, "leaderboard", partial(_board, entries, stage), absent)
     for reading in READINGS:
         for name, one in _reading_figures(document, reading).items():
-            stage = STAGE_SHOWN.get(name)
+            stage = name.removeprefix("pairs-") if name.startswith("pairs-") else STAGE_SHOWN.get(name)
             lacking = _unpaired if one.name == "pair_matrix" else _lacking
             absent = tuple(lacking(document, stage, reading)) if stage else ()
             found[f"{name}-{reading}"] = replace(one, title=f"{one.title}, {reading} reading", absent=absent)
@@ -250,7 +266,7 @@ def figures_of(document: Document) -> dict[str, Picture]:
 
 
 STAGE_SHOWN = STAGE_TOLD | {
-    "f1-by-category": "stage1", "dimensions": "stage2", "pairs-stage1": "stage1", "pairs-stage2": "stage2",
+    "f1-by-category": "stage1", "dimensions": "stage2",
 }  # fmt: skip
 """Of which stage the pictures are that show models beside each other."""
 

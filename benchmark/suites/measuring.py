@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import mean, stdev
 from typing import Any
 
 from benchmark.domain.averaging import averages
@@ -59,12 +60,13 @@ def _without_samples(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 Scoring = Callable[[Sample, Sequence[Outcome]], SampleResult]
+Held = Sequence[tuple[Sample, SampleResult]]
 
 
 def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Measured | None:
     """The figures of a group from a score of each sample that has an outcome at its steps; None without such a sample.
 
-    Official figures are None as soon as one sample has none. There are no analyses.
+    Official figures are None as soon as one sample has none. Analyses are the score by facet and that of single repetitions.
     """
     held = []
     for sample in entered.samples:
@@ -81,8 +83,77 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
     official = None if reason else _official(group, held)
     categories = [one.category for one, _ in held] if official else []
     figures, by_sample = with_columns(official, categories, repaired, group.key, _clusters([one for one, _ in held]))
-    figures |= {"analyses": {"official": None, "repaired": None}}
+    figures |= {"analyses": _analyses(group, entered, held, official is not None, score)}
     return figures | ({"reason": reason} if reason else {}), by_sample
+
+
+def _analyses(group: MetricGroup, entered: Entered, held: Held, has_official: bool, score: Scoring) -> dict[str, Any]:
+    """{reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a reading without figures."""
+    found: dict[str, Any] = {}
+    seed = int(entered.settings.get("seed", 1))
+    for reading in ("repaired", "official"):
+        scores = [(sample, _scored(sample, result, reading)) for sample, result in held]
+        found[reading] = {"facets": {name: _facet(scores, name, group.score, seed) for name in group.facets}}
+        if spread := _repeated(group, entered, held, score, reading):
+            found[reading] |= {"repetitions": spread}
+    return found if has_official else found | {"official": None}
+
+
+def _scored(sample: Sample, result: SampleResult, reading: str) -> StoryScore:
+    if reading == "repaired":
+        return replace(result.repaired, cluster=sample.cluster)
+    shares = dict(result.official or {})
+    return StoryScore(sample.category, shares, shares, shares, cluster=sample.cluster)
+
+
+def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, share: str, seed: int) -> dict[str, Any]:
+    """{value: {"value", "interval", "n"[, "reason"][, "bounds"]}}, values in the order of the samples."""
+    parts: dict[str, list[StoryScore]] = {}
+    for sample, one in scores:
+        parts.setdefault(str(sample.content.get(name, "")), []).append(one)
+    return {value: _estimate(held, share, seed) for value, held in parts.items()}
+
+
+def _estimate(scores: Sequence[StoryScore], share: str, seed: int) -> dict[str, Any]:
+    row = report(scores, (share,), seed=seed, resamples=RESAMPLES)["overall"]
+    found = {"value": row[share], "interval": row["interval"].get(share), "n": row["stories"]}
+    if why := (row.get("reasons") or {}).get(share):
+        found["reason"] = why
+    bounds = row["bounds"][share]
+    return found | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
+
+
+def _repeated(
+    group: MetricGroup, entered: Entered, held: Held, score: Scoring, reading: str
+) -> dict[str, float | int | None]:
+    """What single repetitions came to; nothing where everything was asked once."""
+    turns = sorted({one.repetition for outcomes in entered.outcomes.values() for one in outcomes})
+    if len(turns) < 2:
+        return {}
+    values = [[_single(group, entered, sample, score, turn, reading) for sample, _ in held] for turn in turns]
+    means = [mean(known) for row in values if (known := [one for one in row if one is not None])]
+    if not means:
+        return {}
+    whole = [column for column in zip(*values, strict=True) if None not in column]
+    same = sum(len(set(column)) == 1 for column in whole) / len(whole) if whole else None
+    spread = stdev(means) if len(means) > 1 else None
+    return {
+        "repetitions": len(turns), "mean": mean(means), "spread": spread, "lowest": min(means), "highest": max(means), "agreement": same,
+    }  # fmt: skip
+
+
+def _single(
+    group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int, reading: str
+) -> float | None:
+    """The score of one repetition of a sample, None where it has none."""
+    outcomes = [
+        one for one in entered.outcomes.get(sample.key, ()) if one.step in group.rests_on and one.repetition == turn
+    ]
+    if not outcomes:
+        return None
+    result = score(sample, outcomes)
+    held = result.official if reading == "official" else result.repaired.estimate
+    return None if held is None else held[group.score]
 
 
 def _official(group: MetricGroup, held: Sequence[tuple[Sample, SampleResult]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.tables import Table
 from benchmark.services.documents import (
+    MAIN,
     Document,
     dimension_of,
     figures_of,
@@ -16,14 +17,13 @@ from benchmark.services.documents import (
     tables_of,
 )
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.registry import ordered_keys
+from benchmark.suites.registry import group_named, ordered_keys
 from benchmark.views.shown import Href, no_link, shown
 
 Address = Callable[[str, str, str], str]
 """(kind "table" or "figure", name, suffix) → the address of the file."""
 
 PARTS = (
-    ("Differences between all pairs", ("pairs-stage1", "pairs-stage2"), ()),
     ("F1 by story category", ("f1-by-category",), ("categories-stage1",)),
     ("Extraction by order", ("orders",), ("orders",)),
     ("Labelling by order and dimension", ("orders-dimensions",), ("orders-dimensions",)),
@@ -54,7 +54,7 @@ def sections_of(
     readings = readings_in(document)
     reading = chosen_reading(chosen, readings)
     parts = []
-    for title, pictures, names in PARTS:
+    for title, pictures, names in [*parts_of(document), *PARTS]:
         shown_figures = [one for name in pictures if (one := _named(name, reading, figures))]
         shown_tables = [one for name in names if (one := _named(name, reading, tables))]
         held = {
@@ -68,6 +68,24 @@ def sections_of(
         if held["figures"] or held["tables"]:
             parts.append(held)
     return {"heads": heads, "parts": parts, "reading": reading, "readings": readings}
+
+
+def parts_of(document: Document) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """The parts that groups of any suite have, in the form of `PARTS`."""
+    keys = ordered_keys(document["stages"])
+    found: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [
+        ("Differences between all pairs", tuple(f"pairs-{key}" for key in keys), ())
+    ]
+    for key in keys:
+        group = group_named(key)
+        if key not in MAIN:
+            found.append((f"{group.score_title} by category", (), (f"categories-{key}",)))
+        found += [
+            (f"{group.score_title} by {title.lower()}", (), (f"facet-{name}-{key}",))
+            for name, title in group.facets.items()
+        ]
+        found.append(("Single repetitions", (), (f"repetitions-{key}",)))
+    return found
 
 
 def _named(name: str, reading: str, held: Mapping[str, Any]) -> str:

@@ -8,16 +8,24 @@ from benchmark.management.commands._runs import flag
 from benchmark.models import Form, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.selections import selection_named
+from benchmark.suites.registry import keys_of, suites
 from benchmark.suites.story_scores import READINGS
 
 STAGES = {"extract": "stage1", "label": "stage2"}
+"""What the stages of OmniToM are called here; of other suites a metric group goes by its key."""
 OF_COMPARING = ("model", "other_model", "stage", "reading", "split")
+
+
+def _others() -> list[str]:
+    return [key for name in suites() for key in keys_of(name) if key not in STAGES.values()]
 
 
 def add_choices(parser) -> None:
     parser.add_argument("--model", metavar="NAME", help="of RUN, where it has several")
     parser.add_argument("--other-model", metavar="NAME", help="of the other run, where it has several")
-    parser.add_argument("--stage", choices=list(STAGES), help="what is compared; extraction, if both have it")
+    parser.add_argument(
+        "--stage", choices=[*STAGES, *_others()], help="what is compared; the first that both have if not given"
+    )
     parser.add_argument("--reading", choices=READINGS, help="repaired if not given")
     parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
 
@@ -28,7 +36,7 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
         raise ValueError("The two runs are of different projects.")
     keys = [_key(run, options["model"], "model"), _key(other, options["other_model"], "other_model")]
     runs, entries = pair_of(run.project, *keys)
-    stage = STAGES[options["stage"]] if options["stage"] else next(iter(entries))
+    stage = STAGES.get(options["stage"], options["stage"]) if options["stage"] else next(iter(entries))
     if stage not in entries:
         raise ValueError(f"The two have no scores of {options['stage']} in common.")
     reading = options["reading"] or "repaired"

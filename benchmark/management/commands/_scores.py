@@ -28,13 +28,13 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
     if model:
         command.stdout.write(f"\n{model}")
     for reading, stages in scores.items():
-        for stage, why in stages.get("reason", {}).items():
+        for stage, why in (stages.get("reason") or {}).items():
             if scores["repaired"][stage]:  # else nobody asked for the stage
                 command.note(f"{model}{', ' if model else ''}{reading}, {stage}: {why}")
         for stage in (name for name, found in stages.items() if name != "reason" and found):
             for name, value in stages[stage]["overall"].items():
                 if isinstance(value, str | int | float):
-                    command.stdout.write(f"{reading:10}{stage:8}{name:24}{_short(value):>12}")
+                    command.stdout.write(f"{reading:10}{stage:<10}{name:24}{_short(value):>12}")
 
 
 def _short(value: str | int | float) -> str:

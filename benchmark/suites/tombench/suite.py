@@ -36,7 +36,9 @@ LANGUAGES = Setting(
 def _summary(entered: Entered) -> dict[str, Any]:
     """{reading: {group: figures}}; a `reason` where the official reading has none."""
     figures = (measure(entered)[GROUP.key] or ({},))[0]
-    official = {GROUP.key: figures.get("official")} | ({"reason": figures["reason"]} if "reason" in figures else {})
+    official = {GROUP.key: figures.get("official")} | (
+        {"reason": {GROUP.key: figures["reason"]}} if "reason" in figures else {}
+    )
     return {"official": official, "repaired": {GROUP.key: figures.get("repaired")}}
 
 

@@ -1,0 +1,52 @@
+"""The score of a metric group by what samples have in common: a row for each value, a column for each model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.services.leaderboards import Entry
+from benchmark.services.result_tables import ranked_within, unlike_missing
+from benchmark.suites.omnitom.tables import estimate, estimated
+from benchmark.suites.registry import group_named
+
+NOTE = "Brackets: 95 % intervals over stories; n: how many count. Bounds, in CSV and JSON, take missing answers at their worst and at their best."
+REPEATED = "Spread: the standard deviation of the score between repetitions; lowest and highest are those of single repetitions."
+
+
+def facet_table(entries: Sequence[Entry], stage: str, facet: str, reading: str) -> Table:
+    """`facet` is a key of the group's facets. Entries without analyses of the reading are left out by the caller."""
+    group = group_named(stage)
+    held = {one["model"]: one["figures"]["analyses"][reading]["facets"][facet] for one in entries}
+    values = list(dict.fromkeys(value for rows in held.values() for value in rows))
+    columns = [Column(key="value", header=group.facets[facet])]
+    columns += [estimated(model, model, digits=1, best="") for model in held]
+    rows = []
+    for value in values:
+        row: dict[str, Any] = {"value": value}
+        for model, found in held.items():
+            row |= estimate(model, found.get(value, {"value": None}))
+        rows.append(row)
+    title = f"{group.score_title} by {group.facets[facet].lower()}, {reading} reading (%)"
+    lead = unlike_missing({stage: entries})
+    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[NOTE, *ranked_within(entries)])
+
+
+def repetition_table(entries: Sequence[Entry], stage: str, reading: str) -> Table:
+    """What single repetitions came to, beside the score over all of them."""
+    group = group_named(stage)
+    share: Mapping[str, Any] = {"kind": "share"}
+    columns = [
+        Column(key="model", header="Model"),
+        Column(key="repetitions", header="Repetitions", kind="count"),
+        Column(key="mean", header="Mean of one", **share),
+        Column(key="spread", header="Spread", **share),
+        Column(key="lowest", header="Lowest", **share),
+        Column(key="highest", header="Highest", **share),
+        Column(key="agreement", header="Same in all", **share),
+    ]
+    rows = [{"model": one["model"], **one["figures"]["analyses"][reading]["repetitions"]} for one in entries]
+    title = f"{group.score_title} of single repetitions, {reading} reading (%)"
+    notes = [REPEATED, "Same in all: the share of samples whose score is the same in every repetition."]
+    return Table(title=title, columns=columns, rows=rows, notes=notes)

@@ -1,0 +1,185 @@
+"""A suite of two files registers itself and goes its whole way, with not one line of the product changed for it."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from annotation.models import Membership
+from benchmark.models import Dataset, Run, RunItem, SharedReport
+from benchmark.suites import registry
+from tests.benchmark.settled import make_endpoint, work_off
+from tests.benchmark.tiny.suite import SUITE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SUMS = [(1, 2), (3, 4), (5, 6), (7, 8), (2, 2), (9, 9), (4, 1), (6, 6), (8, 3), (2, 7), (5, 5), (1, 1)]
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    registry.suites()
+    monkeypatch.setattr(registry, "_suites", dict(registry._suites))
+    monkeypatch.setattr(registry, "_groups", dict(registry._groups))
+    registry.register(SUITE)
+    return SUITE
+
+
+@pytest.fixture
+def admin(client, cast):
+    client.force_login(cast.alice)
+    return client
+
+
+def zipped(**files: str) -> SimpleUploadedFile:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"copy/{name}.txt", text)
+    return SimpleUploadedFile("copy.zip", buffer.getvalue(), "application/zip")
+
+
+def imported(admin, cast, **fields):
+    sums = "\n".join(f"{first} {second}" for first, second in SUMS)
+    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
+    return admin.post(address, {"file": zipped(sums=sums), "set_most": "99", "note": "ours", **fields})
+
+
+@pytest.fixture
+def run(tiny, admin, cast) -> Run:
+    assert imported(admin, cast).status_code == 302
+    dataset = Dataset.objects.get()
+    for name in ("adder", "counter"):
+        make_endpoint(name, provider="baseline", model=name)
+    sent = {
+        "dataset": dataset.version, "endpoints": ["adder", "counter"], "stages": ["repeat", "sum"], "set_politeness": "now",
+        "repetitions": 2, "max_tokens": 20, "seed": 3, "title": "Two adders",
+    }  # fmt: skip
+    page = admin.get(reverse("benchmark:launch", args=[cast.project.slug]), {"dataset": dataset.version})
+    assert page.status_code == 200 and "Tiny sums" in page.content.decode() and "Tone" in page.content.decode()
+    estimate = admin.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent).content.decode()
+    assert "96 calls" in estimate and "12 sums" in estimate
+    preview = admin.get(reverse("benchmark:prompt_preview", args=[cast.project.slug]), sent | {"shown": "sum"})
+    assert "now: 1 + 2 = ?" in preview.content.decode()
+    launched = admin.post(reverse("benchmark:launch", args=[cast.project.slug]), sent)
+    assert launched.status_code == 302, launched.content.decode()
+    return work_off(Run.objects.get())
+
+
+def test_its_samples_are_imported_once(tiny, admin, cast):
+    imported(admin, cast)
+    dataset = Dataset.objects.get()
+    assert (dataset.suite, dataset.title, dataset.stories_count, dataset.note) == ("tiny", "Sums", len(SUMS), "ours")
+    first = dataset.samples.first()
+    assert (first.key, first.cluster, first.number, first.gold) == ("sum-0", "cluster-0", 1, {"sum": 3})
+    imported(admin, cast)
+    assert Dataset.objects.count() == 1
+    imported(admin, cast, set_most="5")
+    assert sorted(Dataset.objects.values_list("stories_count", flat=True)) == [8, 12]
+
+
+def test_a_copy_that_cannot_be_read_is_one_sentence(tiny, admin, cast, tmp_path):
+    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
+    told = admin.post(address, {"file": zipped(other="1 2"), "set_most": "99"}).content.decode()
+    assert "sums.txt cannot be read" in told
+    told = admin.post(address, {"file": SimpleUploadedFile("a.zip", b"no zip"), "set_most": "99"}).content.decode()
+    assert "cannot be read as a zip archive" in told and not Dataset.objects.exists()
+    with pytest.raises(CommandError, match=r"sums\.txt cannot be read"):
+        call_command("import_benchmark", project=cast.project.slug, suite="tiny", path=str(tmp_path))
+    with pytest.raises(CommandError, match="expected some of: most=99"):
+        call_command(
+            "import_benchmark",
+            "--project",
+            cast.project.slug,
+            "--suite",
+            "tiny",
+            "--path",
+            str(tmp_path),
+            "--option",
+            "least=1",
+        )
+
+
+def test_a_run_asks_every_step_of_every_repetition(run):
+    assert (run.suite, run.params["repetitions"], run.params["options"]) == ("tiny", 2, {"politeness": "now"})
+    places = RunItem.objects.filter(entrant__run=run)
+    assert places.count() == 2 * 2 * 2 * len(SUMS) and not places.filter(call=None).exists()
+    sums = places.filter(stage="sum", entrant__name="adder")
+    assert {one.repetition for one in sums} == {0, 1} and set(sums.values_list("repaired_score", flat=True)) == {1.0}
+    assert len(set(places.values_list("call", flat=True))) == places.count()  # a repetition is a call of its own
+
+
+def test_every_page_of_results_shows_it(run, admin, cast):
+    slug, place = cast.project.slug, RunItem.objects.filter(entrant__run=run, stage="sum").first()
+    pages = {
+        name: admin.get(reverse(f"benchmark:{name}", args=args), data)
+        for name, args, data in (
+            ("run", [slug, run.uid], {}),
+            ("run_made", [slug, run.uid], {}),
+            ("run_results", [slug, run.uid], {}),
+            ("run_report", [slug, run.uid], {}),
+            ("run_items", [slug, run.uid], {"stage": "sum", "problem": "used"}),
+            ("run_item", [slug, run.uid, place.pk], {}),
+            ("leaderboard", [slug], {}),
+            ("differences", [slug], {}),
+            ("datasets", [slug], {}),
+            ("runs", [slug], {}),
+        )
+    }
+    assert {name: page.status_code for name, page in pages.items() if page.status_code != 200} == {}
+    texts = {name: page.content.decode() for name, page in pages.items()}
+    assert "Right sums" in texts["leaderboard"] and "100.0" in texts["leaderboard"]
+    assert "Sum 1" in texts["run_item"] and "Adding" in texts["run_item"]
+    assert "Parity" in texts["run_report"] and "12 of the 12 sums of Sums" in texts["run_report"]
+    assert "even" in texts["run_report"] and "small" in texts["run_report"]
+
+
+def test_it_is_compared_shared_and_downloaded(run, admin, cast):
+    slug = cast.project.slug
+    told = io.StringIO()
+    call_command("leaderboard", project=slug, json=True, stdout=told)
+    board = json.loads(told.getvalue())
+    rows = {row["model"]: row for row in board["stages"]["tiny"]}
+    assert rows["adder"]["repaired"]["value"] == 1.0 and rows["counter"]["rank"] == 2
+    keys = [f"{run.uid}.{pk}" for pk in run.entrants.values_list("pk", flat=True)]
+    compared = admin.get(
+        reverse("benchmark:compare", args=[slug]), {"a": keys[0], "b": keys[1], "stage": "tiny"}
+    )
+    assert compared.status_code == 200 and "Right sums" in compared.content.decode()
+    assert admin.post(reverse("benchmark:share_run", args=[slug, run.uid]), {"title": "Ours"}).status_code == 302
+    shared = admin.get(reverse("benchmark:shared_report", args=[slug, SharedReport.objects.get().uid]))
+    assert shared.status_code == 200 and "Right sums" in shared.content.decode()
+    for table in ("tiny", "categories-tiny", "facet-parity-tiny-repaired", "repetitions-tiny-repaired"):
+        file = admin.get(reverse("benchmark:run_table", args=[slug, run.uid, table, "csv"]))
+        assert file.status_code == 200 and (b"adder" in file.content)
+    picture = admin.get(reverse("benchmark:run_figure", args=[slug, run.uid, "leaderboard-tiny", "svg"]))
+    assert picture.status_code == 200 and picture.content.startswith(b"<?xml")
+    scores = b"".join(admin.get(reverse("benchmark:run_scores", args=[slug, run.uid])).streaming_content).decode()
+    assert len(scores.splitlines()) == 1 + RunItem.objects.filter(entrant__run=run).count()
+
+
+def test_it_is_run_again_and_by_the_command(run, admin, cast):
+    again = admin.post(reverse("benchmark:run_again", args=[cast.project.slug, run.uid]))
+    assert again.status_code == 302
+    made = work_off(Run.objects.order_by("-pk").first())
+    assert not made.job.items.filter(made=True).exists()
+    told = io.StringIO()
+    call_command(
+        "run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--endpoint", "adder", "--option", "politeness=please",
+        "--wait", "--json", stdout=told,
+    )  # fmt: skip
+    assert json.loads(told.getvalue())["scores"]["repaired"]["tiny"]["overall"]["right"] == 1.0
+
+
+def test_members_with_open_work_see_it_all(run, client, cast):
+    """The numbers of its samples are no numbers of stories."""
+    member = cast.bob
+    Membership.objects.filter(project=cast.project, user=member).update(role="admin")
+    client.force_login(member)
+    assert client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).status_code == 200

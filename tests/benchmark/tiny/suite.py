@@ -1,0 +1,53 @@
+"""A suite of two files: what it takes to be imported, launched, scored, compared and reported."""
+
+from __future__ import annotations
+
+from benchmark.domain.estimating import StoryScore
+from benchmark.suites.contract import Entered, MetricGroup, Setting, Suite
+from benchmark.suites.measuring import SampleResult, measured_samples
+from tests.benchmark.tiny.asking import STEPS, expected, load, parse, request
+from workers.providers.baseline.provider import Baseline
+
+GROUP = MetricGroup(
+    key="tiny", title="Sums", noun="adding", shares=("right",), headers={"right": "Right"}, score="right",
+    score_title="Right sums", prompt="sum", rests_on=("sum",), scored="sum", facets={"parity": "Parity"},
+)  # fmt: skip
+
+
+def _score(sample, outcomes) -> SampleResult:
+    held = [one for one in outcomes if not one.without and not one.unusable]
+    if len(held) < len(outcomes):
+        why = next(one.without or one.unusable for one in outcomes if one.without or one.unusable)
+        return SampleResult(None, StoryScore(sample.category, {"right": 0.0}, {"right": 1.0}, None, why), why)
+    value = sum(one.repaired["said"] == sample.gold["sum"] for one in held) / len(held)
+    return SampleResult({"right": value}, StoryScore(sample.category, *([{"right": value}] * 3)))
+
+
+def _measure(entered: Entered):
+    return {"tiny": measured_samples(entered, GROUP, _score)}
+
+
+def _summary(entered: Entered):
+    figures = (_measure(entered)["tiny"] or ({},))[0]
+    return {name: {"tiny": figures.get(name)} for name in ("official", "repaired")}
+
+
+def _wrong(body) -> str:
+    return str(len(body["task"]["text"]))
+
+
+def _right(body) -> str:
+    first, _, second = body["task"]["text"].partition(": ")[2].removesuffix(" = ?").partition(" + ")
+    return str(int(first) + int(second))
+
+
+SUITE = Suite(
+    name="tiny", title="Tiny sums", steps=STEPS, groups=(GROUP,), request=request, parse=parse, measure=_measure,
+    summary=_summary, expected=expected, load=load, load_options=(Setting("most", "Largest number", 99),),
+    noun=("sum", "sums"), settings=(Setting("politeness", "Tone", "please", choices=(("please", "polite"), ("now", "curt"))),),
+    baselines=(
+        *(Baseline(name=name, task="tiny-repeat", answer=lambda body: body["task"]["text"], sample={"text": "1 + 1"}) for name in ("adder", "counter")),
+        Baseline(name="adder", task="tiny-sum", answer=_right, sample={"text": "please: 1 + 1 = ?"}),
+        Baseline(name="counter", task="tiny-sum", answer=_wrong, sample={"text": "please: 1 + 1 = ?"}),
+    ),
+)  # fmt: skip
