@@ -211,7 +211,7 @@ def addresses(cast, make_story, seat):
         "report": report.uid,
         "entrant": place.entrant.pk,
     }
-    own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1"}}
+    own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1", "suite": "tombench"}}
     copied = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
     own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), copied)
     jobs = {name: job.uid for name in ("workers:job", "workers:job_progress", "workers:job_action")}

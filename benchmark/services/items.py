@@ -116,6 +116,7 @@ def shown(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
     """With what a row of the table says, and without the long texts."""
     fields = (
         "stage",
+        "repetition",
         "score",
         "repaired_score",
         "unusable",
@@ -155,7 +156,8 @@ def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
 
 def neighbours(place: RunItem, closed: Set[int] = frozenset()) -> dict[str, RunItem | None]:
     """The same model and stage at the stories before and after, those in `closed` passed over."""
-    alike = place.among().filter(entrant=place.entrant_id, stage=place.stage).without(closed).select_related("sample")
+    alike = place.among().filter(entrant=place.entrant_id, stage=place.stage, repetition=place.repetition)
+    alike = alike.without(closed).select_related("sample")
     alike = alike.only("sample__number", "entrant_id", "stage")
     number = place.sample.number
     return {
@@ -168,11 +170,16 @@ def others_of(place: RunItem) -> dict[str, list[Any]]:
     """The sample's steps with the same model's items, this one too, and the same step by other models."""
     here = place.among().filter(entrant__run=place.entrant.run_id, sample=place.sample_id)
     here = here.select_related("entrant").order_by("entrant__position")
-    here = here.only("stage", "score", "repaired_score", "unusable", "call_id", "entrant__name", "entrant__position")
+    here = here.only(
+        "stage", "score", "repaired_score", "unusable", "call_id", "entrant__name", "entrant__position", "repetition"
+    )
     rows = list(here.filter(Q(entrant=place.entrant_id) | Q(stage=place.stage)))
     steps = suite_named(place.entrant.run.suite).steps
-    own = {row.stage: row for row in rows if row.entrant_id == place.entrant_id}
+    mine = [row for row in rows if row.entrant_id == place.entrant_id]
+    own = {row.stage: row for row in mine if row.repetition == place.repetition}
+    turns = [row for row in mine if row.stage == place.stage]
     return {
         "stages": [(step, own[step.key]) for step in steps if step.key in own],
-        "models": [row for row in rows if row.entrant_id != place.entrant_id],
+        "repetitions": sorted(turns, key=lambda row: row.repetition),
+        "models": [row for row in rows if row.entrant_id != place.entrant_id and row.repetition == place.repetition],
     }

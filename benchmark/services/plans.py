@@ -104,7 +104,7 @@ def _check_dataset(plan: Plan) -> None:
             f"{plan.dataset} holds {plan.dataset.title or 'gold'}; {suite.title} needs {wanted}.", "dataset"
         )
     if suite.unfit and (why := suite.unfit(DatasetResources(plan.dataset))):
-        raise RunRefused(f"{plan.dataset} does not fit. {why}", "dataset")
+        raise RunRefused(f"{plan.dataset} {why}", "dataset")
 
 
 def _check_options(plan: Plan) -> None:

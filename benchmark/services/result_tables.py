@@ -17,7 +17,7 @@ from benchmark.services.leaderboards import Entry
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.omnitom.labels import COLUMNS
 from benchmark.suites.omnitom.tables import ABBREVIATIONS, COUNTED, in_order, interval_of
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, nouns_of_group
 from benchmark.suites.story_scores import READINGS
 from core.statistics import caution
 
@@ -70,7 +70,7 @@ def stage_table(entries: Sequence[Entry], stage: str) -> Table:
             for name, header in measures.items()
         ]
     columns += own_columns(entries)
-    columns.append(Column(key="stories", header="Stories", kind="count"))
+    columns.append(Column(key="stories", header=nouns_of_group(stage)[1].capitalize(), kind="count"))
     columns += [COLUMN] if tests_of(entries) else []
     rows, below = _ranked([(one, _stage_row(one, stage)) for one in entries])
     for row in (*rows, *below):
@@ -136,15 +136,16 @@ def _few_stories(models: Sequence[Entry]) -> list[str]:
 
 def missing_told(entries: Sequence[Entry], stage: str) -> str:
     """Between which shares the missing answers of models lie; empty where all left out equally much."""
-    return shares_told({one["model"]: left_out(missing_of(one, stage)) or 0.0 for one in _models(entries)})
+    shares = {one["model"]: left_out(missing_of(one, stage)) or 0.0 for one in _models(entries)}
+    return shares_told(shares, nouns_of_group(stage)[1])
 
 
-def shares_told(shares: Mapping[str, float]) -> str:
-    """What `missing_told` says, from the share of each model's stories."""
+def shares_told(shares: Mapping[str, float], nouns: str = "stories") -> str:
+    """What `missing_told` says, from the share of each model's samples, which `nouns` names."""
     if len(set(shares.values())) < 2:
         return ""
     most = max(shares, key=shares.__getitem__)
-    return f"missing answers differ: {100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} % of the stories, most of {most}"
+    return f"missing answers differ: {100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} % of the {nouns}, most of {most}"
 
 
 def unjudged_told(entries: Sequence[Entry]) -> str:
@@ -187,7 +188,7 @@ def _lost(models: Sequence[Entry], stage: str) -> list[str]:
         else:
             alike.setdefault(ranking["lost"], []).append(one["model"])
     for lost, names in alike.items():
-        stories = f"{lost:,} stor{'y' if lost == 1 else 'ies'}"
+        stories = f"{lost:,} {nouns_of_group(stage)[lost != 1]}"
         found.append(
             f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that shows no difference "
             f"against {'it' if len(names) == 1 else 'them'}."

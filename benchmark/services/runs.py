@@ -53,7 +53,8 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
 def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime) -> Run:
     project = plan.dataset.project
     names = ", ".join(one.name for one in plan.endpoints[:3]) + (" …" if len(plan.endpoints) > 3 else "")
-    title = (plan.title or f"{names}: {', '.join(plan.stages)}")[:200]
+    what = ", ".join(plan.stages) if plan.definition.protocol else plan.definition.title
+    title = (plan.title or f"{names}: {what}")[:200]
     asked = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
     job = open_job(
         by=by.username if by else "", purpose=PURPOSE, title=title, endpoints=asked,

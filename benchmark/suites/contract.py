@@ -240,7 +240,8 @@ class Suite:
     `score(data, answers, **options)` reads answers made elsewhere: both paths in, {"official", "repaired"} out; raises ValueError.
 
     What it is about: `load(folder, **options)` reads a user's copy of the benchmark, with `load_options`, and raises BadImport; without it the suite
-    works on a project's frozen gold, and `unfit(resources)` says in a sentence why it cannot, empty where it can. `noun` is what a sample is called, one and many. `people` is the group in which annotators stand beside
+    works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot
+    ask about, as the end of a sentence about it, empty where it can. `noun` is what a sample is called, one and many. `people` is the group in which annotators stand beside
     models, empty for none.
 
     How it is asked: `settings` of its own, `repetitions` and `max_tokens` to begin with, `prompts` {step: digest of the wording} under the

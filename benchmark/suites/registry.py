@@ -52,6 +52,17 @@ def suite_of_gold() -> Suite:
     return next(one for one in suites().values() if one.load is None)
 
 
+def nouns_of_group(key: str) -> tuple[str, str]:
+    """What the samples of a metric group's suite are called, one and many."""
+    return suite_named(group_suite(key)).noun
+
+
+def nouns_of_samples(suite: str) -> tuple[str, str]:
+    """What the samples of a dataset are called, one and many; `suite` is empty for frozen gold."""
+    held = suites().get(suite)
+    return held.noun if held else suite_of_gold().noun
+
+
 def keys_of(name: str) -> list[str]:
     """The keys of a suite's metric groups."""
     return [group.key for group in suite_named(name).groups]

@@ -17,13 +17,13 @@ from benchmark.access import board_for, sees_results, visibility_of
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.absences import Absence
-from benchmark.services.boards import form_to_show, version_to_show
+from benchmark.services.boards import form_to_show, suite_to_show, version_to_show
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import board_rows
 from benchmark.services.leaderboards import Entry
 from benchmark.services.result_tables import stage_table, unlike_missing
 from benchmark.services.selections import OF_RUN
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.story_scores import READINGS
 from benchmark.views.pictures import dot_chart
 from benchmark.views.shown import evidence, items_url, shown
@@ -47,6 +47,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         **chosen,
         **filters,
         "kinds": KINDS,
+        "suite": suite_named(suite_to_show(chosen["dataset"])),
         "stages": stages,
         "absent": named_together(one for one in found["absent"] if one.failed),
         "withheld": found["withheld"],

@@ -141,7 +141,7 @@ def test_an_experts_last_decision_is_kept_though_another_overruled_it(cast, firs
     held = GoldLabel.objects.get(proposition=below, dimension="context")
     undo_decision(by=cast.esi, proposition=below, dimension="context", revision=held.revision, now=timezone.now())
     at = OMNITOM.keys.index("context")
-    story = again(cast)[0].stories.get(number=1)
+    story = again(cast)[0].samples.get(number=1)
     kept = {name: [labels[at] for labels in said] for name, said in story.adjudications.items()}
     assert kept == {"esi": ["Deceptive", ""], "alice": ["Temporal", ""]}  # what Esi took back counts for nobody
     assert story.beliefs[0]["labels"]["context"] == "Temporal"

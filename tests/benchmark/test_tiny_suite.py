@@ -148,9 +148,7 @@ def test_it_is_compared_shared_and_downloaded(run, admin, cast):
     rows = {row["model"]: row for row in board["stages"]["tiny"]}
     assert rows["adder"]["repaired"]["value"] == 1.0 and rows["counter"]["rank"] == 2
     keys = [f"{run.uid}.{pk}" for pk in run.entrants.values_list("pk", flat=True)]
-    compared = admin.get(
-        reverse("benchmark:compare", args=[slug]), {"a": keys[0], "b": keys[1], "stage": "tiny"}
-    )
+    compared = admin.get(reverse("benchmark:compare", args=[slug]), {"a": keys[0], "b": keys[1], "stage": "tiny"})
     assert compared.status_code == 200 and "Right sums" in compared.content.decode()
     assert admin.post(reverse("benchmark:share_run", args=[slug, run.uid]), {"title": "Ours"}).status_code == 302
     shared = admin.get(reverse("benchmark:shared_report", args=[slug, SharedReport.objects.get().uid]))

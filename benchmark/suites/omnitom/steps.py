@@ -80,7 +80,7 @@ def unfit(resources: Resources) -> str:
     """Gold of other dimensions cannot be asked about: what is asked and counted are OmniToM's."""
     if resources.schema == OMNITOM:
         return ""
-    return f"It is labelled by {resources.schema.reference}; expected gold labelled by {OMNITOM.reference}, whose dimensions a run measures."
+    return f"is labelled by {resources.schema.reference}; expected gold labelled by {OMNITOM.reference}, whose dimensions a run measures."
 
 
 def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold: Sequence[GoldRow]) -> Request:

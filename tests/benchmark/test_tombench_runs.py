@@ -1,0 +1,107 @@
+"""ToMBench from a user's copy to the leaderboard: every figure follows from the raw answers, as scored apart from the product."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmark.models import Run, RunItem
+from benchmark.services.imports import import_benchmark
+from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.reports import report_of
+from benchmark.services.runs import start_run
+from benchmark.suites.contract import BadImport
+from benchmark.suites.registry import suite_named
+from benchmark.suites.tombench.metrics import VotedItem, official_accuracies
+from tests.benchmark.settled import make_endpoint, work_off
+
+pytestmark = [pytest.mark.django_db(transaction=True)]
+TASK = "Hinting Task Test"
+
+
+@pytest.fixture
+def copy(shared, cast):
+    dataset, fresh = import_benchmark(
+        by=cast.alice, project=cast.project, suite=suite_named("tombench"), folder=shared / "data" / "ToMBench", options={}
+    )  # fmt: skip
+    assert fresh and dataset.stories_count == 5720 and dataset.samples.values("cluster").distinct().count() == 1383
+    return dataset
+
+
+def asked(cast, copy, *models: str, **plan) -> Run:
+    endpoints = [make_endpoint(name, provider="baseline", model=name) for name in models]
+    held = {"category": TASK, "split": "en", "limit": 40, "options": {"method": "direct"}, "repetitions": 3} | plan
+    made = Plan(dataset=copy, endpoints=endpoints, stages=["answer"], suite="tombench", prompt_set="tombench-1", **held)
+    return work_off(start_run(by=cast.alice, plan=made, now=timezone.now()))
+
+
+def votes_of(run: Run, model: str) -> list[VotedItem]:
+    """The choices of a model, from the letter of each raw answer and the order in which the options were shown."""
+    places = RunItem.objects.filter(entrant__run=run, entrant__name=model).select_related("sample", "call")
+    found: dict[int, list[RunItem]] = {}
+    for place in places.order_by("sample__position", "repetition"):
+        found.setdefault(place.sample_id, []).append(place)
+    voted = []
+    for tries in found.values():
+        choices = []
+        for one in tries:
+            task = json.loads(one.call.body)["task"]
+            choices.append(task["originals"][task["letters"].index(one.call.answer.strip("[]"))])
+        gold = tries[0].sample.gold
+        voted.append(VotedItem(tries[0].sample.category, gold["ability"], gold["cell"], tuple(choices)))
+    return voted
+
+
+def test_every_figure_follows_from_the_raw_answers(cast, copy):
+    run = asked(cast, copy, "random", "first-option", "majority")
+    held = {row["name"]: row["tombench"] for row in report_of(run)["entrants"]}
+    for model, figures in held.items():
+        expected = official_accuracies(votes_of(run, model))
+        for reading in ("official", "repaired"):
+            overall = figures[reading]["overall"]
+            assert float(overall["accuracy"]) == pytest.approx(expected.overall.value, abs=1e-6)
+            told = figures["analyses"][reading]["facets"]["ability"]
+            assert {name: one["n"] for name, one in told.items()} == {
+                name.strip(): one.items for name, one in expected.abilities.items()
+            }
+            for name, one in expected.abilities.items():
+                assert told[name.strip()]["value"] == pytest.approx(one.value)
+        spread = figures["analyses"]["repaired"]["repetitions"]
+        assert spread["repetitions"] == 3 and spread["lowest"] <= spread["mean"] <= spread["highest"]
+    assert held["majority"]["analyses"]["repaired"]["repetitions"]["agreement"] == 1.0  # the order does not move it
+
+
+def test_its_pages_are_read_in_the_browser(cast, copy, client):
+    run = asked(cast, copy, "random", "majority")
+    client.force_login(cast.alice)
+    slug, place = cast.project.slug, RunItem.objects.filter(entrant__run=run, repetition=1).first()
+    item = client.get(reverse("benchmark:run_item", args=[slug, run.uid, place.pk])).content.decode()
+    assert "Repetition 2" in item and "try 2" in item and place.sample.content["question"][:20] in item
+    board = client.get(reverse("benchmark:leaderboard", args=[slug])).content.decode()
+    assert "ToMBench on ToMBench (English and Chinese)" in board and "Questions" in board
+    report = client.get(reverse("benchmark:run_report", args=[slug, run.uid])).content.decode()
+    assert "Accuracy by ability" in report and "Single repetitions" in report and "tombench-1" in report
+
+
+def test_what_cannot_be_is_refused_in_one_sentence(cast, copy, tmp_path):
+    endpoint = make_endpoint("random", provider="baseline", model="random")
+    held = {"dataset": copy, "endpoints": [endpoint], "prompt_set": "tombench-1"}
+    for plan, sentence in (
+        ({"stages": ["label"], "suite": "tombench"}, "expected some of answer"),
+        ({"stages": ["answer"], "suite": "tombench", "options": {"method": "loud"}}, "expected direct or cot"),
+        ({"stages": ["answer"], "suite": "tombench", "options": {"tone": 1}}, "it has: method"),
+        ({"stages": ["answer"], "suite": "tombench", "form": "structured"}, "free text alone"),
+        ({"stages": ["answer"], "suite": "tombench", "repetitions": 0}, "expected 1 to 100"),
+        ({"stages": ["label"], "suite": "omnitom"}, "needs a version of the project's own gold"),
+    ):
+        with pytest.raises(RunRefused, match=sentence):
+            check(Plan(**held, **plan))
+    with pytest.raises(BadImport, match="is missing"):
+        import_benchmark(by=None, project=cast.project, suite=suite_named("tombench"), folder=tmp_path, options={})
+    with pytest.raises(BadImport, match="expected both or en or zh"):
+        import_benchmark(
+            by=None, project=cast.project, suite=suite_named("tombench"), folder=tmp_path, options={"languages": "fr"}
+        )
