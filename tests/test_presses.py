@@ -60,6 +60,7 @@ BY_NATURE = {
     "annotation:release": "releases one seat, which then is none",
     "annotation:proposition_edit": "a row that was reworded or taken out is no longer there",
     "annotation:draft": "one draft of a story and an expert, overwritten",
+    "benchmark:import_copy": "the same samples are the same version",
     "annotation:save_votes": "the same service as the API's, with a key of the page's for each change",
     "annotation:file_case": "sets or takes away a mark",
     "annotation:discard_suggestions": "discards",

@@ -20,6 +20,7 @@ from benchmark.services.provenance import spec_of
 from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT
 from benchmark.suites.omnitom.records import record_of
 from benchmark.suites.omnitom.steps import JUDGE, judge_request
+from benchmark.suites.omnitom.suite import SUITE
 from core.bulk import insert_rows, update_rows
 from judge.domain.contrast import Pair, Row, contrast_calls
 from judge.domain.self_test import rates, told
@@ -89,7 +90,7 @@ def draft_run(test: JudgeTest) -> Run:
     """The run that asks as the test's judge is asked; it is not saved."""
     return Run(
         project=test.project, dataset=test.dataset, form=test.form, level=test.params["level"], prompt_set=test.prompt_set,
-        judge=test.judge, params=test.params,
+        judge=test.judge, params=test.params, suite=SUITE.name,
     )  # fmt: skip
 
 

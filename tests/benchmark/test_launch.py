@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from decimal import Decimal
 
 import pytest
@@ -227,7 +228,9 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
     chosen = [models["majority"], models["random"]]
     asked = ASKED | {"dataset": "2", "endpoints": ["majority", "random"], "stages": ["label"]}
     plan = plan_for(gold, *chosen, stages=["label"])
-    stories = list(gold.samples.all()) * 3
+    stories = [copy(one) for one in list(gold.samples.all()) * 3]
+    for at, one in enumerate(stories):
+        one.cluster = f"story {at}"
     categories = len({one.category for one in stories})
     (before,) = estimates.can_show(plan, stories)
     tests = 1 + categories if categories > 1 else 1
@@ -253,6 +256,7 @@ def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models)
     )  # fmt: skip
     for number in range(895):
         one.pk, one.dataset, one.number, one.position = None, many, 1000 + number, number
+        one.key = one.cluster = str(one.number)
         one.save(force_insert=True)
     chosen = [make_endpoint(f"m{at}", price_input=1, price_output=4) for at in range(20)]
     plan = plan_for(many, *chosen, judge=models["lexical-judge"])

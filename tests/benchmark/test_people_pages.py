@@ -104,5 +104,5 @@ def test_who_still_labels_the_story_does_not_see_its_gold(world, client, monkeyp
     client.force_login(world.esi)
     address = f"{world.base}/runs/{world.run.uid}/people/p1/2/"
     assert client.get(address).status_code == 200
-    monkeypatch.setattr("benchmark.access.closed_to", lambda access: frozenset({2}))
+    monkeypatch.setattr("benchmark.access.closed_to", lambda access, suite="": frozenset({2}))
     assert client.get(address).status_code == 403

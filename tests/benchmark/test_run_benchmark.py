@@ -181,7 +181,7 @@ def test_the_sample_project(db):
 def test_an_unknown_suite_and_missing_arguments_are_one_sentence_too(db):
     for arguments, said in (
         (("--suite", "foo"), "Argument --suite: invalid choice: 'foo'"),
-        (("--suite", "omnitom"), "The following arguments are required: --project, --stage, --endpoint"),
+        (("--suite", "omnitom"), "The following arguments are required: --project, --endpoint"),
     ):
         with pytest.raises(CommandError) as caught:
             call_command("run_benchmark", *arguments)

@@ -34,7 +34,7 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
         for stage in (name for name, found in stages.items() if name != "reason" and found):
             for name, value in stages[stage]["overall"].items():
                 if isinstance(value, str | int | float):
-                    command.stdout.write(f"{reading:10}{stage:<10}{name:24}{_short(value):>12}")
+                    command.stdout.write(f"{reading:10}{stage:<7} {name:24}{_short(value):>12}")
 
 
 def _short(value: str | int | float) -> str:
