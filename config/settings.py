@@ -30,7 +30,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
-    "config.apps.StaticFiles",
+    "django.contrib.staticfiles",
     "django.contrib.humanize",
     "rest_framework",
     "rest_framework.authtoken",  # a migration of annotation takes its tokens over
