@@ -128,12 +128,6 @@ function closePanel() {
 $("panel-close").addEventListener("click", closePanel);
 
 // --- answers -------------------------------------------------------------------------------------------------------------
-// The server answers 409 and 422 with the cell and its sentence: they are shown like any other answer.
-document.addEventListener("htmx:beforeSwap", (event) => {
-  if (![409, 422].includes(event.detail.xhr.status)) return;
-  event.detail.shouldSwap = true;
-  event.detail.isError = false;
-});
 // What is typed while an answer is on its way is carried over into the new cell.
 let draft = null;
 document.addEventListener("htmx:beforeSwap", (event) => {

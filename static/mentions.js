@@ -15,7 +15,7 @@ function find(node, name) {
 
 // "Old Mr. Varga" is sought whole, then by ever fewer of its first words. The world is nobody.
 export function mark(node, actor) {
-  if (!window.CSS?.highlights || !node) return 0;
+  if (!window.CSS?.highlights || !node) return;
   const words = actor.trim().split(/\s+/);
   let ranges = [];
   if (actor.trim().toLowerCase() !== "world") {
@@ -25,5 +25,4 @@ export function mark(node, actor) {
     }
   }
   CSS.highlights.set("actor", new Highlight(...ranges));
-  return ranges.length;
 }

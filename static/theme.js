@@ -48,7 +48,6 @@
     if (event.key === "Escape") {
       const open = document.querySelector("details.menu[open]");
       if (open) { open.open = false; open.querySelector("summary").focus(); }
-      else if (event.target.closest?.(".drawer[tabindex]")) closeDrawer(event.target.closest(".drawer"));
       return;
     }
     if (!menu || !["ArrowDown", "ArrowUp", "Home", "End"].includes(event.key)) return;
@@ -60,17 +59,6 @@
     const next = step ? (at < 0 && step < 0 ? items.length - 1 : at + step) : event.key === "Home" ? 0 : items.length - 1;
     items[(next + items.length) % items.length]?.focus();
   });
-
-  // --- dialogs and drawers ---
-  const closeDrawer = (drawer) => {
-    drawer.hidden = true;
-    document.querySelector(`[data-drawer="${drawer.id}"]`)?.focus();
-  };
-  const openDrawer = (drawer) => {
-    drawer.hidden = false;
-    drawer.tabIndex = -1;
-    drawer.focus();
-  };
 
   // --- toasts: also from the server, by the header HX-Trigger: {"toast": {"text": "…", "level": "success"}} ---
   const toasted = (text) => all(".toasts > .callout").find((item) => item.textContent === text);
@@ -106,8 +94,6 @@
     if (hit("[data-theme-choice]")) choose(hit("[data-theme-choice]").dataset.themeChoice);
     if (hit("[data-dialog]")) document.getElementById(hit("[data-dialog]").dataset.dialog).showModal();
     if (hit("[data-dialog-close]")) hit("dialog").close();
-    if (hit("[data-drawer]")) openDrawer(document.getElementById(hit("[data-drawer]").dataset.drawer));
-    if (hit("[data-drawer-close]")) closeDrawer(hit(".drawer"));
     if (hit("[data-dismiss]")) hit(".callout").remove();
     if (hit("[data-copy]")) copy(hit("[data-copy]"));
   });

@@ -6,7 +6,7 @@ const LONGEST_WAIT = 8000;
 const DEADLINE = 20000;
 const PATIENCE_WITH_OTHER_TAB = 5000; // then this tab sends what the other one, which may have crashed, has not
 
-export class Trouble extends Error {
+class Trouble extends Error {
   // kind: "offline" (no answer, or not one of ours), "login", "gone" (no longer assigned), "other" (another person is logged in)
   constructor(kind, message = kind) {
     super(message);
