@@ -1,0 +1,180 @@
+"""Everything that an installation prints of its datasets and runs, as JSON; written for the code of before and of now alike."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from dataclasses import asdict
+from itertools import pairwise, product
+from typing import Any
+
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from annotation.models import User
+from benchmark.management.commands._runs import told
+from benchmark.models import Dataset, Form, Run, SharedReport
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.downloads import has_official_output, output_files, score_lines, table_file, zipped
+from benchmark.services.watching import standings
+
+SLUG = "before"
+
+
+def printed(*args: Any) -> Any:
+    """What a command prints with --json; what it refuses, as {"refused": its sentence}."""
+    out = io.StringIO()
+    try:
+        call_command(*map(str, args), "--json", stdout=out, stderr=io.StringIO())
+    except CommandError as error:
+        return {"refused": str(error)}
+    return json.loads(out.getvalue())
+
+
+def as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value, default=str))
+
+
+def figures() -> dict[str, Any]:
+    """By name: what each command and page says of the project `before`."""
+    runs = list(Run.objects.order_by("id"))
+    client = Client()
+    client.force_login(User.objects.get(username="alice"))
+    return as_json({
+        "datasets": [_dataset(one) for one in Dataset.objects.order_by("version")],
+        "frozen again": printed("freeze_gold", "--project", SLUG),
+        "agreement": printed("agreement", "--project", SLUG),
+        "boards": dict(_boards(runs)),
+        "compared": dict(_compared(runs)),
+        "runs": {run.title: _run(run, client) for run in runs},
+        "shared": {one.title: _shared(one, client) for one in SharedReport.objects.order_by("id")},
+    })  # fmt: skip
+
+
+def _dataset(dataset: Dataset) -> dict[str, Any]:
+    held = dataset.samples if hasattr(dataset, "samples") else dataset.stories
+    names = ("number", "category", "split", "story_id", "position", "methods", "votes", "adjudications", "digest")
+    own = (
+        "uid",
+        "version",
+        "digest",
+        "stories_count",
+        "propositions_count",
+        "left_out",
+        "methods",
+        "note",
+        "created_at",
+    )
+    rows = [{name: getattr(one, name) for name in names} | {"record": one.record} for one in held.order_by("position")]
+    return {name: getattr(dataset, name) for name in own} | {"rows": rows}
+
+
+def _boards(runs: list[Run]):
+    parts = ("calibration", *(f"run:{run.uid}" for run in runs if run.params["limit"] or run.params["split"]))
+    for version, form in product(Dataset.objects.order_by("version").values_list("version", flat=True), Form.values):
+        asked = ("leaderboard", "--project", SLUG, "--dataset", version, "--form", form)
+        for more in ((), ("--all-runs",), *(("--split", one) for one in parts)):
+            yield " ".join(map(str, asked[3:] + more)), printed(*asked, *more)
+
+
+STAGES = {"extract": "judge", "label": "label"}
+"""What `compare_models` calls a stage, and the places that its scores come from."""
+
+
+def _compared(runs: list[Run]):
+    """Of each dataset and form, each model that has scores of the stage with the next and with the first."""
+    entrants = [one for run in runs for one in run.entrants.all()]
+    kinds = dict.fromkeys((run.dataset_id, run.form) for run in runs)
+    for (dataset, form), (stage, places) in product(kinds, STAGES.items()):
+        alike = [one for one in entrants if (one.run.dataset_id, one.run.form) == (dataset, form)]
+        models = [one for one in alike if one.items.filter(stage=places).exists()]
+        pairs = [*pairwise(models), *((models[0], one) for one in models[2:])]
+        for (one, other), reading in product(pairs, ("official", "repaired")):
+            chosen = ("--model", one.name, "--other-model", other.name, "--stage", stage, "--reading", reading)
+            told = printed("compare_models", one.run.uid, other.run.uid, *chosen)
+            yield " ".join((one.run.uid, other.run.uid, *chosen)), told
+
+
+def _of_annotator(run: Run) -> list[list[str]]:
+    """What Bob may see, who has work left: the scores without those of the stories that he still labels."""
+    client = Client()
+    client.force_login(User.objects.get(username="bob"))
+    return _cells(b"".join(client.get(f"/p/{SLUG}/runs/{run.uid}/scores.csv")))
+
+
+def _cells(data: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(data.decode())))
+
+
+def _run(run: Run, client: Client) -> dict[str, Any]:
+    document = document_of(run)
+    return {
+        "told": told(run, scores=True),
+        "document": document,
+        "standings": [asdict(one) for one in standings(run, now=run.created_at)],
+        "scores.csv": list(csv.reader(score_lines(run))),
+        "scores of an annotator": _of_annotator(run),
+        "tables": {name: _cells(table_file(table(), "csv")) for name, table in tables_of(document).items()},
+        "output": {one.name: _output(one) for one in run.entrants.all()} if has_official_output(run) else {},
+        "places": [_place(one) for entrant in run.entrants.all() for one in entrant.items.order_by("id")],
+        "judge test": _judge_test(run),
+        "items": _items(client, f"/p/{SLUG}/runs/{run.uid}/items/"),
+    }
+
+
+def _output(entrant) -> dict[str, Any]:
+    """The files of its official output by name; lines of JSON as values, whose keys PostgreSQL keeps in no order."""
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(zipped(output_files(entrant)))))
+    held = {name: archive.read(name).decode() for name in archive.namelist()}
+    return {
+        name: [json.loads(line) for line in text.splitlines()] if name.endswith(".jsonl") else text
+        for name, text in held.items()
+    }
+
+
+READ = ("stage", "call_id", "official", "repaired", "score", "repaired_score", "unusable", "unjudged")
+
+
+def _place(place) -> dict[str, Any]:
+    sample = place.sample if hasattr(place, "sample") else place.story
+    return {name: getattr(place, name) for name in ("id", "entrant_id", *READ)} | {"number": sample.number}
+
+
+def _judge_test(run: Run) -> list[dict[str, Any]]:
+    tests = run.project.judge_tests.filter(judge=run.judge).order_by("id") if run.judge else ()
+    return [
+        {"version": test.version, "pairs": [[one.pk, one.pairs, one.counts, one.call_id] for one in test.items.all()]}
+        for test in tests
+    ]
+
+
+def _shared(report: SharedReport, client: Client) -> dict[str, Any]:
+    address = f"/p/{SLUG}/results/reports/{report.uid}/"
+    document = client.get(address).context["document"]
+    return {
+        "kept": report.figures,
+        "document": document,
+        "tables": {
+            name: _cells(client.get(f"{address}tables/{name}.csv").content)
+            for name in (tables_of(document) if document["kind"] == "run" else ("differences", "stories"))
+        },
+        "places": [_place(one) | {"state": one.state, "problem": one.problem} for one in report.items.order_by("id")],
+        "items": [
+            _items(client, f"{address}items/?model={one}")
+            for one in report.items.order_by("entrant").values_list("entrant", flat=True).distinct()
+        ],
+        "answers": [
+            client.get(f"{address}items/{one.pk}/answer/").content.decode()
+            for one in report.items.filter(call__isnull=False).order_by("id")
+        ],
+    }
+
+
+def _items(client: Client, address: str) -> list[list[Any]]:
+    """The rows of the page of items."""
+    return [
+        [row["place"].pk, row["state"], row["place"].stage, row["place"].score, row["place"].repaired_score]
+        for row in client.get(address).context["rows"]
+    ]

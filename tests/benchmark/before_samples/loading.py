@@ -1,0 +1,71 @@
+"""Brings `installation.json.xz` into the test's database as it was then, and up to now by the migrations."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.core.management.color import no_style
+from django.db import connection, models, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.utils.dateparse import parse_datetime
+
+FILE = Path(__file__).parent / "installation.json.xz"
+KEPT = {"django_migrations", "django_content_type", "auth_permission"}
+
+
+@cache
+def installation() -> dict[str, Any]:
+    """{"migrations", "rows", "figures", "afterwards"}; nobody may change it."""
+    return json.loads(lzma.decompress(FILE.read_bytes()))
+
+
+def upgrade() -> None:
+    """Leave the installation migrated to now in a database that was empty; the schema is that of now also where anything fails."""
+    newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
+    then = [*installation()["migrations"].items()]
+    try:
+        MigrationExecutor(connection).migrate(then)
+        _load(MigrationExecutor(connection).loader.project_state(then).apps)
+        MigrationExecutor(connection).migrate(newest)
+    except BaseException:
+        _empty()
+        MigrationExecutor(connection).migrate(newest)
+        raise
+
+
+def _load(apps) -> None:
+    """Foreign keys are checked at the commit, so the order of tables does not matter."""
+    held = {model._meta.db_table: model for model in apps.get_models(include_auto_created=True)}
+    with transaction.atomic(), connection.cursor() as cursor:
+        for table, found in installation()["rows"].items():
+            fields = {field.column: field for field in held[table]._meta.concrete_fields}
+            columns = [fields[name] for name in found["columns"]]
+            rows = [[_stored(*one) for one in zip(columns, row, strict=True)] for row in found["rows"]]
+            names, places = ", ".join(map(_quoted, found["columns"])), ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"INSERT INTO {_quoted(table)} ({names}) VALUES ({places})", rows)
+        for statement in connection.ops.sequence_reset_sql(no_style(), list(held.values())):
+            cursor.execute(statement)
+
+
+def _stored(field: models.Field, value: Any) -> Any:
+    """As this database takes it."""
+    if value is None or isinstance(field, models.JSONField):  # JSON is text here and there
+        return value
+    if isinstance(field, models.DateTimeField):
+        return connection.ops.adapt_datetimefield_value(parse_datetime(value))
+    return field.get_db_prep_save(field.to_python(value), connection)
+
+
+def _empty() -> None:
+    tables = sorted(set(connection.introspection.table_names()) - KEPT)
+    with transaction.atomic(), connection.cursor() as cursor:
+        for table in tables:
+            cursor.execute(f"DELETE FROM {_quoted(table)}")
+
+
+def _quoted(name: str) -> str:
+    return connection.ops.quote_name(name)

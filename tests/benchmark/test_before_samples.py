@@ -1,0 +1,88 @@
+"""Runs, datasets and leaderboards made before stories became samples: they migrate, and are the same afterwards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from benchmark.models import Dataset, RunReport
+from core.made_by import made_by
+from tests.benchmark.before_samples.afterwards import afterwards
+from tests.benchmark.before_samples.figures import figures
+from tests.benchmark.before_samples.loading import installation, upgrade
+from tests.benchmark.before_samples.world import SCRIPTED
+from tests.copies import copied
+from workers.models import Call, Job
+from workers.providers.scripted.backend import FUNCTIONS
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("before samples")]
+
+NEW = {
+    "suite": "standings of a run name its suite since there are several",
+}
+"""Keys that only today's figures have, and why."""
+KEPT = {"datasets", "kept", "places", "answers", "output"}
+"""What was frozen or asked is the same to the letter; of sentences elsewhere the numbers are, and their wording may be bettered."""
+
+
+@pytest.fixture(autouse=True)
+def upgraded(transactional_db, monkeypatch) -> None:
+    for name, function in SCRIPTED.items():
+        monkeypatch.setitem(FUNCTIONS, name, function)
+    copied("before samples", upgrade)
+
+
+def changes(then: Any, now: Any, at: tuple = ()) -> Iterator[tuple[tuple, Any, Any]]:
+    """(path, what was, what is) of everything that is not the same."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in sorted({*then, *now} - (NEW.keys() - then.keys())):
+            yield from changes(then.get(key, "absent"), now.get(key, "absent"), (*at, key))
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        for place, (one, other) in enumerate(zip(then, now, strict=True)):
+            yield from changes(one, other, (*at, place))
+    elif then != now and (KEPT & {*at} or figures_in(then) != figures_in(now)):
+        yield at, then, now
+
+
+def figures_in(value: Any) -> Any:
+    """The numbers of a sentence; anything else as it is."""
+    is_sentence = isinstance(value, str) and len(value.split()) > 3
+    return re.findall(r"\d+(?:[.,]\d+)*", value) if is_sentence else value
+
+
+def test_every_figure_is_the_same():
+    held = dict(RunReport.objects.values_list("run", "figures__version"))
+    now = figures()
+    assert list(changes(installation()["figures"], now)) == []
+    anew = RunReport.objects.filter(run__in=held)  # else they would be those that the code of before has left there
+    assert len(held) == 8 and {one.figures["version"] for one in anew} == {made_by()} and made_by() not in held.values()
+
+
+def test_work_goes_on_and_no_answer_is_asked_for_again():
+    now = afterwards()
+    assert list(changes(installation()["afterwards"], now)) == []
+    made = [one["calls"]["made"] for one in (*now["again"].values(), now["extended"], now["judged anew"])]
+    assert made == [0] * 10 and now["calls"][0] == now["calls"][1] == len(
+        installation()["rows"]["workers_call"]["rows"]
+    )
+
+
+@pytest.mark.parametrize("model", [Job, Call])
+def test_work_on_runs_is_called_evaluation(model):
+    held = installation()["rows"][model._meta.db_table]
+    at = {name: held["columns"].index(name) for name in ("id", "purpose")}
+    then = {row[at["id"]]: row[at["purpose"]] for row in held["rows"]}
+    assert {"omnitom"} < set(then.values())
+    renamed = {pk: "evaluation" if purpose == "omnitom" else purpose for pk, purpose in then.items()}
+    assert dict(model.objects.values_list("pk", "purpose")) == renamed
+
+
+def test_samples_are_named_and_clustered_by_their_stories():
+    for dataset in Dataset.objects.all():
+        assert (dataset.suite, dataset.origin) == ("", {})
+        for one in dataset.samples.all():
+            assert (one.key, one.cluster, one.group) == (str(one.number), str(one.number), "")
+            assert ([*one.content], [*one.gold]) == (["story"], ["beliefs"])  # their values are compared as records
