@@ -189,6 +189,13 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
     )
     max_tokens = forms.IntegerField(min_value=1, max_value=MOST_TOKENS, initial=6000, label="Longest answer in tokens")
     seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=1)
+    repetitions = forms.IntegerField(
+        required=False, min_value=1, max_value=MOST_REPETITIONS, initial=1, label="Times everything is asked",
+        help_text="Each is a call of its own.",
+    )  # fmt: skip
+    temperature = forms.FloatField(
+        required=False, min_value=0, max_value=2, label="Temperature", help_text="Empty takes 0, as published."
+    )
     title = forms.CharField(required=False, max_length=200, label="Name of the run")
 
     def __init__(self, data=None, *, project: Project, initial: dict | None = None) -> None:
@@ -209,9 +216,10 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
         held = self.cleaned_data
         same = (
             "dataset", "stages", "judge", "level", "form", "prompt_set", "judge_level", "shots", "examples", "with_story", "self_test", "split",
-            "category", "max_tokens", "seed", "budget", "batch", "title",
+            "category", "max_tokens", "seed", "budget", "batch", "title", "temperature",
         )  # fmt: skip
         asked = {name: held[name] for name in same} | {"examples_from": held["examples_from"] or SAMPLE}
+        asked["repetitions"] = held["repetitions"] or 1
         if Stage.JUDGE not in held["stages"]:
             asked["judge"] = None
         return Plan(endpoints=list(held["endpoints"]), limit=held["limit"] or 0, **asked)

@@ -43,6 +43,10 @@ def _prompts(run: Run, stage: str) -> list[str]:
         f"{asked.prompt_set}, level {asked.level}",
         [asked.prompt_set, asked.level, asked.spec.get("prompts", {}).get(stage)],
     )
+    repeated = {name: value for name, value in asking_told(asked).items()}
+    if repeated:
+        told += "".join(f", {name} {value}" for name, value in repeated.items())
+        held += [repeated]
     if count := wanted_by(asked, stage):
         source = asked.params.get("examples_from", "")
         told += f", {count} example{'s' if count > 1 else ''} from {SOURCES.get(source, source)}"
@@ -61,12 +65,18 @@ def _own_prompts(run: Run, stage: str) -> list[str]:
 def settings_told(run: Run) -> dict[str, str]:
     """By name in words: the options of the run's suite, repetitions and temperature where there are any."""
     if suite_named(run.suite).protocol:
-        return {}
+        return asking_told(run)
     labels = {one.name: one for one in suite_named(run.suite).settings}
     chosen = {
         labels[name].label.lower(): str(dict(labels[name].choices).get(value, value))
         for name, value in options_of(run).items()
     }
+    return chosen | asking_told(run)
+
+
+def asking_told(run: Run) -> dict[str, str]:
+    """How often everything was asked, and at which temperature, where that is not once and the suite's own."""
+    chosen: dict[str, str] = {}
     if (turns := run.params.get("repetitions", 1)) > 1:
         chosen["repetitions"] = str(turns)
     if (temperature := run.params.get("temperature")) is not None:

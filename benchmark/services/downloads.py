@@ -29,7 +29,7 @@ def table_file(table: Table, suffix: str) -> bytes:
 
 
 SCORE_COLUMNS = (
-    "model", "stage", "story_id", "story_category", "official", "repaired", "unusable", "state", "rows_not_judged",
+    "model", "stage", "story_id", "story_category", "official", "repaired", "unusable", "state", "rows_not_judged", "repetition",
 )  # fmt: skip
 
 
@@ -41,10 +41,13 @@ def score_lines(run: Run, closed: Set[int] = frozenset()) -> Iterator[str]:
     `closed` say that they are withheld, and nothing else."""
     writer = csv.writer(Echo())
     yield writer.writerow(SCORE_COLUMNS)
-    rows = RunItem.objects.filter(entrant__run=run).order_by("entrant__position", "stage", "sample__position")
+    rows = RunItem.objects.filter(entrant__run=run).order_by(
+        "entrant__position", "stage", "repetition", "sample__position"
+    )
     held = rows.values_list(
         "entrant__name",
         "stage",
+        "repetition",
         "sample__number",
         "sample__category",
         "score",
@@ -53,13 +56,25 @@ def score_lines(run: Run, closed: Set[int] = frozenset()) -> Iterator[str]:
         "item__state",
         "unjudged",
     )
-    for name, stage, number, category, score, repaired, unusable, state, unjudged in held.iterator(chunk_size=2000):
+    for name, stage, turn, number, category, score, repaired, unusable, state, unjudged in held.iterator(
+        chunk_size=2000
+    ):
         if number in closed:
-            yield writer.writerow([defused(name), stage, number, defused(category), "", "", "", WITHHELD, ""])
+            yield writer.writerow([defused(name), stage, number, defused(category), "", "", "", WITHHELD, "", turn + 1])
             continue
         figures = ("" if one is None else repr(one) for one in (score, repaired))
         yield writer.writerow(
-            [defused(name), stage, number, defused(category), *figures, defused(unusable), state or "done", unjudged]
+            [
+                defused(name),
+                stage,
+                number,
+                defused(category),
+                *figures,
+                defused(unusable),
+                state or "done",
+                unjudged,
+                turn + 1,
+            ]
         )
 
 
@@ -101,9 +116,9 @@ def has_official_output(run: Run) -> bool:
 
 def output_files(entrant: Entrant) -> Iterator[File]:
     """What the released runner would have left behind for this model: manifest, raw and csv folders, metrics; with the dataset
-    that the manifest names."""
+    that the manifest names. Of a run that asked everything several times, the first."""
     run = entrant.run
-    places = RunItem.objects.filter(entrant=entrant, stage__in=LAUNCHED)
+    places = RunItem.objects.filter(entrant=entrant, stage__in=LAUNCHED, repetition=0)
     stories = list(
         run.dataset.samples.filter(pk__in=places.values("sample"))
         .order_by("position")

@@ -35,7 +35,8 @@ HOPELESS = (REFUSED, JUDGE_NOT_STRUCTURED, NOT_WHOLE)
 
 def with_gaps(run: Run) -> QuerySet[RunItem]:
     """The judgements that a follow-up can still be asked for."""
-    asked = RunItem.objects.filter(entrant=OuterRef("entrant"), sample=OuterRef("sample"), stage=Stage.FOLLOW_UP)
+    same = {name: OuterRef(name) for name in ("entrant", "sample", "repetition")}
+    asked = RunItem.objects.filter(**same, stage=Stage.FOLLOW_UP)
     held = RunItem.objects.filter(entrant__run=run, stage=Stage.JUDGE, call__isnull=False, unjudged__gt=0)
     return held.filter(~Q(unusable__in=HOPELESS), ~Exists(asked)).order_by("entrant__position", "id")
 
@@ -66,7 +67,7 @@ def estimate_of_follow_ups(run: Run) -> Estimate:
 
 
 def _size(place: RunItem, texts) -> Size:
-    asked = RunItem(entrant=place.entrant, sample=place.sample, stage=Stage.FOLLOW_UP)
+    asked = RunItem(entrant=place.entrant, sample=place.sample, stage=Stage.FOLLOW_UP, repetition=place.repetition)
     question = request_for(asked, {**texts, Stage.JUDGE: place.call.answer})
     size = Extent() if isinstance(question, str) else extent_of(question)
     return Size(size, Extent(CHARACTERS_A_ROW * place.unjudged))
@@ -84,7 +85,7 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
         raise RunRefused("The run was cancelled; run it again instead.")
     if run.judge and not run.judge.active:
         raise RunRefused(f"The endpoint {run.judge.name} is switched off.")
-    places = list(with_gaps(run).values_list("entrant_id", "sample_id"))
+    places = list(with_gaps(run).values_list("entrant_id", "sample_id", "repetition"))
     if not places:
         raise RunRefused(NOTHING)
     insert_rows(RunItem, _NEW, [(*place, Stage.FOLLOW_UP, "") for place in places])
@@ -97,7 +98,7 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     return len(places)
 
 
-_NEW = ("entrant", "sample", "stage", "unusable")
+_NEW = ("entrant", "sample", "repetition", "stage", "unusable")
 
 
 def _waiting(run: Run) -> Sequence[RunItem]:

@@ -102,7 +102,8 @@ def _at_stage(stage: str, problem: str) -> Q:
 
 def _unjudged(places: QuerySet[RunItem], held: QuerySet[RunItem]) -> QuerySet[RunItem]:
     """Judgements that are missing or cannot be used although the extraction can."""
-    same = held.filter(entrant=OuterRef("entrant"), sample=OuterRef("sample"), stage=Stage.EXTRACT)
+    same = {name: OuterRef(name) for name in ("entrant", "sample", "repetition")}
+    same = held.filter(**same, stage=Stage.EXTRACT)
     return places.filter(PROBLEMS["missing"], ~Exists(same.exclude(unusable="")), stage=Stage.JUDGE)
 
 

@@ -22,7 +22,8 @@ from workers.providers.errors import BackendError
 from workers.services.planning import key_of
 
 _AT_ONCE = 800
-Answers = dict[int, str]
+Answers = dict[tuple[int, int], str]
+"""By (dataset sample id, repetition)."""
 
 
 def known_answers(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[tuple[int, str], Known]:
@@ -45,12 +46,13 @@ def known_answers(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[
             held = seeker.answers(part)
         if part.stage == Stage.EXTRACT:
             extractions[part.model.pk] = held
-        found[part.model.pk, part.stage] = {(sample, 0) for sample in held}
+        found[part.model.pk, part.stage] = set(held)
     return found
 
 
 def _taken_over(plan: Plan, model: Endpoint) -> Answers:
-    return dict(extracted_by(plan.source, model).values_list("sample_id", "call__answer"))
+    held = extracted_by(plan.source, model).values_list("sample_id", "repetition", "call__answer")
+    return {(sample, turn): answer for sample, turn, answer in held}
 
 
 class _Seeker:
@@ -59,56 +61,62 @@ class _Seeker:
     def __init__(self, plan: Plan, stories: Sequence[DatasetSample]) -> None:
         self.draft = draft_of(plan, stories)
         self.prompts, self.repetitions = prompts_of(self.draft), plan.repetitions
-        self.requests: dict[tuple[str, int], Request] = {}
+        self.requests: dict[tuple[str, int, int], Request] = {}
 
     def answers(self, part: Part) -> Answers:
         if not _has_answers(part.asked):
             return {}
-        asked = {story.pk: self._once(story, part.stage) for story in part.stories}
+        turns = range(self.repetitions)
+        asked = {(story.pk, turn): self._once(story, part.stage, turn) for turn in turns for story in part.stories}
         return _found(part.asked, asked, texts=part.stage == Stage.EXTRACT)
 
-    def judgements(self, part: Part, extractions: Mapping[int, str]) -> Answers:
+    def judgements(self, part: Part, extractions: Answers) -> Answers:
         if not _has_answers(part.asked):
             return {}
-        held = [story for story in part.stories if story.pk in extractions]
-        asked = {story.pk: self._request(story, Stage.JUDGE, {Stage.EXTRACT: extractions[story.pk]}) for story in held}
+        stories = {story.pk: story for story in part.stories}
+        asked = {
+            (pk, turn): self._request(stories[pk], Stage.JUDGE, turn, {Stage.EXTRACT: text})
+            for (pk, turn), text in extractions.items()
+            if pk in stories
+        }
         return _found(part.asked, asked, texts=False)
 
     def repeated(self, part: Part) -> Known:
         """Of a suite without a protocol; nothing where an earlier answer is needed, which is not looked for."""
         if not _has_answers(part.asked) or suite_named(self.draft.suite).step(part.stage).needs:
             return set()
-        known: Known = set()
-        for turn in range(self.repetitions):
-            asked = {one.pk: stage_request(one, part.stage, self.draft, None, repetition=turn) for one in part.stories}
-            requests = {pk: request for pk, request in asked.items() if not isinstance(request, str)}
-            known |= {(sample, turn) for sample in _found(part.asked, requests, texts=False)}
-        return known
+        asked = {
+            (one.pk, turn): stage_request(one, part.stage, self.draft, None, repetition=turn)
+            for turn in range(self.repetitions)
+            for one in part.stories
+        }
+        requests = {place: request for place, request in asked.items() if not isinstance(request, str)}
+        return set(_found(part.asked, requests, texts=False))
 
     def tests(self, part: Part) -> Answers:
         calls = calls_of(self.draft.dataset, self.draft.params)
-        asked = {story.pk: test_request(story, pairs, self.draft) for story, pairs in calls}
+        asked = {(story.pk, 0): test_request(story, pairs, self.draft) for story, pairs in calls}
         return _found(part.asked, asked, texts=False) if _has_answers(part.asked) else {}
 
-    def _once(self, story: DatasetSample, stage: str) -> Request:
-        key = (stage, story.pk)
+    def _once(self, story: DatasetSample, stage: str, turn: int) -> Request:
+        key = (stage, story.pk, turn)
         if key not in self.requests:
-            self.requests[key] = self._request(story, stage)
+            self.requests[key] = self._request(story, stage, turn)
         return self.requests[key]
 
-    def _request(self, story: DatasetSample, stage: str, answers: Mapping[str, str] = NO_ANSWERS) -> Request:
-        return stage_request(story, stage, self.draft, self.prompts, answers)
+    def _request(self, story: DatasetSample, stage: str, turn: int, answers: Mapping[str, str] = NO_ANSWERS) -> Request:
+        return stage_request(story, stage, self.draft, self.prompts, answers, turn)
 
 
 def _has_answers(endpoint: Endpoint) -> bool:
     return Call.objects.filter(endpoint=endpoint, purpose__in=(PURPOSE, TESTS), state__in=COMPLETED).exists()
 
 
-def _found(endpoint: Endpoint, requests: Mapping[int, Request], *, texts: bool) -> Answers:
+def _found(endpoint: Endpoint, requests: Mapping[tuple[int, int], Request], *, texts: bool) -> Answers:
     backend = _backend(endpoint)
     if backend is None:
         return {}
-    stories: dict[str, list[int]] = {}
+    stories: dict[str, list[tuple[int, int]]] = {}
     for story, request in requests.items():
         stories.setdefault(_key(endpoint, backend, request), []).append(story)
     fields = ("key", "answer") if texts else ("key", "state")

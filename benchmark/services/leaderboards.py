@@ -16,7 +16,7 @@ from django.core.cache import cache
 
 from benchmark.domain.inference import Case, Cases, differs, leaderboard
 from benchmark.models import Run, Stage, StoryScores
-from benchmark.services.conditions import FIELDS, conditions_of, named, settings_told
+from benchmark.services.conditions import FIELDS, asking_told, conditions_of, named, settings_told
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_tests import summaries_of
 from benchmark.services.selections import Selection
@@ -51,6 +51,7 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
         return ({"prompts": run.prompt_set} if reads else {}) | settings_told(run) | {"seed": str(held.get("seed", 1))}
     found = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
     found["seed"] = str(held.get("seed", 1))
+    found |= asking_told(run) if reads else {}
     if reads and held.get("max_tokens"):
         found["longest answer"] = f"{held['max_tokens']:,} tokens"
     if reads and (shown := examples_told(run, group_named(stage).prompt)):

@@ -9,7 +9,7 @@ from django.db.models import Min
 
 from benchmark.models import Form, Run, RunItem, Stage
 from benchmark.services.asking import reads_prompts, settings_of
-from benchmark.services.conditions import settings_told
+from benchmark.services.conditions import asking_told, settings_told
 from benchmark.services.in_context import examples_told
 from benchmark.services.judge_test_tables import notes_of
 from benchmark.services.leaderboards import Entry
@@ -153,6 +153,7 @@ def methods_of(run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequenc
     told = [
         ("Data", _data(run, report)),
         ("Prompts", _prompts(run)),
+        *([("Asking", _asking(run))] if asking_told(run) else []),
         *([("Judge", _judge(run, stages["stage1"]))] if stages.get("stage1") else []),
         ("Scoring", _scoring(run, stages)),
         ("Uncertainty", _uncertainty(run, stages)),

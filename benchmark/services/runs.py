@@ -146,16 +146,18 @@ def _take_over(run: Run, entrant: Entrant, stories: Sequence[DatasetSample]) -> 
     """The source's extractions become this run's, call by call; each gets a place for its new judgement. One that was lost is lost
     here too, and its place says why."""
     held = ended_extractions(run.source, entrant.endpoint).values_list(
-        "sample_id", "call_id", "repaired", "unusable", "item__state"
+        "sample_id", "repetition", "call_id", "repaired", "unusable", "item__state"
     )
     read = {
-        story: (call, repaired, unusable if call else unusable or WITHOUT_CALL[state])
-        for story, call, repaired, unusable, state in held
+        (sample, turn): (call, repaired, unusable if call else unusable or WITHOUT_CALL[state])
+        for sample, turn, call, repaired, unusable, state in held
     }
-    mine = [story for story in stories if story.pk in read]
-    fields = ("entrant", "sample", "stage", "call", "repaired", "unusable")
-    insert_rows(RunItem, fields, [(entrant.pk, one.pk, Stage.EXTRACT, *read[one.pk]) for one in mine])
-    insert_rows(RunItem, _NEW, [(entrant.pk, one.pk, Stage.JUDGE, "", 0) for one in mine if read[one.pk][0]])
+    places = {story.pk: at for at, story in enumerate(stories)}
+    mine = sorted((key for key in read if key[0] in places), key=lambda key: (key[1], places[key[0]]))
+    fields = ("entrant", "stage", "sample", "repetition", "call", "repaired", "unusable")
+    insert_rows(RunItem, fields, [(entrant.pk, Stage.EXTRACT, *key, *read[key]) for key in mine])
+    judged = [(entrant.pk, sample, Stage.JUDGE, "", turn) for sample, turn in mine if read[sample, turn][0]]
+    insert_rows(RunItem, _NEW, judged)
 
 
 def add_work(*, run: Run, places: Sequence[RunItem], now: datetime) -> None:

@@ -15,7 +15,16 @@ from typing import Any
 from benchmark.domain.averaging import averages
 from benchmark.domain.estimating import StoryScore, report
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
-from benchmark.suites.story_scores import official_columns, repaired_columns, with_intervals
+from benchmark.suites.registry import group_named
+from benchmark.suites.story_scores import (
+    mean_columns,
+    official_columns,
+    official_figures,
+    repaired_columns,
+    repaired_figures,
+    scores_by_story,
+    with_intervals,
+)
 from core.statistics import RESAMPLES
 
 Shares = Mapping[str, float | None]
@@ -57,6 +66,49 @@ def with_columns(
 
 def _without_samples(figures: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in figures.items() if name != "stories"}
+
+
+def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
+    """What a group came to whose every question was asked several times: the mean over repetitions of each sample, with the analyses of the
+    first repetition and what single ones came to. `each` is what the repetitions came to."""
+    columns = {reading: mean_columns([one[1][reading] for one in each]) for reading in ("official", "repaired")}
+    first, rules = each[0][0], {"seed": seed, "resamples": RESAMPLES}
+    repaired, official = columns["repaired"], columns["official"]
+    if repaired is None:  # repetitions of different samples: one was extended, and not all have what is new yet
+        return each[0]
+    stories = set(repaired["stories"])
+    figures = first | {"repaired": repaired_figures(repaired, stories, group, **rules), "official": None}
+    if official and (whole := official_figures(official, stories, group)):
+        figures["official"] = with_intervals(whole, official, stories, group, **rules)
+    elif "reason" not in figures:
+        figures["reason"] = next((one[0]["reason"] for one in each if one[0].get("reason")), "")
+    figures["analyses"] = {
+        reading: first["analyses"][reading]
+        and first["analyses"][reading] | {"repetitions": _spread([one[1][reading] for one in each], group)}
+        for reading in columns
+    }
+    figures["analyses"] |= {} if figures["official"] else {"official": None}
+    return figures, columns
+
+
+def _spread(each: Sequence[Mapping[str, Any] | None], group: str) -> dict[str, float | int | None]:
+    share = group_named(group).score
+    values = [list(scores_by_story(one, share).values()) for one in each if one]
+    return spread_of(values)
+
+
+def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int | None]:
+    """What single repetitions came to, from the scores of each, sample by sample, None where a sample has none: {repetitions, mean, spread (the
+    standard deviation between them), lowest, highest, agreement (the share of samples with the same score in all)}; empty where nothing is known."""
+    means = [mean(known) for row in values if (known := [one for one in row if one is not None])]
+    if not means:
+        return {}
+    whole = [column for column in zip(*values, strict=True) if None not in column]
+    same = sum(len(set(column)) == 1 for column in whole) / len(whole) if whole else None
+    spread = stdev(means) if len(means) > 1 else None
+    return {
+        "repetitions": len(values), "mean": mean(means), "spread": spread, "lowest": min(means), "highest": max(means), "agreement": same,
+    }  # fmt: skip
 
 
 Scoring = Callable[[Sample, Sequence[Outcome]], SampleResult]
@@ -131,15 +183,7 @@ def _repeated(
     if len(turns) < 2:
         return {}
     values = [[_single(group, entered, sample, score, turn, reading) for sample, _ in held] for turn in turns]
-    means = [mean(known) for row in values if (known := [one for one in row if one is not None])]
-    if not means:
-        return {}
-    whole = [column for column in zip(*values, strict=True) if None not in column]
-    same = sum(len(set(column)) == 1 for column in whole) / len(whole) if whole else None
-    spread = stdev(means) if len(means) > 1 else None
-    return {
-        "repetitions": len(turns), "mean": mean(means), "spread": spread, "lowest": min(means), "highest": max(means), "agreement": same,
-    }  # fmt: skip
+    return spread_of(values)
 
 
 def _single(

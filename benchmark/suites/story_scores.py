@@ -140,3 +140,39 @@ def _score(columns: Columns, at: int, stage: str) -> StoryScore:
     return StoryScore(
         columns["categories"][at], worst, best, None if unusable else estimate, unusable, unjudged, cluster
     )
+
+
+def mean_columns(each: Sequence[Columns | None]) -> dict[str, Any] | None:
+    """The columns of several repetitions as one: of every story the mean of what is known, of worst and of best case. None where a repetition
+    has none, or they are of different stories."""
+    held = [one for one in each if one]
+    if len(held) < len(each) or any(one["stories"] != held[0]["stories"] for one in held):
+        return None
+    names = held[0]["values"]
+    values = {
+        name: [_mean_value(of) for of in zip(*(one["values"][name] for one in held), strict=True)] for name in names
+    }
+    found = dict(held[0]) | {"values": values}
+    if "unusable" in found:
+        found["unusable"] = {
+            story: why for story, why in held[0]["unusable"].items() if all(story in one["unusable"] for one in held)
+        }
+        unjudged = [one["unjudged"] for one in held]
+        stories = dict.fromkeys(story for one in unjudged for story in one)
+        found["unjudged"] = {
+            story: [sum(side) for side in zip(*(one.get(story, COMPLETE) for one in unjudged), strict=True)]
+            for story in stories
+        }
+    return found
+
+
+def _mean_value(values: Sequence[Any]) -> Any:
+    cases = [_cases(one) for one in values]
+    if any(worst is None for worst, _, _ in cases):
+        return None
+    known = [estimate for _, estimate, _ in cases if estimate is not None]
+    worst, best = (sum(case[end] for case in cases) / len(cases) for end in (0, 2))
+    if not known:
+        return [worst, best]
+    estimate = sum(known) / len(known)
+    return estimate if worst == best else [worst, min(best, max(worst, estimate)), best]

@@ -139,7 +139,8 @@ def _plan(project: Project, options: dict[str, Any]) -> Plan:
         dataset=source.dataset if source else dataset, endpoints=endpoints, stages=stages, judge=judge, source=source,
         budget=dollars(options["budget"]), with_story=not options["without_story"],
         self_test=not options["no_self_test"], **_fields(options, source),
-        **{name: options[name] for name in ("split", "category", "limit", "seed", "batch", "title")},
+        repetitions=1 if options["repetitions"] is None else options["repetitions"],
+        **{name: options[name] for name in ("split", "category", "limit", "seed", "batch", "title", "temperature")},
     )  # fmt: skip
     check_examples(options["examples"], "examples", plan.level, "level")
     check_examples(options["shots"], "shots", plan.judge_level, "judge's level")

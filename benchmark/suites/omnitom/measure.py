@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmark.suites.contract import Entered, Measured, Outcome, Sample
-from benchmark.suites.measuring import with_columns
+from benchmark.suites.measuring import over_repetitions, with_columns
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
 from benchmark.suites.omnitom.counted_rows import unread
 from benchmark.suites.omnitom.item_readings import stage1_of, stage2_of
@@ -50,8 +50,20 @@ class Results:
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
-    """Both stages of one model."""
-    return measured(results_of(entered), int(entered.settings.get("seed", 1)))
+    """Both stages of one model; of one that was asked several times, the mean over repetitions."""
+    seed = int(entered.settings.get("seed", 1))
+    turns = sorted({one.repetition for outcomes in entered.outcomes.values() for one in outcomes})
+    if len(turns) < 2:
+        return measured(results_of(entered), seed)
+    each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
+    held = {stage: [one[stage] for one in each if one[stage]] for stage in FIGURES.values()}
+    return {stage: over_repetitions(of, stage, seed) if of else None for stage, of in held.items()}
+
+
+def _turn(entered: Entered, turn: int) -> Entered:
+    """One repetition alone."""
+    outcomes = {key: [one for one in held if one.repetition == turn] for key, held in entered.outcomes.items()}
+    return replace(entered, outcomes=outcomes)
 
 
 def results_of(entered: Entered) -> Results:
@@ -254,7 +266,11 @@ def own_figures(official: Sequence[Stage2Result], repaired: Sequence[Stage2Resul
 
 
 def scores(entered: Entered) -> dict[str, Any]:
-    """{official, repaired} in the form of score_outputs; a stage without figures is None, with its sentence in the reading's `reason`."""
+    """{official, repaired} in the form of score_outputs; a stage without figures is None, with its sentence in the reading's `reason`. Of
+    one that was asked several times, figures alone, without stories."""
+    if any(one.repetition for outcomes in entered.outcomes.values() for one in outcomes):
+        found = {stage: one[0] if one else {} for stage, one in measure(entered).items()}
+        return {name: {stage: one.get(name) for stage, one in found.items()} for name in ("official", "repaired")}
     return _scores(results_of(entered), int(entered.settings.get("seed", 1)))
 
 

@@ -1,0 +1,113 @@
+"""Everything asked several times: each is a call of its own, figures are means over repetitions, and the spread stands beside the interval."""
+
+from __future__ import annotations
+
+import io
+import json
+from statistics import mean, stdev
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmark.models import Run, RunItem
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.estimates import estimate, estimate_of, parts_of
+from benchmark.services.known_answers import known_answers
+from benchmark.services.launching import judging_plan
+from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.reports import report_of
+from benchmark.services.runs import plan_of, run_again, start_run
+from tests.benchmark.settled import baselines, frozen, started, work_off
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TURNS = 3
+
+
+@pytest.fixture
+def run(cast, make_story) -> Run:
+    dataset = frozen(cast, make_story, count=6)
+    held = baselines()
+    models = [held["random"], held["majority"], held["omniscient"]]
+    plan = {
+        "stages": ["extract", "judge", "label"],
+        "judge": held["lexical-judge"],
+        "repetitions": TURNS,
+        "temperature": 0.7,
+    }
+    return work_off(started(cast, dataset, models, **plan))
+
+
+def scores(run: Run, model: str, stage: str) -> dict[int, list[float]]:
+    """{repetition: the score of each story}."""
+    places = RunItem.objects.filter(entrant__run=run, entrant__name=model, stage=stage).order_by("sample__position")
+    found: dict[int, list[float]] = {}
+    for turn, score in places.values_list("repetition", "repaired_score"):
+        found.setdefault(turn, []).append(score)
+    return found
+
+
+def test_each_repetition_is_a_call_of_its_own(run):
+    places = RunItem.objects.filter(entrant__run=run)
+    assert places.filter(stage="label").count() == 2 * TURNS * 6 and places.filter(stage="judge").count() == TURNS * 6
+    assert not places.filter(call=None).exists()
+    label = places.filter(stage="label", entrant__name="random")
+    assert len(set(label.values_list("sample", "call"))) == TURNS * 6  # stories with the same rows share their call
+    assert set(label.values_list("call__sample", flat=True)) == set(range(TURNS))
+
+
+def test_figures_are_means_over_repetitions_with_their_spread(run):
+    rows = {row["name"]: row for row in report_of(run)["entrants"]}
+    by_turn = scores(run, "random", "label")
+    means = [mean(held) for held in by_turn.values()]
+    figures = rows["random"]["stage2"]
+    assert figures["repaired"]["overall"]["overall_accuracy"] == pytest.approx(mean(means))
+    assert float(figures["official"]["overall"]["overall_accuracy"]) == pytest.approx(mean(means), abs=1e-5)
+    spread = figures["analyses"]["repaired"]["repetitions"]
+    assert spread["spread"] == pytest.approx(stdev(means)) and spread["spread"] > 0
+    assert (spread["lowest"], spread["highest"]) == pytest.approx((min(means), max(means)))
+    same = rows["majority"]["stage2"]["analyses"]["repaired"]["repetitions"]
+    assert (same["spread"], same["agreement"], same["repetitions"]) == (0.0, 1.0, TURNS)
+    judged = rows["omniscient"]["stage1"]
+    means = [mean(held) for held in scores(run, "omniscient", "judge").values()]
+    assert judged["repaired"]["overall"]["f1"] == pytest.approx(mean(means))
+
+
+def test_pages_tables_and_files_say_it(run, client, cast):
+    client.force_login(cast.alice)
+    page = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
+    assert "Single repetitions" in page and "asked 3 times, at temperature 0.7" in page
+    table = tables_of(document_of(run))["repetitions-stage2-repaired"]()
+    assert {row["model"] for row in table.rows} == {"random", "majority"}
+    lines = b"".join(client.get(reverse("benchmark:run_scores", args=[cast.project.slug, run.uid])).streaming_content)
+    assert {line.rsplit(",", 1)[1] for line in lines.decode().splitlines()[1:]} == {"1", "2", "3"}
+    told = io.StringIO()
+    call_command("leaderboard", project=cast.project.slug, json=True, stdout=told)
+    assert json.loads(told.getvalue())["stages"]["stage2"]
+
+
+def test_again_nothing_is_asked_and_the_estimate_knows_it(run, cast):
+    plan = plan_of(run)
+    stories = check(plan)
+    parts = parts_of(plan, stories)
+    found = estimate_of(plan, stories, parts, known_answers(plan, stories, parts))
+    assert found.total["calls"] == found.total["known"] == TURNS * 6 * 4
+    again = work_off(run_again(by=cast.alice, run=run, now=timezone.now()))
+    assert not again.job.items.filter(made=True).exists()
+    assert report_of(again)["entrants"][0]["stage2"] == report_of(run)["entrants"][0]["stage2"]
+
+
+def test_another_judge_judges_every_repetition(run, cast):
+    plan = judging_plan(run, judge=run.judge, judge_level=4, shots=0, with_story=True)
+    assert estimate(plan).total["calls"] == TURNS * 6
+    made = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+    assert scores(made, "omniscient", "judge") == scores(run, "omniscient", "judge")
+
+
+def test_how_often_has_bounds(run, cast):
+    for count in (0, 101):
+        with pytest.raises(RunRefused, match="expected 1 to 100"):
+            check(Plan(dataset=run.dataset, endpoints=[run.judge], stages=["label"], repetitions=count))
+    with pytest.raises(RunRefused, match="expected 0 to 2"):
+        check(Plan(dataset=run.dataset, endpoints=plan_of(run).endpoints, stages=["label"], temperature=3.0))
