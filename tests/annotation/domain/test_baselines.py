@@ -169,7 +169,7 @@ def test_a_baseline_ends_costs_nothing_and_names_itself():
 @pytest.mark.parametrize(
     ("model", "options", "told"),
     [
-        ("oracle", {}, "There is no baseline 'oracle'; there are majority, random, omniscient, lexical-judge."),
+        ("oracle", {}, "There is no baseline 'oracle'; there are majority, random, omniscient, lexical-judge, first-option."),
         ("lexical-judge", {"threshold": "high"}, "The option threshold is 'high'; a number from 0 to 1 is expected."),
         ("lexical-judge", {"threshold": 55}, "The option threshold is 55; a number from 0 to 1 is expected."),
     ],
@@ -181,5 +181,5 @@ def test_settings_that_cannot_work(model, options, told):
 
 @pytest.mark.parametrize(("task", "told"), [({"kind": "judge"}, "not judge"), ({}, "not answer freely")])
 def test_a_baseline_does_only_what_it_can(task, told):
-    with pytest.raises(Rejected, match=f"The baseline majority can only label, {told}."):
+    with pytest.raises(Rejected, match=f"The baseline majority can only label or choose, {told}."):
         ask("majority", task)
