@@ -9,10 +9,13 @@ from benchmark.domain.tables import Column, Table
 from benchmark.services.leaderboards import Entry
 from benchmark.services.result_tables import ranked_within, unlike_missing
 from benchmark.suites.omnitom.tables import estimate, estimated
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, nouns_of_group
 
 NOTE = "Brackets: 95 % intervals over stories; n: how many count. Bounds, in CSV and JSON, take missing answers at their worst and at their best."
 REPEATED = "Spread: the standard deviation of the score between repetitions; lowest and highest are those of single repetitions."
+
+SAME = "Same in all: the share whose score is the same in every repetition."
+SPLIT = "Variance: of single scores, by a mixed model with a random intercept for each (restricted maximum likelihood); none where it cannot be split."
 
 
 def facet_table(entries: Sequence[Entry], stage: str, facet: str, reading: str) -> Table:
@@ -45,8 +48,10 @@ def repetition_table(entries: Sequence[Entry], stage: str, reading: str) -> Tabl
         Column(key="lowest", header="Lowest", **share),
         Column(key="highest", header="Highest", **share),
         Column(key="agreement", header="Same in all", **share),
+        Column(key="of_samples", header=f"Between {nouns_of_group(stage)[1]}", group="Variance (%)", **share),
+        Column(key="of_repetitions", header="Between repetitions", group="Variance (%)", **share),
     ]
     rows = [{"model": one["model"], **one["figures"]["analyses"][reading]["repetitions"]} for one in entries]
     title = f"{group.score_title} of single repetitions, {reading} reading (%)"
-    notes = [REPEATED, "Same in all: the share of samples whose score is the same in every repetition."]
+    notes = [REPEATED, SAME, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)

@@ -26,6 +26,7 @@ from benchmark.suites.story_scores import (
     with_intervals,
 )
 from core.statistics import RESAMPLES
+from core.statistics.variance import variance_split
 
 Shares = Mapping[str, float | None]
 
@@ -99,15 +100,18 @@ def _spread(each: Sequence[Mapping[str, Any] | None], group: str) -> dict[str, f
 
 def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int | None]:
     """What single repetitions came to, from the scores of each, sample by sample, None where a sample has none: {repetitions, mean, spread (the
-    standard deviation between them), lowest, highest, agreement (the share of samples with the same score in all)}; empty where nothing is known."""
+    standard deviation between them), lowest, highest, agreement (the share of samples with the same score in all), of_samples and of_repetitions (their shares of the variance, None where it cannot be
+    split)}; empty where nothing is known."""
     means = [mean(known) for row in values if (known := [one for one in row if one is not None])]
     if not means:
         return {}
     whole = [column for column in zip(*values, strict=True) if None not in column]
     same = sum(len(set(column)) == 1 for column in whole) / len(whole) if whole else None
-    spread = stdev(means) if len(means) > 1 else None
+    known = [(score, at) for row in values for at, score in enumerate(row) if score is not None]
+    split = variance_split(*zip(*known, strict=True))
     return {
-        "repetitions": len(values), "mean": mean(means), "spread": spread, "lowest": min(means), "highest": max(means), "agreement": same,
+        "repetitions": len(values), "mean": mean(means), "spread": stdev(means) if len(means) > 1 else None, "lowest": min(means), "highest": max(means),
+        "agreement": same, "of_samples": split.get("clusters"), "of_repetitions": split.get("repetitions"),
     }  # fmt: skip
 
 

@@ -128,7 +128,9 @@ def test_each_wrong_field_gets_its_sentence(register, settings):
     fields = _refused(register(provider="baseline", model="nonsense", base_url="http://other.example/"), 422)
     assert fields == {
         "base_url": ["This site allows only models.example (ENDPOINT_HOSTS)."],
-        "model": ["There is no baseline 'nonsense'; there are majority, random, omniscient, lexical-judge, first-option."],
+        "model": [
+            "There is no baseline 'nonsense'; there are majority, random, omniscient, lexical-judge, first-option."
+        ],
     }
 
 

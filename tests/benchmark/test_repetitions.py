@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from statistics import mean, stdev
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -111,3 +112,32 @@ def test_how_often_has_bounds(run, cast):
             check(Plan(dataset=run.dataset, endpoints=[run.judge], stages=["label"], repetitions=count))
     with pytest.raises(RunRefused, match="expected 0 to 2"):
         check(Plan(dataset=run.dataset, endpoints=plan_of(run).endpoints, stages=["label"], temperature=3.0))
+
+
+def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast):
+    def split(*runs: Run, stage: str = "label", model: str = "random") -> dict:
+        told = io.StringIO()
+        call_command("variance_split", *(one.uid for one in runs), model=model, stage=stage, json=True, stdout=told)
+        return json.loads(told.getvalue())
+
+    alone = split(run)
+    assert alone["of_prompts"] is None and alone["n"] == TURNS * 6
+    assert alone["of_samples"] + alone["of_repetitions"] == pytest.approx(1)
+    row = next(
+        one for one in tables_of(document_of(run))["repetitions-stage2-repaired"]().rows if one["model"] == "random"
+    )
+    assert (row["of_samples"], row["of_repetitions"]) == pytest.approx((alone["of_samples"], alone["of_repetitions"]))
+    plan = replace(
+        plan_of(run), stages=["label"], judge=None, level=1, title="Level 1", endpoints=plan_of(run).endpoints[:2]
+    )
+    other = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+    both = split(run, other)
+    assert len(both["prompts"]) == 2 and both["n"] == 2 * TURNS * 6
+    assert both["of_samples"] + both["of_prompts"] + both["of_repetitions"] == pytest.approx(1)
+    assert split(run, model="majority")["reason"] == "every score is the same"
+    for arguments, sentence in (
+        ({"model": "nobody"}, "nobody has no scores"),
+        ({"stage": "tiny"}, "there are: stage1, stage2"),
+    ):
+        with pytest.raises(CommandError, match=sentence):
+            split(run, **arguments)

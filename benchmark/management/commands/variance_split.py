@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from annotation.management.json_command import JsonCommand
+from benchmark.management.commands._comparing import STAGES
+from benchmark.management.commands._runs import run_of
+from benchmark.services.variance import split_of
+
+
+class Command(JsonCommand):
+    help = (
+        "Says how much of the spread of a model's scores lies between samples, between prompts and between repetitions, over one run that asked "
+        "everything several times, or several runs on one dataset."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("run", nargs="+", metavar="RUN")
+        parser.add_argument("--model", required=True, metavar="NAME")
+        parser.add_argument(
+            "--stage", default="", metavar="NAME", help="extract, label, or a metric group of another suite"
+        )
+
+    def work(self, **options) -> dict:
+        runs = [run_of(uid) for uid in dict.fromkeys(options["run"])]
+        return split_of(runs, options["model"], STAGES.get(options["stage"], options["stage"]))

@@ -1,0 +1,101 @@
+"""How much of the spread of scores lies between clusters, between conditions and between repetitions, from a mixed model."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.statistics.bootstrap import Clusters, Floats, numbered
+from core.statistics.intervals import FEWEST
+
+_NONE = 1e-12
+
+
+def variance_split(
+    scores: Sequence[float], clusters: Sequence[Any], conditions: Sequence[Any] | None = None
+) -> dict[str, Any]:
+    """{"n", "clusters", "conditions", "repetitions"}: how many scores there are, and shares of their variance that sum to 1.
+
+    A linear mixed model with a random intercept for each cluster; what its clusters leave of the scores is repetitions. With two or more `conditions`,
+    such as prompt levels, each has a fixed effect and a random one within each cluster: their share is the variance of the fixed effects plus that
+    of the random ones. Without them "conditions" is None. Where the scores cannot tell there is a `reason` in place of shares.
+    Estimated by restricted maximum likelihood: in closed form where every cluster has as many scores (Searle, Casella and McCulloch 1992, "Variance
+    Components", 3.8), else by `MixedLM` of statsmodels.
+    """
+    values, places = np.asarray(scores, dtype=float), _numbers(clusters)
+    levels = None if conditions is None or len(set(conditions)) < 2 else _numbers(conditions)
+    if reason := _reason(values, places, levels):
+        return {"n": len(values), "reason": reason}
+    sizes = set(Counter(places.tolist()).values())
+    if levels is not None:
+        parts = _crossed(values, places, levels)
+    else:
+        parts = _balanced(values, places) if len(sizes) == 1 else _mixed(values, places)
+    whole = sum(parts.values())
+    return {"n": len(values), "conditions": None, **{name: part / whole for name, part in parts.items()}}
+
+
+def _numbers(names: Sequence[Any]) -> Clusters:
+    found = numbered(list(names))
+    return np.arange(len(names)) if found is None else found
+
+
+def _reason(values: Floats, places: Clusters, levels: NDArray[np.int64] | None) -> str:
+    if len(np.unique(places)) < FEWEST:
+        return f"a split needs at least {FEWEST} clusters"
+    cells = places if levels is None else places * (levels.max() + 1) + levels
+    if len(np.unique(cells)) == len(values):
+        return "nothing was asked twice"
+    return "every score is the same" if np.ptp(values) < _NONE else ""
+
+
+def _balanced(values: Floats, places: Clusters) -> dict[str, float]:
+    table = values[np.argsort(places, kind="stable")].reshape(places.max() + 1, -1)
+    clusters, turns = table.shape
+    within = float(((table - table.mean(axis=1, keepdims=True)) ** 2).sum() / (clusters * (turns - 1)))
+    between = float((table.mean(axis=1) - values.mean()).var() * turns * clusters / (clusters - 1))
+    if between <= within:  # at the edge: all spread is repetitions'
+        return {"clusters": 0.0, "repetitions": float(values.var(ddof=1))}
+    return {"clusters": (between - within) / turns, "repetitions": within}
+
+
+def _mixed(values: Floats, places: Clusters) -> dict[str, float]:
+    from statsmodels.regression.mixed_linear_model import MixedLM  # two seconds to load
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a variance at nought, which is an answer here
+        found = MixedLM(values, np.ones((len(values), 1)), places).fit(reml=True)
+    return {"clusters": max(0.0, float(np.asarray(found.cov_re)[0, 0])), "repetitions": float(found.scale)}
+
+
+def _crossed(values: Floats, places: Clusters, levels: NDArray[np.int64]) -> dict[str, float]:
+    from statsmodels.regression.mixed_linear_model import MixedLM
+
+    data = {"score": values, "cluster": places, "level": levels}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = MixedLM.from_formula(
+            "score ~ C(level)",
+            groups="cluster",
+            re_formula="1",
+            vc_formula={"level": "0 + C(level)"},
+            data=_frame(data),
+        )
+        found = model.fit(reml=True)
+    effects = np.array([0.0, *found.fe_params[1:]])
+    return {
+        "clusters": max(0.0, float(np.asarray(found.cov_re)[0, 0])),
+        "conditions": float(effects.var()) + max(0.0, float(found.vcomp[0])),
+        "repetitions": float(found.scale),
+    }
+
+
+def _frame(data: dict[str, Any]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(data)

@@ -1,0 +1,71 @@
+"""Variance splits against known truths, and the closed form against the mixed model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.statistics.variance import _balanced, _mixed, variance_split
+
+
+def made(clusters: int, turns: int, *, own: float, noise: float, seed: int, levels=(0.0,), crossed: float = 0.0):
+    """(scores, clusters, conditions) with these standard deviations."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for cluster in range(clusters):
+        start = 0.5 + rng.normal(0, own)
+        for level, effect in enumerate(levels):
+            here = start + effect + rng.normal(0, crossed)
+            rows += [(here + rng.normal(0, noise), cluster, level) for _ in range(turns)]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_closed_form_is_the_mixed_model(seed):
+    scores, clusters, _ = made(40, 4, own=0.2, noise=0.1, seed=seed)
+    values, places = np.array(scores), np.array(clusters)
+    assert _balanced(values, places) == pytest.approx(_mixed(values, places), rel=1e-3)
+
+
+def test_known_shares_are_found():
+    """Of variances .04, .01 (levels .0067 fixed and .0033 crossed) and .01; means of ten data sets of 60 stories."""
+    truth = np.array([0.04, np.var([0.0, 0.1, 0.2]) + 0.0033, 0.01])
+    found = [
+        variance_split(*made(60, 3, own=0.2, noise=0.1, seed=seed, levels=(0.0, 0.1, 0.2), crossed=0.0033**0.5))
+        for seed in range(10)
+    ]
+    shares = np.mean([[one["clusters"], one["conditions"], one["repetitions"]] for one in found], axis=0)
+    assert shares.sum() == pytest.approx(1) and np.abs(shares - truth / truth.sum()).max() < 0.04
+
+
+def test_without_conditions_two_shares_sum_to_one():
+    scores, clusters, _ = made(50, 5, own=0.1, noise=0.1, seed=4)
+    found = variance_split(scores, clusters)
+    assert found["conditions"] is None and found["clusters"] + found["repetitions"] == pytest.approx(1)
+    assert found["clusters"] == pytest.approx(0.5, abs=0.15)
+    uneven = variance_split(scores[:-1], clusters[:-1])
+    assert uneven["clusters"] == pytest.approx(found["clusters"], abs=0.02)
+
+
+def test_no_difference_between_stories_is_nought_of_them():
+    rng = np.random.default_rng(5)
+    split = variance_split(rng.normal(0, 1, 300).tolist(), [at % 100 for at in range(300)])
+    assert split["clusters"] < 0.1 and split["repetitions"] > 0.9
+    assert variance_split([0, 1] * 6, [at // 2 for at in range(12)]) == {
+        "n": 12,
+        "conditions": None,
+        "clusters": 0.0,
+        "repetitions": 1.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("scores", "clusters", "reason"),
+    [
+        ([1, 0] * 4, [at // 2 for at in range(8)], "a split needs at least 5 clusters"),
+        ([1, 0, 1, 0, 1], [0, 1, 2, 3, 4], "nothing was asked twice"),
+        ([1.0] * 12, [at // 2 for at in range(12)], "every score is the same"),
+    ],
+)
+def test_what_cannot_be_told_has_a_reason(scores, clusters, reason):
+    assert variance_split(scores, clusters) == {"n": len(scores), "reason": reason}
