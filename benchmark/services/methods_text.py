@@ -25,7 +25,7 @@ Facts = list[list[str]]
 
 
 def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
-    """[name, value] of everything that made the run."""
+    """[name, value] of everything that made the run, in one order: PostgreSQL keeps none of a JSON object's keys."""
     held, spec, suite = run.params, run.spec, suite_named(run.suite)
     chosen = [f"split {held['split']}"] if held.get("split") else []
     chosen += [f"category {held['category']}"] if held.get("category") else []
@@ -40,7 +40,7 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Stages", ", ".join(suite.step(stage).label.lower() for stage in run.stages)],
         ["Form", Form(run.form).label],
         ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.protocol else "")],
-        *[[f"Prompt of {suite.step(stage).label.lower()}", f"SHA-256 {digest}"] for stage, digest in spec.get("prompts", {}).items() if digest],
+        *[[f"Prompt of {one.label.lower()}", f"SHA-256 {digest}"] for one in suite.steps if (digest := spec.get("prompts", {}).get(one.key))],
         *[[f"Examples of {one.label.lower()}", shown] for one in suite.steps if (shown := examples_told(run, one.key))],
         *([[name.capitalize(), value] for name, value in settings_told(run).items()]),
         *(_judge_facts(run) if any(one.judged for one in suite.steps) else []),
@@ -58,15 +58,18 @@ def _data_facts(run: Run) -> Facts:
     dataset = run.dataset
     if dataset.suite:
         files = dataset.origin.get("files", {})
-        return [["Imported", dataset.title], *[[f"File {name}", f"SHA-256 {digest}"] for name, digest in files.items()]]
+        return [
+            ["Imported", dataset.title],
+            *[[f"File {name}", f"SHA-256 {digest}"] for name, digest in sorted(files.items())],
+        ]
     return [
         ["Label schema", f"{dataset.schema_version}, rules {dataset.rule_version}"],
-        ["Gold settled by", ", ".join(f"{name} {count:,}" for name, count in dataset.methods.items()) or "–"],
+        ["Gold settled by", ", ".join(f"{name} {count:,}" for name, count in sorted(dataset.methods.items())) or "–"],
     ]
 
 
 def _code(spec: Mapping[str, Any]) -> str:
-    packages = ", ".join(f"{name} {version}" for name, version in spec.get("packages", {}).items())
+    packages = ", ".join(f"{name} {version}" for name, version in sorted(spec.get("packages", {}).items()))
     return f"Credence {spec.get('code', '')}, Python {spec.get('python', '')}; {packages}"
 
 

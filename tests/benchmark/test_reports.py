@@ -4,7 +4,8 @@ import pytest
 
 from annotation.models import AuditEvent
 from benchmark.models import Audience, RunItem, SharedReport
-from benchmark.services.reports import forget_report
+from benchmark.services.methods_text import facts_of
+from benchmark.services.reports import forget_report, report_of
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,6 +54,18 @@ def test_it_states_everything_that_made_it(world, client, live):
         "commonest label of this very dataset",
     ):
         assert sentence in page
+
+
+def test_its_facts_stand_in_one_order_whatever_order_the_database_has_kept(world):
+    def facts() -> list:
+        return facts_of(world.run, report_of(world.run))
+
+    before, run = facts(), world.run
+    turned = {name: dict(reversed(run.spec[name].items())) for name in ("prompts", "packages")}
+    run.spec, run.dataset.methods = run.spec | turned, {"votes": 3, "imported": 2}
+    assert [*run.spec["prompts"]] == ["label", "extract"]
+    settled = ["Gold settled by", "imported 2, votes 3"]
+    assert facts() == [settled if fact[0] == settled[0] else fact for fact in before]
 
 
 def test_stage_1_is_not_described_where_nothing_was_judged(world, client):
