@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("
 
 NEW = {
     "suite": "standings of a run name its suite since there are several",
+    "repetition": "scores name the repetition since a run may ask everything several times",
 }
 """Keys that only today's figures have, and why."""
 KEPT = {"datasets", "kept", "places", "answers", "output"}

@@ -97,11 +97,16 @@ def _compared(runs: list[Run]):
             yield " ".join((one.run.uid, other.run.uid, *chosen)), told
 
 
-def _of_annotator(run: Run) -> list[list[str]]:
+def _of_annotator(run: Run) -> list[dict[str, str]]:
     """What Bob may see, who has work left: the scores without those of the stories that he still labels."""
     client = Client()
     client.force_login(User.objects.get(username="bob"))
-    return _cells(b"".join(client.get(f"/p/{SLUG}/runs/{run.uid}/scores.csv")))
+    return _scores(b"".join(client.get(f"/p/{SLUG}/runs/{run.uid}/scores.csv")).decode())
+
+
+def _scores(text: str) -> list[dict[str, str]]:
+    """Rows by the names of their columns, which may become more."""
+    return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
 def _cells(data: bytes) -> list[list[str]]:
@@ -114,7 +119,7 @@ def _run(run: Run, client: Client) -> dict[str, Any]:
         "told": told(run, scores=True),
         "document": document,
         "standings": [asdict(one) for one in standings(run, now=run.created_at)],
-        "scores.csv": list(csv.reader(score_lines(run))),
+        "scores.csv": _scores("".join(score_lines(run))),
         "scores of an annotator": _of_annotator(run),
         "tables": {name: _cells(table_file(table(), "csv")) for name, table in tables_of(document).items()},
         "output": {one.name: _output(one) for one in run.entrants.all()} if has_official_output(run) else {},
