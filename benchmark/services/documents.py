@@ -286,6 +286,7 @@ def _reading_figures(document: Document, reading: str) -> dict[str, Picture]:
             found[f"pairs-{stage}"] = Picture(
                 f"{group_named(stage).score_title}: differences between all pairs", "pair_matrix", arguments
             )
+    found |= _part_figures(document, reading)
     analysed = readings_of(document, reading)
     first, second = (analysed.get(stage, []) for stage in ("stage1", "stage2"))
     for by, name in KIND_PARTS.items():
@@ -311,6 +312,31 @@ def _reading_figures(document: Document, reading: str) -> dict[str, Picture]:
             found[f"confusion-{at}-{slug_of(one)}"] = Picture(
                 title, "confusion", partial(pictured.confusion, entry, one, reading)
             )
+    return found
+
+
+MOST_PANELS = 30
+
+
+def _part_figures(document: Document, reading: str) -> dict[str, Picture]:
+    """The score by category and by facet of groups that have no plots of their own, as far as panels can be told apart."""
+    found: dict[str, Picture] = {}
+    for stage, entries in _stages(document).items():
+        group, held = group_named(stage), [one for one in entries if one["readings"][reading]]
+        if not held or stage in MAIN:
+            continue
+        parts = {f"categories-{stage}": ("category", [pictured.category_values(one, stage, reading) for one in held])}
+        analysed = readings_of(document, reading).get(stage, [])
+        for name, title in group.facets.items() if analysed else ():
+            rows = [
+                {"model": one["model"], "values": one["figures"]["analyses"][reading]["facets"][name]}
+                for one in analysed
+            ]
+            parts[f"facet-{name}-{stage}"] = (title.lower(), rows)
+        for name, (part, rows) in parts.items():
+            if 1 < len({value for row in rows for value in row["values"]}) <= MOST_PANELS:
+                arguments = partial(pictured.parts, rows, reading, group.score_title, part)
+                found[name] = Picture(f"{group.score_title} by {part}", "scores_by_part", arguments)
     return found
 
 

@@ -16,6 +16,7 @@ from benchmark.services.asking import reads_prompts
 from benchmark.suites.omnitom.layout import Exchange, File, Settings, files
 from benchmark.suites.omnitom.official import score_official
 from benchmark.suites.omnitom.records import Record, record_of
+from benchmark.suites.registry import suite_named
 from workers.providers.registry import find, without_prompts
 
 WRITERS = {"csv": to_csv, "json": to_json, "tex": to_latex}
@@ -110,8 +111,8 @@ def zipped(found: Iterator[File]) -> Iterator[bytes]:
 
 
 def has_official_output(run: Run) -> bool:
-    """Structured output cannot be read by the released code."""
-    return run.form == Form.TEXT
+    """Structured output cannot be read by the released code; of other suites there is no folder."""
+    return run.form == Form.TEXT and suite_named(run.suite).protocol
 
 
 def output_files(entrant: Entrant) -> Iterator[File]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.services.analysis_tables import volume_of
@@ -12,6 +12,7 @@ from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.tables import HEADERS, figure_of
+from benchmark.suites.registry import group_named
 
 Arguments = dict[str, Any]
 
@@ -40,6 +41,19 @@ def by_category(entries: Sequence[Entry], reading: str) -> Arguments:
         for one in entries
     ]
     return {"positional": [rows], "reading": reading}
+
+
+def category_values(entry: Entry, stage: str, reading: str) -> dict[str, Any]:
+    """{"model", "values": {category: figure}} of one entry."""
+    rows = entry["readings"][reading]["by_category"]
+    return {
+        "model": entry["model"],
+        "values": {row["story_category"]: figure_of(row, group_named(stage).score) for row in rows},
+    }
+
+
+def parts(rows: Sequence[Mapping[str, Any]], reading: str, score: str, part: str) -> Arguments:
+    return {"positional": [rows], "reading": reading, "score": score, "part": part}
 
 
 def dimensions(entries: Sequence[Entry], reading: str) -> Arguments:

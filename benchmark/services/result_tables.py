@@ -17,7 +17,7 @@ from benchmark.services.leaderboards import Entry
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.omnitom.labels import COLUMNS
 from benchmark.suites.omnitom.tables import ABBREVIATIONS, COUNTED, in_order, interval_of
-from benchmark.suites.registry import group_named, nouns_of_group
+from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
 from benchmark.suites.story_scores import READINGS
 from core.statistics import caution
 
@@ -396,7 +396,7 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
     notes = ["; ".join(names) + "."] if names else []
     ranked, below = _ranked(rows)
     title, notes = (
-        f"{group_named(stage).score_title} by story category (%)",
+        f"{group_named(stage).score_title} by {'story category' if suite_named(group_suite(stage)).protocol else 'category'} (%)",
         [*notes, COUNTED, *ranked_within(entries)],
     )
     lead = unlike_missing({stage: entries})

@@ -79,9 +79,9 @@ def parts_of(document: Document) -> list[tuple[str, tuple[str, ...], tuple[str, 
     for key in keys:
         group = group_named(key)
         if key not in MAIN:
-            found.append((f"{group.score_title} by category", (), (f"categories-{key}",)))
+            found.append((f"{group.score_title} by category", (f"categories-{key}",), (f"categories-{key}",)))
         found += [
-            (f"{group.score_title} by {title.lower()}", (), (f"facet-{name}-{key}",))
+            (f"{group.score_title} by {title.lower()}", (f"facet-{name}-{key}",), (f"facet-{name}-{key}",))
             for name, title in group.facets.items()
         ]
         found.append(("Single repetitions", (), (f"repetitions-{key}",)))

@@ -138,6 +138,10 @@ def test_every_page_of_results_shows_it(run, admin, cast):
     assert "Sum 1" in texts["run_item"] and "Adding" in texts["run_item"]
     assert "Parity" in texts["run_report"] and "12 of the 12 sums of Sums" in texts["run_report"]
     assert "even" in texts["run_report"] and "small" in texts["run_report"]
+    assert (
+        "facet-parity-tiny-repaired.svg" in texts["run_report"]
+        and "categories-tiny-repaired.svg" in texts["run_report"]
+    )
 
 
 def test_it_is_compared_shared_and_downloaded(run, admin, cast):

@@ -7,7 +7,8 @@ missing. An SVG holds its text as text, a title, a description with the data, an
 
 from benchmark.domain.figures.paired import two_models
 from benchmark.domain.figures.pairs import pair_matrix
+from benchmark.domain.figures.parts import scores_by_part
 from benchmark.domain.figures.ranked import leaderboard
 from benchmark.domain.figures.sheet import MEDIA_TYPES
 
-__all__ = ["MEDIA_TYPES", "leaderboard", "pair_matrix", "two_models"]
+__all__ = ["MEDIA_TYPES", "leaderboard", "pair_matrix", "scores_by_part", "two_models"]

@@ -3,57 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.figures.dots import Panel, Series, dot_plot
 from benchmark.domain.figures.heat import heat_table
-from benchmark.domain.figures.names import ROOM, labels, printable
-from benchmark.domain.figures.ranked import NO_MODEL, Row, banded, barred_panels
+from benchmark.domain.figures.names import ROOM, labels
+from benchmark.domain.figures.parts import scores_by_part
+from benchmark.domain.figures.ranked import NO_MODEL, Row, barred_panels
 from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
-from benchmark.domain.figures.values import bounds_of, ended, percent, sentences
+from benchmark.domain.figures.values import ended, percent, sentences
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.tables import ABBREVIATIONS, in_order
 
 
-def f1_by_category(
-    rows: Sequence[Row],
-    *,
-    reading: str,
-    note: str = "",
-    format: Format = "svg",
-    theme: str = "light",
-    width: Width = "page",
-) -> bytes:
-    """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}. A figure's "bounds" are drawn as a band
-    where they differ."""
-    title = f"Extraction F1 by story category, {reading} reading"
-    categories = in_order(name for row in rows for name in row["values"])
-    if not categories:
-        return nothing(NO_MODEL, format, theme, title)
-    held = {name: [{"f1": percent(row["values"].get(name))} for row in rows] for name in categories}
-    bounds = {name: [bounds_of(row["values"].get(name)) for row in rows] for name in categories}
-    sheet = dot_plot(
-        labels((row["model"] for row in rows), ROOM[width]),
-        [Panel(printable(ABBREVIATIONS.get(name, name)), held[name], bounds[name]) for name in categories],
-        [Series(key="f1", label="F1")],
-        unit=f"Extraction F1 (%), {reading} reading{barred_panels(held.values())}"
-        + banded([one for column in bounds.values() for one in column])
-        + ended(note),
-        theme=theme,
-        width=WIDTHS[width],
-    )
-    lines = [
-        f"{name}: "
-        + ", ".join(
-            f"{row['model']} {one['f1'].said()}"
-            + (f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else "")
-            for row, one, ends in zip(rows, held[name], bounds[name], strict=True)
-            if one["f1"]
-        )
-        for name in categories
-    ]
-    return sheet.bytes(format, title, sentences(lines))
+def f1_by_category(rows: Sequence[Row], *, reading: str, **how: Any) -> bytes:
+    """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}, `how` as `scores_by_part` takes it."""
+    order = in_order(name for row in rows for name in row["values"])
+    ordered = [row | {"values": {name: row["values"].get(name) for name in order}} for row in rows]
+    told = {"score": "Extraction F1", "part": "story category", "short": ABBREVIATIONS, "key": "f1"}
+    return scores_by_part(ordered, reading=reading, **told, **how)
 
 
 KIND_TITLES = {"order": "order", "role": "actor role"}

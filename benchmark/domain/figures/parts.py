@@ -1,0 +1,58 @@
+"""A score in one panel a part of the samples: by category, by ability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from benchmark.domain.figures.dots import Panel, Series, dot_plot
+from benchmark.domain.figures.names import ROOM, labels, printable
+from benchmark.domain.figures.ranked import NO_MODEL, Row, banded, barred_panels
+from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
+from benchmark.domain.figures.values import bounds_of, ended, percent, sentences
+
+
+def scores_by_part(
+    rows: Sequence[Row],
+    *,
+    reading: str,
+    score: str,
+    part: str,
+    short: Mapping[str, str] | None = None,
+    key: str = "score",
+    note: str = "",
+    format: Format = "svg",
+    theme: str = "light",
+    width: Width = "page",
+) -> bytes:
+    """Draw `score` in one panel a `part`, both in words; a row is {"model", "values": {part: figure}}.
+
+    Parts are in the order of the first row that has them; `short` are names for narrow panels. A figure's "bounds" are drawn as a band where they
+    differ.
+    """
+    title = f"{score} by {part}, {reading} reading"
+    parts = list(dict.fromkeys(name for row in rows for name in row["values"]))
+    if not parts:
+        return nothing(NO_MODEL, format, theme, title)
+    held = {name: [{key: percent(row["values"].get(name))} for row in rows] for name in parts}
+    bounds = {name: [bounds_of(row["values"].get(name)) for row in rows] for name in parts}
+    sheet = dot_plot(
+        labels((row["model"] for row in rows), ROOM[width]),
+        [Panel(printable((short or {}).get(name, name)), held[name], bounds[name]) for name in parts],
+        [Series(key=key, label=score)],
+        unit=f"{score} (%), {reading} reading{barred_panels(held.values())}"
+        + banded([one for column in bounds.values() for one in column])
+        + ended(note),
+        theme=theme,
+        width=WIDTHS[width],
+    )
+    lines = [
+        f"{name}: "
+        + ", ".join(
+            f"{row['model']} {one[key].said()}"
+            + (f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else "")
+            for row, one, ends in zip(rows, held[name], bounds[name], strict=True)
+            if one[key]
+        )
+        for name in parts
+    ]
+    return sheet.bytes(format, title, sentences(lines))
