@@ -63,5 +63,7 @@ lock: $(BIN)/uv
 	@$(BIN)/uv pip compile --quiet --group dev --generate-hashes --no-header --no-annotate pyproject.toml -o requirements-dev.txt
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-annotate -c requirements-dev.txt pyproject.toml -o requirements.txt
 
+# Of templates, those of the other folders are still to be formatted.
+FORMATTED := $(addprefix templates/,annotation components core registration)
 lint: dev-setup
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djangofmt --check $(FORMATTED)

@@ -250,6 +250,7 @@ def test_the_grid_shows_its_dimensions_labels_and_keys(project, client, cast):
     client.force_login(cast.bob)
     story = Story.objects.get(project=project, number=1)
     page = client.get(reverse("annotation:grid", args=["own", story.uid])).content.decode()
+    page = " ".join(page.split())
     assert page.count('role="gridcell"') == 2 * 8
     for dimension in document()["dimensions"]:
         assert f'data-dimension="{dimension["key"]}" title="{dimension["name"]}: {dimension["question"]}"' in page

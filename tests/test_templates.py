@@ -11,6 +11,8 @@ from django.conf import settings
 from core.templatetags.isolation import isolate
 
 TEMPLATES = Path(settings.BASE_DIR, "templates")
+LONGEST_LINE = 140  # pyproject.toml, tool.djangofmt
+FORMATTED = ("", "annotation", "components", "core", "registration")
 CRUMBS = re.compile(r'<nav class="breadcrumb".*?</nav>', re.S)
 LINKS_ALONE = re.compile(
     r'<nav class="breadcrumb" aria-label="Breadcrumb">(\s*(<a [^>]*>.*?</a>|{%.*?%}))+\s*</nav>', re.S
@@ -22,6 +24,15 @@ def test_crumbs_are_links_and_the_rule_alone_draws_what_stands_between_them():
     found = [(one.name, nav) for one in TEMPLATES.rglob("*.html") for nav in CRUMBS.findall(one.read_text("utf-8"))]
     assert len(found) > 20
     assert [name for name, nav in found if not LINKS_ALONE.fullmatch(nav) or "›" in nav or ">/<" in nav] == []
+
+
+def test_no_line_of_a_template_is_long():
+    written = [one for folder in FORMATTED for one in (TEMPLATES / folder).glob("**/*.html" if folder else "*.html")]
+    assert len(written) > 60
+    lines = (
+        (one.name, number, line) for one in written for number, line in enumerate(one.read_text("utf-8").split("\n"), 1)
+    )
+    assert [(name, number) for name, number, line in lines if len(line) > LONGEST_LINE] == []
 
 
 @pytest.mark.parametrize(
@@ -43,5 +54,5 @@ def test_the_title_of_a_page_isolates_its_names_and_stays_escaped(cast, client):
     cast.project.name = f"<b>{RIGHT_TO_LEFT_OVERRIDE}Minds ä"
     cast.project.save()
     client.force_login(cast.alice)
-    page = client.get("/p/minds/stories/").content.decode()
-    assert "<title>Stories · \u2068&lt;b&gt;Minds ä\u2069</title>" in page
+    page = " ".join(client.get("/p/minds/stories/").content.decode().split())
+    assert "<title> Stories · \u2068&lt;b&gt;Minds ä\u2069 </title>" in page

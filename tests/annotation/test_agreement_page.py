@@ -203,7 +203,7 @@ def test_the_page_says_where_votes_are_missing(voted, cast, client, make_story, 
     assert page.context["waiting"] is None  # every cell that has a vote has three
     story = make_story(3)
     cast_vote(seat(story)[0], Proposition.objects.gold_of(story).first(), "order", "0")
-    content = client.get(reverse("annotation:agreement", args=["minds"])).content.decode()
+    content = " ".join(client.get(reverse("annotation:agreement", args=["minds"])).content.decode().split())
     # stories 1 and 2 have votes on two dimensions of seven, on two propositions each; story 3 one vote on one
     assert "Cells wait for votes in 5 propositions of 3 stories" in content
     query = {"category": "Category 1"}
