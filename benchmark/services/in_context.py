@@ -31,6 +31,8 @@ def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
 
     They serve a category of which the sample corpus has nothing, and every category where the plan prefers them.
     """
+    if not plan.definition.protocol:
+        return []
     counts = {name: getattr(plan, name) for name in ("level", "judge_level", "shots", "examples")}
     if not any(wanted(stage, **counts) for stage in plan.stages if stage != Stage.JUDGE or reads_prompts(plan.judge)):
         return []

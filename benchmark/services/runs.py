@@ -87,7 +87,7 @@ def _params(plan: Plan, stories: Sequence[DatasetSample]) -> dict[str, Any]:
         "self_test", "repetitions", "temperature",
     )  # fmt: skip
     held = {name: getattr(plan, name) for name in names} | {"options": dict(plan.options)}
-    held["example_stories"] = calibration_of(plan, stories) if plan.definition.protocol else []
+    held["example_stories"] = calibration_of(plan, stories)
     return held | {"stories": len(stories), "budget": str(plan.budget) if plan.budget is not None else None}
 
 

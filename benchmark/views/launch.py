@@ -217,8 +217,9 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         else:
             messages.success(request, f"{made:,} questions were added.")
             return redirect("benchmark:run", slug, uid)
+    suite = suite_named(access.run.suite)
     left = access.run.dataset.stories_count - access.run.params.get("stories", 0)
-    context = {"form": form, "models": models_shown(form, suite_named(access.run.suite)), "left": left}
+    context = {"form": form, "models": models_shown(form, suite), "left": left, "suite": suite}
     return render(request, "benchmark/launch/extend.html", access.context | context)
 
 

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
 from benchmark.models import Entrant, Run, RunItem
+from benchmark.services.conditions import settings_told
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.methods_text import sent_settings
@@ -55,7 +56,14 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _listed(run: Run, progress: Progress, coming: int, why: str) -> dict:
     stages = [stage.label for stage in run_steps(run)]
-    return {"run": run, "progress": progress, "total": progress.total + coming, "stages": stages, "why": why}
+    return {
+        "run": run,
+        "progress": progress,
+        "total": progress.total + coming,
+        "stages": stages,
+        "why": why,
+        "protocol": suite_named(run.suite).protocol,
+    }
 
 
 @require_GET
@@ -86,6 +94,8 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     context = _live(access) | {
         "stages": [step.label for step in run_steps(access.run)],
+        "suite": suite_named(access.run.suite),
+        "asked": settings_told(access.run),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
     }
     return render(request, "benchmark/runs/run.html", access.context | context)

@@ -179,6 +179,22 @@ def test_it_is_run_again_and_by_the_command(run, admin, cast):
     assert json.loads(told.getvalue())["scores"]["repaired"]["tiny"]["overall"]["right"] == 1.0
 
 
+def test_it_is_extended(run, admin, cast):
+    make_endpoint("late", provider="baseline", model="adder")
+    page = admin.get(reverse("benchmark:extend_run", args=[cast.project.slug, run.uid])).content.decode()
+    assert "more models or sums" in page and "late" in page
+    sent = {"endpoints": ["late"]}
+    estimate = admin.get(
+        reverse("benchmark:estimate_extension", args=[cast.project.slug, run.uid]), sent
+    ).content.decode()
+    assert "48 calls" in estimate
+    assert admin.post(reverse("benchmark:extend_run", args=[cast.project.slug, run.uid]), sent).status_code == 302
+    work_off(run)
+    assert RunItem.objects.filter(entrant__name="late", stage="sum", repaired_score=1.0).count() == 2 * len(SUMS)
+    page = admin.get(reverse("benchmark:run", args=[cast.project.slug, run.uid])).content.decode()
+    assert "12 sums" in " ".join(page.split()) and "tone curt" in page and "Judge anew" not in page
+
+
 def test_members_with_open_work_see_it_all(run, client, cast):
     """The numbers of its samples are no numbers of stories."""
     member = cast.bob
