@@ -165,6 +165,7 @@ def test_imported_labels_are_shown_beside_settled_ones(admin, cast, make_story, 
     assert service.imported_cells(cast.project, voted_too=True) == {"False Belief Task": 2 * size - 1}
     page = admin.get(url("project")).content.decode()
     assert f"{2 * size - 2} imported</span>" in page
+    assert f'aria-label="All stories: 0 of {2 * size}"' in page
     for one in (bea, ben):
         cast_vote(one, first, "order", "0")
     assert service.imported_cells(cast.project, voted_too=True) == {"False Belief Task": 2 * size - 2}
