@@ -151,7 +151,7 @@ def choices(world: ResultsWorld) -> dict[str, list]:
         "story": [one.uid for one in stories], "proposition": rows, "dimension": [PLANTED], "seat": ["x" * 12],
         "membership": [Membership.objects.get(user=world.bob).pk], "invitation": [1], "format": ["omnitom", "long-csv", "croissant"],
         "kind": ["omnitom", "long-csv"], "name": [call.endpoint.name.replace("=", "x")[:9]], "action": ["pause"], "round": ["x" * 12],
-        "flag": [flag.uid], "token": ["t"], "uidb64": ["MQ"],
+        "flag": [flag.uid], "token": ["t"], "uidb64": ["MQ"], "suite": ["tombench"],
     }  # fmt: skip
 
 
