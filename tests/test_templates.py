@@ -12,7 +12,7 @@ from core.templatetags.isolation import isolate
 
 TEMPLATES = Path(settings.BASE_DIR, "templates")
 LONGEST_LINE = 140  # pyproject.toml, tool.djangofmt
-FORMATTED = ("", "annotation", "components", "core", "registration")
+FORMATTED = ("", "annotation", "components", "core", "registration", "workers")
 CRUMBS = re.compile(r'<nav class="breadcrumb".*?</nav>', re.S)
 LINKS_ALONE = re.compile(
     r'<nav class="breadcrumb" aria-label="Breadcrumb">(\s*(<a [^>]*>.*?</a>|{%.*?%}))+\s*</nav>', re.S

@@ -79,7 +79,7 @@ def test_a_run_whose_every_answer_is_unusable_did_not_simply_finish(dataset, adm
     assert run.job.outcome == JobOutcome.USELESS
     assert shown(dataset) == ["odd"], "its answers are the model's own: it keeps its row"
     address = f"/p/{dataset.project.slug}/runs/"
-    page, listed = (admin.get(one).content.decode() for one in (f"{address}{run.uid}/", address))
+    page, listed = (" ".join(admin.get(one).content.decode().split()) for one in (f"{address}{run.uid}/", address))
     reason = Item.objects.filter(job=run.job).first().problem
     for text in (page, listed):
         assert ">finished, none usable</span>" in text and reason in text
@@ -121,14 +121,14 @@ def test_pages_say_what_failed_and_why(dataset, admin):
     address = f"/p/{dataset.project.slug}"
     board_page = admin.get(f"{address}/results/").content.decode()
     assert board_page.count("has no figures of") == board_page.count(REASON) == 1 and "· 1 failed" in board_page
-    page = admin.get(f"{address}/runs/{run.uid}/").content.decode()
+    page = " ".join(admin.get(f"{address}/runs/{run.uid}/").content.decode().split())
     assert (
         f"{STORIES} of {STORIES} items failed." in page
         and REASON in page
         and f"/runs/{run.uid}/items/?state=failed" in page
     )
     assert ">failed</span>" in page and ">finished</span>" not in page and "state-done" not in page
-    listed = admin.get(f"{address}/runs/").content.decode()
+    listed = " ".join(admin.get(f"{address}/runs/").content.decode().split())
     assert ">failed</span>" in listed and REASON in listed
 
 

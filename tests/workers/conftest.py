@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -124,12 +125,12 @@ def admin(cast, client):
 
 @pytest.fixture
 def page(admin):
-    """The text of a page: `page("workers:call", uid)`; keywords are its query."""
+    """The text of a page, blanks and line breaks as one blank: `page("workers:call", uid)`; keywords are its query."""
 
     def read(name: str, *args, **query) -> str:
         response = admin.get(reverse(name, args=args), query)
         assert response.status_code == 200
-        return response.content.decode()
+        return re.sub(r"[ \n]+", " ", response.content.decode())
 
     return read
 
