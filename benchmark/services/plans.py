@@ -65,6 +65,9 @@ class Plan:
     repetitions: int = 1
     temperature: float | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "stages", list(dict.fromkeys(self.stages)))  # a form or a command may name one twice
+
     @property
     def definition(self) -> Suite:
         return suite_named(self.suite)

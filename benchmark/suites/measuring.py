@@ -147,12 +147,12 @@ def _analyses(group: MetricGroup, entered: Entered, held: Held, has_official: bo
     """{reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a reading without figures."""
     found: dict[str, Any] = {}
     seed = int(entered.settings.get("seed", 1))
-    for reading in ("repaired", "official"):
+    for reading in ("repaired", "official") if has_official else ("repaired",):
         scores = [(sample, _scored(sample, result, reading)) for sample, result in held]
         found[reading] = {"facets": {name: _facet(scores, name, group.score, seed) for name in group.facets}}
         if spread := _repeated(group, entered, held, score, reading):
             found[reading] |= {"repetitions": spread}
-    return found if has_official else found | {"official": None}
+    return {"official": None} | found
 
 
 def _scored(sample: Sample, result: SampleResult, reading: str) -> StoryScore:

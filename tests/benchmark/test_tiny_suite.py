@@ -10,9 +10,13 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Membership
 from benchmark.models import Dataset, Run, RunItem, SharedReport
+from benchmark.services.plans import Plan
+from benchmark.services.reports import report_of
+from benchmark.services.runs import start_run
 from benchmark.suites import registry
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.tiny.suite import SUITE
@@ -193,6 +197,31 @@ def test_it_is_extended(run, admin, cast):
     assert RunItem.objects.filter(entrant__name="late", stage="sum", repaired_score=1.0).count() == 2 * len(SUMS)
     page = admin.get(reverse("benchmark:run", args=[cast.project.slug, run.uid])).content.decode()
     assert "12 sums" in " ".join(page.split()) and "tone curt" in page and "Judge anew" not in page
+
+
+def test_a_stage_that_is_named_twice_is_asked_once(tiny, admin, cast):
+    imported(admin, cast)
+    make_endpoint("adder", provider="baseline", model="adder")
+    sent = {
+        "dataset": 1, "endpoints": ["adder"], "stages": ["repeat", "repeat"], "set_politeness": "now", "repetitions": 1, "max_tokens": 20, "seed": 3,
+    }  # fmt: skip
+    assert admin.post(reverse("benchmark:launch", args=[cast.project.slug]), sent).status_code == 302
+    assert Run.objects.get().stages == ["repeat"]
+
+
+def test_a_run_that_lacks_an_answer_has_its_pages(tiny, admin, cast):
+    imported(admin, cast)
+    plan = Plan(
+        Dataset.objects.get(), [make_endpoint("adder", provider="baseline", model="adder")], ["repeat", "sum"],
+        suite="tiny", options={"politeness": "now"},
+    )  # fmt: skip
+    run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+    RunItem.objects.filter(entrant__run=run, stage="sum", sample__number=1).update(call=None)
+    for name, args in (("run_results", [run.uid]), ("run_report", [run.uid]), ("leaderboard", []), ("differences", [])):
+        assert admin.get(reverse(f"benchmark:{name}", args=[cast.project.slug, *args])).status_code == 200, name
+    figures = report_of(run)["entrants"][0]["tiny"]
+    assert figures["official"] is None and figures["analyses"]["official"] is None
+    assert figures["analyses"]["repaired"]["facets"]["parity"]["odd"]["bounds"][0] < 1.0
 
 
 def test_members_with_open_work_see_it_all(run, client, cast):
