@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,10 @@ from benchmark.models import Dataset, DatasetSample
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting, Suite
 from core.texts import canonical, storable
 
+log = logging.getLogger(__name__)
+
 _AT_ONCE = 500
+LONGEST_NAME = 200
 MOST_UNPACKED = 500 * 1024 * 1024
 MOST_FILES = 2000
 
@@ -32,8 +36,22 @@ def import_benchmark(
     """
     if suite.load is None:
         raise BadImport(f"{suite.title} has no samples of its own: it is asked about a project's frozen gold.")
-    found = suite.load(folder, **checked(suite.load_options, options))
-    return _kept(by, project, suite, found, options, note)
+    return _kept(by, project, suite, _loaded(suite, folder, options), options, note)
+
+
+def _loaded(suite: Suite, folder: Path, options: Mapping[str, Any]) -> Imported:
+    """Raises BadImport also for what the suite did not foresee in a copy: its author finds the place in the log."""
+    known = checked(suite.load_options, options)
+    try:
+        return suite.load(folder, **known)
+    except BadImport:
+        raise
+    except Exception as error:
+        log.exception("A copy could not be read as %s.", suite.title)
+        told = f"{type(error).__name__}: {error}"[:200]
+        raise BadImport(
+            f"The copy cannot be read as {suite.title} ({told}); the log of the program says where."
+        ) from error
 
 
 def import_archive(
@@ -71,7 +89,7 @@ def _kept(
         project=project, version=newest + 1, digest=whole, suite=suite.name, stories_count=len(found.samples),
         propositions_count=0, schema_name=project.schema_name, schema_version=project.schema_version,
         rule_version=project.rule_version, note=storable(note)[:200], created_by=by,
-        origin={"title": found.title, "licence": storable(found.licence), "files": dict(found.files), "options": dict(options)},
+        origin={"title": storable(found.title), "licence": storable(found.licence), "files": dict(found.files), "options": dict(options)},
     )  # fmt: skip
     rows = zip(found.samples, digests, strict=True)
     samples = [_row(dataset, at, one, digest) for at, (one, digest) in enumerate(rows)]
@@ -82,26 +100,47 @@ def _kept(
 
 
 def _check(suite: Suite, samples: Sequence[Sample]) -> None:
-    keys = [one.key for one in samples]
-    if not keys:
+    if not samples:
         raise BadImport(f"The copy of {suite.title} holds no {suite.noun[0]}.")
-    if len(set(keys)) < len(keys):
-        twice = next(key for at, key in enumerate(keys) if key in keys[:at])
-        raise BadImport(f"Two {suite.noun[1]} have the key {twice!r}; expected one of its own for each.")
+    held: set[str] = set()
+    for at, sample in enumerate(samples, start=1):
+        if wrong := _wrong_name(sample):
+            raise BadImport(f"{suite.noun[0].capitalize()} {at} of the copy: {wrong}")
+        if storable(sample.key) in held:
+            told = f"Two {suite.noun[1]} have the key {sample.key!r}; expected one of its own for each."
+            raise BadImport(told)
+        held.add(storable(sample.key))
+
+
+def _wrong_name(sample: Sample) -> str:
+    """What is wrong with the texts by which a sample is found, as a sentence without its beginning; empty where nothing is."""
+    for name in ("key", "cluster", "group", "category", "split"):
+        value = getattr(sample, name)
+        if not isinstance(value, str):
+            return f"its {name} is {value!r:.80}; expected a text."
+        if not value and name in ("key", "cluster"):
+            return f"its {name} is empty."
+        if len(value) > LONGEST_NAME and name not in ("category", "split"):  # these are cut
+            return f"its {name} has {len(value):,} characters; expected {LONGEST_NAME} at most."
+    return ""
 
 
 def _row(dataset: Dataset, at: int, sample: Sample, digest: str) -> DatasetSample:
     return DatasetSample(
-        dataset=dataset, position=at, number=at + 1, key=sample.key, cluster=sample.cluster, group=sample.group,
-        category=sample.category[:120], split=sample.split[:40], content=_plain(sample.content), gold=_plain(sample.gold),
+        dataset=dataset, position=at, number=at + 1, key=storable(sample.key), cluster=storable(sample.cluster), group=storable(sample.group),
+        category=storable(sample.category[:120]), split=storable(sample.split[:40]), content=_plain(sample.content), gold=_plain(sample.gold),
         digest=digest,
     )  # fmt: skip
 
 
 def _digest(sample: Sample) -> str:
+    """Raises BadImport where content or gold are no JSON: a number that is none, or lists in lists without end."""
     told = {name: getattr(sample, name) for name in ("key", "cluster", "group", "category", "split")}
-    told |= {"content": _plain(sample.content), "gold": _plain(sample.gold)}
-    return hashlib.sha256(canonical(told).encode("utf-8", "replace")).hexdigest()
+    try:
+        text = canonical(told | {"content": _plain(sample.content), "gold": _plain(sample.gold)})
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadImport(f"Content or gold of {sample.key!r:.80} cannot be kept as JSON ({error}).") from error
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
+from dataclasses import replace
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -14,10 +16,12 @@ from django.utils import timezone
 
 from annotation.models import Membership
 from benchmark.models import Dataset, Run, RunItem, SharedReport
+from benchmark.services.imports import import_benchmark
 from benchmark.services.plans import Plan
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites import registry
+from benchmark.suites.contract import BadImport, Imported, Sample
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.tiny.suite import SUITE
 
@@ -92,6 +96,8 @@ def test_a_copy_that_cannot_be_read_is_one_sentence(tiny, admin, cast, tmp_path)
     address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
     told = admin.post(address, {"file": zipped(other="1 2"), "set_most": "99"}).content.decode()
     assert "sums.txt cannot be read" in told
+    told = admin.post(address, {"file": zipped(sums="1 2\n3"), "set_most": "99"}).content.decode()
+    assert "sums.txt, line 2: &#x27;3&#x27;; expected two whole numbers." in told
     told = admin.post(address, {"file": SimpleUploadedFile("a.zip", b"no zip"), "set_most": "99"}).content.decode()
     assert "cannot be read as a zip archive" in told and not Dataset.objects.exists()
     with pytest.raises(CommandError, match=r"sums\.txt cannot be read"):
@@ -108,6 +114,40 @@ def test_a_copy_that_cannot_be_read_is_one_sentence(tiny, admin, cast, tmp_path)
             "--option",
             "least=1",
         )
+
+
+@pytest.mark.parametrize(
+    ("samples", "told"),
+    [
+        (KeyError("id"), "The copy cannot be read as Tiny sums (KeyError: 'id'); the log of the program says where."),
+        ([], "The copy of Tiny sums holds no sum."),
+        ([Sample("a", "c", {}, {}), Sample("a", "c", {}, {})], "Two sums have the key 'a'; expected one of its own for each."),
+        ([Sample("a\0", "c", {}, {}), Sample("a\u2400", "c", {}, {})], "Two sums have the key 'a\u2400'"),
+        ([Sample(None, "c", {}, {})], "Sum 1 of the copy: its key is None; expected a text."),
+        ([Sample("", "c", {}, {})], "Sum 1 of the copy: its key is empty."),
+        ([Sample("a", "c" * 201, {}, {})], "Sum 1 of the copy: its cluster has 201 characters; expected 200 at most."),
+        ([Sample("a", "c", {}, {}, category=7)], "Sum 1 of the copy: its category is 7; expected a text."),
+        ([Sample("a", "c", {"n": float("inf")}, {})], "Content or gold of 'a' cannot be kept as JSON"),
+        ([Sample("a", "c", {"n": {1}}, {})], "Content or gold of 'a' cannot be kept as JSON"),
+    ],
+)  # fmt: skip
+def test_what_a_suite_did_not_foresee_in_a_copy_is_one_sentence(cast, tmp_path, samples, told):
+    def load(folder, *, most):
+        if isinstance(samples, Exception):
+            raise samples
+        return Imported("Sums", samples)
+
+    with pytest.raises(BadImport, match=re.escape(told)):
+        import_benchmark(by=None, project=cast.project, suite=replace(SUITE, load=load), folder=tmp_path, options={})
+    assert not Dataset.objects.exists()
+
+
+def test_texts_of_a_copy_are_kept_as_every_database_holds_them(cast, tmp_path):
+    odd = Sample("a\0", "房\ud800", {"text": "\0谁"}, {}, category="\udfff", split="\0", group="\0")
+    suite = replace(SUITE, load=lambda folder, *, most: Imported("S\0", [odd]))
+    held = import_benchmark(by=None, project=cast.project, suite=suite, folder=tmp_path, options={})[0].samples.get()
+    assert (held.key, held.cluster, held.category, held.content) == ("a\u2400", "房?", "?", {"text": "\u2400谁"})
+    assert (held.split, held.group, held.dataset.title) == ("\u2400", "\u2400", "S\u2400")
 
 
 def test_a_run_asks_every_step_of_every_repetition(run):

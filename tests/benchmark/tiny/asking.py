@@ -15,11 +15,21 @@ def load(folder, *, most: int = 99) -> Imported:
         lines = (folder / "sums.txt").read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise BadImport(f"sums.txt cannot be read ({error.strerror}).") from error
-    return Imported("Sums", [_sample(at, line) for at, line in enumerate(lines) if int(line.split()[0]) <= most])
+    except UnicodeDecodeError as error:
+        raise BadImport(f"sums.txt is not UTF-8 (byte {error.start}).") from error
+    numbers = [_numbers(at, line) for at, line in enumerate(lines, start=1)]
+    return Imported("Sums", [_sample(at, *pair) for at, pair in enumerate(numbers) if pair[0] <= most])
 
 
-def _sample(at: int, line: str) -> Sample:
-    first, second = map(int, line.split())
+def _numbers(line: int, text: str) -> tuple[int, int]:
+    try:
+        first, second = map(int, text.split())
+    except ValueError as error:
+        raise BadImport(f"sums.txt, line {line}: {text[:80]!r}; expected two whole numbers.") from error
+    return first, second
+
+
+def _sample(at: int, first: int, second: int) -> Sample:
     kind = "small" if first + second < 10 else "large"
     content = {"text": f"{first} + {second}", "parity": "even" if (first + second) % 2 == 0 else "odd"}
     return Sample(f"sum-{at}", f"cluster-{at // 2}", content, {"sum": first + second}, category=kind)
