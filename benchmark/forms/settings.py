@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import forms
 
-from benchmark.suites.contract import Setting
+from benchmark.suites.settings import MOST_CHARACTERS, Setting
 
 
 def setting_field(setting: Setting) -> forms.Field:
@@ -16,4 +16,4 @@ def setting_field(setting: Setting) -> forms.Field:
         return forms.BooleanField(required=False, **told)
     if isinstance(setting.default, int):
         return forms.IntegerField(min_value=setting.least, max_value=setting.most, **told)
-    return forms.CharField(required=False, max_length=200, **told)
+    return forms.CharField(required=False, max_length=MOST_CHARACTERS, **told)

@@ -25,6 +25,9 @@ from benchmark.suites.registry import group_named, suite_named
 FIELDS = ("judge", "prompts")
 """In the order in which they are chosen."""
 
+OF_THE_PROTOCOL = ("judge_level", "shots", "examples", "examples_from", "example_stories", "with_story", "self_test")
+"""Parameters of a run that only a suite with OmniToM's protocol has a use for."""
+
 Conditions = dict[str, list[str] | None]
 """By field [what it is in words, a digest of all that it is]; None where the field does not bear on the row."""
 
@@ -66,12 +69,16 @@ def settings_told(run: Run) -> dict[str, str]:
     """By name in words: the options of the run's suite, repetitions and temperature where there are any."""
     if suite_named(run.suite).protocol:
         return asking_told(run)
-    labels = {one.name: one for one in suite_named(run.suite).settings}
-    chosen = {
-        labels[name].label.lower(): str(dict(labels[name].choices).get(value, value))
-        for name, value in options_of(run).items()
-    }
+    held = options_of(run)
+    chosen = {one.label.lower(): one.in_words(held[one.name]) for one in suite_named(run.suite).settings}
     return chosen | asking_told(run)
+
+
+def parameters_of(run: Run) -> dict[str, Any]:
+    """What a run was launched with, by name: of its parameters those that its suite has a use for, and the suite's own settings."""
+    suite = suite_named(run.suite)
+    unused = {"once", "budget", "options", *(() if suite.protocol else OF_THE_PROTOCOL)}
+    return {name: value for name, value in run.params.items() if name not in unused} | options_of(run)
 
 
 def asking_told(run: Run) -> dict[str, str]:

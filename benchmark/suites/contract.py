@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from benchmark.suites.settings import Option, Setting
 from workers.providers.baseline.provider import Baseline
 from workers.providers.contract import Request
 
@@ -131,50 +132,6 @@ class Entered:
 
 Measured = tuple[dict[str, Any], dict[str, Any]]
 """What a metric group came to: (figures, figures by sample), as `benchmark.suites.measuring` makes them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A command-line option of `score_outputs`; `default` also says its type."""
-
-    name: str
-    default: str | int
-    help: str
-    choices: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What may be chosen at the launch of a run, declared once: the launch form, the flag of `run_benchmark`, the stored parameter, and
-    `told`, what the methods text says of it with {value}, come from it. The type of `default` is that of the value; a choice is (value, label),
-    numbers lie between `least` and `most`."""
-
-    name: str
-    label: str
-    default: str | int | bool
-    help: str = ""
-    choices: tuple[tuple[str, str], ...] = ()
-    least: int = 0
-    most: int = 2**31 - 1
-    told: str = ""
-
-    def checked(self, value: Any) -> Any:
-        """The value, of the type of the default. Raises ValueError with one sentence."""
-        if self.choices:
-            if value not in dict(self.choices):
-                raise ValueError(f"{self.label} is {value!r}; expected {' or '.join(dict(self.choices))}.")
-            return value
-        if isinstance(self.default, bool):
-            return bool(value)
-        if isinstance(self.default, int):
-            if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
-                raise ValueError(
-                    f"{self.label} is {value!r}; expected a whole number from {self.least} to {self.most}."
-                )
-            return value
-        if not isinstance(value, str):
-            raise ValueError(f"{self.label} is {value!r}; expected a text.")
-        return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 
 from benchmark.suites.contract import MetricGroup, Suite
+from benchmark.suites.settings import OF_EVERY_RUN
 from workers.providers.baseline.registered import register_baseline
 
 FOLDERS = ("omnitom", "tombench")
@@ -17,12 +18,16 @@ _groups: dict[str, MetricGroup] = {}
 
 
 def register(suite: Suite) -> None:
-    """Adds a suite. Raises ValueError where its name, or the key of one of its metric groups, is another's."""
+    """Adds a suite. Raises ValueError where its name, or the key of one of its metric groups, is another's, or that of a setting is one of every run."""
     if _suites.get(suite.name, suite) is not suite:
         raise ValueError(f"There is a suite {suite.name!r} already; expected a name of its own.")
     for group in suite.groups:
         if _groups.get(group.key, group) is not group:
             raise ValueError(f"Two metric groups have the key {group.key!r}; expected one of its own for each.")
+    if taken := sorted({one.name for one in suite.settings} & OF_EVERY_RUN):
+        raise ValueError(
+            f"Every run has a parameter {taken[0]!r}; expected another name for the setting of {suite.name}."
+        )
     for baseline in suite.baselines:
         register_baseline(baseline)
     _suites[suite.name] = suite

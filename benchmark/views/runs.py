@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
 from benchmark.models import Entrant, Run, RunItem
-from benchmark.services.conditions import settings_told
+from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.methods_text import sent_settings
@@ -152,7 +152,7 @@ def made(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "entrants": [{"entrant": one, "resolved": sorted(resolved.get(one.pk, ()))} for one in entrants],
         "judged_by": sorted(filter(None, judged)),
         "settings": sent_settings(held),
-        "params": {name: value for name, value in held.params.items() if name not in ("once", "budget")},
+        "params": parameters_of(held),
         "launched_with": Decimal(budget) if (budget := held.params.get("budget")) else None,
     }
     return render(request, "benchmark/runs/_made.html", access.context | context)

@@ -15,13 +15,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Membership
+from benchmark.management.commands._options import options_given
 from benchmark.models import Dataset, Run, RunItem, SharedReport
+from benchmark.services.asking import settings_of
 from benchmark.services.imports import import_benchmark
 from benchmark.services.plans import Plan
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites import registry
-from benchmark.suites.contract import BadImport, Imported, Sample
+from benchmark.suites.contract import BadImport, Imported, Sample, Setting
+from benchmark.suites.settings import OF_EVERY_RUN
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.tiny.suite import SUITE
 
@@ -180,6 +183,9 @@ def test_every_page_of_results_shows_it(run, admin, cast):
     texts = {name: page.content.decode() for name, page in pages.items()}
     assert "Right sums" in texts["leaderboard"] and "100.0" in texts["leaderboard"]
     assert "Sum 1" in texts["run_item"] and "Adding" in texts["run_item"]
+    assert "judge_level" not in texts["run_made"] and "example" not in texts["run_made"]
+    assert "<dt>politeness</dt>" in texts["run_made"] and "<dt>repetitions</dt>" in texts["run_made"]
+    assert "Tiny sums has no official folder." in texts["run_report"]
     assert "Parity" in texts["run_report"] and "12 of the 12 sums of Sums" in texts["run_report"]
     assert "even" in texts["run_report"] and "small" in texts["run_report"]
     assert (
@@ -237,6 +243,49 @@ def test_it_is_extended(run, admin, cast):
     assert RunItem.objects.filter(entrant__name="late", stage="sum", repaired_score=1.0).count() == 2 * len(SUMS)
     page = admin.get(reverse("benchmark:run", args=[cast.project.slug, run.uid])).content.decode()
     assert "12 sums" in " ".join(page.split()) and "tone curt" in page and "Judge anew" not in page
+
+
+def test_the_official_folder_is_not_of_this_suite(run, admin, cast, tmp_path):
+    address = reverse("benchmark:official_output", args=[cast.project.slug, run.uid, run.entrants.first().pk])
+    assert admin.get(address).status_code == 404
+    with pytest.raises(CommandError, match=r"^Tiny sums has no official folder\.$"):
+        call_command(
+            "benchmark_run", "download", run.uid, what="official", model="adder", output=str(tmp_path / "a.zip")
+        )
+
+
+@pytest.mark.parametrize(
+    ("setting", "told", "shown"),
+    [
+        (Setting("proud", "Proud", False), "proud=maybe", "Proud is 'maybe'; expected yes or no."),
+        (Setting("proud", "Proud", False), "humble=1", "expected some of: proud=no."),
+        (
+            Setting("who", "Who", "me"),
+            "who=a\0",
+            "Who is 'a\\x00'; expected a text of up to 200 characters, without NUL.",
+        ),
+        (Setting("who", "Who", "me"), f"who={'x' * 201}", "expected a text of up to 200 characters, without NUL."),
+        (Setting("echo", "Echo", 0, most=3), "echo=4", "Echo is 4; expected a whole number from 0 to 3."),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused(setting, told, shown):
+    with pytest.raises(ValueError, match=re.escape(shown)):
+        options_given([setting], [told])
+
+
+def test_a_setting_cannot_have_the_name_of_a_parameter_of_every_run(run):
+    assert set(settings_of(run)) - {"politeness"} <= OF_EVERY_RUN
+    other = replace(SUITE, name="other", groups=(), settings=(Setting("seed", "Seed", 1),))
+    with pytest.raises(
+        ValueError, match="Every run has a parameter 'seed'; expected another name for the setting of other"
+    ):
+        registry.register(other)
+
+
+def test_a_setting_is_told_in_words():
+    assert Setting("proud", "Proud", False).in_words(True) == "yes"
+    assert Setting("tone", "Tone", "a", choices=(("a", "polite"),)).in_words("a") == "polite"
+    assert Setting("echo", "Echo", 0).in_words(0) == "0"
 
 
 def test_a_stage_that_is_named_twice_is_asked_once(tiny, admin, cast):

@@ -17,10 +17,14 @@ def options_given(known: Sequence[Setting], told: Sequence[str]) -> dict[str, An
     for one in told:
         name, equals, value = one.partition("=")
         if not equals or name not in settings:
-            there = ", ".join(f"{each.name}={each.default}" for each in known) or "none"
+            there = ", ".join(f"{each.name}={_said(each.default)}" for each in known) or "none"
             raise ValueError(f"--option {one} is not an option of this suite; expected some of: {there}.")
         found[name] = settings[name].checked(_typed(settings[name], value))
     return found
+
+
+def _said(default: str | int | bool) -> str | int:
+    return ("no", "yes")[default] if isinstance(default, bool) else default
 
 
 def _typed(setting: Setting, value: str) -> Any:
