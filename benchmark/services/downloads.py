@@ -110,9 +110,16 @@ def zipped(found: Iterator[File]) -> Iterator[bytes]:
     yield pipe.taken()
 
 
-def has_official_output(run: Run) -> bool:
-    """Structured output cannot be read by the released code; of other suites there is no folder."""
-    return run.form == Form.TEXT and suite_named(run.suite).protocol
+def no_official_output(run: Run) -> str:
+    """Why a run has no folder of the released code, as a sentence; empty where it has one."""
+    suite = suite_named(run.suite)
+    if not suite.protocol:
+        return f"{suite.title} has no official folder."
+    return (
+        ""
+        if run.form == Form.TEXT
+        else "Structured output has no official layout: the released code could not read it."
+    )
 
 
 def output_files(entrant: Entrant) -> Iterator[File]:

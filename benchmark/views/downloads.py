@@ -26,7 +26,7 @@ from benchmark.services.comparisons import tables_of as tables_of_comparison
 from benchmark.services.documents import board_document, tables_of
 from benchmark.services.downloads import (
     TABLE_TYPES,
-    has_official_output,
+    no_official_output,
     output_files,
     score_lines,
     table_file,
@@ -110,8 +110,8 @@ def run_scores(request: HttpRequest, slug: str, uid: str) -> StreamingHttpRespon
 def official_output(request: HttpRequest, slug: str, uid: str, entrant: int) -> StreamingHttpResponse:
     access = run_access(request.user, slug, uid)
     held = get_object_or_404(Entrant.objects.select_related("run__dataset", "run__project"), run=access.run, pk=entrant)
-    if not has_official_output(access.run):
-        raise Http404("Structured output has no official layout.")
+    if told := no_official_output(access.run):
+        raise Http404(told)
     check_whole(access.project, access.run.dataset)  # the folder has the whole dataset
     return _streamed(zipped(output_files(held)), f"{slug}-{uid}-{held.position + 1}.zip", "application/zip")
 

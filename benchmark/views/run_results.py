@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from benchmark.access import RunAccess, run_access, run_document
 from benchmark.services.documents import Document
-from benchmark.services.downloads import has_official_output
+from benchmark.services.downloads import no_official_output
 from benchmark.suites.registry import ordered_keys
 from benchmark.views.leaderboard import board_chart
 from benchmark.views.sections import Address, labels_of, sections_of
@@ -42,7 +42,8 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
     kinds = {one["kind"] for entries in document["stages"].values() for one in entries}
     by_size = sorted(document["stages"].values(), key=lambda entries: -len(entries))
     shown = {one["key"]: {"key": one["key"], "label": one["model"]} for entries in by_size for one in entries}
-    shows_outputs = has_official_output(access.run) and not document.get("withheld")
+    no_folder = no_official_output(access.run)
+    shows_outputs = not no_folder and not document.get("withheld")
     return {
         "document": document,
         "charts": charts,
@@ -53,4 +54,5 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
         "entrants": list(shown.values()),
         "outputs": [one for one in access.run.entrants.all()] if shows_outputs else [],
         "withheld": document.get("withheld", 0),
+        "no_folder": no_folder,
     }

@@ -25,7 +25,7 @@ from benchmark.management.commands._scores import say_run
 from benchmark.models import Entrant, Run
 from benchmark.services.asking import reads_prompts
 from benchmark.services.documents import document_of, figures_of, tables_of
-from benchmark.services.downloads import has_official_output, output_files, score_lines, zipped
+from benchmark.services.downloads import no_official_output, output_files, score_lines, zipped
 from benchmark.services.estimates import estimate_of_test, parts_of, parts_of_extension
 from benchmark.services.evaluating import read_again
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
@@ -194,8 +194,8 @@ def _parts(run: Run, what: str, options: dict[str, Any]) -> Iterable[bytes]:
     if what == SCORES:
         return (line.encode() for line in score_lines(run))
     if what == OFFICIAL:
-        if not has_official_output(run):
-            raise ValueError("Structured output has no official layout.")
+        if told := no_official_output(run):
+            raise ValueError(told)
         return zipped(output_files(_entrant(run, options["model"])))
     document = document_of(run)
     held = (tables_of(document), None) if what == TABLE else (None, figures_of(document))

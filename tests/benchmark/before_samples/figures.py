@@ -17,7 +17,7 @@ from annotation.models import User
 from benchmark.management.commands._runs import told
 from benchmark.models import Dataset, Form, Run, SharedReport
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.downloads import has_official_output, output_files, score_lines, table_file, zipped
+from benchmark.services.downloads import no_official_output, output_files, score_lines, table_file, zipped
 from benchmark.services.watching import standings
 
 SLUG = "before"
@@ -122,7 +122,7 @@ def _run(run: Run, client: Client) -> dict[str, Any]:
         "scores.csv": _scores("".join(score_lines(run))),
         "scores of an annotator": _of_annotator(run),
         "tables": {name: _cells(table_file(table(), "csv")) for name, table in tables_of(document).items()},
-        "output": {one.name: _output(one) for one in run.entrants.all()} if has_official_output(run) else {},
+        "output": {one.name: _output(one) for one in run.entrants.all()} if not no_official_output(run) else {},
         "places": [_place(one) for entrant in run.entrants.all() for one in entrant.items.order_by("id")],
         "judge test": _judge_test(run),
         "items": _items(client, f"/p/{SLUG}/runs/{run.uid}/items/"),
