@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 from django.core.cache import cache
@@ -17,7 +18,7 @@ from benchmark.services.leaderboards import KEPT_SECONDS, SEED, Entry, entries_o
 from benchmark.services.reports import reports_of
 from benchmark.services.result_tables import differ_told, rows_told, shares_told
 from benchmark.services.selections import Selection
-from benchmark.suites.registry import group_named, keys_of
+from benchmark.suites.registry import group_named, keys_of, nouns_of_group
 from benchmark.suites.story_scores import cases_by_story, categories_of, lacking, scores_by_story
 from core.made_by import made_by
 from core.statistics import caution, holm, mean_of, method
@@ -162,7 +163,9 @@ def _unlike_missing(entries: Sequence[Entry], sides: Sequence[Mapping], stage: s
         shares[entry["model"]] = sum(case.answered is None for case in asked) / len(asked) if asked else 0.0
         unjudged = columns.get("unjudged", {}).items()
         rows[entry["model"]] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
-    return differ_told((shares_told(shares), rows_told(rows)), "The differences count them at their worst.")
+    return differ_told(
+        (shares_told(shares, nouns_of_group(stage)[1]), rows_told(rows)), "The differences count them at their worst."
+    )
 
 
 def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
@@ -209,15 +212,20 @@ def told_apart(row: Mapping[str, Any]) -> str:
     return "–" if row["p_adjusted"] is None else "yes" if differs(row) else "no"
 
 
-ANSWERED = (
-    Column(key="answered_value", header="Difference", unit="points", kind="share", group="Answered by both"),
-    Column(key="answered_n", header="Stories", kind="count", group="Answered by both"),
-)
-"""Beside a difference with missing answers at their worst, what it is where nothing is missing."""
+def count_column(stage: str) -> Column:
+    """How many samples a difference is over."""
+    return Column(key="n", header=nouns_of_group(stage)[1].capitalize(), kind="count")
+
+
+def answered_columns(stage: str) -> tuple[Column, ...]:
+    """Beside a difference with missing answers at their worst, what it is where nothing is missing."""
+    counted = replace(count_column(stage), key="answered_n", group="Answered by both")
+    difference = Column(key="answered_value", header="Difference", unit="points", kind="share", group=counted.group)
+    return difference, counted
 
 
 def answered_by_both(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row holds for the columns `ANSWERED`; frozen comparisons may be older than these."""
+    """What a row holds for `answered_columns`; frozen comparisons may be older than these."""
     return {f"answered_{name}": value for name, value in (row.get("answered") or {}).items()}
 
 
@@ -233,12 +241,13 @@ def difference_table(comparison: Comparison) -> Table:
         Column(key="p", header="p", kind="number", digits=4),
         Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
         Column(key="shown", header="Shown to differ"),
-        Column(key="n", header="Stories", kind="count"),
-        *(ANSWERED if any(row.get("answered") for row in comparison["rows"]) else ()),
+        count_column(comparison["stage"]),
+        *(answered_columns(comparison["stage"]) if any(row.get("answered") for row in comparison["rows"]) else ()),
     ]
+    everything = f"All {nouns_of_group(comparison['stage'])[1]}"
     rows = [
         row
-        | {"part": "Category" if row["category"] else "All stories", "shown": told_apart(row)}
+        | {"part": "Category" if row["category"] else everything, "shown": told_apart(row)}
         | {"interval_reason": row.get("reason")}
         | answered_by_both(row)
         for row in comparison["rows"]

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column, Table
-from benchmark.services.comparisons import ANSWERED, answered_by_both, told_apart
+from benchmark.services.comparisons import answered_by_both, answered_columns, count_column, told_apart
 from benchmark.services.leaderboards import Entry, differences
 from benchmark.services.result_tables import ranked_by, ranked_within, unlike_missing
 from benchmark.services.selections import Selection
 from benchmark.suites.omnitom.tables import in_order
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, nouns_of_group
 
-ALL = "All stories"
 NOTES = (
     "First minus second over the same stories, missing answers at their worst as in the ranking. Brackets: 95 % intervals over stories.",
     "Shown to differ: Holm-adjusted p of at most 0.05, and the stories that both answered do not point the other way.",
@@ -60,12 +59,13 @@ def pair_table(
         Column(key="p", header="p", kind="number", digits=4),
         Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
         Column(key="shown", header="Shown to differ"),
-        Column(key="n", header="Stories", kind="count"),
-        *ANSWERED,
+        count_column(stage),
+        *answered_columns(stage),
     ]
+    everything = f"All {nouns_of_group(stage)[1]}"
     held = [
         row
-        | {"over": row["category"] or ALL, "shown": told_apart(row), "interval_reason": row.get("reason")}
+        | {"over": row["category"] or everything, "shown": told_apart(row), "interval_reason": row.get("reason")}
         | answered_by_both(row)
         for row in rows
     ]

@@ -152,7 +152,7 @@ def _check_numbers(plan: Plan) -> None:
     bounds = {
         "level": ("The prompt level", LEVELS[0], LEVELS[-1]),
         "judge_level": ("The judge's prompt level", LEVELS[0], LEVELS[-1]),
-        "limit": ("The number of stories", 0, MOST_STORIES),
+        "limit": (f"The number of {plan.definition.noun[1]}", 0, MOST_STORIES),
         "max_tokens": ("The longest answer in tokens", 1, MOST_TOKENS),
         "seed": ("The seed", 0, MOST_SEED),
         "repetitions": ("The number of repetitions", 1, MOST_REPETITIONS),
@@ -187,7 +187,9 @@ def check_room(plan: Plan) -> None:
 def _stories(plan: Plan) -> list[DatasetSample]:
     stories = list(plan.dataset.samples.selected(split=plan.split, category=plan.category, limit=plan.limit))
     if not stories:
-        raise RunRefused("The choice of split and category leaves no story of this dataset.", "split")
+        raise RunRefused(
+            f"The choice of split and category leaves no {plan.definition.noun[0]} of this dataset.", "split"
+        )
     if plan.source is None or set(plan.stages) != {Stage.JUDGE}:
         return stories
     rows = [row for one in plan.endpoints for row in ended_extractions(plan.source, one).values_list("sample", "call")]

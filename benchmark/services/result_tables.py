@@ -16,7 +16,7 @@ from benchmark.services.judge_test_tables import COLUMN, NOTE, notes_of, tests_o
 from benchmark.services.leaderboards import Entry
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.omnitom.labels import COLUMNS
-from benchmark.suites.omnitom.tables import ABBREVIATIONS, COUNTED, in_order, interval_of
+from benchmark.suites.omnitom.tables import ABBREVIATIONS, in_order, interval_of
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
 from benchmark.suites.story_scores import READINGS
 from core.statistics import caution
@@ -397,7 +397,7 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
     ranked, below = _ranked(rows)
     title, notes = (
         f"{group_named(stage).score_title} by {'story category' if suite_named(group_suite(stage)).protocol else 'category'} (%)",
-        [*notes, COUNTED, *ranked_within(entries)],
+        [*notes, f"n: {nouns_of_group(stage)[1]}.", *ranked_within(entries)],
     )
     lead = unlike_missing({stage: entries})
     made = Table(

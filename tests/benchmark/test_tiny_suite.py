@@ -19,7 +19,7 @@ from benchmark.management.commands._options import options_given
 from benchmark.models import Dataset, Run, RunItem, SharedReport
 from benchmark.services.asking import settings_of
 from benchmark.services.imports import import_benchmark
-from benchmark.services.plans import Plan
+from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites import registry
@@ -194,7 +194,7 @@ def test_every_page_of_results_shows_it(run, admin, cast):
     )
 
 
-def test_it_is_compared_shared_and_downloaded(run, admin, cast):
+def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
     slug = cast.project.slug
     told = io.StringIO()
     call_command("leaderboard", project=slug, json=True, stdout=told)
@@ -204,6 +204,12 @@ def test_it_is_compared_shared_and_downloaded(run, admin, cast):
     keys = [f"{run.uid}.{pk}" for pk in run.entrants.values_list("pk", flat=True)]
     compared = admin.get(reverse("benchmark:compare", args=[slug]), {"a": keys[0], "b": keys[1], "stage": "tiny"})
     assert compared.status_code == 200 and "Right sums" in compared.content.decode()
+    assert "All sums" in compared.content.decode() and "All stories" not in compared.content.decode()
+    told = io.StringIO()
+    call_command(
+        "compare_models", run.uid, run.uid, "--model", "adder", "--other-model", "counter", "--output", str(tmp_path / "a.csv"), stdout=told
+    )  # fmt: skip
+    assert "all sums that both have" in told.getvalue() and ",Sums," in (tmp_path / "a.csv").read_text().splitlines()[0]
     assert admin.post(reverse("benchmark:share_run", args=[slug, run.uid]), {"title": "Ours"}).status_code == 302
     shared = admin.get(reverse("benchmark:shared_report", args=[slug, SharedReport.objects.get().uid]))
     assert shared.status_code == 200 and "Right sums" in shared.content.decode()
@@ -286,6 +292,15 @@ def test_a_setting_is_told_in_words():
     assert Setting("proud", "Proud", False).in_words(True) == "yes"
     assert Setting("tone", "Tone", "a", choices=(("a", "polite"),)).in_words("a") == "polite"
     assert Setting("echo", "Echo", 0).in_words(0) == "0"
+
+
+def test_a_choice_of_no_samples_is_refused_in_the_words_of_the_suite(run, cast):
+    adder = run.entrants.get(name="adder").endpoint
+    plan = Plan(run.dataset, [adder], ["repeat", "sum"], suite="tiny", options={"politeness": "now"})
+    with pytest.raises(RunRefused, match="leaves no sum of this dataset"):
+        check(replace(plan, category="other"))
+    with pytest.raises(RunRefused, match="The number of sums is -1; expected 0 to"):
+        check(replace(plan, limit=-1))
 
 
 def test_a_stage_that_is_named_twice_is_asked_once(tiny, admin, cast):

@@ -9,6 +9,7 @@ from benchmark.management.commands._files import PICTURES, check_output, content
 from benchmark.management.commands._runs import run_of
 from benchmark.services.comparisons import tables_of, told_apart
 from benchmark.services.documents import comparison_picture
+from benchmark.suites.registry import nouns_of_group
 
 DIFFERENCES, STORIES, FIGURE = "differences", "stories", "two-models"
 
@@ -41,7 +42,7 @@ class Command(JsonCommand):
         return told | written(options["output"], content_of(options["output"], name, tables_of(found), figures))
 
     def say(self, result: dict) -> None:
-        over = result["selection"] or "all stories that both have"
+        over = result["selection"] or f"all {nouns_of_group(result['stage'])[1]} that both have"
         self.stdout.write(f"{result['first']} minus {result['second']}, {result['reading']} reading, {over}")
         for note in result["notes"]:
             self.stdout.write(note)
