@@ -51,7 +51,7 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
         return ({"prompts": run.prompt_set} if reads else {}) | settings_told(run) | {"seed": str(held.get("seed", 1))}
     found = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
     found["seed"] = str(held.get("seed", 1))
-    found |= asking_told(run) if reads else {}
+    found |= {name: value for name, value in asking_told(run).items() if reads or name == "repetitions"}
     if reads and held.get("max_tokens"):
         found["longest answer"] = f"{held['max_tokens']:,} tokens"
     if reads and (shown := examples_told(run, group_named(stage).prompt)):

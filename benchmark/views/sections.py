@@ -54,7 +54,7 @@ def sections_of(
     readings = readings_in(document)
     reading = chosen_reading(chosen, readings)
     parts = []
-    for title, pictures, names in [*parts_of(document), *PARTS]:
+    for title, pictures, names in [*parts_of(document), *PARTS, *repetitions_of(document)]:
         shown_figures = [one for name in pictures if (one := _named(name, reading, figures))]
         shown_tables = [one for name in names if (one := _named(name, reading, tables))]
         held = {
@@ -84,8 +84,12 @@ def parts_of(document: Document) -> list[tuple[str, tuple[str, ...], tuple[str, 
             (f"{group.score_title} by {title.lower()}", (f"facet-{name}-{key}",), (f"facet-{name}-{key}",))
             for name, title in group.facets.items()
         ]
-        found.append(("Single repetitions", (), (f"repetitions-{key}",)))
     return found
+
+
+def repetitions_of(document: Document) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """The part of a run that asked everything several times, in the form of `PARTS`."""
+    return [("Single repetitions", (), tuple(f"repetitions-{key}" for key in ordered_keys(document["stages"])))]
 
 
 def _named(name: str, reading: str, held: Mapping[str, Any]) -> str:

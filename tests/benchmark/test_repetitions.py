@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import replace
 from statistics import mean, stdev
 
@@ -79,6 +80,9 @@ def test_pages_tables_and_files_say_it(run, client, cast):
     client.force_login(cast.alice)
     page = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
     assert "Single repetitions" in page and "asked 3 times, at temperature 0.7" in page
+    board = client.get(reverse("benchmark:leaderboard", args=[cast.project.slug])).content.decode()
+    told = " ".join(re.sub(r"<[^>]+>", "", board).split())
+    assert "repetitions 3" in told  # of baselines too: their figures are means
     table = tables_of(document_of(run))["repetitions-stage2-repaired"]()
     assert {row["model"] for row in table.rows} == {"random", "majority"}
     lines = b"".join(client.get(reverse("benchmark:run_scores", args=[cast.project.slug, run.uid])).streaming_content)
