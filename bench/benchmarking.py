@@ -203,7 +203,7 @@ def _wide_run(dataset, models: int):
             for story in stories.values()
         ]
         insert_rows(RunItem, ["entrant", "sample", "stage", *fields], judged)
-        rows = RunItem.objects.filter(entrant=entrant, stage="label").values_list("pk", "story_id")
+        rows = RunItem.objects.filter(entrant=entrant, stage="label").values_list("pk", "sample_id")
         update_rows(RunItem, fields, [(call.pk, *_labelled(rng, skill, stories[story]), pk) for pk, story in rows])
         RunItem.objects.filter(entrant=entrant, stage="extract").update(call=call, repaired={"rows": 20})
     Item.objects.filter(job=run.job).update(state=ItemState.DONE, call=call)
