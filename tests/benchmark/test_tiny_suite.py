@@ -34,7 +34,7 @@ SUMS = [(1, 2), (3, 4), (5, 6), (7, 8), (2, 2), (9, 9), (4, 1), (6, 6), (8, 3), 
 
 
 @pytest.fixture
-def tiny(monkeypatch):
+def tiny(monkeypatch, own_registry):
     registry.suites()
     monkeypatch.setattr(registry, "_suites", dict(registry._suites))
     monkeypatch.setattr(registry, "_groups", dict(registry._groups))
