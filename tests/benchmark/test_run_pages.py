@@ -127,7 +127,7 @@ def test_figures_wait_for_what_is_in_flight_after_a_pause(alice, run):
 
 
 def test_why_a_run_is_paused_is_said_once_and_whole(alice, run):
-    note = f"quick: The server cannot be reached. ({'No connection. ' * 20})"
+    note = f"quick: The server cannot be reached. ({'No connection. ' * 14})"
     Job.objects.filter(pk=run.job.pk).update(state="paused", outcome="", note=note)
     told = page(alice, at(run))
     assert told.count(note) == 1 and told.count("The server cannot be reached.") == 1
