@@ -68,16 +68,17 @@ def scores_by_story(columns: Columns | None, name: str) -> dict[int, float | Non
 def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
     """{story: case}; None where the figure is not defined, whatever was answered."""
     held = zip(columns["stories"], columns["values"][name], strict=True)
-    return {story: _case(value, columns.get("unusable", {}).get(str(story), "")) for story, value in held}
+    whys = columns.get("partly", {}) | columns.get("unusable", {})
+    return {story: _case(value, whys.get(str(story), "")) for story, value in held}
 
 
-def _case(value: Any, unusable: str) -> Case | None:
-    """Rows that a judge left out are lost outside; the story has its estimate all the same."""
+def _case(value: Any, why: str) -> Case | None:
+    """Rows that a judge left out are lost outside; the story has its estimate all the same, and a `why` where a repetition is unusable."""
     worst, estimate, best = _cases(value)
     return (
         None
         if worst is None
-        else Case(worst, best, estimate, lost_outside(unusable) if estimate is None else worst < best)
+        else Case(worst, best, estimate, lost_outside(why) if why or estimate is None else worst < best)
     )
 
 
@@ -154,6 +155,7 @@ def mean_columns(each: Sequence[Columns | None]) -> dict[str, Any] | None:
     }
     found = dict(held[0]) | {"values": values}
     if "unusable" in found:
+        found["partly"] = _partly([one["unusable"] for one in held])
         found["unusable"] = {
             story: why for story, why in held[0]["unusable"].items() if all(story in one["unusable"] for one in held)
         }
@@ -164,6 +166,13 @@ def mean_columns(each: Sequence[Columns | None]) -> dict[str, Any] | None:
             for story in stories
         }
     return found
+
+
+def _partly(each: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Why some repetitions of a story are unusable; what the model itself did counts before what was lost outside."""
+    stories = dict.fromkeys(story for one in each for story in one)
+    whys = {story: [one[story] for one in each if story in one] for story in stories}
+    return {story: min(held, key=lost_outside) for story, held in whys.items()}
 
 
 def _mean_value(values: Sequence[Any]) -> Any:

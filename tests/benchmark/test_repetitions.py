@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmark.domain.inference import Case
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate, estimate_of, parts_of
@@ -21,6 +22,7 @@ from benchmark.services.launching import judging_plan
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.reports import report_of
 from benchmark.services.runs import plan_of, run_again, start_run
+from benchmark.suites.story_scores import cases_by_story, mean_columns
 from tests.benchmark.settled import baselines, frozen, started, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -108,6 +110,22 @@ def test_another_judge_judges_every_repetition(run, cast):
     assert estimate(plan).total["calls"] == TURNS * 6
     made = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     assert scores(made, "omniscient", "judge") == scores(run, "omniscient", "judge")
+
+
+@pytest.mark.parametrize(("why", "outside"), [("the model refused", False), ("the call failed", True)])
+def test_what_a_model_refused_in_one_repetition_is_not_lost_outside(why, outside):
+    """Or refusing now and then would be told as the provider's loss, and spare the model its worst case."""
+    whole = {
+        "stories": [1, 2],
+        "categories": ["c", "c"],
+        "values": {"right": [1.0, 0.5]},
+        "unusable": {},
+        "unjudged": {},
+    }
+    lacking = whole | {"values": {"right": [[0.0, 1.0], 0.5]}, "unusable": {"1": why}}
+    cases = cases_by_story(mean_columns([whole, lacking]), "right")
+    assert cases[1] == Case(0.5, 1.0, 1.0, outside) and cases[2] == Case.known(0.5)
+    assert cases_by_story(mean_columns([lacking, lacking]), "right")[1] == Case(0.0, 1.0, None, outside)
 
 
 def test_how_often_has_bounds(run, cast):
