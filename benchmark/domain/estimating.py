@@ -74,14 +74,17 @@ def report(
         groups[score.category].append(score)
     rules = {"seed": seed, "resamples": resamples}
     return {
-        "overall": _row(scores, shares, mean_of_categories, **rules),
-        "by_category": [{"story_category": name, **_row(groups[name], shares, **rules)} for name in sorted(groups)],
+        "overall": overall_row(scores, shares, mean_of_categories, **rules),
+        "by_category": [
+            {"story_category": name, **overall_row(groups[name], shares, **rules)} for name in sorted(groups)
+        ],
         "method": method(**rules, unit="stories"),
         **rules,
     }
 
 
-def _row(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str = "", **rules: int) -> dict[str, Any]:
+def overall_row(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str = "", **rules: int) -> dict[str, Any]:
+    """Return one row of `report`, over all of `scores`; `rules` are seed and resamples."""
     usable = [score for score in scores if score.estimate is not None]
     values = {name: _mean([score.estimate[name] for score in usable]) for name in shares}
     bounds = {name: _bounds(scores, name) for name in shares}

@@ -13,7 +13,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from benchmark.domain.averaging import averages
-from benchmark.domain.estimating import StoryScore, report
+from benchmark.domain.estimating import StoryScore, overall_row, report
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.registry import group_named
 from benchmark.suites.story_scores import (
@@ -171,7 +171,7 @@ def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, share: str, s
 
 
 def _estimate(scores: Sequence[StoryScore], share: str, seed: int) -> dict[str, Any]:
-    row = report(scores, (share,), seed=seed, resamples=RESAMPLES)["overall"]
+    row = overall_row(scores, (share,), seed=seed, resamples=RESAMPLES)
     found = {"value": row[share], "interval": row["interval"].get(share), "n": row["stories"]}
     if why := (row.get("reasons") or {}).get(share):
         found["reason"] = why
