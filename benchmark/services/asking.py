@@ -1,4 +1,4 @@
-"""From an item of a run to the question that its suite is asked to put."""
+"""Questions of a run's items, as its suite is asked to put them."""
 
 from __future__ import annotations
 
@@ -53,12 +53,7 @@ def reads_prompts(endpoint: Endpoint | None) -> bool:
 def request_for(item: RunItem, answers: Mapping[str, str]) -> Request | str:
     """What an item asks, or why it asks nothing. `item.sample` and `item.entrant.run.dataset` are loaded; `answers` are the raw answers to its
     story by step."""
-    run = item.entrant.run
-    return repeated(
-        suite_named(run.suite).request(question_of(run, item.sample, item.stage, answers, repetition=item.repetition)),
-        run,
-        item.repetition,
-    )
+    return stage_request(item.sample, item.stage, item.entrant.run, None, answers, item.repetition)
 
 
 def repeated(request: Request | str, run: Run, repetition: int) -> Request | str:
@@ -82,7 +77,7 @@ def stage_request(
     answers: Mapping[str, str] = NO_ANSWERS,
     repetition: int = 0,
 ) -> Request | str:
-    """`request_for` of an item that need not be there, with a prompt set that is loaded."""
+    """What a step asks about a sample, or why it asks nothing; `prompts` is the run's prompt set where it is loaded already."""
     question = question_of(run, story, step, answers, prompts, repetition=repetition)
     return repeated(suite_named(run.suite).request(question), run, repetition)
 
@@ -96,7 +91,7 @@ def question_of(
     *,
     repetition: int = 0,
 ) -> Question:
-    resources = RunResources(run, prompts or prompts_of(run))
+    resources = DatasetResources(run.dataset, prompts or prompts_of(run))
     return Question(sample_of(story), step, settings_of(run), resources, answers, repetition)
 
 
@@ -125,7 +120,7 @@ def sample_of(story: DatasetSample) -> Sample:
 
 @dataclass(frozen=True, slots=True)
 class DatasetResources:
-    """`contract.Resources` of a dataset, before there is a run."""
+    """`contract.Resources` of a dataset, with the prompt set of a run where there is one."""
 
     dataset: Dataset
     prompts: PromptSet | None = None
@@ -138,28 +133,12 @@ class DatasetResources:
         return _derived(self.dataset.pk, self.dataset.digest, name, compute)
 
 
-@dataclass(frozen=True, slots=True)
-class RunResources:
-    """`contract.Resources` of a run."""
-
-    run: Run
-    prompts: PromptSet | None
-
-    @property
-    def schema(self) -> Schema:
-        return self.run.dataset.schema
-
-    def derived(self, name: Hashable, compute: Callable[[Sequence[Sample]], T]) -> T:
-        dataset = self.run.dataset
-        return _derived(dataset.pk, dataset.digest, name, compute)
-
-
 _kept: OrderedDict[Hashable, Any] = OrderedDict()
 _MOST_KEPT = 32
 
 
 def _derived(dataset: int, digest: str, name: Hashable, compute: Callable[[Sequence[Sample]], T]) -> T:
-    """By digest too, as another database's dataset may have the same id."""
+    """Return what is kept of a dataset, known by id and digest: another database's dataset may have the same id."""
     key = (dataset, digest, name)
     if key not in _kept:
         held = (

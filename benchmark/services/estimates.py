@@ -335,8 +335,7 @@ def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[dict]:
             tests = max(1, comb(models, 2) * families)
             spread = difference_sd(Aligned.of(_earlier(plan, stage)))
             found = smallest_difference(clusters, spread["sd"] or None, tests=tests)
-            name = f"{group.score_title[:1].lower() if group.score_title[1:2].islower() else group.score_title[:1]}{group.score_title[1:]}"
-            out.append({"name": name, **found, **_in_points(found["difference"])})
+            out.append({"name": group.score_title, **found, **_in_points(found["difference"])})
     return out
 
 

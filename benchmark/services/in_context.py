@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchmark.models import DatasetSample, Run, Stage
-from benchmark.services.asking import RunResources, reads_prompts, sample_of, settings_of
+from benchmark.services.asking import DatasetResources, reads_prompts, sample_of, settings_of
 from benchmark.suites.omnitom.prompting import choosing
 from benchmark.suites.omnitom.prompting.choosing import (
     CALIBRATION,
@@ -46,7 +46,7 @@ def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSamp
     """[{stage, category, from, least, most}]: how many examples the prompts about a category's stories really show; `from` is
     a key of SOURCES, empty where neither has any that can serve. Only stages that are to show examples are listed."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
-    settings, resources = settings_of(run), RunResources(run, None)
+    settings, resources = settings_of(run), DatasetResources(run.dataset)
     for stage in stages:
         count = wanted_by(run, stage)
         for story in stories if count else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmark.models import Dataset, DatasetSample, Entrant, Run, RunItem
-from benchmark.services.asking import RunResources, sample_of, settings_of
+from benchmark.services.asking import DatasetResources, sample_of, settings_of
 from benchmark.suites.contract import Entered, Outcome, Sample
 from benchmark.suites.omnitom.records import Record, record_of
 from benchmark.suites.reasons import CALL_FAILED, CANCELLED, OPEN
@@ -30,7 +30,7 @@ def samples_of(run: Run) -> dict[int, Sample]:
 
 def each_entered(run: Run, samples: Mapping[int, Sample]) -> Iterator[tuple[int, Entered]]:
     """(entrant id, what became of its questions) one after another: those of twenty models over a whole corpus fill a gigabyte at once."""
-    resources, settings = RunResources(run, None), settings_of(run)
+    resources, settings = DatasetResources(run.dataset), settings_of(run)
     for entrant in run.entrants.select_related("endpoint"):
         kind = "model" if entrant.endpoint.about.reads_prompts else "baseline"
         outcomes = _outcomes(entrant, samples)
