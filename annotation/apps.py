@@ -7,9 +7,9 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.domain.baselines import BASELINES
-        from annotation.services.prefill import register_purpose
+        from annotation.services.prefill import register_handler
         from workers.providers.baseline.registered import register_baseline
 
         for one in BASELINES:
             register_baseline(one)
-        register_purpose()
+        register_handler()

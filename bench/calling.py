@@ -1,11 +1,11 @@
 """How fast calls are made and kept: `python bench/calling.py [--only latency|compare|memory|limit] [--database-url postgres://…]`.
 
 A local server that speaks OpenAI's protocol (tests/servers) answers after a set latency; the product makes the calls exactly as in
-production: planned, reserved and sent in the ledger, answered, parsed by a purpose, every row durable. Prints one JSON object a measurement:
+production: planned, reserved and sent in the ledger, answered, parsed by a job handler, every row durable. Prints one JSON object a measurement:
 
 - latency: 895 calls at 64 in flight and 1 s latency, against the physical limit of ⌈895/64⌉ seconds
 - compare: the same calls at 200 ms, against inspect_ai in the same run (`--inspect PYTHON`: a Python that has inspect_ai and openai),
-  each answer read by a scorer there and by a purpose here
+  each answer read by a scorer there and by a job handler here
 - memory: 20,000 calls, resident memory at the start, in the middle and at the end
 - limit: four worker processes against a server with a hidden limit: share of it that is used, share of refusals
 
@@ -76,7 +76,7 @@ def _endpoint(server, name: str, **fields):
 
 
 class _Asking:
-    """The bench's purpose: one question an item; the answer is parsed as a purpose would."""
+    """The bench's job handler: one question an item; the answer is split into words."""
 
     def ask(self, items):
         from workers.providers.contract import Message, Request
@@ -84,7 +84,7 @@ class _Asking:
         return {item.pk: Request((Message("user", f"{STORY} {item.key}."),), max_tokens=50) for item in items}
 
     def receive(self, answered):
-        from workers.services.purposes import Received
+        from workers.services.handlers import Received
 
         for _, call in answered:
             assert call.answer.split()
@@ -100,8 +100,8 @@ class _Asking:
 def _job(endpoint, calls: int, name: str = "Story"):
     from django.utils import timezone
 
+    from workers.services.handlers import register
     from workers.services.jobs import start_job
-    from workers.services.purposes import register
 
     register("bench", _Asking())
     keys = [(endpoint, "", f"{name} {at}") for at in range(calls)]
@@ -229,7 +229,7 @@ def _work() -> None:
 
     django.setup()
     from workers.services.drain import Drain
-    from workers.services.purposes import register
+    from workers.services.handlers import register
 
     register("bench", _Asking())
     Drain().run()

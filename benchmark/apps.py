@@ -10,7 +10,7 @@ class BenchmarkConfig(AppConfig):
         from benchmark.suites.registry import suites
         from core.made_by import made_by
 
-        evaluating.register_purpose()
-        judge_testing.register_purpose()
+        evaluating.register_handler()
+        judge_testing.register_handler()
         suites()
         made_by()

@@ -27,8 +27,8 @@ from core.texts import canonical
 from workers.domain.pricing import estimated_tokens
 from workers.models import Call, Endpoint, Item, ItemState
 from workers.providers.contract import Request
+from workers.services.handlers import JobHandler, Received, register
 from workers.services.jobs import JobRefused, start_job
-from workers.services.purposes import Purpose, Received, register
 
 PURPOSE = "prefill"
 EXAMPLE_ROWS = 5
@@ -138,8 +138,8 @@ def estimate(
     return Estimate(len(scope.stories), cells, inputs, outputs, cost if known else None, scope.left_out)
 
 
-class _Prefilling(Purpose):
-    """The purpose of the calls: asks per story, and turns answers into suggestions."""
+class PrefillHandler(JobHandler):
+    """Ask for each story, and turn answers into suggestions."""
 
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         stories = {
@@ -292,5 +292,5 @@ def _sample_counts(schema: Schema) -> dict[str, dict[str, int]]:
     return {key: dict(found) for key, found in counts.items()}
 
 
-def register_purpose() -> None:
-    register(PURPOSE, _Prefilling())
+def register_handler() -> None:
+    register(PURPOSE, PrefillHandler())

@@ -1,4 +1,4 @@
-"""The purpose of a run's calls: asks for each place, keeps both readings of the answer, and has extractions judged."""
+"""The handler of a run's jobs: asks for each place, keeps both readings of the answer, and has extractions judged."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from core.bulk import insert_rows, update_rows
 from workers.models import Call, Item, ItemState, Job
 from workers.providers.contract import Request
 from workers.providers.stops import NO_WORD
-from workers.services.purposes import Purpose, Received, register
+from workers.services.handlers import JobHandler, Received, register
 from workers.services.settling import tell_outcome_anew
 
 _READ = ["call", "official", "repaired", "score", "repaired_score", "unusable", "unjudged"]
 
 
-class _Evaluating(Purpose):
+class EvaluationHandler(JobHandler):
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         places = _places(items)
         texts = answers_of(list(places.values()))
@@ -229,5 +229,5 @@ def _put_down(places: Sequence[RunItem]) -> int:
     return len(rows)
 
 
-def register_purpose() -> None:
-    register(PURPOSE, _Evaluating())
+def register_handler() -> None:
+    register(PURPOSE, EvaluationHandler())

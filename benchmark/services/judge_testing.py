@@ -1,4 +1,4 @@
-"""The purpose of a self-test's calls: asks about contrast pairs, and keeps what the judge said of each."""
+"""The handler of a self-test's jobs: asks about contrast pairs, and keeps what the judge said of each."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from benchmark.suites.reasons import UNREADABLE
 from core.bulk import update_rows
 from workers.models import Call, Item, ItemState
 from workers.providers.contract import Request
-from workers.services.purposes import Purpose, Received, register
+from workers.services.handlers import JobHandler, Received, register
 
 GONE = "The self-test or its story is gone."
 
 
-class _Testing(Purpose):
+class JudgeTestHandler(JobHandler):
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         held = _held(items)
         return {
@@ -56,5 +56,5 @@ def counts_of(item: JudgeTestItem, answer: str) -> list[int | None]:
     return read_counts(answer, predicted, gold, structured=item.test.form == Form.STRUCTURED)[0]
 
 
-def register_purpose() -> None:
-    register(PURPOSE, _Testing())
+def register_handler() -> None:
+    register(PURPOSE, JudgeTestHandler())

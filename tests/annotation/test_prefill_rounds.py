@@ -67,8 +67,8 @@ def test_an_answer_for_closed_cells_says_so(cast, endpoint, make_story, seat, ca
     stories = [make_story(1), make_story(2)]
     made = begin(cast, endpoint, stories)
     Drain().run()
-    purpose = service._Prefilling()
-    taken = purpose.receive([answered(made, stories[0])])
+    handler = service.PrefillHandler()
+    taken = handler.receive([answered(made, stories[0])])
     # every cell has its suggestion by now
     (received,) = taken.values()
     assert (received.state, received.problem) == (
@@ -79,14 +79,14 @@ def test_an_answer_for_closed_cells_says_so(cast, endpoint, make_story, seat, ca
     Suggestion.objects.all().delete()
     row = Proposition.objects.gold_of(stories[1]).first()
     cast_vote(seat(stories[1])[0], row, "order", OMNITOM["order"].values[0])
-    (received,) = purpose.receive([answered(made, stories[1])]).values()
+    (received,) = handler.receive([answered(made, stories[1])]).values()
     assert received.state == ItemState.DONE and received.problem.startswith("13 of 14 cells were still open")
     assert Suggestion.objects.count() == 13
     # two items of one story in one turn: the second finds nothing open
     Suggestion.objects.all().delete()
     item, call = answered(made, stories[0])
     again = Item(pk=item.pk + 1000, job=item.job, endpoint=item.endpoint, key=item.key)
-    received = purpose.receive([(item, call), (again, call)])
+    received = handler.receive([(item, call), (again, call)])
     assert [one.state for one in received.values()] == [ItemState.DONE, ItemState.UNUSABLE]
 
 

@@ -1,4 +1,4 @@
-"""The product's settings with one app more, whose purpose keeps a receipt for every answer that it takes."""
+"""The product's settings with one app more, whose job handler keeps a receipt for every answer that it takes."""
 
 from config.settings import *  # noqa: F403
 from config.settings import INSTALLED_APPS

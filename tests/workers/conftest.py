@@ -1,4 +1,4 @@
-"""A purpose of the tests' own ("trial"): asks each item's key, keeps what comes back in memory."""
+"""A job handler of the tests' own ("trial"): asks each item's key, keeps what comes back in memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from django.utils import timezone
 
 from workers.models import Call, Endpoint, EndpointPace, ItemState
 from workers.providers.contract import Message, Request
-from workers.services import jobs, purposes
+from workers.services import handlers, jobs
 from workers.services.drain import Drain
-from workers.services.purposes import Purpose, Received
+from workers.services.handlers import JobHandler, Received
 
 
-class Trial(Purpose):
+class Trial(JobHandler):
     def __init__(self) -> None:
         self.received: Counter[str] = Counter()
         self.answers: dict[str, str] = {}
@@ -39,7 +39,7 @@ class Trial(Purpose):
         outcomes = {}
         for item, call in answered:
             if "poison" in call.answer:
-                raise ValueError("a mistake in the purpose")
+                raise ValueError("a mistake in the handler")
             self.received[item.key] += 1
             self.answers[item.key] = call.answer
             unusable = call.state != "answered"
@@ -58,10 +58,10 @@ def scripts_of_the_test(monkeypatch, tmp_path) -> None:
 
 @pytest.fixture
 def trial():
-    purpose = Trial()
-    purposes.register("trial", purpose)
-    yield purpose
-    purposes._PURPOSES.pop("trial")
+    handler = Trial()
+    handlers.register("trial", handler)
+    yield handler
+    handlers._HANDLERS.pop("trial")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Real processes beside a test, on its own database, that know the purpose of the tests."""
+"""Real processes beside a test, on its own database, that know the job handler of the tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import sys
 import django
 django.setup()
 from tests.workers.conftest import Trial
-from workers.services.purposes import register
+from workers.services.handlers import register
 register("trial", Trial())
 """
 MANAGE = "from django.core.management import call_command; call_command(*sys.argv[1:])"

@@ -164,7 +164,7 @@ class Call(OpaqueModel):
         return self.state in COMPLETED
 
     def take_answer(self, state: CallState, **answer: Any) -> None:
-        """Set an answer's columns in memory, for the purpose that reads them; `CallQuerySet.answer` writes them."""
+        """Set an answer's columns in memory, for the job handler that reads them; `CallQuerySet.answer` writes them."""
         self.state = state
         for name, value in answer.items():
             setattr(self, name, value)

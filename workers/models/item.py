@@ -91,7 +91,7 @@ class ItemQuerySet(models.QuerySet):
     def settle(self, rows: Iterable[tuple], *, now: datetime) -> None:
         """open, cancelled → done, unusable, failed, by (state, problem, made, cost, unpriced, id) of items whose answers were handed on.
 
-        A job may be cancelled while an answer is handed on; the purpose has it then, so the item counts.
+        A job may be cancelled while an answer is handed on; the job handler has it then, so the item counts.
         """
         fields = ("worker", "finished_at", "state", "problem", "made", "cost", "unpriced")
         sources = (*OPEN, ItemState.CANCELLED)

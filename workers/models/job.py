@@ -60,7 +60,7 @@ class JobQuerySet(models.QuerySet):
 
 
 class Job(OpaqueModel):
-    """Many items of work for one purpose. What it means lies with the app that made it and registered the purpose.
+    """Many items of work of one kind. `purpose` names the `JobHandler` that the app above registered for them (workers/services/handlers.py).
 
     `outcome` is written with the state `finished`, and only then (workers/services/settling.py).
     """

@@ -293,5 +293,5 @@ def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:
     ]  # fmt: skip
     for at in range(0, len(outcomes), AT_ONCE):
         with transaction.atomic():
-            hold(batch, worker)  # two watchers would each give the same answers to the purpose
+            hold(batch, worker)  # two watchers would each hand over the same answers
             record(outcomes[at : at + AT_ONCE], worker=worker, endpoint=batch.endpoint, now=database_time(), batch=True)

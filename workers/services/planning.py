@@ -18,7 +18,7 @@ from workers.models import Call, Endpoint, Item
 from workers.providers.contract import Backend, Request
 from workers.providers.errors import BackendError
 from workers.providers.options import LIMITS
-from workers.services.purposes import purpose_of
+from workers.services.handlers import handler_of
 
 log = logging.getLogger(__name__)
 AHEAD, CHUNK = 256, 64
@@ -71,16 +71,16 @@ def key_of(endpoint: Endpoint, body: Mapping[str, Any], sample: int) -> str:
 
 
 def _asked(items: Sequence[Item]):
-    by_purpose: dict[str, list[Item]] = defaultdict(list)
+    by_handler: dict[str, list[Item]] = defaultdict(list)
     for item in items:
-        by_purpose[item.job.purpose].append(item)
-    for name, group in by_purpose.items():
+        by_handler[item.job.purpose].append(item)
+    for name, group in by_handler.items():
         try:
-            requests = purpose_of(name).ask(group)
+            requests = handler_of(name).ask(group)
         except LookupError as error:
             requests = dict.fromkeys((item.pk for item in group), str(error))
         except Exception:
-            log.exception("The purpose %s could not ask.", name)
+            log.exception("The job handler %s could not ask.", name)
             told = "The question could not be made; the worker's log says why."
             requests = dict.fromkeys((item.pk for item in group), told)
         for item in group:

@@ -80,7 +80,7 @@ def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> li
 def record(
     outcomes: Sequence[Outcome], *, worker: Worker, endpoint: Endpoint, now: datetime, batch: bool = False
 ) -> None:
-    """Writes outcomes of one endpoint down, hands answers to their purposes, and lets the pace learn. All or nothing."""
+    """Writes outcomes of one endpoint down, hands answers to their job handlers, and lets the pace learn. All or nothing."""
     with transaction.atomic():
         if not batch:
             _learn(outcomes, endpoint, now)

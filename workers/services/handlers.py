@@ -1,4 +1,4 @@
-"""What calls are made for. An app above registers its purpose at start; nothing here knows the apps above."""
+"""What jobs ask and what becomes of the answers. An app above registers a handler for its kind of job at start; nothing here knows the apps above."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Received:
     problem: str = ""
 
 
-class Purpose(Protocol):
+class JobHandler(Protocol):
     """The moments at which an app above takes part. All are called in a transaction, and may be called again after a crash."""
 
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
@@ -36,14 +36,14 @@ class Purpose(Protocol):
         return None
 
 
-_PURPOSES: dict[str, Purpose] = {}
+_HANDLERS: dict[str, JobHandler] = {}
 
 
-def register(name: str, purpose: Purpose) -> None:
-    _PURPOSES[name] = purpose
+def register(name: str, handler: JobHandler) -> None:
+    _HANDLERS[name] = handler
 
 
-def purpose_of(name: str) -> Purpose:
-    if name not in _PURPOSES:
-        raise LookupError(f"No app registered the purpose {name!r}.")
-    return _PURPOSES[name]
+def handler_of(name: str) -> JobHandler:
+    if name not in _HANDLERS:
+        raise LookupError(f"No app registered a handler for {name!r} jobs.")
+    return _HANDLERS[name]

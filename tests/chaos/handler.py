@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from workers.providers.contract import Message, Request
-from workers.services.purposes import Purpose, Received
+from workers.services.handlers import JobHandler, Received
 
 
-class Receipts(Purpose):
+class Receipts(JobHandler):
     def ask(self, items):
         return {item.pk: Request((Message("user", f"Question {item.key}"),), max_tokens=50) for item in items}
 
