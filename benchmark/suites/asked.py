@@ -1,0 +1,137 @@
+"""What is asked, about what, and what came of it: the plain data that a suite and everything around it hand each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What one prompt is about.
+
+    `key` is unique within its dataset, and so is `number`, by which addresses and tables name it. `cluster` is the unit that is resampled: the story or conversation that samples have in common; `group`
+    names the samples that count together. `content` is what a model may be shown, `gold` what answers are scored against, both plain data;
+    `category`, `split` and `group` are empty where there are none.
+    """
+
+    key: str
+    cluster: str
+    content: Mapping[str, Any]
+    gold: Mapping[str, Any]
+    category: str = ""
+    split: str = ""
+    group: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One kind of call. A model is asked, or where `judged` the run's judge.
+
+    Answers to the steps of `needs` are in its question. `chosen` says whether a run is launched with it; one that is not is asked for
+    afterwards, about items with gaps, and its answer completes that to `completes`, which is then read anew. `task` is the kind of its
+    `Request.task` where that is not its key.
+    """
+
+    key: str
+    label: str
+    judged: bool = False
+    needs: tuple[str, ...] = ()
+    chosen: bool = True
+    completes: str = ""
+    task: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The kind of `Request.task` that its requests have: what a baseline must be able to answer."""
+        return self.task or self.key
+
+
+class Resources(Protocol):
+    """What a question may need besides its sample, of the run's project and dataset."""
+
+    @property
+    def prompts(self) -> Any:
+        """The loaded prompt set of the run, None for a suite without prompt sets."""
+
+    @property
+    def schema(self) -> Any:
+        """The label schema of the dataset (`annotation.domain.schema.Schema`)."""
+
+    def derived(self, name: object, compute: Callable[[Sequence[Sample]], T]) -> T:
+        """What `compute` makes of all samples of the dataset, kept under the hashable `name`: a dataset never changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One call that is to be made, or was. `settings` are what the run was launched with, `answers` the raw answers to the same sample by step, as far
+    as there are any. `repetition` counts from 0 where the run asks everything several times."""
+
+    sample: Sample
+    step: str
+    settings: Mapping[str, Any]
+    resources: Resources
+    answers: Mapping[str, str] = field(default_factory=dict)
+    repetition: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What an answer was read as, in both readings.
+
+    `official` and `repaired` are plain data for a database row, `official` None where the released code cannot read such an answer. `score`
+    and `repaired_score`, from 0 to 1, are what tables sort by; None where there is none. `unusable` says why the repaired reading has no
+    estimate, empty where it has one; `unjudged` counts the rows that a judgement leaves out.
+    """
+
+    official: Mapping[str, Any] | None
+    repaired: Mapping[str, Any]
+    score: float | None
+    repaired_score: float | None
+    unusable: str = ""
+    unjudged: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one question. `official` and `repaired` are as `Parsed` has them, None without an answer; `unusable` says why the repaired
+    reading has no estimate, `without` why there is no answer, each empty where it does not hold."""
+
+    step: str
+    official: Mapping[str, Any] | None
+    repaired: Mapping[str, Any] | None
+    unusable: str = ""
+    without: str = ""
+    repetition: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What became of all questions to one model. `outcomes` are those of each of `samples`, by key; `steps` those that the run was launched with.
+    `kind` is "model" or "baseline"."""
+
+    name: str
+    kind: str
+    samples: Sequence[Sample]
+    outcomes: Mapping[str, Sequence[Outcome]]
+    steps: Sequence[str]
+    settings: Mapping[str, Any]
+    resources: Resources
+
+
+Measured = tuple[dict[str, Any], dict[str, Any]]
+"""What a metric group came to: (figures, figures by sample), as `benchmark.suites.measuring` makes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """One item as a page shows it: its question, the raw answer, None without one, and both readings as they were kept."""
+
+    question: Question
+    answer: str | None
+    official: Mapping[str, Any] | None
+    repaired: Mapping[str, Any] | None
