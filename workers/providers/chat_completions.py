@@ -17,10 +17,10 @@ from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Unreadable
 from workers.providers.headers import kept
 from workers.providers.options import check_limits, whole
-from workers.providers.reading import count_of, is_told, object_of, said_in, text_or_nothing
+from workers.providers.reading import count_of, is_told, object_of, read_json, said_in, text_or_nothing
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
 from workers.providers.stops import DECLINED, stop_of, unless_empty, unless_tools
-from workers.providers.wire import exchange, read_json
+from workers.providers.wire import exchange
 
 
 class ChatBackend:

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from workers.providers.errors import Unreadable
 
 MOST = 2**31 - 1
+
+
+def read_json(content: bytes) -> dict[str, Any]:
+    """Raises Unreadable for everything but a JSON object."""
+    try:
+        payload = json.loads(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"The answer is not UTF-8 (byte {error.start} of {len(content)}).") from error
+    except (ValueError, RecursionError) as error:
+        page = "a web page, " if content.lstrip()[:1] == b"<" else ""
+        told = f"The answer is {page}not JSON: {str(error)[:120]}; it has {len(content)} bytes."
+        raise Unreadable(told) from error
+    if isinstance(payload, list) and len(payload) == 1 and isinstance(payload[0], dict) and payload[0].get("error"):
+        return payload[0]  # Gemini's way to say an error
+    if not isinstance(payload, dict):
+        raise Unreadable(f"The answer is a JSON {type(payload).__name__}, expected an object.")
+    return payload
 
 
 def count_of(value: Any) -> int:

@@ -7,9 +7,7 @@ when it fails decides whether it can have been paid: nothing was, before there w
 from __future__ import annotations
 
 import asyncio
-import json
-import zlib
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -24,6 +22,7 @@ from workers.providers.errors import BackendError, Lost, Rejected, TooLong, Unre
 from workers.providers.headers import kept
 from workers.providers.proxies import UNUSED, Judge, proxy_of
 from workers.providers.redaction import Redactor
+from workers.providers.unpacking import PIECE, Unpack, unpacking
 
 CONNECT_SECONDS = 30.0
 """How long a connection is waited for, name server and TLS included."""
@@ -32,8 +31,6 @@ BY_LINE = {"X-Read-By-Line": "1"}
 MOST_LINES = 256
 """A file of lines is read up to so many times the limit."""
 MEGABYTE = 1_000_000
-_PIECE = 64 * 1024
-Unpack = Callable[[bytes], Iterator[bytes]]
 
 
 @dataclass(slots=True)
@@ -81,23 +78,6 @@ async def exchange(timeout: float) -> AsyncIterator[Exchange]:
 def text_of(body: bytes) -> str:
     """Bytes as text that shows what is no UTF-8: the byte FF as \\xff."""
     return body.decode("utf-8", "backslashreplace")
-
-
-def read_json(content: bytes) -> dict[str, Any]:
-    """Raises Unreadable for everything but a JSON object."""
-    try:
-        payload = json.loads(content.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"The answer is not UTF-8 (byte {error.start} of {len(content)}).") from error
-    except (ValueError, RecursionError) as error:
-        page = "a web page, " if content.lstrip()[:1] == b"<" else ""
-        told = f"The answer is {page}not JSON: {str(error)[:120]}; it has {len(content)} bytes."
-        raise Unreadable(told) from error
-    if isinstance(payload, list) and len(payload) == 1 and isinstance(payload[0], dict) and payload[0].get("error"):
-        return payload[0]  # Gemini's way to say an error
-    if not isinstance(payload, dict):
-        raise Unreadable(f"The answer is a JSON {type(payload).__name__}, expected an object.")
-    return payload
 
 
 class Wire(httpx2.AsyncBaseTransport):
@@ -223,53 +203,12 @@ class _Lines(httpx2.AsyncByteStream):
         self.answer.close()
 
 
-def unpacking(encoding: str) -> Unpack:
-    """A function that unpacks one piece after the other. It raises Unreadable after what it could not unpack, and for an encoding
-    that nobody asked for."""
-    match encoding.strip().lower():
-        case "" | "identity":
-            return lambda packed: iter([packed])
-        case "gzip" | "x-gzip" | "deflate":
-            return _Inflating().unpack
-
-    def refuse(packed: bytes) -> Iterator[bytes]:
-        yield packed
-        raise Unreadable(f"The answer is packed as {encoding[:40]!r}; expected gzip, deflate or none.")
-
-    return refuse
-
-
-class _Inflating:
-    """gzip, zlib, and deflate without a frame, in pieces of bounded size however far they grow."""
-
-    def __init__(self) -> None:
-        self._stream = zlib.decompressobj(32 + zlib.MAX_WBITS)
-        self._begun = False
-
-    def unpack(self, packed: bytes) -> Iterator[bytes]:
-        while packed:
-            try:
-                piece = self._stream.decompress(packed, _PIECE)
-            except zlib.error as error:
-                if self._begun:
-                    yield packed
-                    raise Unreadable(f"The answer could not be unpacked ({error}).") from error
-                self._stream, self._begun = zlib.decompressobj(-zlib.MAX_WBITS), True
-                continue
-            self._begun = True
-            packed = self._stream.unconsumed_tail
-            if self._stream.eof:
-                packed = self._stream.unused_data.lstrip(b"\0")
-                self._stream = zlib.decompressobj(32 + zlib.MAX_WBITS)
-            yield piece
-
-
 async def _pieces(answer: aiohttp.ClientResponse, unpack: Unpack) -> AsyncIterator[bytes]:
     """The body unpacked, piece by piece; other calls go on between them."""
     async for packed in answer.content.iter_any():
         for piece in unpack(packed):
             yield piece
-            if len(piece) >= _PIECE:
+            if len(piece) >= PIECE:
                 await asyncio.sleep(0)
 
 

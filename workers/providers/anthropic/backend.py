@@ -14,10 +14,10 @@ from workers.providers.client import address_of, api_key, http_client, of_chain
 from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Rejected, Unreadable
 from workers.providers.headers import kept
-from workers.providers.reading import count_of, is_told, object_of, text_or_nothing
+from workers.providers.reading import count_of, is_told, object_of, read_json, text_or_nothing
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
 from workers.providers.stops import stop_of, unless_empty, unless_tools
-from workers.providers.wire import exchange, read_json
+from workers.providers.wire import exchange
 
 ADDRESS = "https://api.anthropic.com"
 MAX_TOKENS = 21_000
