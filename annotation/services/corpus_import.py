@@ -9,28 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from django.db.models import Max
-
-from annotation.domain.corpus_files import PropositionRow, StoryRow, read_file
+from annotation.domain.corpus_files import StoryRow, read_file
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import OMNITOM
-from annotation.models import BeliefTable, Category, Membership, Project, Proposition, Role, Story, User
+from annotation.models import Membership, Project, Role, User
 from annotation.services import audit
+from annotation.services.new_stories import NewStories
 from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
-from core.bulk import insert_rows
-from core.ids import new_uid
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 FORMATS = {"omnitom": ".jsonl", "tombench": ".jsonl"}
 _MOST_CHARACTERS = 300_000
 """Of the texts in one transaction."""
-
-_PROPOSITION = (
-    "uid", "table", "position", "actor", "belief", "imported_labels", "extra", "order_text", "remark", "remark_text",
-    "reviewed",
-)  # fmt: skip
 
 Identity = tuple
 """What tells a story from others: (number,) of a record, (file name, digest of the text) where a format has no numbers."""
@@ -153,7 +145,7 @@ class _Import:
         self.project = Project.objects.filter(slug=slug).first()
         self.writes = ShortWrites()
         self.result = Imported(slug)
-        self.categories: dict[str, Category] = {}
+        self.stories = NewStories()
 
     def run(self, sources: list[Source], progress: Callable[[str], None]) -> Imported:
         for name, opener in sources:
@@ -173,7 +165,7 @@ class _Import:
                 self._lock_project()
                 if not is_last and result.created == created:
                     self._record("corpus.import_started", name)
-                self._save(self._fresh(rows, self._held(rows, source), source), source)
+                self.stories.insert(self.project, self._fresh(rows, self._held(rows, source), source), source)
                 if is_last and result.created > created:
                     stories, rows_made = result.created - created, result.propositions - propositions
                     self._record("corpus.imported", name, stories=stories, propositions=rows_made)
@@ -259,40 +251,6 @@ class _Import:
     def _record(self, action: str, name: str, **counts: int) -> None:
         audit.record(by=self.by, project=self.project, action=action, target=name[-200:], format=self.format, **counts)
 
-    def _save(self, rows: list[StoryRow], source: str) -> None:
-        number = 1 + (self.project.stories.aggregate(Max("number"))["number__max"] or 0)
-        unsaved = [self._story(row, source, number + at) for at, row in enumerate(rows)]
-        stories = Story.objects.bulk_create(unsaved)
-        with_table = [(row, story) for row, story in zip(rows, stories, strict=True) if row.propositions is not None]
-        tables = BeliefTable.objects.bulk_create([BeliefTable(story=story) for _, story in with_table])
-        insert_rows(
-            Proposition,
-            _PROPOSITION,
-            (
-                _proposition(table, position, one)
-                for (row, _), table in zip(with_table, tables, strict=True)
-                for position, one in enumerate(row.propositions, 1)
-            ),
-        )
-
-    def _story(self, row: StoryRow, source: str, number: int) -> Story:
-        return Story(
-            project=self.project,
-            number=number if row.number is None else row.number,
-            category=self._category(row.category),
-            text=row.text,
-            language=row.language,
-            translations=row.translations,
-            source=source,
-            digest=row.digest,
-            extra=_marks(fingerprint=row.fingerprint, layout=row.layout),
-        )
-
-    def _category(self, name: str) -> Category:
-        if name not in self.categories:
-            self.categories[name], _ = Category.objects.get_or_create(project=self.project, name=name)
-        return self.categories[name]
-
 
 def _weight(row: StoryRow) -> int:
     return 1 + len(row.propositions or ())
@@ -300,13 +258,3 @@ def _weight(row: StoryRow) -> int:
 
 def _characters(row: StoryRow) -> int:
     return len(row.text) + len(row.layout) + sum(map(len, row.translations.values()))
-
-
-def _proposition(table: BeliefTable, position: int, row: PropositionRow) -> tuple:
-    """The values of _PROPOSITION."""
-    extra = _marks(layout=row.layout)
-    return new_uid(), table.pk, position, row.actor, row.belief, row.labels, extra, "", "", "", False
-
-
-def _marks(**marks: str) -> dict[str, str]:
-    return {name: value for name, value in marks.items() if value}

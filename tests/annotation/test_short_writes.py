@@ -96,15 +96,15 @@ def test_broken_lines_and_known_stories_write_nothing(monkeypatch, lines):
 
 def test_a_broken_off_import_is_resumed_by_starting_it_again(monkeypatch):
     small_steps(monkeypatch, 40)
-    saved = corpus_import._Import._save
+    insert = corpus_import.NewStories.insert
 
-    def failing(self, rows, source):
+    def failing(self, project, rows, source):
         if Story.objects.count() >= 30:
             raise OSError("the machine was switched off")
-        saved(self, rows, source)
+        insert(self, project, rows, source)
 
     with monkeypatch.context() as broken:
-        broken.setattr(corpus_import._Import, "_save", failing)
+        broken.setattr(corpus_import.NewStories, "insert", failing)
         with pytest.raises(OSError, match="switched off"):
             import_lines(records(60))
     assert 0 < Story.objects.count() < 60
