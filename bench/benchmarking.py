@@ -227,13 +227,13 @@ def _judged(rng: random.Random, skill: float, gold: int) -> Iterator[Any]:
 
 
 def _labelled(rng: random.Random, skill: float, story) -> Iterator[Any]:
-    from annotation.domain.shipped_schemas import OMNITOM
+    from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
     rows, right = [], 0
     for belief in story.beliefs:
         row = []
         for key, label in belief["labels"].items():
-            said = label if rng.random() < skill else rng.choice(OMNITOM[key].values)
+            said = label if rng.random() < skill else rng.choice(DEFAULT_SCHEMA[key].values)
             right += said == label
             row.append(said)
         rows.append(row)

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from annotation.domain.corpus_files import StoryRow, read_file
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.splits import draw_split
 
 STORIES, PROPOSITIONS = 895, 22_343
@@ -71,14 +71,14 @@ def _made_up(rng: random.Random) -> str:
 
 
 def belief_of(rng: random.Random, number: int) -> dict:
-    labels = {one.key: rng.choice(one.values) for one in OMNITOM.dimensions}
+    labels = {one.key: rng.choice(one.values) for one in DEFAULT_SCHEMA.dimensions}
     text = f"{rng.choice(_THINGS)} {rng.choice(_VERBS)} {rng.choice(_PLACES)}, seen {number} times"
     return {"actor": rng.choice(("world", *_NAMES)), "belief": text, "labels": labels}
 
 
 def votes_on(rng: random.Random, labels: dict[str, str]) -> Iterator[tuple[str, str, str]]:
     """Dimension, annotator and label of the three votes of every cell: most agree, the others are two to one or split."""
-    for one in OMNITOM.dimensions:
+    for one in DEFAULT_SCHEMA.dimensions:
         cast = [labels[one.key]] * len(ANNOTATORS)
         if rng.random() >= STRICT[one.key]:
             others = [value for value in one.values if value != labels[one.key]]

@@ -192,9 +192,9 @@ class Annotator:
         self.plan = [(story, uid) for story, uids in person["work"] for uid in uids]
         self.at = 0
         self.token = uuid.uuid4().hex  # the cookie and the header must agree: 32 characters are a valid CSRF secret
-        from annotation.domain.shipped_schemas import OMNITOM
+        from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
-        self.dimensions = [(one.key, one.values) for one in OMNITOM.dimensions]
+        self.dimensions = [(one.key, one.values) for one in DEFAULT_SCHEMA.dimensions]
 
     async def connect(self) -> None:
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation.domain.archive_format import BadArchive
 from annotation.domain.labelling import Row, labelling_request, prompts_of
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import (
     AppendOnly,
     AuditEvent,
@@ -37,7 +37,7 @@ from annotation.services.agreement import agreement_report
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from annotation.services.assignments import assign
-from annotation.services.gold_export import omnitom_lines
+from annotation.services.gold_export import gold_lines
 from benchmark.models import Dataset
 from benchmark.services.datasets import freeze
 from benchmark.services.plans import Plan, RunRefused, check
@@ -316,7 +316,7 @@ def test_the_api_tells_and_describes_its_dimensions(project, api, cast):  # noqa
         f"'context' is not a dimension of this project; expected one of {', '.join(LABELS)}."
     ]
     Membership.objects.filter(project=project, user=cast.bob).delete()
-    assert described_dimensions(api(cast.bob)) == set(OMNITOM.keys)
+    assert described_dimensions(api(cast.bob)) == set(DEFAULT_SCHEMA.keys)
 
 
 # --- gold -------------------------------------------------------------------------------------------------------------
@@ -359,13 +359,13 @@ def test_pages_of_a_story_are_drawn(settled, client, cast):
 
 
 def test_another_installation_of_the_corpus_gives_the_same_export(settled, tmp_path):
-    exported = list(omnitom_lines(settled))
+    exported = list(gold_lines(settled))
     labels = json.loads(exported[0])["beliefs"][0]["labels"]
     assert tuple(labels) == tuple(LABELS) and labels["valence"] == "Bad"
     file = tmp_path / "gold.jsonl"
     file.write_text("".join(exported), encoding="utf-8")
     call_command("import_corpus", "omnitom", file, project="again", schema="eight", stdout=io.StringIO())
-    assert list(omnitom_lines(Project.objects.get(slug="again"))) == exported
+    assert list(gold_lines(Project.objects.get(slug="again"))) == exported
 
 
 def test_the_described_data_set_has_its_columns(settled, tmp_path):
@@ -395,12 +395,12 @@ def forget_schemas() -> None:
 
 
 def test_an_archive_brings_its_schema_along(settled, cast):
-    source, exported = archived(settled), list(omnitom_lines(settled))
+    source, exported = archived(settled), list(gold_lines(settled))
     forget_schemas()
     import_archive(by=cast.alice, source=source, slug="copy", now=timezone.now())
     copy = Project.objects.get(slug="copy")
     assert copy.schema.reference == "eight:1" and LabelSchema.objects.get().loaded_by == cast.alice
-    assert list(omnitom_lines(copy)) == exported
+    assert list(gold_lines(copy)) == exported
     assert GoldLabel.objects.filter(proposition__table__story__project=copy).count() == 16
 
 
@@ -477,8 +477,8 @@ def test_a_model_is_asked_about_its_dimensions(project):
         ask = {"story": "A story.", "category": "False Belief Task", "rows": rows, "level": level}
         text = "\n".join(one.content for one in labelling_request(**ask, schema=project.schema).messages)
         assert "8 dimensions" in text and "seven" not in text and "{" not in text.split("Answer with")[0]
-        assert "seven dimensions" in labelling_request(**ask, schema=OMNITOM).messages[0].content
-    assert (prompts_of(OMNITOM), prompts_of(project.schema)) == ("labelling-1", "labelling-any-1")
+        assert "seven dimensions" in labelling_request(**ask, schema=DEFAULT_SCHEMA).messages[0].content
+    assert (prompts_of(DEFAULT_SCHEMA), prompts_of(project.schema)) == ("labelling-1", "labelling-any-1")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -493,4 +493,4 @@ def test_projects_and_datasets_from_before_are_omnitoms(cast):
     finally:
         MigrationExecutor(connection).migrate(newest)
     for model, row in ((Project, cast.project), (Dataset, dataset)):
-        assert model.objects.get(pk=row.pk).schema is OMNITOM
+        assert model.objects.get(pk=row.pk).schema is DEFAULT_SCHEMA

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Invitation, Membership, Prefill, Proposition, PropositionFlag
 from workers.models import Job
 
@@ -250,7 +250,7 @@ def _place(project, call):
         project=project, version=1, digest="0" * 64, schema_version="1", rule_version="1", stories_count=1,
         propositions_count=0,
     )  # fmt: skip
-    labels = {one.key: one.values[0] for one in OMNITOM.dimensions}
+    labels = {one.key: one.values[0] for one in DEFAULT_SCHEMA.dimensions}
     story = DatasetSample.objects.create(
         dataset=dataset, position=0, number=1, category="c", digest="0" * 64, key="1", cluster="1",
         content={"story": "t"}, gold={"beliefs": [{"actor": "world", "belief": "It rains.", "labels": labels}]}, votes={"zoe": [list(labels.values())]},

@@ -9,7 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 
 from annotation.api.description import DIMENSION_HELP, DIMENSION_KEY
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Project, schema_of
 from core.api.fields import Pattern, Text
 
@@ -59,13 +59,13 @@ def dimensions_of(schemas: Iterable[Schema]) -> dict[str, tuple[str, list[str]]]
 
 
 def described_schemas(auto_schema: AutoSchema) -> list[Schema]:
-    """Return the schemas of the projects of whoever reads the description; OmniToM's for somebody without one, and for a command."""
+    """Return the schemas of the projects of whoever reads the description; the default one for somebody without one, and for a command."""
     user = getattr(getattr(auto_schema.view, "request", None), "user", None)
     if user is None or not user.is_authenticated:
-        return [OMNITOM]
+        return [DEFAULT_SCHEMA]
     named = Project.objects.visible_to(user).order_by("schema_name", "schema_version")
     found = named.values_list("schema_name", "schema_version").distinct()
-    return [schema_of(*one) for one in found] or [OMNITOM]
+    return [schema_of(*one) for one in found] or [DEFAULT_SCHEMA]
 
 
 class _DescribedDimension(OpenApiSerializerFieldExtension):

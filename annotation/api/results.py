@@ -15,7 +15,7 @@ from annotation.api.description import EXPORT_FORMAT, SLUG
 from annotation.api.requests import ExportOptions, StoryFilter
 from annotation.api.shapes import AgreementOut, AnnotatorsOut
 from annotation.models import Role
-from annotation.services.gold_export import omnitom_lines, vote_lines
+from annotation.services.gold_export import gold_lines, vote_lines
 from core.api.description import answers
 from core.api.fields import read_query
 
@@ -112,7 +112,7 @@ class Export(GenericAPIView):
         access = project_access(request.user, slug, role=Role.ADMIN)
         options = read_query(request, ExportOptions)
         if kind == "omnitom":
-            lines = omnitom_lines(access.project, complete_only="complete" in options)
+            lines = gold_lines(access.project, complete_only="complete" in options)
             return _streamed(lines, f"{slug}-gold.jsonl", JSONLines.media_type)
         if kind == "long-csv":
             lines = vote_lines(access.project, pseudonyms="pseudonyms" in options)

@@ -19,10 +19,10 @@ SHIPPED: Mapping[tuple[str, str], Schema] = {
 }
 """By name and version."""
 
-OMNITOM = SHIPPED["omnitom", "1"]
+DEFAULT_SCHEMA = SHIPPED["omnitom", "1"]
 """What a project labels by that chose no other."""
 
 
 def version_shown(schema: Schema) -> str:
-    """Return how texts and digests name a schema: OmniToM's, which was the only one for long, by its version alone."""
-    return schema.version if schema.name == OMNITOM.name else schema.reference
+    """Return how texts and digests name a schema: the default one, which was the only one for long, by its version alone."""
+    return schema.version if schema.name == DEFAULT_SCHEMA.name else schema.reference

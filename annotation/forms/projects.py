@@ -4,7 +4,7 @@ from django import forms
 from django.core.validators import MaxValueValidator, RegexValidator
 
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.forms.people import refuse_bidi_controls
 from annotation.models import Project
 from annotation.services.projects import SLUG_TAKEN
@@ -54,10 +54,10 @@ class NewProjectForm(forms.ModelForm):
         self.fields["name"].validators.append(refuse_bidi_controls)
         self.schemas = {one.reference: one for one in known_schemas()}
         self.fields["schema"].choices = [(key, _schema_told(one)) for key, one in self.schemas.items()]
-        self.fields["schema"].initial = OMNITOM.reference
+        self.fields["schema"].initial = DEFAULT_SCHEMA.reference
 
     def clean_schema(self) -> Schema:
-        return self.schemas[self.cleaned_data["schema"] or OMNITOM.reference]
+        return self.schemas[self.cleaned_data["schema"] or DEFAULT_SCHEMA.reference]
 
 
 def _schema_told(schema: Schema) -> str:

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from annotation.domain.archive_format import FORMAT, IMPORTED_MARK, MANIFEST, SECTIONS, VERSION, file_of
 from annotation.domain.schema_files import document_of
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Project, User, VoteEvent
 from annotation.models.snapshot import snapshot
 from annotation.models.user import IMPORTED_SUFFIX
@@ -69,8 +69,8 @@ def _lines(section: Section, project: Project, terms: _Terms) -> Iterator[bytes]
 
 
 def _schema(project: Project) -> dict:
-    """The label schema whole, so that the archive can be read where nobody loaded it. OmniToM's comes with every program."""
-    return {} if project.schema == OMNITOM else {"schema": document_of(project.schema)}
+    """The label schema whole, so that the archive can be read where nobody loaded it. The default one comes with every program."""
+    return {} if project.schema == DEFAULT_SCHEMA else {"schema": document_of(project.schema)}
 
 
 def _line(row: dict) -> bytes:

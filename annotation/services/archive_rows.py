@@ -1,7 +1,7 @@
 """How a row of each section reads from and goes back to its table.
 
 Columns are those of the model, so that a new column is archived without being named here; foreign keys and keys of votes
-are put in the archive's own terms by `Terms`. The project's label schema goes whole, under `schema`, but for OmniToM's. The ledger stays where it is: a suggestion goes without its call.
+are put in the archive's own terms by `Terms`. The project's label schema goes whole, under `schema`, but for the default one. The ledger stays where it is: a suggestion goes without its call.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from annotation.domain.corpus_files import StoryRow, read_file
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.new_stories import NewStories
@@ -89,7 +89,7 @@ def import_corpus(
     progress: Callable[[str], None] = lambda message: None,
 ) -> Imported:
     """Imports each (name, opener) of `sources`. Creates the project where there is none and the sources hold a new story;
-    its admin is `admin`, else `by`, and its label schema `schema`, else OmniToM's.
+    its admin is `admin`, else `by`, and its label schema `schema`, else the default one.
 
     A broken line is a problem in the result and stops nothing else; with `strict` everything is read and compared first, and
     one problem means that nothing is kept. With `dry_run` nothing is kept either way. Raises ImportRefused, also where the
@@ -112,7 +112,7 @@ def _schema_for(slug: str, chosen: Schema | None) -> Schema:
     """The schema of the project, or the one that it is to have. Raises ImportRefused."""
     project = Project.objects.filter(slug=slug).first()
     if project is None:
-        return chosen or OMNITOM
+        return chosen or DEFAULT_SCHEMA
     if chosen is not None and chosen != project.schema:
         raise ImportRefused(
             f"The project {slug} labels by {project.schema.reference}, which stays; not {chosen.reference}."
@@ -245,7 +245,7 @@ class _Import:
         if admin is not None:
             Membership.objects.create(project=self.project, user=admin, role=Role.ADMIN)
         told = {"admin": admin.username} if admin is not None and admin != self.by else {}
-        told |= {} if self.schema == OMNITOM else {"schema": self.schema.reference}
+        told |= {} if self.schema == DEFAULT_SCHEMA else {"schema": self.schema.reference}
         audit.record(by=self.by, project=self.project, action="project.created", target=self.slug, **told)
 
     def _record(self, action: str, name: str, **counts: int) -> None:

@@ -14,7 +14,7 @@ import mlcroissant as mlc
 from annotation.domain.schema import Schema
 from annotation.models import Project
 from annotation.services.dataset_card import Facts, card_of, facts_of
-from annotation.services.gold_export import VOTE_COLUMNS, omnitom_lines, omnitom_records, vote_lines
+from annotation.services.gold_export import VOTE_COLUMNS, gold_lines, gold_records, vote_lines
 
 FILES = ("gold.jsonl", "propositions.jsonl", "votes.csv", "croissant.json", "README.md")
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
@@ -30,7 +30,7 @@ def write_croissant(project: Project, folder: Path, *, site_url: str, now: datet
     """
     folder.mkdir(parents=True, exist_ok=True)
     gold, propositions, votes, description, readme = (folder / name for name in FILES)
-    stories = _write(gold, omnitom_lines(project))
+    stories = _write(gold, gold_lines(project))
     rows = _write(propositions, _proposition_lines(project))
     _write(votes, vote_lines(project, pseudonyms=True))
     facts = facts_of(project, stories=stories, propositions=rows)
@@ -59,7 +59,7 @@ def _write(path: Path, lines: Iterable[str]) -> int:
 def _proposition_lines(project: Project) -> Iterator[str]:
     keys = project.schema.keys
     counting = _counting(project.schema)
-    for record in omnitom_records(project):
+    for record in gold_records(project):
         for position, belief in enumerate(record["beliefs"], 1):
             labels = belief.get("labels", {})
             row = {"story_id": record["story_id"], "position": position, "actor": belief["actor"]}

@@ -23,7 +23,7 @@ _NO_LINEAGE = [""] * 9
 _BATCH = 200
 
 
-def omnitom_records(project: Project, *, complete_only: bool = False) -> Iterator[dict]:
+def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[dict]:
     """One record a story with a table, in the order of import: its fields in the format's order, then what else it came with.
 
     A label is the settled gold, else that of the imported record, else empty. `complete_only` leaves out stories with
@@ -66,8 +66,9 @@ def _belief(row: Proposition, gold: dict[str, GoldLabel], keys: tuple[str, ...])
     return belief_of(layout, actor=row.actor, belief=row.belief, labels=labels, keys=keys)
 
 
-def omnitom_lines(project: Project, *, complete_only: bool = False) -> Iterator[str]:
-    for record in omnitom_records(project, complete_only=complete_only):
+def gold_lines(project: Project, *, complete_only: bool = False) -> Iterator[str]:
+    """The records of `gold_records` as lines of JSON."""
+    for record in gold_records(project, complete_only=complete_only):
         yield line_of(record)
 
 

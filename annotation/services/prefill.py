@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotation.domain.labelling import Example, Row, labelling_request, prompts_of, read_labels
 from annotation.domain.sample_corpus import sample_records
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Prefill, Project, Proposition, Story, Suggestion, User
 from annotation.services import audit
 from annotation.services.prefill_scope import PrefillRefused, Scope, check_labels, open_cells, scope_of
@@ -267,7 +267,7 @@ def _request(story: Story, rows: Sequence[Proposition], schema: Schema, level: i
 def example_of(category: str, schema: Schema, not_this: str) -> Example | None:
     """A worked example from the sample corpus, of the same category and never the story that is asked about. None for a
     schema that the sample is not labelled by."""
-    if schema != OMNITOM:
+    if schema != DEFAULT_SCHEMA:
         return None
     for record in sample_records():
         if record["story_category"] == category and record["story"] != not_this:
@@ -282,7 +282,7 @@ def example_of(category: str, schema: Schema, not_this: str) -> Example | None:
 def _sample_counts(schema: Schema) -> dict[str, dict[str, int]]:
     """How often each label occurs in the sample corpus: what the majority baseline knows. Nothing for a schema that the sample
     is not labelled by."""
-    if schema != OMNITOM:
+    if schema != DEFAULT_SCHEMA:
         return {}
     counts: dict[str, dict[str, int]] = {key: defaultdict(int) for key in schema.keys}
     for record in sample_records():

@@ -12,7 +12,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.domain.resolution import Outcome, resolve
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import GoldLabel, Guideline, Membership, Method, Project, Proposition, Role, User, Vote
 from annotation.services import audit
 from annotation.services.resolution import resolve_cells
@@ -30,8 +30,8 @@ class SlugTaken(ValueError):
 
 @transaction.atomic
 def create_project(*, by: User, slug: str, name: str, description: str = "", schema: Schema | None = None) -> Project:
-    """Makes a project with `by` as its admin, which labels by `schema`, else by OmniToM's. Raises SlugTaken."""
-    schema = schema or OMNITOM
+    """Makes a project with `by` as its admin, which labels by `schema`, else by the default one. Raises SlugTaken."""
+    schema = schema or DEFAULT_SCHEMA
     chosen = {"schema_name": schema.name, "schema_version": schema.version}
     try:
         with transaction.atomic():
@@ -39,7 +39,7 @@ def create_project(*, by: User, slug: str, name: str, description: str = "", sch
     except IntegrityError as error:  # someone else took it after it was checked
         raise SlugTaken(SLUG_TAKEN) from error
     Membership.objects.create(project=project, user=by, role=Role.ADMIN)
-    told = {} if schema == OMNITOM else {"schema": schema.reference}
+    told = {} if schema == DEFAULT_SCHEMA else {"schema": schema.reference}
     audit.record(by=by, project=project, action="project.created", target=slug, **told)
     return project
 

@@ -17,7 +17,7 @@ from annotation.forms.exports import ArchiveForm
 from annotation.models import Role
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
-from annotation.services.gold_export import omnitom_lines, unsettled_cells, vote_lines
+from annotation.services.gold_export import gold_lines, unsettled_cells, vote_lines
 from annotation.services.projects import imported_cells
 
 
@@ -68,7 +68,7 @@ def download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     if format == "omnitom":
         return _streamed(
-            omnitom_lines(access.project, complete_only="complete" in request.GET),
+            gold_lines(access.project, complete_only="complete" in request.GET),
             f"{slug}-gold.jsonl",
             "application/jsonlines",
         )

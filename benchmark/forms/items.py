@@ -4,14 +4,13 @@ from collections.abc import Collection
 
 from django import forms
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.models import Run
 from benchmark.services.item_rows import asks_for_rows
 from benchmark.services.items import PROBLEM_NAMES, STATE_NAMES, categories_of, parts_of
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.cells import said_labels
 from benchmark.suites.omnitom.kinds import KINDS
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.registry import suite_named
 from benchmark.suites.story_scores import READINGS
 
@@ -40,7 +39,7 @@ class ItemFilter(forms.Form):
     role = forms.ChoiceField(required=False, label="Actor role", choices=_choices(KINDS["role"]))
     # called `matches` it would hide the method of that name of the page's <form>, and htmx would fail on it
     match_count = forms.ChoiceField(required=False, label="MatchCount", choices=_choices(BUCKETS))
-    dimension = forms.ChoiceField(required=False, choices=[ALL, *((name, OMNITOM[name].name) for name in DIMENSIONS)])
+    dimension = forms.ChoiceField(required=False, choices=[ALL, *((name, SCHEMA[name].name) for name in DIMENSIONS)])
     gold = forms.ChoiceField(required=False, label="Gold label")
     said = forms.ChoiceField(required=False, label="Label said")
 
@@ -61,7 +60,7 @@ class ItemFilter(forms.Form):
         dimension = data.get("dimension")
         if "dimension" not in self.fields:
             return
-        self.fields["gold"].choices = _choices(OMNITOM[dimension].values if dimension in DIMENSIONS else ())
+        self.fields["gold"].choices = _choices(SCHEMA[dimension].values if dimension in DIMENSIONS else ())
         self.fields["said"].choices = _choices(said_labels(dimension) if dimension in DIMENSIONS else ())
 
     def clean(self) -> dict:

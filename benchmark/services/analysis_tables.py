@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.tables import Column, Table
 from benchmark.services.leaderboards import Entry
 from benchmark.services.result_tables import LEFT_OUT, by_category, complete, identity, unlike_missing, unmarked
@@ -15,7 +14,7 @@ from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.cells import ILLEGAL
 from benchmark.suites.omnitom.cells import MISSING as NO_LABEL
 from benchmark.suites.omnitom.kinds import KINDS
-from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.tables import (
     HEADERS,
     by_dimension_and_category,
@@ -257,7 +256,7 @@ def distribution_table(entries: Sequence[Entry], dimension: str, reading: str) -
         labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
     )
     gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
-    title = f"{OMNITOM[dimension].name}: labels as predicted, {reading} reading"
+    title = f"{SCHEMA[dimension].name}: labels as predicted, {reading} reading"
     lead = _pooled_lead("stage2", entries)
     return Table(title=title, columns=columns, rows=rows, totals=[gold], lead=lead, notes=[DISTRIBUTION_NOTE])
 
@@ -293,5 +292,5 @@ def confusion_table(entry: Entry, dimension: str, reading: str) -> Table:
         rows.append(
             identity(entry, "stage2") | {"gold": gold, "_where": where} | _distributed(held["said"], counts, ends, why)
         )
-    title = f"{OMNITOM[dimension].name}: gold labels and those of {entry['model']}, {reading} reading"
+    title = f"{SCHEMA[dimension].name}: gold labels and those of {entry['model']}, {reading} reading"
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])

@@ -15,7 +15,6 @@ from typing import Any
 
 from django.db.models import prefetch_related_objects
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.tables import Absent, Table, absent_told
 from benchmark.models import Run
 from benchmark.services import analysis_tables as analyses
@@ -28,7 +27,7 @@ from benchmark.services.leaderboards import Entry, run_standing
 from benchmark.services.main_table import main_table
 from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.reports import report_of
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.tables import figure_of
 from benchmark.suites.registry import group_named, keys_of, ordered_keys
 from benchmark.suites.story_scores import READINGS
@@ -308,7 +307,7 @@ def _reading_figures(document: Document, reading: str) -> dict[str, Picture]:
         arguments = partial(pictured.labels, entry, reading)
         found[f"labels-{at}"] = Picture(f"Labels in gold and by {entry['model']}", "label_distribution", arguments)
         for one in DIMENSIONS:
-            title = f"{OMNITOM[one].name}: gold labels and those of {entry['model']}"
+            title = f"{SCHEMA[one].name}: gold labels and those of {entry['model']}"
             found[f"confusion-{at}-{slug_of(one)}"] = Picture(
                 title, "confusion", partial(pictured.confusion, entry, one, reading)
             )

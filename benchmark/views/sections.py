@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.tables import Table
 from benchmark.services.documents import (
     MAIN,
@@ -16,7 +15,7 @@ from benchmark.services.documents import (
     slug_of,
     tables_of,
 )
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.registry import group_named, ordered_keys
 from benchmark.views.shown import Href, no_link, shown
 
@@ -130,7 +129,7 @@ def labels_of(
     return {
         "models": [{"value": str(n), "label": one["model"]} for n, one in enumerate(entries, 1)],
         "model": str(at),
-        "dimensions": [{"value": slug_of(one), "label": OMNITOM[one].name} for one in DIMENSIONS],
+        "dimensions": [{"value": slug_of(one), "label": SCHEMA[one].name} for one in DIMENSIONS],
         "dimension": name,
         "reading": reading,
         "readings": readings,

@@ -7,14 +7,14 @@ import uuid
 from django.utils import timezone
 
 from annotation.domain.anchoring.arms import Arm
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Proposition, Suggestion
 from annotation.services.arms import arm_of, draw_for
 from annotation.services.prefill import start_prefill
 from annotation.services.projects import change_settings
 from annotation.services.votes import Change, save_votes
 
-CELLS = len(OMNITOM.keys)
+CELLS = len(DEFAULT_SCHEMA.keys)
 
 
 def begin(cast, endpoint, stories, **fields):
@@ -40,7 +40,7 @@ def suggest(story, source="tiny"):
     Suggestion.objects.bulk_create(
         Suggestion(proposition=row, dimension=one.key, label=one.values[1], source=source, created_at=now)
         for row in Proposition.objects.gold_of(story)
-        for one in OMNITOM.dimensions
+        for one in DEFAULT_SCHEMA.dimensions
     )
 
 
@@ -51,7 +51,7 @@ def label_all(cast, seats, story, truth, noise, *, follows=()):
         draw_for(seat=seat, now=timezone.now())
         changes = []
         for row in Proposition.objects.gold_of(story):
-            for one in OMNITOM.dimensions:
+            for one in DEFAULT_SCHEMA.dimensions:
                 seen = arm_of(seat, row.uid, one.key) is Arm.SHOWN
                 label = truth[row.pk, one.key] if noise.random() > 0.2 else noise.choice(one.values)
                 if seen and seat.annotator.username in follows:
@@ -63,5 +63,7 @@ def label_all(cast, seats, story, truth, noise, *, follows=()):
 def first_labels(story):
     """The first legal label of every cell, as a truth for `label_all`."""
     return {
-        (row.pk, one.key): one.values[0] for row in Proposition.objects.gold_of(story) for one in OMNITOM.dimensions
+        (row.pk, one.key): one.values[0]
+        for row in Proposition.objects.gold_of(story)
+        for one in DEFAULT_SCHEMA.dimensions
     }

@@ -224,16 +224,16 @@ def test_votes_are_shuffled_stable_and_without_names_until_decided(esi, cast, di
 def test_the_order_does_not_follow_who_voted_what(cast, disputed):
     """The same labels by other annotators in the same cell are shown in the same order."""
     from annotation.access import project_access
-    from annotation.domain.shipped_schemas import OMNITOM
+    from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
     story = disputed(1, rows=[("Ines", "a")])
     access = project_access(cast.esi, "minds", role=Role.EXPERT)
     row = story.tables.get().propositions.get()
-    before = CellReader(access, [row]).cell(row, OMNITOM[SOURCE]).votes
+    before = CellReader(access, [row]).cell(row, DEFAULT_SCHEMA[SOURCE]).votes
     bob, bea = (Assignment.objects.get(annotator=one) for one in (cast.bob, cast.bea))
     vote(bob, [(row, SOURCE, "Testimony")])
     vote(bea, [(row, SOURCE, "Inference")])
-    assert CellReader(access, [row]).cell(row, OMNITOM[SOURCE]).votes == before
+    assert CellReader(access, [row]).cell(row, DEFAULT_SCHEMA[SOURCE]).votes == before
 
 
 def test_settled_cells_are_context_and_can_be_opened(esi, disputed):
@@ -420,11 +420,13 @@ def test_majorities_are_previewed_and_accepted_within_the_filter(esi, cast, disp
 
 
 def finish(story, person):
-    from annotation.domain.shipped_schemas import OMNITOM
+    from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
     seat = Assignment.objects.get(story=story, annotator=person)
     rows = story.tables.get().propositions.all()
-    vote(seat, [(row, one.key, one.values[0]) for row in rows for one in OMNITOM.dimensions if one.key != SOURCE])
+    vote(
+        seat, [(row, one.key, one.values[0]) for row in rows for one in DEFAULT_SCHEMA.dimensions if one.key != SOURCE]
+    )
 
 
 def test_annotators_see_where_they_were_overruled_once_their_story_is_finished(client, cast, disputed):

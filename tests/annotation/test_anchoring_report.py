@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Proposition, Vote
 from annotation.services.anchoring import report_of
 from annotation.services.arms import draw_for
@@ -35,7 +35,7 @@ def test_the_report_finds_the_effect_where_there_is_one_and_none_where_there_is_
         truth = {
             (row.pk, one.key): noise.choice(one.values)
             for row in Proposition.objects.gold_of(story)
-            for one in OMNITOM.dimensions
+            for one in DEFAULT_SCHEMA.dimensions
         }
         label_all(cast, seats, story, truth, noise, follows=follows)
     report = report_of(cast.project)
@@ -64,7 +64,7 @@ def blind_votes(seats, labels):
 
 def test_one_blind_vote_is_no_gold(cast, suggested, client):
     shares(cast, 100, 0)
-    first, second = OMNITOM["order"].values[:2]  # the second is suggested everywhere
+    first, second = DEFAULT_SCHEMA["order"].values[:2]  # the second is suggested everywhere
     _, seats = suggested(1, rows=[("Ines", "It rains")])
     blind_votes(seats[:1], [second])
     (model,) = report_of(cast.project)["models"]
@@ -86,7 +86,7 @@ def test_one_blind_vote_is_no_gold(cast, suggested, client):
 
 def test_models_are_never_pooled(cast, suggested, client):
     shares(cast, 100, 0)
-    first, second = OMNITOM["order"].values[:2]
+    first, second = DEFAULT_SCHEMA["order"].values[:2]
     for number, source in ((1, "right (r-1)"), (2, "wrong (w-1)")):
         _, seats = suggested(number, rows=[("Ines", "It rains")], source=source)
         blind_votes(seats, [second if source.startswith("right") else first] * 3)
@@ -189,7 +189,7 @@ def test_where_no_shift_is_found_page_and_command_say_how_large_one_could_be(cas
 
 def test_votes_over_the_api_count_in_the_arm_that_was_drawn_and_are_left_out_as_seen(cast, suggested, client):
     shares(cast, 0, 0)  # all shown, and nobody saw anything
-    first, second = OMNITOM["order"].values[:2]
+    first, second = DEFAULT_SCHEMA["order"].values[:2]
     _, seats = suggested(1, rows=[("Ines", "It rains")])
     blind_votes(seats, [second, second, first])
     report = report_of(cast.project)

@@ -8,10 +8,10 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import GoldLabel, Proposition, Vote
 from annotation.services.corpus_import import import_corpus
-from annotation.services.gold_export import VOTE_COLUMNS, omnitom_lines, omnitom_records, unsettled_cells, vote_lines
+from annotation.services.gold_export import VOTE_COLUMNS, gold_lines, gold_records, unsettled_cells, vote_lines
 from annotation.services.vote_import import import_votes
 
 
@@ -27,24 +27,24 @@ def load(text: str, slug: str = "minds"):
 @pytest.mark.parametrize("name", ["all_47", "clean_30", "paper_examples"])
 def test_an_untouched_table_comes_out_byte_for_byte(db, shared, name):
     text = (shared / "vectors" / "omnitom" / "records" / f"{name}.jsonl").read_bytes().decode()
-    assert "".join(omnitom_lines(load(text))) == text
+    assert "".join(gold_lines(load(text))) == text
 
 
 def test_gold_wins_over_imported_labels_and_open_cells_are_empty(cast, make_story, seat, cast_vote):
     story = make_story(rows=[("Ines", "The key is in the bag")])
     proposition = Proposition.objects.get()
-    Proposition.objects.update(imported_labels=dict.fromkeys(OMNITOM.keys, "imported"))
+    Proposition.objects.update(imported_labels=dict.fromkeys(DEFAULT_SCHEMA.keys, "imported"))
     seats = seat(story)
     for one, order, truth in zip(seats, ("1", "1", "2"), ("True", "False", "Unknown"), strict=True):
         cast_vote(one, proposition, "order", order)
         cast_vote(one, proposition, "truth_status", truth)
     cast_vote(seats[0], proposition, "context", "Neutral")  # two votes are missing: nothing is settled
-    (record,) = omnitom_records(cast.project)
+    (record,) = gold_records(cast.project)
     labels = record["beliefs"][0]["labels"]
-    assert tuple(labels) == OMNITOM.keys
+    assert tuple(labels) == DEFAULT_SCHEMA.keys
     assert (labels["order"], labels["truth_status"], labels["context"]) == ("1", "", "imported")
     assert unsettled_cells(cast.project) == 1
-    assert list(omnitom_records(cast.project, complete_only=True)) == []
+    assert list(gold_records(cast.project, complete_only=True)) == []
 
 
 def test_removed_rows_and_stories_without_a_table_stay_out(cast, make_story):
@@ -52,7 +52,7 @@ def test_removed_rows_and_stories_without_a_table_stay_out(cast, make_story):
     without = make_story(2)
     without.tables.all().delete()
     Proposition.objects.filter(actor="world").update(removed_at=timezone.now())
-    (record,) = omnitom_records(cast.project)
+    (record,) = gold_records(cast.project)
     assert (record["story_id"], [one["actor"] for one in record["beliefs"]]) == (1, ["Ines"])
 
 
@@ -107,7 +107,7 @@ def test_the_number_of_statements_does_not_grow(cast, make_story, django_assert_
     with django_assert_max_num_queries(7):
         assert sum(1 for _ in vote_lines(cast.project)) == 1
     with django_assert_max_num_queries(4):
-        assert sum(1 for _ in omnitom_lines(cast.project)) == stories
+        assert sum(1 for _ in gold_lines(cast.project)) == stories
 
 
 def test_the_command_says_what_the_contract_says(cast, make_story, tmp_path, capsys):
@@ -124,7 +124,7 @@ def test_the_command_says_what_the_contract_says(cast, make_story, tmp_path, cap
 def test_complete_only_says_how_many_it_wrote(cast, make_story, tmp_path, capsys):
     make_story(1)
     make_story(2, rows=[("Ines", "B")])
-    Proposition.objects.filter(belief="B").update(imported_labels=dict.fromkeys(OMNITOM.keys, "x"))
+    Proposition.objects.filter(belief="B").update(imported_labels=dict.fromkeys(DEFAULT_SCHEMA.keys, "x"))
     path = tmp_path / "gold.jsonl"
     options = ["--project=minds", "--format=omnitom", f"--output={path}", "--complete-only", "--json"]
     call_command("export_gold", *options)

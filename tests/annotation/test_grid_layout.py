@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from django.conf import settings
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from tests.annotation.prefilling import shares
 from tests.browser.conftest import ARGUMENTS, CHROMIUM
 from tests.browser.waiting import wait_until
@@ -57,7 +57,7 @@ HEIGHTS = "[...document.querySelectorAll('#grid tbody tr')].map((row) => row.get
 
 def accept_all(page) -> None:
     """Gives every cell of the first row the label that is suggested, by mouse."""
-    for one in OMNITOM.dimensions:
+    for one in DEFAULT_SCHEMA.dimensions:
         page.click(cell(1, one.key))
         page.click(f'.options[data-active] .option[data-value="{one.values[1]}"]')
     wait_until(page, "document.querySelectorAll('#grid tbody tr:first-child .cell-suggestion').length === 7")
@@ -100,7 +100,7 @@ def test_what_a_cell_says_of_its_vote_fits_into_every_column(make_story, seat, o
     words = {"saved": "saved", "saving": "saving", "failed": "not saved", "refused": "refused"}
     for width in (1920, 1710, 1510, 1440, 1366, 1345, 1280, 1210, 1024, 853):
         page.set_viewport_size({"width": width, "height": 800})
-        for key in OMNITOM.keys:
+        for key in DEFAULT_SCHEMA.keys:
             for state, text in words.items():
                 assert page.evaluate(STATE, [cell(1, key), state, text]) >= 0, (width, key, state)
         page.evaluate(STATE, [cell(1, "order"), "saved", "saved"])

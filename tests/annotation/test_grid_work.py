@@ -6,7 +6,7 @@ import pytest
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, CellComment, Proposition, PropositionFlag, workload
 
 
@@ -19,7 +19,7 @@ def bob(client, cast):
 def label_all(story, annotator, cast_vote):
     own = Assignment.objects.get(story=story, annotator=annotator)
     for row in Proposition.objects.gold_of(story):
-        for dimension in OMNITOM.dimensions:
+        for dimension in DEFAULT_SCHEMA.dimensions:
             cast_vote(own, row, dimension.key, dimension.values[0])
 
 

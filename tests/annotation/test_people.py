@@ -180,13 +180,13 @@ def half_done(cast, make_story, seat, cast_vote):
     """Bob has finished story 1 (one proposition, seven dimensions), begun story 2 and not begun story 3."""
     finished, begun = make_story(1, rows=[("world", "One")]), make_story(2)
     legal = {"order": "0", "truth_status": "True"}
-    from annotation.domain.shipped_schemas import OMNITOM
+    from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
     for story in (finished, begun, make_story(3)):
         seat(story)
     mine = Assignment.objects.filter(annotator=cast.bob)
     one = Proposition.objects.gold_of(finished).get()
-    for dimension in OMNITOM.dimensions:
+    for dimension in DEFAULT_SCHEMA.dimensions:
         cast_vote(mine.get(story=finished), one, dimension.key, legal.get(dimension.key, dimension.values[0]))
     cast_vote(mine.get(story=begun), Proposition.objects.gold_of(begun).first(), "order", "1")
     return mine

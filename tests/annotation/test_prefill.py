@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.domain.anchoring.arms import Arm
 from annotation.domain.labelling import Row, answer_schema, labelling_request, read_labels
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Project, Proposition, Suggestion, Vote, VoteEvent
 from annotation.services import prefill as service
 from annotation.services.arms import arm_of, draw_for
@@ -27,23 +27,23 @@ ROWS = [Row(1, "world", "The key is in the drawer"), Row(2, "Ines", "The key is 
 
 
 def test_the_schema_leaves_no_row_out_and_no_label_open():
-    schema = answer_schema(ROWS, OMNITOM)
+    schema = answer_schema(ROWS, DEFAULT_SCHEMA)
     assert schema["properties"]["rows"]["required"] == ["1", "2"]
     labels = schema["$defs"]["labels"]
     assert {key: tuple(one["enum"]) for key, one in labels["properties"].items()} == {
-        one.key: one.values for one in OMNITOM.dimensions
+        one.key: one.values for one in DEFAULT_SCHEMA.dimensions
     }
     assert labels["additionalProperties"] is False
 
 
 @pytest.mark.parametrize("level", [1, 2, 3, 4])
 def test_every_level_asks_for_every_row_and_tells_more(level):
-    example = service.example_of("False Belief Task", OMNITOM, "")
+    example = service.example_of("False Belief Task", DEFAULT_SCHEMA, "")
     request = labelling_request(
         story="Ines {puts} the key.",
         category="False Belief Task",
         rows=ROWS,
-        schema=OMNITOM,
+        schema=DEFAULT_SCHEMA,
         level=level,
         example=example,
     )
@@ -56,19 +56,19 @@ def test_every_level_asks_for_every_row_and_tells_more(level):
 
 
 def test_an_example_is_never_the_story_that_is_asked():
-    first = service.example_of("False Belief Task", OMNITOM, "")
-    assert service.example_of("False Belief Task", OMNITOM, first.story).story != first.story
+    first = service.example_of("False Belief Task", DEFAULT_SCHEMA, "")
+    assert service.example_of("False Belief Task", DEFAULT_SCHEMA, first.story).story != first.story
 
 
 def test_what_is_not_legal_is_missing_and_never_guessed():
-    whole = {key: OMNITOM[key].values[0] for key in OMNITOM.keys}
+    whole = {key: DEFAULT_SCHEMA[key].values[0] for key in DEFAULT_SCHEMA.keys}
     text = "Here you are:\n```json\n" + json.dumps({"rows": {"1": whole, "2": whole | {"order": "seven"}}}) + "\n```"
-    read = read_labels(text, ROWS, OMNITOM)
+    read = read_labels(text, ROWS, DEFAULT_SCHEMA)
     assert read.labels[1] == whole
     assert "order" not in read.labels[2]
     assert (read.missing, read.problem) == (1, "1 of 14 labels are missing or not legal.")
-    assert read_labels("I cannot say.", ROWS, OMNITOM).problem == "The answer holds no JSON object with rows."
-    assert read_labels("{" * 100_000, ROWS, OMNITOM).missing == 14
+    assert read_labels("I cannot say.", ROWS, DEFAULT_SCHEMA).problem == "The answer holds no JSON object with rows."
+    assert read_labels("{" * 100_000, ROWS, DEFAULT_SCHEMA).missing == 14
 
 
 # --- a round ---------------------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ class TestRound:
         assert made.job.state == "finished"
         found = list(Suggestion.objects.select_related("call"))
         assert len(found) == 5 * 2 * CELLS
-        assert all(OMNITOM.is_legal(one.dimension, one.label) for one in found)
+        assert all(DEFAULT_SCHEMA.is_legal(one.dimension, one.label) for one in found)
         assert {one.call.purpose for one in found} == {"prefill"}
         assert Call.objects.count() == 5
         assert found[0].source == "tiny (tiny-1)"
@@ -132,7 +132,7 @@ class TestRound:
             EndpointPace.objects.create(endpoint=baseline)
             begin(cast, baseline, [make_story(number)])
         Drain().run()
-        counts = service._sample_counts(OMNITOM)
+        counts = service._sample_counts(DEFAULT_SCHEMA)
         for one in Suggestion.objects.filter(source__startswith="majority"):
             assert counts[one.dimension][one.label] == max(counts[one.dimension].values())
         assert Suggestion.objects.count() == 4 * CELLS
@@ -165,12 +165,12 @@ def test_a_draw_is_kept_when_the_shares_change(cast, suggested):
     shares(cast, 50, 20)
     rows = list(Proposition.objects.gold_of(story))
     draw_for(seat=seats[0], now=timezone.now())
-    before = [arm_of(seats[0], row.uid, key) for row in rows for key in OMNITOM.keys]
+    before = [arm_of(seats[0], row.uid, key) for row in rows for key in DEFAULT_SCHEMA.keys]
     assert set(before) == {Arm.SHOWN, Arm.BLIND, Arm.REVEAL}
     shares(cast, 0, 0)
     again = Assignment.objects.select_related("story__project").get(pk=seats[0].pk)
     draw_for(seat=again, now=timezone.now())
-    assert [arm_of(again, row.uid, key) for row in rows for key in OMNITOM.keys] == before
+    assert [arm_of(again, row.uid, key) for row in rows for key in DEFAULT_SCHEMA.keys] == before
 
 
 def test_nothing_betrays_a_blind_cell_and_a_reveal_waits_for_the_vote(cast, suggested, client):
@@ -182,17 +182,17 @@ def test_nothing_betrays_a_blind_cell_and_a_reveal_waits_for_the_vote(cast, sugg
     shown = {
         (row.uid, key)
         for row in Proposition.objects.gold_of(story)
-        for key in OMNITOM.keys
+        for key in DEFAULT_SCHEMA.keys
         if arm_of(seat, row.uid, key) is Arm.SHOWN
     }
     assert page.count("data-suggested") == len(shown) < 12 * CELLS
     row, revealed = next(
         (row, key)
         for row in Proposition.objects.gold_of(story)
-        for key in OMNITOM.keys
+        for key in DEFAULT_SCHEMA.keys
         if arm_of(seat, row.uid, key) is Arm.REVEAL
     )
-    first, second = OMNITOM[revealed].values[:2]
+    first, second = DEFAULT_SCHEMA[revealed].values[:2]
     body = {
         "changes": [
             {
@@ -226,7 +226,7 @@ def test_a_vote_stores_its_arm_and_what_it_saw(cast, suggested, arm, saw, sugges
     shares(cast, 100 if arm == "blind" else 0, 0)
     draw_for(seat=seats[0], now=timezone.now())
     row = Proposition.objects.gold_of(story).first()
-    second = OMNITOM["order"].values[1]
+    second = DEFAULT_SCHEMA["order"].values[1]
     save_votes(
         by=cast.bob, seat=seats[0], changes=[change(row, "order", second, saw=saw, accepted=saw)], now=timezone.now()
     )

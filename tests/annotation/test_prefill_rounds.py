@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Prefill, Proposition, Suggestion
 from annotation.services import prefill as service
 from annotation.services.prefill import PrefillRefused
@@ -78,7 +78,7 @@ def test_an_answer_for_closed_cells_says_so(cast, endpoint, make_story, seat, ca
     # one cell of 14 was voted on after the question
     Suggestion.objects.all().delete()
     row = Proposition.objects.gold_of(stories[1]).first()
-    cast_vote(seat(stories[1])[0], row, "order", OMNITOM["order"].values[0])
+    cast_vote(seat(stories[1])[0], row, "order", DEFAULT_SCHEMA["order"].values[0])
     (received,) = handler.receive([answered(made, stories[1])]).values()
     assert received.state == ItemState.DONE and received.problem.startswith("13 of 14 cells were still open")
     assert Suggestion.objects.count() == 13

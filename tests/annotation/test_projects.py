@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import AuditEvent, GoldLabel, Project, Proposition
 from annotation.services import audit
 from annotation.services import projects as service
@@ -154,11 +154,11 @@ def test_other_settings_are_saved_at_once_and_look_at_no_vote(voted, admin):
 def test_imported_labels_are_shown_beside_settled_ones(admin, cast, make_story, seat, cast_vote):
     story = make_story()
     first, second = Proposition.objects.gold_of(story)
-    labels = {key: "x" for key in OMNITOM.keys}
+    labels = {key: "x" for key in DEFAULT_SCHEMA.keys}
     Proposition.objects.filter(pk=first.pk).update(imported_labels=labels)
     Proposition.objects.filter(pk=second.pk).update(imported_labels={**labels, "order": ""})
     bob, bea, ben = seat(story)
-    size = len(OMNITOM.keys)
+    size = len(DEFAULT_SCHEMA.keys)
     assert service.imported_cells(cast.project, voted_too=False) == {"False Belief Task": 2 * size - 1}
     cast_vote(bob, first, "order", "0")  # one vote: no longer untouched, but the export still has the imported label
     assert service.imported_cells(cast.project, voted_too=False) == {"False Belief Task": 2 * size - 2}

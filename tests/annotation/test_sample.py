@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.domain.schema import cross_check
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import GoldLabel, Project, Vote
 from annotation.services.sample import FOLDER, load_sample
 
@@ -25,8 +25,8 @@ def test_three_stories_a_category_each_with_a_table():
 
 
 def test_every_label_is_legal_and_every_legal_label_occurs():
-    seen = {key: {belief["labels"][key] for _, belief in BELIEFS} for key in OMNITOM.keys}
-    assert seen == {key: set(OMNITOM[key].values) for key in OMNITOM.keys}
+    seen = {key: {belief["labels"][key] for _, belief in BELIEFS} for key in DEFAULT_SCHEMA.keys}
+    assert seen == {key: set(DEFAULT_SCHEMA[key].values) for key in DEFAULT_SCHEMA.keys}
 
 
 def test_world_facts_are_order_0_from_the_narrator_and_nothing_else_is():
@@ -35,7 +35,7 @@ def test_world_facts_are_order_0_from_the_narrator_and_nothing_else_is():
         world = belief["actor"] == "world"
         where = (story["story_id"], belief["belief"])
         assert world == (labels["order"] == "0") == (labels["mental_source"] == "Narration"), where
-        assert not cross_check(OMNITOM, belief["actor"], labels), where
+        assert not cross_check(DEFAULT_SCHEMA, belief["actor"], labels), where
 
 
 def test_no_story_stands_in_a_benchmark(shared):

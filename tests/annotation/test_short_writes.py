@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import AuditEvent, GoldLabel, Project, Proposition, Story, Vote, VoteEvent
 from annotation.services import corpus_import, short_writes, vote_import
 from annotation.services.corpus_import import ImportRefused, import_corpus
@@ -127,7 +127,7 @@ def votes(stories: int, propositions: int) -> list[str]:
         f"{story},Ines,Belief {at},{one.key},{name},{one.values[at % 2]}"
         for story in range(1, stories + 1)
         for at in range(propositions)
-        for one in OMNITOM.dimensions
+        for one in DEFAULT_SCHEMA.dimensions
         for name in ("ada", "bruno", "chidi")
     ]
 

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import (
     Assignment,
     AuditEvent,
@@ -349,7 +349,7 @@ def test_the_bulk_path_gives_the_rows_of_the_one_by_one_path(cast, make_story, s
     project.unanimity_dimensions = ["context"]
     project.save()
     lines, at = [], itertools.count()
-    for index, dimension, person in itertools.product(range(6), OMNITOM.dimensions, cast.annotators):
+    for index, dimension, person in itertools.product(range(6), DEFAULT_SCHEMA.dimensions, cast.annotators):
         if rng.random() < 0.15:  # some cells stay pending
             continue
         label = rng.choice(dimension.values[:2])

@@ -31,7 +31,7 @@ import annotation.api.requests
 import annotation.forms
 import benchmark.forms
 import workers.forms
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.forms.adjudication import QueueFilter
 from annotation.forms.agreement import AgreementFilter
 from annotation.forms.corpus import StoryFilter
@@ -225,13 +225,15 @@ def of_project(form: type[forms.Form]):
 
 
 def queue_queries(world: ResultsWorld) -> list[str]:
-    pairs = [f"status=all&dimension={one.key}&pair={one.values[0]}|{one.values[1]}" for one in OMNITOM.dimensions]
+    pairs = [
+        f"status=all&dimension={one.key}&pair={one.values[0]}|{one.values[1]}" for one in DEFAULT_SCHEMA.dimensions
+    ]
     return [*of_project(QueueFilter)(world), *pairs]
 
 
 def gold_queries(world: ResultsWorld) -> list[str]:
     methods = annotation.api.requests.GoldFilter().fields["method"].choices
-    told = [*(f"dimension={key}" for key in OMNITOM.keys), *(f"method={value}" for value in methods)]
+    told = [*(f"dimension={key}" for key in DEFAULT_SCHEMA.keys), *(f"method={value}" for value in methods)]
     return told + [f"story={one.uid}" for one in world.project.stories.filter(number__in=(6, 7, 8))]
 
 
@@ -382,7 +384,7 @@ def test_only_figures_over_all_stories_depend_on_open_gold(site):
 def _told_with(site, at: int) -> dict[str, str]:
     story = site.world.dataset.samples.get(number=8)
     for belief in story.beliefs:
-        belief["labels"] = {one.key: one.values[at] for one in OMNITOM.dimensions}
+        belief["labels"] = {one.key: one.values[at] for one in DEFAULT_SCHEMA.dimensions}
     story.save(update_fields=["gold"])
     forget_report(site.world.run)
     told = site.told(site.world.bob, "benchmark:", filters=True, but=FIGURES_OVER_ALL)

@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import GoldLabel, Project, Proposition
 from annotation.services.adjudication import adjudicate, undo_decision
 from annotation.services.projects import change_settings
@@ -79,7 +79,7 @@ def test_votes_make_a_version_and_are_kept_where_there_are_some(cast, first, sto
     assert fresh and new.methods == first.methods == {
         "imported": 56
     }  # 4 stories × 2 propositions × 7, not settled by two votes
-    keys = list(OMNITOM.keys)
+    keys = list(DEFAULT_SCHEMA.keys)
     expected = [["", "", "", "", "", "", ""], ["", "", "", "", "", "", ""]]
     expected[0][keys.index("context")], expected[1][keys.index("order")] = "Neutral", "2"
     assert new.samples.get(number=1).votes["bob"] == expected
@@ -140,7 +140,7 @@ def test_an_experts_last_decision_is_kept_though_another_overruled_it(cast, firs
     decide(cast.alice, top, label="Temporal")
     held = GoldLabel.objects.get(proposition=below, dimension="context")
     undo_decision(by=cast.esi, proposition=below, dimension="context", revision=held.revision, now=timezone.now())
-    at = OMNITOM.keys.index("context")
+    at = DEFAULT_SCHEMA.keys.index("context")
     story = again(cast)[0].samples.get(number=1)
     kept = {name: [labels[at] for labels in said] for name, said in story.adjudications.items()}
     assert kept == {"esi": ["Deceptive", ""], "alice": ["Temporal", ""]}  # what Esi took back counts for nobody

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import GoldLabel, Proposition
 from annotation.services.adjudication import adjudicate
 from benchmark.models import Form
@@ -31,7 +31,7 @@ def stories(cast, make_story, seat) -> list:
 def label(cast_vote):
     """Votes as the records have it, but for what `said` says: `label(seat, row, context="Deceptive")`."""
 
-    def make(seat, row, keys=OMNITOM.keys, **said):
+    def make(seat, row, keys=DEFAULT_SCHEMA.keys, **said):
         for key in keys:
             cast_vote(seat, row, key, said.get(key, LABELS[key]))
 
@@ -60,8 +60,8 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
     """Bob labels all of story 1 but one cell (wrong in one), one proposition of story 2 in two dimensions, nothing of story 3."""
     (_, one, seats), (_, two, others), _ = stories
     label(seats[0], one[0], context="Deceptive")
-    label(seats[0], one[1], keys=OMNITOM.keys[:6])
-    label(others[0], two[1], keys=OMNITOM.keys[:2], **{OMNITOM.keys[0]: "3"})
+    label(seats[0], one[1], keys=DEFAULT_SCHEMA.keys[:6])
+    label(others[0], two[1], keys=DEFAULT_SCHEMA.keys[:2], **{DEFAULT_SCHEMA.keys[0]: "3"})
     bob = figures(cast)["Annotator 1"]
     overall = bob["readings"]["repaired"]["overall"]
     # story 1: context is wrong in the one cell that has a vote, 0 of 1; six dimensions 2 of 2: mean 6/7

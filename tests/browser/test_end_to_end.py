@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from tests.browser.waiting import wait_until
 from tests.patience import PATIENCE
 
@@ -130,7 +130,7 @@ def expected(row: int) -> dict[str, str]:
     chosen = digits(row, 0)
     return {
         one.key: next(label.value for label in one.labels if label.digit == int(digit))
-        for one, digit in zip(OMNITOM.dimensions, chosen, strict=True)
+        for one, digit in zip(DEFAULT_SCHEMA.dimensions, chosen, strict=True)
     }
 
 
@@ -166,7 +166,7 @@ def test_three_people_a_killed_server_an_expert_and_the_export(server, visit, tm
     page.goto("/p/minds/adjudication/")
     open_by_keyboard(page, "main a[href*='/adjudication/story/']")
     page.wait_for_selector("[data-keys] .cell-current")
-    content = OMNITOM["content_type"]
+    content = DEFAULT_SCHEMA["content_type"]
     for left, row in zip(range(len(OPEN), 0, -1), sorted(OPEN), strict=True):
         assert page.text_content("#todo") == str(left)
         page.keyboard.press(str(content.digit(expected(row)["content_type"])))

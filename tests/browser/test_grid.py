@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 from django.utils import timezone
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import CellComment, Proposition, PropositionFlag, Vote, VoteEvent
 from tests.browser.waiting import wait_until
 
@@ -81,7 +81,7 @@ def test_a_story_is_labelled_by_keyboard_alone(grid, story, cast):
     assert grid.inner_text("#progress-text") == "175 / 175"
     votes = Vote.objects.cast().filter(annotator=cast.bob)
     assert votes.count() == 175 == VoteEvent.objects.count()
-    content = OMNITOM["content_type"].values
+    content = DEFAULT_SCHEMA["content_type"].values
     for at, row in enumerate(Proposition.objects.gold_of(story)):
         assert labels(row)["content_type"] == content[at % 8]
         assert labels(row)["context"] == "Neutral"

@@ -15,7 +15,7 @@ from django.db import connections
 from django.utils import timezone
 
 from annotation.domain.anchoring.arms import Arm
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Project, Proposition, Suggestion, Vote, VoteEvent
 from annotation.services.arms import arm_of, draw_for
 from annotation.services.prefill import start_prefill
@@ -174,7 +174,7 @@ def label_somehow(seat, noise) -> None:
     seat = Assignment.objects.select_related("story__project", "annotator").get(pk=seat.pk)
     changes = []
     for row in Proposition.objects.gold_of(seat.story):
-        for one in OMNITOM.dimensions:
+        for one in DEFAULT_SCHEMA.dimensions:
             seen = arm_of(seat, row.uid, one.key) is Arm.SHOWN
             label, key = noise.choice(one.values), uuid.uuid4().hex
             changes.append(Change(row.uid, one.key, label, timezone.now(), key, saw=seen, duration_ms=1500))
@@ -288,7 +288,7 @@ def test_a_round_is_started_watched_and_opened_down_to_its_answer(admin, cast, m
     admin.wait_for_url("**/models/ledger/*/")
     shown = admin.inner_text("main")
     assert "Tomas moves it to the drawer" in shown and '"truth_status"' in shown
-    assert Suggestion.objects.count() == 6 * 2 * len(OMNITOM.keys)
+    assert Suggestion.objects.count() == 6 * 2 * len(DEFAULT_SCHEMA.keys)
 
 
 def test_a_job_is_paused_and_resumed_and_the_page_follows(admin, cast, make_story, make_endpoint):
@@ -384,7 +384,7 @@ def grid(page, login, cast, make_story, seat):
     Suggestion.objects.bulk_create(
         Suggestion(proposition=row, dimension=one.key, label=one.values[1], source="tiny (tiny-1)", created_at=now)
         for row in Proposition.objects.gold_of(story)
-        for one in OMNITOM.dimensions
+        for one in DEFAULT_SCHEMA.dimensions
     )
     seat(story)
     login(page, cast.bob)
@@ -396,7 +396,7 @@ def grid(page, login, cast, make_story, seat):
 def arms(cast) -> dict[tuple[str, str], Arm]:
     held = Assignment.objects.select_related("story__project").get(annotator=cast.bob)
     rows = Proposition.objects.gold_of(held.story)
-    return {(row.uid, key): arm_of(held, row.uid, key) for row in rows for key in OMNITOM.keys}
+    return {(row.uid, key): arm_of(held, row.uid, key) for row in rows for key in DEFAULT_SCHEMA.keys}
 
 
 def place_of(arm: Arm, cast) -> tuple[str, str]:
@@ -414,7 +414,7 @@ def wait_saved(page) -> None:
 
 def test_space_accepts_one_suggestion_and_names_its_model(grid, cast, assert_accessible):
     place = place_of(Arm.SHOWN, cast)
-    second = OMNITOM[place[1]].values[1]
+    second = DEFAULT_SCHEMA[place[1]].values[1]
     cell(grid, place).click()
     assert cell(grid, place).inner_text().split("\n")[-1] == "model"
     said = grid.locator(".options[data-active] .options-suggestion").inner_text()
@@ -428,7 +428,7 @@ def test_space_accepts_one_suggestion_and_names_its_model(grid, cast, assert_acc
 
 def test_one_key_accepts_a_row_and_leaves_blind_cells_open(grid, cast):
     wanted = {place for place, arm in arms(cast).items() if arm is Arm.SHOWN and place[0] == "0000000000"}
-    assert 0 < len(wanted) < len(OMNITOM.keys)
+    assert 0 < len(wanted) < len(DEFAULT_SCHEMA.keys)
     press(grid, "a")
     wait_saved(grid)
     votes = Vote.objects.cast().select_related("proposition")
@@ -450,7 +450,7 @@ def test_nothing_is_accepted_silently(grid, cast):
 
 def test_a_vote_of_ones_own_beside_a_suggestion_is_kept_as_such(grid, cast):
     place = place_of(Arm.SHOWN, cast)
-    first, second = OMNITOM[place[1]].values[:2]
+    first, second = DEFAULT_SCHEMA[place[1]].values[:2]
     cell(grid, place).click()
     grid.locator(f'.options[data-active] .option[data-value="{first}"]').click()
     wait_saved(grid)
@@ -478,7 +478,7 @@ def test_a_blind_cell_shows_nothing(grid, cast):
 
 def test_a_reveal_comes_after_the_vote_and_may_change_it(grid, cast):
     place = place_of(Arm.REVEAL, cast)
-    first, second = OMNITOM[place[1]].values[:2]
+    first, second = DEFAULT_SCHEMA[place[1]].values[:2]
     cell(grid, place).click()
     grid.locator(f'.options[data-active] .option[data-value="{first}"]').click()
     wait_saved(grid)

@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.records import GoldRow, Record, read_records
 
@@ -153,7 +153,7 @@ def _label(rng: Random, dimension: str, gold: str, chance: float, right: Counter
     if rng.random() < chance:
         right[dimension] += 1
         return gold
-    return rng.choice([value for value in OMNITOM[dimension].values if value != gold])
+    return rng.choice([value for value in DEFAULT_SCHEMA[dimension].values if value != gold])
 
 
 def _told(rows: Sequence[Sequence[str]], names: Sequence[str], header: Sequence[str], structured: bool) -> str:

@@ -8,7 +8,7 @@ from annotation.management.commands._output import file_output, folder_output
 from annotation.management.json_command import JsonCommand
 from annotation.models import Proposition, TableKind
 from annotation.services.croissant import FILES, write_croissant
-from annotation.services.gold_export import line_of, omnitom_records, unsettled_cells, vote_lines
+from annotation.services.gold_export import gold_records, line_of, unsettled_cells, vote_lines
 
 
 class Command(JsonCommand):
@@ -28,7 +28,7 @@ class Command(JsonCommand):
                 counts = write_croissant(project, folder, site_url=settings.SITE_URL, now=timezone.now())
         elif options["format"] == "omnitom":
             counts = {"stories": 0, "propositions": 0}
-            _write(path, _counted(omnitom_records(project, complete_only=options["complete_only"]), counts))
+            _write(path, _counted(gold_records(project, complete_only=options["complete_only"]), counts))
         else:
             _write(path, vote_lines(project, pseudonyms=options["pseudonyms"]))
             counts = {

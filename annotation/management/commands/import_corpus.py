@@ -3,6 +3,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.management.commands._importing import ImportCommand, counted
 from annotation.models import Project, Role, User
 from annotation.services.corpus_import import FORMATS, files_of, import_corpus
@@ -18,7 +19,9 @@ class Command(ImportCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--admin", metavar="USERNAME", help="of a new project (default: the only site admin)")
         parser.add_argument(
-            "--schema", metavar="NAME:VERSION", help="that a new project labels by (default: omnitom:1)"
+            "--schema",
+            metavar="NAME:VERSION",
+            help=f"that a new project labels by (default: {DEFAULT_SCHEMA.reference})",
         )
         parser.add_argument("--language", choices=["en", "zh"], default="en")
         parser.add_argument("--dry-run", action="store_true", help="read and check, keep nothing")

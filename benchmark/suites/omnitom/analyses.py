@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.suites.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, is_of, kind_codes, said_labels
 from benchmark.suites.omnitom.kinds import KINDS
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.pooled import Columns, Parts
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD
@@ -176,7 +175,7 @@ def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], 
         ends, reasons = pooled.ratios(flat, of_gold, each=len(said)).ends()
         starts = range(0, len(ends), len(said))
         confusion[name] = {
-            "gold": list(OMNITOM[name].values),
+            "gold": list(SCHEMA[name].values),
             "said": list(said),
             "rows": rows.tolist(),
             "ends": [ends[at : at + len(said)] for at in starts],

@@ -8,9 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.suites.omnitom.kinds import KINDS, order_bucket
-from benchmark.suites.omnitom.labels import DIMENSIONS, Labels
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA, Labels
 from benchmark.suites.omnitom.results import LEGAL, UNSAID, Stage2Result
 
 MISSING = "missing"
@@ -30,14 +29,14 @@ def is_of(kinds: Ints, at: int) -> NDArray[np.bool_]:
 
 
 def said_labels(dimension: str) -> tuple[str, ...]:
-    return (*OMNITOM[dimension].values, MISSING, ILLEGAL)
+    return (*SCHEMA[dimension].values, MISSING, ILLEGAL)
 
 
 class _Codes(dict[str, int]):
     """Places of what is said for a dimension in `said_labels`."""
 
     def __init__(self, dimension: str) -> None:
-        super().__init__({label: at for at, label in enumerate(OMNITOM[dimension].values)})
+        super().__init__({label: at for at, label in enumerate(SCHEMA[dimension].values)})
         self[""] = len(self)
         self.illegal = len(self)
 
@@ -93,7 +92,7 @@ class Cells:
     def confusion(self, at: int) -> Ints:
         """Rows of the dimension by story, gold label and label said."""
         legal = self.gold[:, at] >= 0
-        shape = (self.stories, len(OMNITOM[DIMENSIONS[at]].values), len(said_labels(DIMENSIONS[at])))
+        shape = (self.stories, len(SCHEMA[DIMENSIONS[at]].values), len(said_labels(DIMENSIONS[at])))
         places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.said[legal, at]), shape)
         return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
 

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
+from annotation.domain.shipped_schemas import SHIPPED
 from judge.domain.text import normalise_space
+
+SCHEMA = SHIPPED["omnitom", "1"]
+"""What gold is labelled by that a run can be measured against."""
 
 Labels = tuple[str, ...]
 """Seven labels, in the order of `DIMENSIONS`."""

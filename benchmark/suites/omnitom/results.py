@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from annotation.domain.shipped_schemas import OMNITOM
-from benchmark.suites.omnitom.labels import DIMENSIONS, Labels
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA, Labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +87,5 @@ class Stage2Result:
 
 
 UNSAID = ("",) * len(DIMENSIONS)
-LEGAL = {name: frozenset(OMNITOM[name].values) for name in DIMENSIONS}
+LEGAL = {name: frozenset(SCHEMA[name].values) for name in DIMENSIONS}
 """The closed label set of each dimension: reports look labels up by the million."""

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.suites.contract import Parsed, Question, Resources, Sample, Step
 from benchmark.suites.omnitom.item_readings import read_follow_up, read_stage1, read_stage1_rows, read_stage2
+from benchmark.suites.omnitom.labels import SCHEMA
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
 from benchmark.suites.omnitom.prompting import (
     built_in,
@@ -78,9 +78,9 @@ def expected(question: Question) -> str:
 
 def unfit(resources: Resources) -> str:
     """Gold of other dimensions cannot be asked about: what is asked and counted are OmniToM's."""
-    if resources.schema == OMNITOM:
+    if resources.schema == SCHEMA:
         return ""
-    return f"is labelled by {resources.schema.reference}; expected gold labelled by {OMNITOM.reference}, whose dimensions a run measures."
+    return f"is labelled by {resources.schema.reference}; expected gold labelled by {SCHEMA.reference}, whose dimensions a run measures."
 
 
 def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold: Sequence[GoldRow]) -> Request:

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.tables.table import Column, Row, Table
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.metrics import STAGE2_SHARES
 from core.statistics import FEWEST, few
 
@@ -179,7 +178,7 @@ def by_dimension_and_category(
     """
     categories = in_order(name for model in accuracies.values() for held in model.values() for name in held)
     rows = [
-        {"dimension": OMNITOM[dimension].name, "_dimension": dimension, "model": model}
+        {"dimension": SCHEMA[dimension].name, "_dimension": dimension, "model": model}
         | {
             key: one
             for name in categories

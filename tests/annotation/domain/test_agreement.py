@@ -14,7 +14,7 @@ from annotation.domain.agreement.extraction import reconciliation_overlap, table
 from annotation.domain.agreement.report import MEASURES, measure, over_all
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.leave_one_out import Cell, Rule, gold_without
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
 COUNTS = np.array([[3, 0], [2, 1], [0, 3], [1, 2]])
 
@@ -223,7 +223,7 @@ def test_confusion_against_resolved_and_pairs():
 
 def test_second_opinions_rank_a_careful_annotator_above_a_guesser():
     rng = np.random.default_rng(2)
-    labels = OMNITOM["knowledge_access"].values
+    labels = DEFAULT_SCHEMA["knowledge_access"].values
     truth = rng.integers(0, 3, size=300)
     rows = []
     for cell, right in enumerate(truth):

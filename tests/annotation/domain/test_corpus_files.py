@@ -7,7 +7,7 @@ import pytest
 
 from annotation.domain.corpus_files import MAX_LINE_BYTES, StoryRow, read_file
 from annotation.domain.problems import Problem
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
 GOOD = {
     "story_id": 1,
@@ -19,7 +19,7 @@ GOOD = {
 
 def read(raw: bytes | str, format: str = "omnitom", language: str = "en") -> list:
     data = raw.encode() if isinstance(raw, str) else raw
-    return list(read_file(io.BytesIO(data), "corpus.jsonl", format=format, language=language, keys=OMNITOM.keys))
+    return list(read_file(io.BytesIO(data), "corpus.jsonl", format=format, language=language, keys=DEFAULT_SCHEMA.keys))
 
 
 def line(**changes) -> str:
@@ -97,7 +97,7 @@ def test_an_endless_line_is_skipped_in_pieces():
             return chunk
 
     handle = Counting(b"x" * (50 * 1024 * 1024) + b"\n" + line().encode())
-    problem, row = read_file(handle, "f", format="omnitom", language="en", keys=OMNITOM.keys)
+    problem, row = read_file(handle, "f", format="omnitom", language="en", keys=DEFAULT_SCHEMA.keys)
     assert "longer than 8 MB" in problem.message
     assert row.line == 2
     assert handle.largest <= MAX_LINE_BYTES + 1

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.domain.corpus_files import read_file
 from annotation.domain.duplicates import first_duplicate
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.votes_csv import WrongColumns, read_votes
 from benchmark.suites.answers import BadAnswers, read_answers
 
@@ -51,14 +51,16 @@ MANY = "{" + ", ".join(f'"{name}": 1' for name in [*names(60_000), "k59999"]) + 
 
 
 def test_a_record_with_very_many_fields_is_one_problem():
-    (problem,) = read_file(io.BytesIO(MANY.encode()), "a.jsonl", format="omnitom", language="en", keys=OMNITOM.keys)
+    (problem,) = read_file(
+        io.BytesIO(MANY.encode()), "a.jsonl", format="omnitom", language="en", keys=DEFAULT_SCHEMA.keys
+    )
     assert problem.message == "The field k59999 occurs twice in one object."
 
 
 def test_a_spreadsheet_with_very_many_columns_is_one_problem():
     head = ",".join(["story_id", *names(60_000), "k59999"])
     with pytest.raises(WrongColumns, match="the column k59999 occurs twice"):
-        list(read_votes(io.StringIO(head), "votes.csv", OMNITOM))
+        list(read_votes(io.StringIO(head), "votes.csv", DEFAULT_SCHEMA))
 
 
 def test_answers_with_very_many_keys_are_one_problem(tmp_path):

@@ -11,21 +11,25 @@ from annotation.domain.records import (
     record_of,
     too_deep,
 )
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
-PLAIN = {"actor": "Ines", "belief": "The key is in the bag", "labels": dict.fromkeys(OMNITOM.keys, "x")}
+PLAIN = {"actor": "Ines", "belief": "The key is in the bag", "labels": dict.fromkeys(DEFAULT_SCHEMA.keys, "x")}
 
 
 def written_again(belief: dict) -> str:
-    layout = belief_layout(belief, OMNITOM.keys)
+    layout = belief_layout(belief, DEFAULT_SCHEMA.keys)
     again = belief_of(
-        layout, actor=belief["actor"], belief=belief["belief"], labels=belief.get("labels", {}), keys=OMNITOM.keys
+        layout,
+        actor=belief["actor"],
+        belief=belief["belief"],
+        labels=belief.get("labels", {}),
+        keys=DEFAULT_SCHEMA.keys,
     )
     return json.dumps(again)
 
 
 def test_a_plain_belief_needs_no_layout():
-    assert belief_layout(PLAIN, OMNITOM.keys) == ""
+    assert belief_layout(PLAIN, DEFAULT_SCHEMA.keys) == ""
     assert written_again(PLAIN) == json.dumps(PLAIN)
 
 
@@ -37,8 +41,8 @@ def test_a_belief_comes_back_with_foreign_fields_and_its_own_order_of_keys():
 def test_absent_labels_stay_absent_until_there_is_one():
     bare = {"actor": "A", "belief": "B"}
     assert written_again(bare) == json.dumps(bare)
-    layout = belief_layout(bare, OMNITOM.keys)
-    labelled = belief_of(layout, actor="A", belief="B", labels={"order": "2"}, keys=OMNITOM.keys)
+    layout = belief_layout(bare, DEFAULT_SCHEMA.keys)
+    labelled = belief_of(layout, actor="A", belief="B", labels={"order": "2"}, keys=DEFAULT_SCHEMA.keys)
     assert labelled == {"actor": "A", "belief": "B", "labels": {"order": "2"}}
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from annotation.domain.schema import CHECKS, cross_check
 from annotation.domain.schema_files import BadSchema, document_of, read_schema, schema_of_document
-from annotation.domain.shipped_schemas import OMNITOM, SHIPPED, version_shown
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, SHIPPED, version_shown
 
 
 def test_seven_dimensions_with_the_published_label_sets():
     # OmniToM, appendix A.2
-    assert {dimension.key: len(dimension.labels) for dimension in OMNITOM.dimensions} == {
+    assert {dimension.key: len(dimension.labels) for dimension in DEFAULT_SCHEMA.dimensions} == {
         "order": 4,
         "truth_status": 3,
         "knowledge_access": 3,
@@ -25,19 +25,19 @@ def test_seven_dimensions_with_the_published_label_sets():
 
 
 def test_every_label_has_one_digit_key_and_a_meaning_of_its_own():
-    for dimension in OMNITOM.dimensions:
+    for dimension in DEFAULT_SCHEMA.dimensions:
         digits = [dimension.digit(label.value) for label in dimension.labels]
         assert len(set(digits)) == len(digits) and set(digits) <= set(range(10))
         assert all(label.meaning for label in dimension.labels)
-    assert [OMNITOM["order"].digit(value) for value in "0123"] == [0, 1, 2, 3]  # the digit is the label
+    assert [DEFAULT_SCHEMA["order"].digit(value) for value in "0123"] == [0, 1, 2, 3]  # the digit is the label
 
 
 def test_labels_are_known_by_name_and_version():
-    assert SHIPPED["omnitom", "1"] is OMNITOM
-    assert (OMNITOM.reference, version_shown(OMNITOM)) == ("omnitom:1", "1")
-    assert OMNITOM.is_legal("context", "Neutral")
-    assert not OMNITOM.is_legal("context", "neutral")
-    assert not OMNITOM.is_legal("mood", "Neutral")
+    assert SHIPPED["omnitom", "1"] is DEFAULT_SCHEMA
+    assert (DEFAULT_SCHEMA.reference, version_shown(DEFAULT_SCHEMA)) == ("omnitom:1", "1")
+    assert DEFAULT_SCHEMA.is_legal("context", "Neutral")
+    assert not DEFAULT_SCHEMA.is_legal("context", "neutral")
+    assert not DEFAULT_SCHEMA.is_legal("mood", "Neutral")
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_labels_are_known_by_name_and_version():
     ],
 )
 def test_cross_checks_warn_where_two_labels_do_not_go_together(actor, labels, dimensions):
-    assert [warning.dimension for warning in cross_check(OMNITOM, actor, labels)] == dimensions
+    assert [warning.dimension for warning in cross_check(DEFAULT_SCHEMA, actor, labels)] == dimensions
 
 
 def test_every_kind_of_check_is_used_and_names_the_actor():
-    assert {check.kind for check in OMNITOM.checks} == set(CHECKS)
-    (warning,) = cross_check(OMNITOM, "Ines", {"order": "0"})
+    assert {check.kind for check in DEFAULT_SCHEMA.checks} == set(CHECKS)
+    (warning,) = cross_check(DEFAULT_SCHEMA, "Ines", {"order": "0"})
     assert warning.message == "Order 0 is for world facts, but the actor is Ines."
 
 
 def test_a_schema_reads_back_as_it_is_written():
-    assert schema_of_document(document_of(OMNITOM), "x") == OMNITOM
+    assert schema_of_document(document_of(DEFAULT_SCHEMA), "x") == DEFAULT_SCHEMA
 
 
 def test_the_schema_of_the_documentation_can_be_loaded():
@@ -75,12 +75,12 @@ def test_the_schema_of_the_documentation_can_be_loaded():
 
 
 def test_dimensions_of_whole_numbers_are_known():
-    assert [one.key for one in OMNITOM.dimensions if one.counts] == ["order"]
+    assert [one.key for one in DEFAULT_SCHEMA.dimensions if one.counts] == ["order"]
 
 
 def changed(change) -> bytes:
     """OmniToM's schema as a file, after `change` had its document."""
-    document = document_of(OMNITOM)
+    document = document_of(DEFAULT_SCHEMA)
     return json.dumps(change(document) or document).encode()
 
 

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 import pytest
 
 from annotation.domain.problems import Problem
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.votes_csv import WrongColumns, read_votes
 
 HEAD = "story_id,actor,belief,dimension,annotator,label"
 
 
 def read(text: str) -> list:
-    return list(read_votes(io.StringIO(text, newline=""), "votes.csv", OMNITOM))
+    return list(read_votes(io.StringIO(text, newline=""), "votes.csv", DEFAULT_SCHEMA))
 
 
 def test_a_row_is_read_with_its_optional_columns_in_any_order():
@@ -96,4 +96,4 @@ def test_missing_columns_and_other_encodings_are_one_sentence():
         read("story_id,actor,belief,dimension,label\n")
     handle = io.TextIOWrapper(io.BytesIO(HEAD.encode() + b"\n1,In\xe9s,B,order,ada,1\n"), encoding="utf-8", newline="")
     with pytest.raises(WrongColumns, match="not UTF-8"):
-        list(read_votes(handle, "votes.csv", OMNITOM))
+        list(read_votes(handle, "votes.csv", DEFAULT_SCHEMA))

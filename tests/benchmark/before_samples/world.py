@@ -11,7 +11,7 @@ from pathlib import Path
 from django.utils import timezone
 
 from annotation.domain.sample_corpus import sample_records
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Membership, Project, Proposition, Role, Story, User
 from annotation.services.corpus_import import import_corpus
 from annotation.services.splits import make_split
@@ -110,7 +110,7 @@ def _vote(project: Project) -> None:
             changes = [
                 Change(row.uid, key, _label(name, key, row.imported_labels), now, uuid.uuid4().hex)
                 for row in rows[: ROWS - place]
-                for key in OMNITOM.keys[: 7 - 2 * place]
+                for key in DEFAULT_SCHEMA.keys[: 7 - 2 * place]
             ]
             save_votes(by=person, seat=seat, changes=changes, now=now)
 

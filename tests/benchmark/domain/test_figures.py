@@ -12,7 +12,6 @@ import pytest
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain import figures
 from benchmark.domain.figures.dots import Series
 from benchmark.domain.figures.heat import STRONGEST
@@ -22,7 +21,7 @@ from benchmark.domain.figures.sheet import WIDTHS
 from benchmark.domain.figures.theme import SMALL, THEMES, families
 from benchmark.domain.figures.values import limits, percent
 from benchmark.suites.omnitom import plots
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.plots.placing import Placer
 from benchmark.suites.omnitom.tables import ABBREVIATIONS
 
@@ -56,8 +55,8 @@ def made(n: int) -> dict:
     spread = lambda keys: {key: figure(float(rng.uniform(0.1, 0.95))) for key in keys}  # noqa: E731
     order = [{"model": model, "values": spread(("0", "1", "2+"))} for model in models]
     table = lambda dimension: {  # noqa: E731
-        gold: {said: int(rng.integers(9, 4000)) for said in (*OMNITOM[dimension].values, "missing", "illegal")}
-        for gold in OMNITOM[dimension].values
+        gold: {said: int(rng.integers(9, 4000)) for said in (*SCHEMA[dimension].values, "missing", "illegal")}
+        for gold in SCHEMA[dimension].values
     }
     counted = {
         name: {
@@ -67,7 +66,7 @@ def made(n: int) -> dict:
                 "gold_interval": [0.1, 0.2],
                 "interval": [0.05, 0.3],
             }
-            for label in OMNITOM[name].values
+            for label in SCHEMA[name].values
         }
         for name in DIMENSIONS
     }

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.domain import baselines
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.suites.omnitom import serialisers
+from benchmark.suites.omnitom.labels import SCHEMA
 from benchmark.suites.omnitom.official import STAGES
 from benchmark.suites.omnitom.prompting import (
     FORMS,
@@ -77,7 +77,7 @@ def test_every_level_of_every_stage_in_both_forms(sample, stage, level, form):
     if form == "text":
         assert columns.get(stage, "Prediction Table:\nActor,Belief,MatchCount") in system
     if stage == "label":
-        assert all(value in system for one in OMNITOM.dimensions for value in one.values)
+        assert all(value in system for one in SCHEMA.dimensions for value in one.values)
     assert request.task["kind"] == stage
 
 
@@ -144,7 +144,7 @@ def test_answers_in_the_structured_shape_are_read_back(sample):
     rows = [{"actor": row.actor, "belief": row.belief, "order": row.order} for row in gold]
     said = valid({"rows": rows}, asked("extract", record, form="structured"))
     assert [row[:3] for row in read_extraction(said)] == [(row.actor, row.belief, row.order) for row in gold]
-    rows = [{"id": at, **dict(zip(OMNITOM.keys, row.labels, strict=True))} for at, row in enumerate(gold, 1)]
+    rows = [{"id": at, **dict(zip(SCHEMA.keys, row.labels, strict=True))} for at, row in enumerate(gold, 1)]
     said = valid({"rows": rows[::-1]}, asked("label", record, form="structured"))
     assert read_labels(said, gold) == [row.labels for row in gold]
     matched = [{"id": at, "matches": [at] if at > 1 else []} for at in range(1, len(gold) + 1)]
@@ -177,14 +177,14 @@ def assert_strict(schema) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"rows": [{"id": 3, **dict.fromkeys(OMNITOM.keys, "True")}]},
+        {"rows": [{"id": 3, **dict.fromkeys(SCHEMA.keys, "True")}]},
         {"rows": [{"id": 1}]},
         {"rows": [], "note": "x"},
     ],
 )
 def test_a_structured_answer_cannot_leave_the_closed_sets(wrong):
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(wrong, labelling_schema(2, OMNITOM))
+        jsonschema.validate(wrong, labelling_schema(2, SCHEMA))
 
 
 def test_tables_without_rows_or_with_very_many_still_have_a_schema():
@@ -266,5 +266,5 @@ def test_a_paragraph_that_has_nothing_to_show_is_left_out():
 def test_a_structured_request_of_ones_own_names_the_wanted_keys(make_record):
     record = make_record(1, ("Ines", "The key is here"))
     request = labelling_request(story=STORY, category="x", rows=record.rows, level=3, form="structured", max_tokens=50)
-    assert ", ".join(OMNITOM.keys) in texts(request)[0]
+    assert ", ".join(SCHEMA.keys) in texts(request)[0]
     assert request.max_tokens == 50

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.domain.shipped_schemas import OMNITOM
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extraction
 from benchmark.suites.omnitom.readings.judgement import read_counts
 from benchmark.suites.omnitom.readings.labels import read_labels
@@ -84,7 +83,7 @@ def test_a_repaired_label_stays_repaired(dimension, text):
 
 
 def test_every_legal_label_is_itself():
-    for dimension in OMNITOM.dimensions:
+    for dimension in SCHEMA.dimensions:
         assert [repaired(dimension.key, value) for value in dimension.values] == list(dimension.values)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
 from benchmark.domain.tables.latex import escaped
 from benchmark.domain.tables.table import MARKED
+from benchmark.suites.omnitom.labels import SCHEMA
 from benchmark.suites.omnitom.tables import (
     ABBREVIATIONS,
     HEADERS,
@@ -232,7 +232,7 @@ def test_the_repaired_reading_has_its_intervals_where_there_are_some():
 
 def test_table_10_of_the_paper_compares_within_a_dimension(paper):
     full = {short: name for name, short in ABBREVIATIONS.items()}
-    keys = {OMNITOM[name].name.lower(): name for name in HEADERS}
+    keys = {SCHEMA[name].name.lower(): name for name in HEADERS}
     printed = {name.lower(): models for name, models in paper["table_10"]["dimensions"].items()}
     held: dict = {}
     for dimension, models in printed.items():

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.figures.dots import EDGE, GAP, Series, draw_legend, scale
 from benchmark.domain.figures.heat import heat_table
 from benchmark.domain.figures.measuring import text_width, wrapped
@@ -17,6 +16,7 @@ from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, n
 from benchmark.domain.figures.theme import SMALL
 from benchmark.domain.figures.values import Percent, barred, ended, sentences
 from benchmark.suites.omnitom.cells import ILLEGAL, MISSING
+from benchmark.suites.omnitom.labels import SCHEMA
 
 Counts = Mapping[str, int]
 NO_LABEL = "No label was counted."
@@ -46,7 +46,7 @@ def label_distribution(
     shown = {name: table for name, table in held.items() if totals[name]["gold"]}
     sheet = _distribution(shown, totals, (model, reading), theme, WIDTHS[width])
     lines = [
-        f"{OMNITOM[name].name} ({totals[name]['gold']} gold rows, {totals[name]['predicted']} in usable stories): "
+        f"{SCHEMA[name].name} ({totals[name]['gold']} gold rows, {totals[name]['predicted']} in usable stories): "
         + ", ".join(f"{label} gold {one['gold']}, predicted {one['predicted']}" for label, one in table.items())
         for name, table in held.items()
     ]
@@ -109,7 +109,7 @@ def _reach(one: Mapping[str, Any], total: Counts) -> float:
 
 def _dimension(sheet: Sheet, name: str, table, total: Counts, *, left, top, names, each, most) -> None:
     numbers = text_width(["100.0  100.0"], SMALL)
-    sheet.text(left, top + 6, OMNITOM[name].name, weight="bold")
+    sheet.text(left, top + 6, SCHEMA[name].name, weight="bold")
     axes = sheet.axes(left + names, top + 14, each - names - numbers - 4, _ROW * len(table), frame=False)
     axes.set_xlim(0, most)
     axes.set_ylim(len(table), 0)
@@ -200,7 +200,7 @@ def confusion(
 
     `table` is {gold label: {predicted label: rows}}; what is no label has a column only where it was said.
     """
-    title = f"{OMNITOM[dimension].name}: gold labels and those of {model}, {reading} reading"
+    title = f"{SCHEMA[dimension].name}: gold labels and those of {model}, {reading} reading"
     said = [
         name
         for name in next(iter(table.values()), {})

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.domain.shipped_schemas import OMNITOM
 from benchmark.domain.figures.dots import Panel, Series, dot_plot
 from benchmark.domain.figures.heat import heat_table
 from benchmark.domain.figures.names import ROOM, labels
@@ -14,7 +13,7 @@ from benchmark.domain.figures.ranked import NO_MODEL, Row, barred_panels
 from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
 from benchmark.domain.figures.values import ended, percent, sentences
 from benchmark.suites.omnitom.kinds import KINDS
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.tables import ABBREVIATIONS, in_order
 
 
@@ -93,7 +92,7 @@ def accuracy_by_dimension(
     title = f"Labelling accuracy by dimension, {reading} reading"
     if not rows:
         return nothing(NO_MODEL, format, theme, title)
-    columns = [OMNITOM[name].short for name in DIMENSIONS]
+    columns = [SCHEMA[name].short for name in DIMENSIONS]
     cells = [[percent(row["values"].get(name)) for name in DIMENSIONS] for row in rows]
     if any(row.get("overall") is not None for row in rows):
         columns.append("Overall")

@@ -10,8 +10,7 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from annotation.domain.schema import WORLD
-from annotation.domain.shipped_schemas import OMNITOM
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
 from benchmark.suites.omnitom.prompting.imperfect import Prediction, imperfect
 from benchmark.suites.omnitom.records import GoldRow, Record
@@ -84,7 +83,7 @@ def example_of(record: Record, stage: str) -> Example | None:
 def _is_whole(row: GoldRow, stage: str) -> bool:
     """Whether the row says the same however it is written, and its labels are legal where they are shown."""
     needed = {"extract": DIMENSIONS[:1], "label": DIMENSIONS}.get(stage, ())
-    legal = all(OMNITOM.is_legal(dimension, row.labels[DIMENSIONS.index(dimension)]) for dimension in needed)
+    legal = all(SCHEMA.is_legal(dimension, row.labels[DIMENSIONS.index(dimension)]) for dimension in needed)
     return legal and row.as_told == (row.actor, row.belief)
 
 

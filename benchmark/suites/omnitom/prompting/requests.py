@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import OMNITOM
+from benchmark.suites.omnitom.labels import SCHEMA
 from benchmark.suites.omnitom.prompting.answer_schemas import extraction_schema, judging_schema, labelling_schema
 from benchmark.suites.omnitom.prompting.examples import Example, check_count
 from benchmark.suites.omnitom.prompting.rendering import (
@@ -89,7 +89,7 @@ def extraction_request(
     category: str,
     level: int,
     form: str = "text",
-    schema: Schema = OMNITOM,
+    schema: Schema = SCHEMA,
     prompt_set: PromptSet | None = None,
     examples: Sequence[Example] = (),
     max_tokens: int = MAX_TOKENS,
@@ -114,7 +114,7 @@ def labelling_request(
     rows: Sequence[GoldRow],
     level: int,
     form: str = "text",
-    schema: Schema = OMNITOM,
+    schema: Schema = SCHEMA,
     prompt_set: PromptSet | None = None,
     examples: Sequence[Example] = (),
     counts: Mapping[str, Mapping[str, int]] | None = None,
@@ -152,7 +152,7 @@ def judging_request(
     gold: Sequence[GoldRow],
     level: int,
     form: str = "text",
-    schema: Schema = OMNITOM,
+    schema: Schema = SCHEMA,
     prompt_set: PromptSet | None = None,
     examples: Sequence[Example] = (),
     with_story: bool = True,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from annotation.domain.shipped_schemas import OMNITOM
-from benchmark.suites.omnitom.labels import canonical
+from benchmark.suites.omnitom.labels import SCHEMA, canonical
 from judge.domain.text import normalise_space
 
 _PREFIX = re.compile(r"^([^:=]{1,40})[:=]\s*(?=\S)")
@@ -31,7 +30,7 @@ def is_blank(text: str) -> bool:
 def _composites() -> dict[str, str]:
     """Both halves of labels such as Desire/Intention, together in either order and alone: each is in one label only."""
     found: dict[str, str] = {}
-    for value in OMNITOM["content_type"].values:
+    for value in SCHEMA["content_type"].values:
         halves = [half.strip().lower() for half in value.split("/")]
         for said in (" ".join(halves), " ".join(reversed(halves)), *halves):
             found[said] = found[said.replace(" ", "")] = value
@@ -54,7 +53,7 @@ def repaired(dimension: str, text: str) -> str:
     if len(text) > _LONGEST:
         return text
     found = _order(text) if dimension == "order" else _label(dimension, text)
-    return found if found and OMNITOM.is_legal(dimension, found) else text
+    return found if found and SCHEMA.is_legal(dimension, found) else text
 
 
 def _label(dimension: str, text: str) -> str | None:
@@ -68,7 +67,7 @@ def _label(dimension: str, text: str) -> str | None:
 
 
 def _said(dimension: str, text: str) -> str | None:
-    if OMNITOM.is_legal(dimension, found := canonical(dimension, text)):
+    if SCHEMA.is_legal(dimension, found := canonical(dimension, text)):
         return found
     if dimension != "content_type":
         return None
