@@ -66,4 +66,4 @@ lock: $(BIN)/uv
 # Of templates, those of the other folders are still to be formatted.
 FORMATTED := $(wildcard templates/*.html) $(addprefix templates/,annotation components core registration workers)
 lint: dev-setup
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djangofmt --check $(FORMATTED)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djangofmt --check $(FORMATTED) && $(BIN)/mypy

@@ -12,6 +12,9 @@ from typing import Any
 
 from django.db import connection, models
 
+Names = tuple[str, ...]
+Adapter = Callable[[Any], Any]
+
 
 def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Inserts rows whose values are in the order of `fields` (attribute names; a foreign key's value is an id).
@@ -84,16 +87,20 @@ def write_few(
     """
     if not rows:
         return 0
-    statement, adapters = _few(model, tuple(fields), tuple(unique), tuple(update), follows)
+    wanted = tuple(fields), tuple(unique), tuple(update), follows
+    statement, adapters = _few(model, *wanted)  # type: ignore[arg-type]  # a class is hashable
     marks = f"({', '.join(['%s'] * len(fields))})"
     values = [value for row in _adapted(rows, adapters) for value in row]
     with connection.cursor() as cursor:
         cursor.execute(statement.format(values=", ".join([marks] * len(rows))), values)
-        return cursor.rowcount
+        written: int = cursor.rowcount
+        return written
 
 
 @lru_cache
-def _few(model: type[models.Model], fields: tuple, unique: tuple, update: tuple, follows: str) -> tuple[str, dict]:
+def _few(
+    model: type[models.Model], fields: Names, unique: Names, update: Names, follows: str
+) -> tuple[str, dict[int, Adapter]]:
     quote = connection.ops.quote_name
     held = [model._meta.get_field(name) for name in fields]
     columns = {field.attname: quote(field.column) for field in held}
@@ -135,12 +142,12 @@ def update_rows(
         cursor.executemany(statement, ready)
 
 
-def _adapters(model: type[models.Model], fields: Sequence[str]) -> dict[int, Callable[[Any], Any]]:
+def _adapters(model: type[models.Model], fields: Sequence[str]) -> dict[int, Adapter]:
     held = (model._meta.get_field(name) for name in fields)
     return {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))}
 
 
-def _adapter(field: models.Field) -> Callable[[Any], Any] | None:
+def _adapter(field: models.Field) -> Adapter | None:
     if isinstance(field, models.JSONField):
         encode = json.JSONEncoder(ensure_ascii=False).encode
         return lambda value: None if value is None else encode(value)
@@ -151,7 +158,7 @@ def _adapter(field: models.Field) -> Callable[[Any], Any] | None:
     return None
 
 
-def _adapted(rows: Iterable[Sequence[Any]], adapters: dict[int, Callable[[Any], Any]]) -> Iterator[Sequence[Any]]:
+def _adapted(rows: Iterable[Sequence[Any]], adapters: dict[int, Adapter]) -> Iterator[Sequence[Any]]:
     for row in rows:
         if adapters:
             row = list(row)

@@ -8,7 +8,7 @@ from rest_framework.throttling import BaseThrottle
 
 def address_of(request: HttpRequest) -> str:
     """The client's address as a trusted proxy tells it; of IPv6 the network, which is one household's."""
-    told = BaseThrottle().get_ident(request)
+    told: str = BaseThrottle().get_ident(request)
     try:
         address = ipaddress.ip_address(told)
     except ValueError:

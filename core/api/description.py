@@ -42,7 +42,7 @@ READ = (401, 404, 406)
 
 
 def answers(
-    success, *errors: int, status: int = 200, why: Mapping[int, tuple[str, str]] | None = None
+    success: object, *errors: int, status: int = 200, why: Mapping[int, tuple[str, str]] | None = None
 ) -> dict[int, object]:
     """The responses of an operation: `success` for `status`, and each error in the one shape with an example.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import JsonResponse
@@ -19,7 +20,7 @@ UNAVAILABLE = "The site cannot reach its database, or its disk is full; nothing 
 UNEXPECTED = "Something went wrong on the server; it has been logged, and nothing was saved."
 
 
-def one_shape(exc: Exception, context: dict) -> JsonResponse:
+def one_shape(exc: Exception, context: dict[str, Any]) -> JsonResponse:
     """The answer to any exception of an API view, unexpected ones logged and told in one sentence.
 
     A JsonResponse, because a renderer that was chosen for CSV or YAML cannot write it, and because its ASCII holds the lone
@@ -51,7 +52,7 @@ def one_shape(exc: Exception, context: dict) -> JsonResponse:
     return answer
 
 
-def _limited(exc: Exception, context: dict) -> Exception:
+def _limited(exc: Exception, context: dict[str, Any]) -> Exception:
     """Strangers are counted here: a view looks at its throttles after its permissions, and so never at those of a refused request."""
     from core.api.throttling import Strangers  # as above
 

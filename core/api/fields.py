@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
@@ -16,7 +17,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 class Strict(serializers.Serializer):
     """Refuses names that it does not know: a misspelt option must not look like one that was followed."""
 
-    def to_internal_value(self, data):
+    def to_internal_value(self, data: object) -> dict[str, Any]:
         if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
             expected = ", ".join(self.fields)
             raise ValidationError({name: [f"There is no such field; expected {expected}."] for name in unknown[:20]})
@@ -24,14 +25,14 @@ class Strict(serializers.Serializer):
 
 
 class Text(serializers.CharField):
-    def to_internal_value(self, data) -> str:
+    def to_internal_value(self, data: object) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
 
 
 class Matching(serializers.RegexField):
-    def to_internal_value(self, data) -> str:
+    def to_internal_value(self, data: object) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -40,21 +41,21 @@ class Matching(serializers.RegexField):
 class Pattern(Matching):
     """A name on one line; `$` alone would let a last line feed through."""
 
-    def to_internal_value(self, data) -> str:
+    def to_internal_value(self, data: object) -> str:
         if isinstance(data, str) and not data.isprintable():
             self.fail("invalid")
         return super().to_internal_value(data)
 
 
 class Choice(serializers.ChoiceField):
-    def to_internal_value(self, data) -> str:
+    def to_internal_value(self, data: object) -> str:
         if not isinstance(data, str):
             self.fail("invalid_choice", input=type(data).__name__)
         return super().to_internal_value(data)
 
 
 class Whole(serializers.IntegerField):
-    def to_internal_value(self, data) -> int:
+    def to_internal_value(self, data: object) -> int:
         # A boolean is an int to Python; 5.0 is an integer to JSON Schema, and is harmless.
         if isinstance(data, bool) or not isinstance(data, (int, float)):
             self.fail("invalid")
@@ -62,16 +63,16 @@ class Whole(serializers.IntegerField):
 
 
 class Truth(serializers.BooleanField):
-    def to_internal_value(self, data) -> bool:
+    def to_internal_value(self, data: object) -> bool:
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
-        return data
+        return bool(data)
 
 
 class Moment(serializers.DateTimeField):
     """A point in time with its zone, as RFC 3339 writes it; UTC inside."""
 
-    def to_internal_value(self, value) -> datetime:
+    def to_internal_value(self, value: object) -> datetime:
         try:
             if not isinstance(value, str) or not _MOMENT.fullmatch(value.upper()):
                 raise ValueError(value)
@@ -80,7 +81,7 @@ class Moment(serializers.DateTimeField):
             raise ValidationError("Expected a time with its zone, such as 2026-10-05T09:30:00Z.") from None
 
 
-def read_query(request: Request, shape: type[Strict], **context) -> dict[str, str]:
+def read_query(request: Request, shape: type[Strict], **context: object) -> dict[str, str]:
     """The filters of a query string, read in a `context`; paging is left to the paginator. Raises ValidationError."""
     given = {name: value for name, value in request.query_params.items() if name not in PAGING}
     form = shape(data=given, context=context)

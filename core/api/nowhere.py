@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import permissions
 from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
 from rest_framework.views import APIView
 
 
@@ -12,6 +15,6 @@ class Nothing(APIView):
     permission_classes = (permissions.AllowAny,)
     schema = None
 
-    def initial(self, request, *args, **kwargs) -> None:
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         hint = "" if request.path.endswith("/") else " Addresses of the API end with a slash."
         raise NotFound(f"There is nothing at this address.{hint}")

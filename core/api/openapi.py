@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 
@@ -12,14 +14,14 @@ class StrictBody(OpenApiSerializerExtension):
     target_class = Strict
     match_subclasses = True
 
-    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict:
+    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         return auto_schema._map_serializer(self.target, direction, bypass_extensions=True) | {
             "additionalProperties": False
         }
 
 
 class Described(AutoSchema):
-    def _get_request_body(self, direction="request"):
+    def _get_request_body(self, direction: str = "request") -> dict[str, Any] | None:
         """A body that an operation describes must be sent."""
-        body = super()._get_request_body(direction)
+        body = super()._get_request_body(direction)  # type: ignore[no-untyped-call]  # drf-spectacular's
         return body and {**body, "required": True}

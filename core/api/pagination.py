@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
+from django.db.models import QuerySet
 from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import PageNumberPagination
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 
 class Pages(PageNumberPagination):
@@ -11,14 +16,14 @@ class Pages(PageNumberPagination):
     max_page_size = 500
     last_page_strings = ()
 
-    def paginate_queryset(self, queryset, request, view=None):
+    def paginate_queryset(self, queryset: QuerySet, request: Request, view: APIView | None = None) -> list[Any] | None:
         self._number(request, self.page_query_param)
         return super().paginate_queryset(queryset, request, view)
 
-    def get_page_size(self, request) -> int:
+    def get_page_size(self, request: Request) -> int:
         return self._number(request, self.page_size_query_param, most=self.max_page_size) or self.page_size
 
-    def _number(self, request, name: str, *, most: int | None = None) -> int | None:
+    def _number(self, request: Request, name: str, *, most: int | None = None) -> int | None:
         value = request.query_params.get(name)
         if value is None:
             return None
@@ -28,13 +33,13 @@ class Pages(PageNumberPagination):
             raise ValidationError({name: [f"Expected a whole number {upto}."]})
         return int(value)
 
-    def get_paginated_response_schema(self, schema: dict) -> dict:
+    def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
         described = super().get_paginated_response_schema(schema)
         link = {"type": ["string", "null"], "format": "uri"}  # OpenAPI 3.1 knows no `nullable`
         described["properties"] |= {"next": link, "previous": link}
         return described
 
-    def get_schema_operation_parameters(self, view) -> list[dict]:
+    def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
         page = {"type": "integer", "minimum": 1, "maximum": 999_999_999, "default": 1}
         size = {"type": "integer", "minimum": 1, "maximum": self.max_page_size, "default": self.page_size}
         return [

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import IO, Any
 
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import BaseParser
@@ -15,7 +17,9 @@ class BoundedJSON(BaseParser):
 
     media_type = "application/json"
 
-    def parse(self, stream, media_type=None, parser_context=None):
+    def parse(
+        self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
         raw = stream.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
             raise TooLarge(f"The request is larger than {MAX_BYTES // 1024} kB.")

@@ -24,9 +24,9 @@ class JsonCommand(BaseCommand):
 
     refusals: tuple[type[Exception], ...] = (ValueError, OSError)
 
-    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any):
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
-        parser.error = _refusing(parser)  # type: ignore[method-assign]
+        parser.error = _refusing(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
         return parser
 
@@ -54,10 +54,10 @@ class JsonCommand(BaseCommand):
         if sentence := self.failure(result):
             raise CommandError(sentence)
 
-    def work(self, **options: Any) -> dict:
+    def work(self, **options: Any) -> dict[str, Any]:
         raise NotImplementedError
 
-    def say(self, result: dict) -> None:
+    def say(self, result: dict[str, Any]) -> None:
         for name, value in result.items():
             self.say_of(name, value)
 
@@ -65,7 +65,7 @@ class JsonCommand(BaseCommand):
         for line in _lines(name, value):
             self.stdout.write(line)
 
-    def failure(self, result: dict) -> str:
+    def failure(self, result: dict[str, Any]) -> str:
         return ""
 
     def note(self, message: str) -> None:

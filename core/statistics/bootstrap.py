@@ -17,8 +17,7 @@ DRAWS_AT_ONCE = 4_000_000
 def mean_of(rows: Floats) -> Floats:
     """Mean of what is known in each row: shape (k, n) → (k,), nan where nothing is."""
     known = np.isfinite(rows)
-    n = known.sum(axis=1)
-    return np.divide(np.where(known, rows, 0).sum(axis=1), n, out=np.full(len(rows), np.nan), where=n > 0)
+    return ratios(np.where(known, rows, 0).sum(axis=1), known.sum(axis=1))
 
 
 def resampled_means(columns: Floats, *, seed: int, resamples: int, clusters: Clusters | None = None) -> Floats:
@@ -63,7 +62,9 @@ def numbered(names: Sequence[Hashable]) -> Clusters | None:
 def ratios(numerators: Floats, denominators: Floats) -> Floats:
     """Element by element, nan where there is nothing to divide by."""
     wanted = np.broadcast_shapes(numerators.shape, denominators.shape)
-    return np.divide(numerators, denominators, out=np.full(wanted, np.nan), where=np.asarray(denominators) > 0)
+    out: Floats = np.full(wanted, np.nan)
+    np.divide(numerators, denominators, out=out, where=np.asarray(denominators) > 0)
+    return out
 
 
 def resampled_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) -> Floats:

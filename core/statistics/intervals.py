@@ -16,13 +16,14 @@ Where every cluster has the same figure nothing is spread, which does not make i
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.statistics.bootstrap import RESAMPLES, Clusters, Floats, by_cluster, mean_of, replicated_means
+from core.statistics.bootstrap import RESAMPLES, Clusters, Floats, by_cluster, mean_of, ratios, replicated_means
 
 LEVEL = 0.95
 FEWEST = 5
@@ -34,10 +35,20 @@ LEAST_FREEDOM = 4
 _NO_SPREAD = 1e-9
 """Rounding of sums is no spread; a part of the figure's size or range."""
 
-Estimate = dict[str, Any]
-"""{"value", "n", "interval"}: a figure, its number of clusters and [low, high] of 95 %; with a `reason` where any is None."""
 Interval = tuple[list[float] | None, str]
 """[low, high], or None and the reason why there is none."""
+
+
+class Estimate(TypedDict):
+    """A figure, how many it is of, and [low, high] of 95 %."""
+
+    value: float | None
+    n: int
+    interval: list[float] | None
+    clusters: NotRequired[int]
+    """How many it rests on, where these are more than one value each."""
+    reason: NotRequired[str]
+    """Why there is no figure or no interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +104,24 @@ def mean_estimates(
         means, replicates, units, clusters=len(replicates) - resamples, scale=scale, unit=unit, empty=empty
     )
     return [
-        {"value": float(mean) if n else None, "n": int(n), "interval": interval}
-        | ({} if clusters is None else {"clusters": int(of)})
-        | ({"reason": why} if why else {})
-        for mean, n, of, (interval, why) in zip(means, counts, units, found, strict=True)
+        _estimate(float(mean), int(n), None if clusters is None else int(of), interval)
+        for mean, n, of, interval in zip(means, counts, units, found, strict=True)
     ]
+
+
+def _estimate(mean: float, n: int, clusters: int | None, interval: Interval) -> Estimate:
+    found: Estimate = {"value": mean if n else None, "n": n, "interval": interval[0]}
+    if clusters is not None:
+        found["clusters"] = clusters
+    if interval[1]:
+        found["reason"] = interval[1]
+    return found
 
 
 def clusters_known(columns: Floats, clusters: Clusters | None) -> NDArray[np.int64]:
     """How many clusters of each column, shape (n, k), have a value that is known: shape (k,)."""
-    return (by_cluster(np.isfinite(columns).astype(float), clusters) > 0).sum(axis=0)
+    known: NDArray[np.int64] = (by_cluster(np.isfinite(columns).astype(float), clusters) > 0).sum(axis=0)
+    return known
 
 
 def intervals(
@@ -142,20 +161,20 @@ def freedom(influences: Floats, n: NDArray[np.int64]) -> Floats:
     moves = np.nan_to_num(influences)
     squares, fourths = (moves**2).sum(axis=0), (moves**4).sum(axis=0)
     kurtosis = np.divide(n * fourths, squares**2, out=np.full(len(n), 3.0), where=squares > 0)
-    return np.clip(2 / (np.maximum(kurtosis - 3, 0) / n + 2 / (n - 1)), np.minimum(LEAST_FREEDOM, n - 1), n - 1)
+    free: Floats = 2 / (np.maximum(kurtosis - 3, 0) / n + 2 / (n - 1))
+    return np.clip(free, np.minimum(LEAST_FREEDOM, n - 1), n - 1)
 
 
 def _spread(drawn: Floats, known: NDArray[np.bool_]) -> Floats:
     """Standard deviation of what is known in each column, nan where nothing is."""
     n = known.sum(axis=0)
-    means = np.divide(np.where(known, drawn, 0).sum(axis=0), n, out=np.full(len(n), np.nan), where=n > 0)
-    squares = np.where(known, (drawn - means) ** 2, 0).sum(axis=0)
-    return np.sqrt(np.divide(squares, n, out=np.full(len(n), np.nan), where=n > 0))
+    means = ratios(np.where(known, drawn, 0).sum(axis=0), n)
+    return np.sqrt(ratios(np.where(known, (drawn - means) ** 2, 0).sum(axis=0), n))
 
 
 def unseen_share(n: int) -> float:
     """The largest share of all clusters, with 95 % confidence, of a kind of which none is among n: 1 − .05^(1/n), about 3 / n."""
-    return 1 - (1 - LEVEL) ** (1 / n)
+    return 1 - math.pow(1 - LEVEL, 1 / n)
 
 
 def _unmoved(value: float, n: int, scale: Scale, unit: str) -> Interval:
@@ -172,14 +191,16 @@ def tails(n: NDArray[np.int64]) -> Floats:
     """
     from scipy.special import ndtr
 
-    return ndtr(np.sqrt(n / (n - 1)) * t_quantile((1 - LEVEL) / 2, n - 1))
+    shares: Floats = ndtr(np.sqrt(n / (n - 1)) * t_quantile((1 - LEVEL) / 2, n - 1))
+    return shares
 
 
-def t_quantile(share: float, freedom: Floats) -> Floats:
+def t_quantile(share: float, freedom: Floats | NDArray[np.int64]) -> Floats:
     """The quantile of Student's t distribution, below which lies `share` of it."""
     from scipy.special import stdtrit  # not scipy.stats, which takes a second and fifty megabytes
 
-    return stdtrit(freedom, share)
+    quantiles: Floats = stdtrit(freedom, share)
+    return quantiles
 
 
 def few(unit: str) -> str:

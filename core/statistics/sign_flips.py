@@ -73,9 +73,10 @@ def _p(known: Floats, drawn: float) -> float | None:
     return _exact_p(moved) if len(moved) <= EXACT else float(drawn)
 
 
-def _reached(sums: Floats, observed: Floats, scale: Floats) -> Floats:
+def _reached(sums: Floats, observed: Floats, scale: Floats) -> NDArray[np.bool_]:
     """At least as extreme, rounding of sums forgiven so that ties count."""
-    return np.abs(sums) >= np.abs(observed) - 1e-12 * scale
+    reached: NDArray[np.bool_] = np.abs(sums) >= np.abs(observed) - 1e-12 * scale
+    return reached
 
 
 def _exact_p(values: Floats) -> float:
@@ -109,4 +110,5 @@ def _drawn_p(blocks: Sequence[Floats], *, seed: int, flips: int) -> Floats:
             whole += sums
             extreme[at] += _reached(sums, observed[at], scale[at]).sum(axis=0)
         extreme[0] += _reached(whole, observed[0], scale[0]).sum(axis=0)
-    return (extreme + 1) / (flips + 1)
+    p: Floats = (extreme + 1) / (flips + 1)
+    return p
