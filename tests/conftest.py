@@ -63,8 +63,6 @@ def contexts_of_pages_alone(django_test_environment) -> None:
 @pytest.fixture(autouse=True)
 def quick_and_local(settings, tmp_path, monkeypatch) -> None:
     """Fast password hashing, plain static files, no shared cache and no files outside the test."""
-    from benchmark.services.estimates import _measures
-
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.STORAGES = {
         **settings.STORAGES,
@@ -76,7 +74,6 @@ def quick_and_local(settings, tmp_path, monkeypatch) -> None:
     # Thousands of requests a minute, of few people.
     monkeypatch.setattr("rest_framework.throttling.SimpleRateThrottle.THROTTLE_RATES", {"user": None, "anon": None})
     settings.MEDIA_ROOT = tmp_path / "media"
-    _measures.cache_clear()  # by the dataset's key, which the next test gives to another dataset
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, 
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES
-from benchmark.suites.registry import suite_named
+from benchmark.suites.registry import suite_named, suite_of_gold
 from judge.domain import lexical
 from workers.models import Endpoint
 
@@ -205,7 +205,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
         fields["dataset"].label_from_instance = lambda one: version_told(one, "stories")
         askable = [one.pk for one in Endpoint.objects.usable() if set(stages_of(one)) - {Stage.JUDGE}]
         fields["endpoints"].queryset = Endpoint.objects.filter(pk__in=askable)
-        fields["prompt_set"].choices = [(name, name) for name in names_of(project)]
+        fields["prompt_set"].choices = [(name, name) for name in names_of(project, suite_of_gold())]
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
             fields[name].choices = [("", "All"), *((one, one) for one in names)]

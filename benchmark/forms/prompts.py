@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePath
+from typing import Any
 
 from django import forms
 
 from annotation.domain.duplicates import first_duplicate
 from annotation.forms.corpus import FilesField
-from benchmark.models import LAUNCHED, Form
+from benchmark.models import Form
 from benchmark.services.prompt_sets import LARGEST
+from benchmark.suites.contract import Suite
 
 
 class PromptSetForm(forms.Form):
@@ -30,9 +33,13 @@ class PromptSetForm(forms.Form):
 class PromptChoice(forms.Form):
     """Which prompt of a set is shown."""
 
-    stage = forms.ChoiceField(choices=[(str(stage), stage.label) for stage in LAUNCHED])
+    stage = forms.ChoiceField()
     level = forms.TypedChoiceField(choices=[(level, str(level)) for level in (1, 2, 3, 4)], coerce=int)
     form = forms.ChoiceField(choices=Form.choices)
     filled = forms.ChoiceField(
         choices=[("", "The wording"), ("1", "Filled in with a story")], required=False, label="Shown as"
     )
+
+    def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite) -> None:
+        super().__init__(data)
+        self.fields["stage"].choices = [(step.key, step.label) for step in suite.launched]

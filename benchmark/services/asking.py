@@ -13,13 +13,7 @@ from annotation.domain.schema import Schema
 from annotation.models import Project
 from benchmark.models import Dataset, DatasetSample, Run, RunItem, StoredPromptSet
 from benchmark.suites.contract import Question, Sample
-from benchmark.suites.omnitom.prompting import (
-    BadPromptSet,
-    PromptSet,
-    built_in,
-    load_prompt_set,
-)
-from benchmark.suites.omnitom.prompting.sets import NAMES
+from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.registry import suite_named
 from workers.models import Endpoint
 from workers.providers.contract import Request
@@ -28,21 +22,21 @@ T = TypeVar("T")
 NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
 
 
-def prompt_set_named(name: str, project: Project) -> PromptSet:
-    """A built-in set, or the project's own. Raises BadPromptSet."""
-    if name in NAMES:
-        return built_in(name)
+def prompt_set_named(sets: PromptSets, name: str, project: Project) -> PromptSet:
+    """A built-in set of a suite, or one of the project's own. Raises BadPromptSet."""
+    if name in sets.names:
+        return sets.built_in(name)
     held = StoredPromptSet.objects.filter(project=project, name=name).first()
     if held is None:
         own = StoredPromptSet.objects.filter(project=project).values_list("name", flat=True)
-        raise BadPromptSet(f"There is no prompt set {name!r}; there are {', '.join([*NAMES, *own])}.")
-    return _loaded(held.pk)
+        raise BadPromptSet(f"There is no prompt set {name!r}; there are {', '.join([*sets.names, *own])}.")
+    return _loaded(sets.load, held.pk)
 
 
 @lru_cache(32)
-def _loaded(pk: int) -> PromptSet:
+def _loaded(load: Callable[[Mapping[str, str], str], PromptSet], pk: int) -> PromptSet:
     held = StoredPromptSet.objects.get(pk=pk)
-    return load_prompt_set(held.files, name=held.name)
+    return load(held.files, held.name)
 
 
 def reads_prompts(endpoint: Endpoint | None) -> bool:
@@ -96,8 +90,9 @@ def question_of(
 
 
 def prompts_of(run: Run) -> PromptSet | None:
-    """The prompt set of a run, None for a suite that has its prompts in its folder. Raises BadPromptSet."""
-    return prompt_set_named(run.prompt_set, run.project) if suite_named(run.suite).protocol else None
+    """The prompt set of a run, None for a suite without prompt sets. Raises BadPromptSet."""
+    sets = suite_named(run.suite).prompting
+    return prompt_set_named(sets, run.prompt_set, run.project) if sets else None
 
 
 def settings_of(run: Run) -> dict[str, Any]:

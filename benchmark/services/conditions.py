@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmark.models import Run, Stage
-from benchmark.services.asking import options_of, reads_prompts
-from benchmark.services.in_context import examples_told, judge_told, wanted_by
+from benchmark.services.asking import options_of, reads_prompts, settings_of
+from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_versions import version_of
-from benchmark.suites.omnitom.prompting.choosing import SOURCES
 from benchmark.suites.registry import group_named, suite_named
 
 FIELDS = ("judge", "prompts")
@@ -39,30 +38,20 @@ def conditions_of(run: Run, stage: str, *, reads: bool) -> Conditions:
 
 
 def _prompts(run: Run, stage: str) -> list[str]:
-    if not suite_named(run.suite).protocol:
-        return _own_prompts(run, stage)
     asked = run if stage in run.spec.get("prompts", {}) or run.source is None else run.source
-    told, held = (
-        f"{asked.prompt_set}, level {asked.level}",
-        [asked.prompt_set, asked.level, asked.spec.get("prompts", {}).get(stage)],
-    )
-    repeated = {name: value for name, value in asking_told(asked).items()}
-    if repeated:
-        told += "".join(f", {name} {value}" for name, value in repeated.items())
-        held += [repeated]
-    if count := wanted_by(asked, stage):
-        source = asked.params.get("examples_from", "")
-        told += f", {count} example{'s' if count > 1 else ''} from {SOURCES.get(source, source)}"
-        held += [count, source]
+    digest = asked.spec.get("prompts", {}).get(stage)
+    sets = suite_named(run.suite).prompting
+    if sets is None:
+        return _own_prompts(asked, digest)
+    told, held = sets.condition(settings_of(asked), stage, digest, asking_told(asked))
     return [told, _digest(held)]
 
 
-def _own_prompts(run: Run, stage: str) -> list[str]:
-    """Of a suite that has its prompts in its folder: its options, how often and how freely everything was asked."""
+def _own_prompts(run: Run, digest: str | None) -> list[str]:
+    """Of a suite without prompt sets: its options, how often and how freely everything was asked."""
     options = settings_told(run)
-    held = [run.spec.get("prompts", {}).get(stage), options]
     told = ", ".join(f"{name} {value}" for name, value in options.items())
-    return [f"{run.prompt_set}, {told}" if told else run.prompt_set, _digest(held)]
+    return [f"{run.prompt_set}, {told}" if told else run.prompt_set, _digest([digest, options])]
 
 
 def settings_told(run: Run) -> dict[str, str]:

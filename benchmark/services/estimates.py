@@ -1,41 +1,21 @@
-"""What a run would ask and cost, and what it could show, before it is launched."""
+"""What a run would ask and cost before it is launched."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import lru_cache
-from math import comb
+from typing import Any
 
-from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
-from benchmark.models import LAUNCHED, DatasetSample, Form, Run, RunItem, Stage
-from benchmark.services.asking import prompt_set_named, question_of, reads_prompts, stage_request
+from benchmark.models import LAUNCHED, DatasetSample, Run, Stage
 from benchmark.services.judge_tests import SELF_TEST, calls_of, is_wanted
-from benchmark.services.judge_tests import request_of as test_request
 from benchmark.services.plans import Plan, check, extracted_by, own_stages, stages_of
+from benchmark.services.question_sizes import Size, sizes_of, test_sizes
 from benchmark.services.runs import Extension, draft_of, plan_of
-from benchmark.suites.omnitom.prompting import PromptSet
-from benchmark.suites.omnitom.prompting.rendering import gold_table, predictions_table, propositions
-from benchmark.suites.omnitom.records import Record, record_of
-from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from benchmark.suites.registry import suite_named
-from workers.domain.pricing import Extent, Money
+from workers.domain.pricing import Money
 from workers.models import Endpoint
-from workers.providers.contract import Request, Usage
-
-OMNITOM = "omnitom"
-CELL_CHARACTERS = {Stage.EXTRACT: 40, Stage.LABEL: 190, Stage.JUDGE: 28}
-"""What a row of structured output takes besides its texts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How long one question is, and the answer that is to be expected, which holds no reasoning."""
-
-    question: Extent
-    answer: Extent
+from workers.providers.contract import Usage
 
 
 @dataclass(slots=True)
@@ -46,6 +26,7 @@ class Line:
     model: Endpoint
     stage: str
     asked: Endpoint
+    suite: str
     calls: int = 0
     known: int | None = None
     input_tokens: int = 0
@@ -53,7 +34,6 @@ class Line:
     cost: Decimal | None = Decimal(0)
     most: Decimal | None = Decimal(0)
     too_long: int = 0
-    suite: str = OMNITOM
 
     @property
     def stage_name(self) -> str:
@@ -75,7 +55,7 @@ class Estimate:
     lines: list[Line] = field(default_factory=list)
 
     @property
-    def total(self) -> dict:
+    def total(self) -> dict[str, Any]:
         names = ("calls", "to_make", "input_tokens", "output_tokens")
         known = [line.known for line in self.lines]
         sums = {name: sum(getattr(line, name) for line in self.lines) for name in names}
@@ -147,7 +127,7 @@ def estimate_of(
     for part in parts:
         held = None if known is None else known.get((part.model.pk, part.stage), set())
         mine = {story.pk: sizes[part.stage][story.pk] for story in part.stories}
-        line = Line(part.model, part.stage, part.asked, suite=plan.suite)
+        line = Line(part.model, part.stage, part.asked, plan.suite)
         found.lines.append(_line(plan, line, mine, held))
     return found
 
@@ -174,7 +154,7 @@ def line_of(plan: Plan, line: Line, sizes: Mapping[int, Size]) -> Line:
 
 def estimate_of_test(run: Run) -> Line:
     """What testing the judge of a run would ask and cost."""
-    line = Line(run.judge, SELF_TEST, run.judge)
+    line = Line(run.judge, SELF_TEST, run.judge, run.suite)
     return _line(plan_of(run), line, test_sizes(run), None)
 
 
@@ -198,166 +178,8 @@ def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: Known | None
 
 
 def _sizes(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[str, dict[int, Size]]:
-    """By stage and dataset story id. A whole request is made for one story of each category; of the others only the data
-    is measured, as the wording around it is the same for a category."""
+    """By stage and dataset sample id."""
     draft = draft_of(plan, stories)
-    if not plan.definition.protocol:
-        return _whole_sizes(plan, parts, draft)
-    prompts = prompt_set_named(plan.prompt_set, plan.dataset.project)
-    measures = _measures(plan.dataset.pk)
-    judge_reads_story = plan.with_story and reads_prompts(plan.judge)
-    around: dict[tuple[str, str], Extent] = {}
-    found: dict[str, dict[int, Size]] = {}
-    for part in parts:
-        stage, sizes = part.stage, found.setdefault(part.stage, {})
-        if stage == SELF_TEST:
-            sizes |= test_sizes(draft)
-            continue
-        for story in part.stories:
-            if story.pk in sizes:
-                continue
-            held = measures[story.pk]
-            data = held.data[plan.form, stage]
-            if stage != Stage.JUDGE or judge_reads_story:
-                data += held.story
-            if (stage, story.category) not in around:
-                whole = extent_of(request_of(story, stage, draft, prompts))
-                around[stage, story.category] = whole - data
-            sizes[story.pk] = Size(around[stage, story.category] + data, held.answers[plan.form, stage])
-    return found
-
-
-def _whole_sizes(plan: Plan, parts: Sequence[Part], draft: Run) -> dict[str, dict[int, Size]]:
-    """Of a suite whose prompts differ from sample to sample: every request is made once."""
-    found: dict[str, dict[int, Size]] = {}
-    for part in parts:
-        sizes = found.setdefault(part.stage, {})
-        for sample in part.stories:
-            if sample.pk not in sizes:
-                question = question_of(draft, sample, part.stage, answers_expected(draft, sample, part.stage))
-                request = plan.definition.request(question)
-                asked = Extent() if isinstance(request, str) else extent_of(request)
-                sizes[sample.pk] = Size(asked, Extent.of(plan.definition.expected(question)))
-    return found
-
-
-def answers_expected(draft: Run, sample: DatasetSample, stage: str) -> dict[str, str]:
-    """What a perfect model would have answered at the steps that this one needs."""
-    suite = suite_named(draft.suite)
-    answers: dict[str, str] = {}
-    for needed in suite.step(stage).needs:
-        earlier = answers_expected(draft, sample, needed)
-        answers[needed] = suite.expected(question_of(draft, sample, needed, earlier))
-    return answers
-
-
-def test_sizes(run: Run) -> dict[int, Size]:
-    """Of the calls that test the run's judge, by dataset story id."""
-    found = {}
-    for story, pairs in calls_of(run.dataset, run.params):
-        texts = _twice([(pair["actor"], pair["belief"]) for pair in pairs])
-        answer = texts if run.form == Form.TEXT else Extent(2 * CELL_CHARACTERS[Stage.JUDGE] * len(pairs))
-        found[story.pk] = Size(extent_of(test_request(story, pairs, run)), answer)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Measure:
-    """How long a story is, and by (form, stage) the tables beside it and the answer."""
-
-    story: Extent
-    data: Mapping[tuple[str, str], Extent]
-    answers: Mapping[tuple[str, str], Extent]
-
-
-@lru_cache(4)
-def _measures(dataset: int) -> dict[int, _Measure]:
-    """By dataset story id; a dataset never changes."""
-    kinds = [(form, stage) for form in Form.values for stage in LAUNCHED]
-    found = {}
-    for story in DatasetSample.objects.filter(dataset=dataset).defer("votes", "methods", "adjudications"):
-        record = record_of(story.record)
-        tables = {kind: _tables(*kind, record) for kind in kinds}
-        found[story.pk] = _Measure(
-            Extent.of(record.story.strip()), tables, {kind: _answer(*kind, record) for kind in kinds}
-        )
-    return found
-
-
-def request_of(story: DatasetSample, stage: str, draft: Run, prompts: PromptSet | None) -> Request:
-    """What would be asked; earlier answers, which nobody has yet, are those of a perfect model."""
-    return stage_request(story, stage, draft, prompts, answers_expected(draft, story, stage))
-
-
-def extent_of(request: Request) -> Extent:
-    schema = json.dumps(request.schema, ensure_ascii=False) if request.schema else ""
-    return sum((Extent.of(one.content) for one in request.messages), Extent.of(schema))
-
-
-def _tables(form: str, stage: str, record: Record) -> Extent:
-    if stage == Stage.EXTRACT:
-        return Extent()
-    if stage == Stage.LABEL:
-        return Extent.of(propositions(record.rows, form))
-    predictions = predictions_table([row.as_told for row in record.rows], form)
-    return Extent.of(predictions) + Extent.of(gold_table(record.rows, form))
-
-
-def _answer(form: str, stage: str, record: Record) -> Extent:
-    if form == Form.STRUCTURED:
-        cells = Extent(CELL_CHARACTERS[stage] * len(record.rows) * (2 if stage == Stage.JUDGE else 1))
-        rows = record.rows if stage == Stage.EXTRACT else []
-        return sum((Extent.of(row.actor) + Extent.of(row.belief) for row in rows), cells)
-    if stage == Stage.EXTRACT:
-        return Extent.of(gold_extraction_table(record))
-    if stage == Stage.LABEL:
-        return Extent.of(gold_label_table(record))
-    return _twice([(row.actor, row.belief) for row in record.rows])
-
-
-def _twice(pairs: Sequence[tuple[str, str]]) -> Extent:
-    """A judge's two tables as text: each row with its actor, its belief and a few signs."""
-    return sum((Extent.of(actor) + Extent.of(belief) for actor, belief in pairs), Extent(6 * len(pairs))) * 2
-
-
-def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[dict]:
-    """For extraction and labelling the smallest difference between two of the chosen models that the stories can show, over all of them
-    and corrected as the report corrects, for every pair over all stories and in each category; with the spread of earlier runs on
-    the dataset where two models have answered the same stories."""
-    categories = len({story.category for story in stories})
-    families = 1 + categories if categories > 1 else 1
-    clusters = len({story.cluster for story in stories})
-    out = []
-    for group in plan.definition.groups:
-        stage = group.scored
-        models = sum(stage in stages_asked(plan, one) for one in plan.endpoints)
-        if stage in plan.stages and models:
-            tests = max(1, comb(models, 2) * families)
-            spread = difference_sd(Aligned.of(_earlier(plan, stage)))
-            found = smallest_difference(clusters, spread["sd"] or None, tests=tests)
-            out.append({"name": group.score_title, **found, **_in_points(found["difference"])})
-    return out
-
-
-def _in_points(difference: float | None) -> dict[str, str]:
-    """Percentage points in words: `shown`, or `beyond` where no two scores can be so far apart."""
-    if difference is None:
-        return {}
-    return {"shown" if difference < 1 else "beyond": f"{100 * difference:.1f}"}
-
-
-def _earlier(plan: Plan, stage: str) -> dict[str, dict[int, float]]:
-    """Repaired scores by entrant of the newest runs on the dataset, in the form that is asked for."""
-    runs = list(
-        Run.objects.filter(dataset=plan.dataset, suite=plan.suite, form=plan.form)
-        .order_by("-id")
-        .values_list("pk", flat=True)[:3]
-    )
-    held = RunItem.objects.filter(entrant__run__in=runs, stage=stage, repaired_score__isnull=False)
-    found: dict[str, dict[int, float]] = {}
-    for entrant, endpoint, story, score in held.values_list(
-        "entrant_id", "entrant__endpoint_id", "sample_id", "repaired_score"
-    ):
-        found.setdefault(f"{endpoint}-{entrant}", {})[story] = score
-    newest = {name.partition("-")[0]: name for name in sorted(found, key=lambda name: int(name.partition("-")[2]))}
-    return {name: found[name] for name in newest.values()}
+    asked = [(part.stage, story) for part in parts if part.stage != SELF_TEST for story in part.stories]
+    found = sizes_of(draft, asked)
+    return found | ({SELF_TEST: test_sizes(draft)} if any(part.stage == SELF_TEST for part in parts) else {})

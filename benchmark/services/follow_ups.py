@@ -16,9 +16,10 @@ from annotation.models import User
 from annotation.services import audit
 from benchmark.models import Run, RunItem, Stage
 from benchmark.services.asking import request_for
-from benchmark.services.estimates import Estimate, Line, Size, extent_of, line_of
+from benchmark.services.estimates import Estimate, Line, line_of
 from benchmark.services.evaluating import answers_of
 from benchmark.services.plans import RunRefused
+from benchmark.services.question_sizes import Size, extent_of
 from benchmark.services.runs import FOLLOWED_UP, add_work, note_later, plan_of
 from benchmark.suites.omnitom.prompting.follow_up import DIGEST
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
@@ -62,7 +63,7 @@ def estimate_of_follow_ups(run: Run) -> Estimate:
         by_model.setdefault(place.entrant, {})[place.pk] = _size(place, texts[place.pk])
     found.stories.extend({place.sample_id: place.sample for place in places}.values())
     for entrant, sizes in by_model.items():
-        found.lines.append(line_of(plan, Line(entrant.endpoint, Stage.FOLLOW_UP, run.judge), sizes))
+        found.lines.append(line_of(plan, Line(entrant.endpoint, Stage.FOLLOW_UP, run.judge, run.suite), sizes))
     return found
 
 

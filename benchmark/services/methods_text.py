@@ -7,17 +7,17 @@ from typing import Any
 
 from django.db.models import Min
 
-from benchmark.models import Form, Run, RunItem, Stage
-from benchmark.services.asking import reads_prompts, settings_of
-from benchmark.services.conditions import asking_told, settings_told
+from benchmark.models import Form, Run, RunItem
+from benchmark.services.asking import settings_of
+from benchmark.services.conditions import settings_told
 from benchmark.services.in_context import examples_told
 from benchmark.services.judge_test_tables import notes_of
 from benchmark.services.leaderboards import Entry
 from benchmark.services.runs import READ_AGAIN
 from benchmark.services.watching import SchemaBreaker, schema_breakers
-from benchmark.suites.registry import suite_named
+from benchmark.suites.registry import group_named, suite_named
+from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported
 from core.statistics import caution
-from judge.domain.lexical import BLIND
 from workers.models import Call
 from workers.providers.registry import without_prompts
 
@@ -39,7 +39,7 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
         *_data_facts(run),
         ["Stages", ", ".join(suite.step(stage).label.lower() for stage in run.stages)],
         ["Form", Form(run.form).label],
-        ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.protocol else "")],
+        ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.prompting else "")],
         *[[f"Prompt of {one.label.lower()}", f"SHA-256 {digest}"] for one in suite.steps if (digest := spec.get("prompts", {}).get(one.key))],
         *[[f"Examples of {one.label.lower()}", shown] for one in suite.steps if (shown := examples_told(run, one.key))],
         *([[name.capitalize(), value] for name, value in settings_told(run).items()]),
@@ -87,12 +87,10 @@ def _later(held: Mapping[str, Any]) -> str:
 def _judge_facts(run: Run) -> Facts:
     if not run.spec.get("judge"):
         return [["Judge", "none"]]
-    if not reads_prompts(run.judge):
-        return [["Judge", _endpoint(run.spec["judge"])], ["Judge sees", "both tables, no prompt and no story"]]
-    story = "the story and both tables" if run.params.get("with_story") else "both tables, not the story"
+    sees = suite_named(run.suite).judge_sees
     return [
         ["Judge", _endpoint(run.spec["judge"])],
-        ["Judge sees", f"{story}, at prompt level {run.params.get('judge_level')}"],
+        *([["Judge sees", sees(settings_of(run))[1]]] if sees else []),
     ]
 
 
@@ -150,41 +148,42 @@ def _answered(run: Run, report: Mapping[str, Any]) -> Facts:
 
 
 def methods_of(run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequence[Entry]]) -> list[dict[str, str]]:
-    """[{heading, text}] in the order of a methods section."""
-    if not suite_named(run.suite).protocol:
-        return _methods_of_suite(run, report, stages)
-    told = [
-        ("Data", _data(run, report)),
-        ("Prompts", _prompts(run)),
-        *([("Asking", _asking(run))] if asking_told(run) else []),
-        *([("Judge", _judge(run, stages["stage1"]))] if stages.get("stage1") else []),
-        ("Scoring", _scoring(run, stages)),
-        ("Uncertainty", _uncertainty(run, stages)),
-        ("Reference rows", _references(stages)),
-    ]
+    """[{heading, text}] in the order of a methods section: what was asked about, then the suite's own paragraphs."""
+    suite, reported = suite_named(run.suite), _reported(run, stages)
+    own = list(suite.methods(reported)) if suite.methods else []
+    placed = {heading for heading, _ in own}
+    common = [(ASKING, reported.asking), (UNCERTAINTY, reported.uncertainty)]
+    told = [("Data", _data(run, report)), *own, *(one for one in common if one[0] not in placed)]
     return [{"heading": heading, "text": text} for heading, text in told if text]
 
 
-def _methods_of_suite(
-    run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequence[Entry]]
-) -> list[dict[str, str]]:
-    """Of a suite with prompts of its own: its sentences between those of data and uncertainty."""
-    suite = suite_named(run.suite)
-    own = list(suite.methods(settings_of(run))) if suite.methods else []
-    told = [
-        ("Data", _imported(run, report)),
-        *own,
-        ("Asking", _asking(run)),
-        ("Uncertainty", _uncertainty(run, stages)),
-    ]
-    return [{"heading": heading, "text": text} for heading, text in told if text]
+def _reported(run: Run, stages: Mapping[str, Sequence[Entry]]) -> Reported:
+    """What of the run its suite's paragraphs are made from; `stages` are the rows by metric group."""
+    judge = (run.spec.get("judge") or {}).get("name", run.judge.name) if run.judge else ""
+    judged = [one for key, entries in stages.items() if group_named(key).judged for one in entries]
+    return Reported(
+        settings=settings_of(run),
+        groups=frozenset(key for key, entries in stages.items() if entries),
+        kinds=frozenset(one["kind"] for entries in stages.values() for one in entries),
+        prompted=any(one.spec.get("provider") not in without_prompts() for one in run.entrants.all()),
+        judge=judge,
+        asking=_asking(run),
+        uncertainty=_uncertainty(run, stages),
+        judge_notes=notes_of(judged),
+        examples={step.key: examples_told(run, step.key) for step in suite_named(run.suite).steps},
+        schema=_broke_the_schema(schema_breakers(run)) if run.form == Form.STRUCTURED else "",
+    )
 
 
-def _imported(run: Run, report: Mapping[str, Any]) -> str:
+def _data(run: Run, report: Mapping[str, Any]) -> str:
     suite, dataset = suite_named(run.suite), run.dataset
+    counted = f"We evaluated on {report['stories']:,} of the {dataset.stories_count:,} {suite.noun[1]}"
+    if dataset.suite:
+        return f"{counted} of {dataset.title or suite.title}, kept with SHA-256 {dataset.digest[:12]}… (in full below)."
     return (
-        f"We evaluated on {report['stories']:,} of the {dataset.stories_count:,} {suite.noun[1]} of {dataset.title or suite.title}, kept with SHA-256 "
-        f"{dataset.digest[:12]}… (in full below)."
+        f"{counted} ({dataset.propositions_count:,} gold propositions) of version {dataset.version} of the dataset {dataset.project.name}, "
+        f"frozen with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition has {len(dataset.schema.keys)} labels of schema "
+        f"{dataset.schema_version}."
     )
 
 
@@ -195,83 +194,6 @@ def _asking(run: Run) -> str:
     return f"{often}, {freely}, with seed {run.params.get('seed', 1)}" + (
         " and the numbers after it." if turns > 1 else "."
     )
-
-
-def _data(run: Run, report: Mapping[str, Any]) -> str:
-    dataset = run.dataset
-    return (
-        f"We evaluated on {report['stories']:,} of the {dataset.stories_count:,} stories ({dataset.propositions_count:,} gold "
-        f"propositions) of version {dataset.version} of the dataset {dataset.project.name}, frozen with SHA-256 {dataset.digest[:12]}… "
-        f"(in full below). Each proposition has {len(dataset.schema.keys)} labels of schema {dataset.schema_version}."
-    )
-
-
-def _prompts(run: Run) -> str:
-    form = (
-        "Answers were asked for under a JSON schema with the closed label sets; one in another form is unusable."
-        if run.form == Form.STRUCTURED
-        else "Answers were free text with a table, as published."
-    )
-    models = any(one.spec.get("provider") not in without_prompts() for one in run.entrants.all())
-    if not models:
-        return f"No prompt was read: baselines compute their answers from the data. {form}"
-    own = "wording of Credence's own" if run.prompt_set.startswith("omnitom-") else "the team's own wording"
-    asked = [stage for stage in (Stage.EXTRACT, Stage.LABEL) if examples_told(run, stage)]
-    shown = "".join(f" Examples of {stage.label.lower()}: {examples_told(run, stage)}." for stage in asked)
-    return f"Prompts were set {run.prompt_set} ({own}) at level {run.level} of the TELeR taxonomy; their hashes are listed below.{shown} {form}"
-
-
-def _judge(run: Run, entries: Sequence[Entry]) -> str:
-    if run.judge is None:
-        return ""
-    name = run.spec.get("judge", {}).get("name", run.judge.name)
-    return f"Extracted propositions were matched with gold by the judge {name}, {_saw(run)} {_UNCALIBRATED} {' '.join(notes_of(entries))}"
-
-
-_UNCALIBRATED = (
-    "This judge is uncalibrated: nobody compared its matches with human alignments here, so its error is unknown and the stage 1 "
-    "figures hold for this judge only."
-)
-
-
-def _saw(run: Run) -> str:
-    if not reads_prompts(run.judge):
-        return (
-            f"a baseline that reads no prompt and no story: within an actor it assigns propositions one to one by the "
-            f"similarity of their wording, none to one that denies, counts or names something else. {BLIND}"
-        )
-    story = "the story and both tables" if run.params.get("with_story") else "both tables but no story"
-    shown = examples_told(run, Stage.JUDGE)
-    examples = f"in-context examples: {shown}" if shown else "no in-context example"
-    return f"which saw {story} in a prompt of level {run.params.get('judge_level')}, with {examples}."
-
-
-def _scoring(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
-    parts = []
-    if stages.get("stage1"):
-        parts.append(
-            "Extraction: precision is the share of predicted propositions that match at least one gold proposition, recall the share of "
-            "gold propositions that are matched, F1 their harmonic mean, by story; we report the mean over stories and, as the "
-            "published table does, the unweighted mean of the story categories' means."
-        )
-    if stages.get("stage2"):
-        parts.append(
-            "Labelling: accuracy by dimension is the share of a story's gold propositions with the right label, averaged over stories; "
-            "overall is the mean of the dimensions."
-        )
-    if run.form == Form.STRUCTURED:
-        parts.append("Structured output has no official reading; all figures are of the repaired one.")
-        parts.append(_broke_the_schema(schema_breakers(run)))
-    else:
-        parts.append(
-            "Every answer was read twice. The official reading parses and scores as the benchmark's released code does and counts what it "
-            "cannot parse as 0."
-        )
-    parts.append(
-        "The repaired reading treats an answer that holds nothing usable as missing: the story is left out of the estimate, and bounds "
-        "state the score if every such story were worth 0, or 1."
-    )
-    return " ".join(parts)
 
 
 def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:
@@ -304,23 +226,7 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
 
 
 def _whole(run: Run) -> str:
-    if suite_named(run.suite).protocol:
-        return "the propositions of one story are not independent, so stories are resampled whole"
-    return f"{suite_named(run.suite).noun[1]} about one story are not independent, so stories are resampled whole"
-
-
-def _references(stages: Mapping[str, Sequence[Entry]]) -> str:
-    kinds = {one["kind"] for entries in stages.values() for one in entries}
-    parts = []
-    if "baseline" in kinds:
-        parts.append(
-            "Baselines are no models: majority says the commonest label of this very dataset, random draws among the legal labels, and "
-            "omniscient lets every actor believe every narrated fact, the score of having no theory of mind."
-        )
-    if "person" in kinds:
-        parts.append(
-            "People are scored on the cells that they labelled, against gold without their own vote or decision: the record's label, another "
-            "expert's decision, or what the other votes settle by the resolution rule with one vote fewer; a cell that stays open does not count. "
-            "Figures against gold that contains a person's own votes are marked as such and flatter."
-        )
-    return " ".join(parts)
+    suite = suite_named(run.suite)
+    return (
+        f"{suite.dependent or f'{suite.noun[1]} about one story'} are not independent, so stories are resampled whole"
+    )

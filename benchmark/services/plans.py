@@ -13,8 +13,9 @@ from benchmark.models import Dataset, DatasetSample, Form, Run, RunItem, Stage
 from benchmark.services.asking import DatasetResources, prompt_set_named, reads_prompts
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.contract import Suite
-from benchmark.suites.omnitom.prompting import LEVELS, MAX_EXAMPLES, BadPromptSet, PromptSet
-from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES, level_of, wanted
+from benchmark.suites.omnitom.prompting import LEVELS, MAX_EXAMPLES
+from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES
+from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import unknown_price_told
 from workers.models import Endpoint
@@ -71,6 +72,13 @@ class Plan:
     @property
     def definition(self) -> Suite:
         return suite_named(self.suite)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is chosen, as `Question.settings` has it of a run."""
+        names = ("form", "level", "prompt_set", "judge_level", "shots", "examples", "examples_from", "with_story")
+        chosen = {name: getattr(self, name) for name in names}
+        return chosen | {"judge_reads_prompts": reads_prompts(self.judge), **self.options}
 
 
 def stages_of(endpoint: Endpoint, suite: str = "omnitom") -> tuple[str, ...]:
@@ -267,24 +275,8 @@ def prompt_hashes(plan: Plan) -> dict[str, str]:
 
     Raises BadPromptSet where a request could not be made: no prompt of the level, no place for what it is to show.
     """
-    if not plan.definition.protocol:
+    sets = plan.definition.prompting
+    if sets is None:
         return {stage: plan.definition.prompts.get(stage, "") for stage in plan.stages}
-    prompts = prompt_set_named(plan.prompt_set, plan.dataset.project)
-    hashes = {}
-    for stage in plan.stages:
-        if stage == Stage.JUDGE and not reads_prompts(plan.judge):
-            continue
-        level = level_of(stage, plan.level, plan.judge_level)
-        hashes[stage] = prompts.content_hash(stage, level)
-        _check_places(plan, prompts, stage, level)
-    return hashes
-
-
-def _check_places(plan: Plan, prompts: PromptSet, stage: str, level: int) -> None:
-    counts = {name: getattr(plan, name) for name in ("level", "judge_level", "shots", "examples")}
-    if wanted(stage, **counts) and not prompts.has_place(stage, level, "examples", plan.form):
-        raise BadPromptSet(f"{prompts.name} has no place for examples in {stage}-level{level}; choose 0 examples.")
-    if stage == Stage.JUDGE and plan.with_story and not prompts.has_place(stage, level, "story", plan.form):
-        raise BadPromptSet(
-            f"{prompts.name} has no place for the story in {stage}-level{level}; let the judge go without the story."
-        )
+    prompts = prompt_set_named(sets, plan.prompt_set, plan.dataset.project)
+    return sets.hashes(prompts, plan.settings, plan.stages)

@@ -8,16 +8,11 @@ from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 
-from annotation.domain.sample_corpus import sample_records
 from annotation.models import Project, User
 from annotation.services import audit
-from benchmark.models import LAUNCHED, Run, Stage, StoredPromptSet
-from benchmark.suites.omnitom.prompting import BadPromptSet, PromptSet, built_in, examples_for, load_prompt_set
-from benchmark.suites.omnitom.prompting.choosing import WITH_EXAMPLES
-from benchmark.suites.omnitom.prompting.requests import REQUESTS
-from benchmark.suites.omnitom.prompting.sets import NAMES
-from benchmark.suites.omnitom.records import record_of
-from workers.providers.contract import Request
+from benchmark.models import Run, StoredPromptSet
+from benchmark.suites.contract import Suite
+from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 
 LARGEST = 1024 * 1024
 """Bytes of all files of a set together."""
@@ -33,7 +28,7 @@ class PromptSetRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A set that runs can use. `levels` by stage name; `runs` is how many of the project used it, `held` None for a built-in one."""
+    """A set that runs can use. `levels` by the label of a step; `runs` is how many of the project used it, `held` None for a built-in one."""
 
     prompts: PromptSet
     levels: dict[str, str]
@@ -41,30 +36,45 @@ class Listed:
     held: StoredPromptSet | None = None
 
 
-def prompt_sets_of(project: Project) -> list[Listed]:
+def prompting_of(suite: Suite) -> PromptSets:
+    """Raises PromptSetRefused for a suite whose runs choose no prompt set."""
+    if suite.prompting is None:
+        raise PromptSetRefused(f"{suite.title} has no prompt sets.", "name")
+    return suite.prompting
+
+
+def prompt_sets_of(project: Project, suite: Suite) -> list[Listed]:
+    """The built-in sets of a suite and those of the project, with how often each was used."""
+    sets = prompting_of(suite)
     used = Counter(Run.objects.filter(project=project).order_by().values_list("prompt_set", flat=True))
-    found = [_listed(built_in(name), used[name]) for name in NAMES]
+    found = [_listed(suite, sets.built_in(name), used[name]) for name in sets.names]
     for held in StoredPromptSet.objects.filter(project=project).select_related("created_by"):
-        found.append(_listed(load_prompt_set(held.files, name=held.name), used[held.name], held))
+        found.append(_listed(suite, sets.load(held.files, held.name), used[held.name], held))
     return found
 
 
-def _listed(prompts: PromptSet, runs: int, held: StoredPromptSet | None = None) -> Listed:
-    levels = {Stage(stage).label: ", ".join(map(str, prompts.levels(stage))) for stage in LAUNCHED}
+def _listed(suite: Suite, prompts: PromptSet, runs: int, held: StoredPromptSet | None = None) -> Listed:
+    levels = {step.label: ", ".join(map(str, prompts.levels(step.key))) for step in suite.launched}
     return Listed(prompts, levels, runs, held)
 
 
-def names_of(project: Project) -> list[str]:
-    return [*NAMES, *StoredPromptSet.objects.filter(project=project).values_list("name", flat=True)]
+def names_of(project: Project, suite: Suite) -> list[str]:
+    """The prompt sets that a run of the suite can choose; none where it chooses none."""
+    if suite.prompting is None:
+        return []
+    return [*suite.prompting.names, *StoredPromptSet.objects.filter(project=project).values_list("name", flat=True)]
 
 
-def add_prompt_set(*, by: User | None, project: Project, name: str, files: Mapping[str, bytes]) -> StoredPromptSet:
+def add_prompt_set(
+    *, by: User | None, project: Project, suite: Suite, name: str, files: Mapping[str, bytes]
+) -> StoredPromptSet:
     """Raises PromptSetRefused for a name that is taken, and with the sentence of what is wrong with the files."""
-    if name in NAMES:
+    sets = prompting_of(suite)
+    if name in sets.names:
         raise PromptSetRefused(f"{name} is the name of a built-in set.", "name")
     texts = {file: _text(file, raw) for file, raw in files.items()}
     try:
-        load_prompt_set(texts, name=name)
+        sets.load(texts, name)
     except BadPromptSet as error:
         raise PromptSetRefused(str(error), "files") from error
     try:
@@ -100,29 +110,8 @@ def discard_prompt_set(*, by: User | None, project: Project, name: str) -> bool:
     return bool(gone)
 
 
-def first_prompt(prompts: PromptSet) -> tuple[str, int]:
-    """The (stage, level) that a page shows first: level 3 where there is one."""
-    stage = next(stage for stage in LAUNCHED if prompts.levels(stage))
+def first_prompt(suite: Suite, prompts: PromptSet) -> tuple[str, int]:
+    """The (step, level) that a page shows first: level 3 where there is one."""
+    stage = next(step.key for step in suite.launched if prompts.levels(step.key))
     levels = prompts.levels(stage)
     return stage, 3 if 3 in levels else levels[-1]
-
-
-def filled(prompts: PromptSet, stage: str, level: int, form: str) -> Request:
-    """The prompt with a story of the sample in it; its gold table stands in for predictions. Raises BadPromptSet."""
-    records = [record_of(one) for one in sample_records()]
-    record = records[0]
-    shows_examples = level == WITH_EXAMPLES and prompts.has_place(stage, level, "examples", form)
-    how = {
-        "story": record.story,
-        "category": record.category,
-        "level": level,
-        "form": form,
-        "prompt_set": prompts,
-        "examples": examples_for(record.category, stage, record.story, records, 1) if shows_examples else (),
-    }
-    if stage == Stage.LABEL:
-        how["rows"] = record.rows
-    if stage == Stage.JUDGE:
-        how |= {"predictions": [row.as_told for row in record.rows], "gold": record.rows}
-        how["with_story"] = prompts.has_place(stage, level, "story", form)
-    return REQUESTS[stage](**how)

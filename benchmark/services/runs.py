@@ -28,7 +28,6 @@ from benchmark.services.plans import (
 )
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.results import WITHOUT_CALL
-from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows, update_rows
 from workers.models import Endpoint, Item, Job, JobState
@@ -104,8 +103,6 @@ def _spec(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> dict[str, A
 
 def _examples(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
     """What `examples_used` says; of extractions that were taken over, what it said of them."""
-    if not plan.definition.protocol:
-        return []
     taken = plan.source.spec.get("examples", ()) if plan.source else ()
     return [
         *(row for row in taken if row["stage"] == Stage.EXTRACT),
@@ -236,14 +233,20 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
     if run.form == Form.STRUCTURED:
         check_structured(joined)
     check_room(joined)
-    shown = sorted({story.number for story in fresh} & set(run.params.get("example_stories", ())))
-    if shown:
+    _refuse_shown(run, fresh)
+    return Extension(plan, added, fresh, sorted([*here, *fresh], key=lambda one: one.position))
+
+
+def _refuse_shown(run: Run, fresh: Sequence[DatasetSample]) -> None:
+    """Raises RunRefused where a sample that is to be asked serves the run's prompts as an example."""
+    suite, serving = suite_named(run.suite), set(run.params.get("example_stories", ()))
+    shown = sorted({story.number for story in fresh} & serving)
+    if shown and suite.prompting:
         raise RunRefused(
-            f"Story {shown[0]} serves this run's prompts as an example, so that it cannot be asked too; leave the split "
-            f"{CALIBRATION_SPLIT} out.",
+            f"{suite.noun[0].capitalize()} {shown[0]} serves this run's prompts as an example, so that it cannot be asked too; leave the "
+            f"split {suite.prompting.split} out.",
             "split",
         )
-    return Extension(plan, added, fresh, sorted([*here, *fresh], key=lambda one: one.position))
 
 
 def note_later(run: Run, did: str, now: datetime, **details: Any) -> None:

@@ -18,7 +18,6 @@ from workers.models import ItemState, JobState
 from workers.services.failures import Shortfall, shortfall_of
 from workers.services.jobs import RECENT
 
-OMNITOM = "omnitom"
 _IN_FLIGHT = (ItemState.CLAIMED, ItemState.BATCHED)
 _OVER = (JobState.FINISHED, JobState.CANCELLED)
 _TAKEN_OVER = Q(item=None, call__isnull=False)
@@ -46,6 +45,7 @@ class Standing:
     recent: int = 0
     span: float = 30.0
     running: bool = False
+    suite: str = ""
 
     @property
     def money(self) -> Money:
@@ -71,8 +71,6 @@ class Standing:
     def seconds_left(self) -> float | None:
         left = self.total - self.ended
         return 60 * left / self.rate if self.running and left and self.recent else None
-
-    suite: str = OMNITOM
 
     @property
     def stage_name(self) -> str:
@@ -161,7 +159,7 @@ class SchemaBreaker:
     broken: int
     answers: int
     entrant: int | None
-    suite: str = OMNITOM
+    suite: str
 
     @property
     def stage_name(self) -> str:

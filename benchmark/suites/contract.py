@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.suites.asked import Entered, ItemView, Measured, Outcome, Parsed, Question, Resources, Sample, Step
+from benchmark.suites.prompt_sets import PromptSets
+from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.settings import Option, Setting
+from workers.domain.pricing import Extent
 from workers.providers.baseline.provider import Baseline
 from workers.providers.contract import Request
 
@@ -28,9 +31,22 @@ __all__ = [
     "Resources",
     "Sample",
     "Setting",
+    "Sizes",
     "Step",
     "Suite",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How long questions and answers are, for estimates that make few of the questions.
+
+    `of(question)` is (what its sample alone adds to a question, whose other wording is that of all of a category; the answer to be expected);
+    `pairs(pairs, form)` is a judge's answer about pairs of an actor and a belief.
+    """
+
+    of: Callable[[Question], tuple[Extent, Extent]]
+    pairs: Callable[[Sequence[tuple[str, str]], str], Extent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +107,12 @@ class Suite:
     models, empty for none.
 
     How it is asked: `settings` of its own, `repetitions` and `max_tokens` to begin with, `prompts` {step: digest of the wording} under the
-    name `prompts_version`, and whether
-    answers can be `structured`. `protocol` says that it is asked as OmniToM is, with prompt sets, levels and examples.
+    name `prompts_version`, or `prompting` where runs choose among prompt sets, and whether answers can be `structured`. `sizes` measures questions
+    and answers; without it each is made for an estimate. `protocol` says that it is asked as OmniToM is.
 
-    How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are; `methods(settings)`
-    are (heading, text) of a methods section. `baselines` answer its questions without a model.
+    How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are; `methods(reported)`
+    are (heading, text) of a methods section, `dependent` is what of one cluster is not independent. `judge_sees(settings)` is what the judge is
+    given: (of its settings in brief, all of it). `baselines` answer its questions without a model.
     """
 
     name: str
@@ -120,11 +137,25 @@ class Suite:
     prompts: Mapping[str, str] = field(default_factory=dict)
     prompts_version: str = ""
     structured: bool = False
+    prompting: PromptSets | None = None
+    sizes: Sizes | None = None
     protocol: bool = False
     item: Callable[[ItemView], dict[str, Any]] | None = None
     item_template: str = "benchmark/items/_plain.html"
-    methods: Callable[[Mapping[str, Any]], Sequence[tuple[str, str]]] | None = None
+    methods: Callable[[Reported], Sections] | None = None
+    dependent: str = ""
+    judge_sees: Callable[[Mapping[str, Any]], tuple[str, str]] | None = None
     baselines: tuple[Baseline, ...] = ()
+
+    @property
+    def launched(self) -> tuple[Step, ...]:
+        """The steps that a run can be launched with."""
+        return tuple(one for one in self.steps if one.chosen)
+
+    @property
+    def judging(self) -> Step | None:
+        """The step of a launch at which the judge is asked, None for a suite without one."""
+        return next((one for one in self.launched if one.judged), None)
 
     def step(self, key: str) -> Step:
         """Raises KeyError where there is none."""
@@ -140,4 +171,4 @@ class Suite:
 
     def following(self, key: str) -> list[Step]:
         """The chosen steps whose questions need the answer to this one."""
-        return [one for one in self.steps if one.chosen and key in one.needs]
+        return [one for one in self.launched if key in one.needs]

@@ -17,6 +17,7 @@ from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, SuiteLaunc
 from benchmark.models import DatasetSample, Run, Stage
 from benchmark.services import estimates
 from benchmark.services.asking import prompts_of, reads_prompts
+from benchmark.services.detectable import can_show
 from benchmark.services.evaluating import read_again
 from benchmark.services.evidence import shortened
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
@@ -24,9 +25,10 @@ from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import Plan, RunRefused, check, stages_of
+from benchmark.services.question_sizes import extent_of, request_of
 from benchmark.services.runs import again_of, draft_of, extend_run, extension_of, run_again, start_run
 from benchmark.suites.contract import Suite
-from benchmark.suites.omnitom.prompting import BadPromptSet
+from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named, suite_of_gold, suites
 from core.idempotency.forms import made_once
 
@@ -119,7 +121,7 @@ def estimate(request: HttpRequest, slug: str) -> HttpResponse:
 
     shown = _estimated(request, form, asked)
     if "plan" in shown:
-        shown["can_show"] = estimates.can_show(shown["plan"], shown["estimate"].stories)
+        shown["can_show"] = can_show(shown["plan"], shown["estimate"].stories)
     return render(request, "benchmark/launch/_estimate.html", access.context | shown)
 
 
@@ -179,11 +181,11 @@ def _previewed(plan: Plan, stage: str) -> dict:
     if plan.definition.step(stage).judged and plan.judge and not reads_prompts(plan.judge):
         return {"problems": [f"{plan.judge.name} reads no prompt: it compares the two tables as they are."]}
     draft = draft_of(plan, stories)
-    request = estimates.request_of(stories[0], stage, draft, prompts_of(draft))
+    request = request_of(stories[0], stage, draft, prompts_of(draft))
     if isinstance(request, str):
         return {"problems": [request]}
     parts = [{"role": one.role, **shortened(one.content)} for one in request.messages]
-    return {"story": stories[0], "parts": parts, "tokens": estimates.extent_of(request).tokens}
+    return {"story": stories[0], "parts": parts, "tokens": extent_of(request).tokens}
 
 
 @require_http_methods(["GET", "POST"])

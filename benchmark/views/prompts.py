@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,7 +16,9 @@ from benchmark.forms.prompts import PromptChoice, PromptSetForm
 from benchmark.models import Run
 from benchmark.services import prompt_sets as service
 from benchmark.services.asking import prompt_set_named
-from benchmark.suites.omnitom.prompting import BadPromptSet
+from benchmark.suites.contract import Suite
+from benchmark.suites.prompt_sets import BadPromptSet, PromptSet
+from benchmark.suites.registry import suite_of_gold
 from core.idempotency.forms import made_once
 
 
@@ -29,24 +34,25 @@ def prompt_sets(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, f"The prompt set {made} is loaded.")
             return redirect("benchmark:prompt_set", slug, made)
-    context = {"form": form, "rows": service.prompt_sets_of(access.project)}
+    context = {"form": form, "rows": service.prompt_sets_of(access.project, suite_of_gold())}
     return render(request, "benchmark/prompts/prompt_sets.html", access.context | context)
 
 
 def _added(request: HttpRequest, access: ProjectAccess, form: PromptSetForm) -> str:
-    return service.add_prompt_set(by=request.user, project=access.project, **form.cleaned_data).name
+    chosen = form.cleaned_data
+    return service.add_prompt_set(by=request.user, project=access.project, suite=suite_of_gold(), **chosen).name
 
 
 @require_GET
 def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """One prompt of a set at a time, as worded or with a story in it."""
-    access = project_access(request.user, slug, role=Role.ADMIN)
+    access, suite = project_access(request.user, slug, role=Role.ADMIN), suite_of_gold()
     try:
-        prompts = prompt_set_named(name, access.project)
+        prompts = prompt_set_named(service.prompting_of(suite), name, access.project)
     except BadPromptSet as error:
         raise Http404(str(error)) from error
-    stage, level = service.first_prompt(prompts)
-    form = PromptChoice({"stage": stage, "level": level, "form": "text"} | request.GET.dict())
+    stage, level = service.first_prompt(suite, prompts)
+    form = PromptChoice({"stage": stage, "level": level, "form": "text"} | request.GET.dict(), suite=suite)
     chosen = form.cleaned_data if form.is_valid() else {"stage": stage, "level": level, "form": "text", "filled": ""}
     context = {
         "prompts": prompts,
@@ -54,16 +60,16 @@ def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "used": Run.objects.filter(project=access.project, prompt_set=name).count(),
         "own": access.project.prompt_sets.filter(name=name).exists(),
         "files": sorted(prompts.files),
-        **_shown(prompts, chosen),
+        **_shown(suite, prompts, chosen),
     }
     return render(request, "benchmark/prompts/prompt_set.html", access.context | context)
 
 
-def _shown(prompts, chosen: dict) -> dict:
+def _shown(suite: Suite, prompts: PromptSet, chosen: Mapping[str, Any]) -> dict[str, Any]:
     where = chosen["stage"], chosen["level"], chosen["form"]
     try:
         if chosen["filled"]:
-            said = {one.role: one.content for one in service.filled(prompts, *where).messages}
+            said = {one.role: one.content for one in service.prompting_of(suite).filled(prompts, *where).messages}
         else:
             template = prompts.template(*where)
             said = {"system": template.system, "user": template.user}

@@ -14,10 +14,12 @@ from benchmark.models import LAUNCHED, Dataset, Form, Run, RunItem
 from benchmark.services import estimates
 from benchmark.services.asking import stage_request
 from benchmark.services.datasets import freeze
+from benchmark.services.detectable import can_show
 from benchmark.services.documents import document_of
 from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.question_sizes import extent_of, request_of
 from benchmark.services.runs import draft_of, run_again, start_run
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.prompting import built_in
@@ -147,7 +149,7 @@ def test_sizes_are_those_of_the_requests(gold, models, form, level):
     sizes = estimates._sizes(plan, stories, estimates.parts_of(plan, stories))
     for stage in LAUNCHED:
         for story in stories:
-            whole = estimates.extent_of(estimates.request_of(story, stage, draft, prompts))
+            whole = extent_of(request_of(story, stage, draft, prompts))
             assert sizes[stage][story.pk].question == whole, (stage, story)
 
 
@@ -158,7 +160,7 @@ def test_money_is_counted_by_hand(gold):
     found = estimates.estimate(plan)
     (line,) = found.lines
     draft, prompts = draft_of(plan, found.stories), built_in()
-    asked = [estimates.extent_of(stage_request(story, "label", draft, prompts)) for story in found.stories]
+    asked = [extent_of(stage_request(story, "label", draft, prompts)) for story in found.stories]
     # three ASCII characters to a token, rounded up for each call, and every other byte one
     tokens = sum(-(-one.ascii // 3) + one.other_bytes for one in asked)
     assert (line.calls, line.known, line.input_tokens) == (4, None, tokens)
@@ -232,12 +234,12 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
     for at, one in enumerate(stories):
         one.cluster = f"story {at}"
     categories = len({one.category for one in stories})
-    (before,) = estimates.can_show(plan, stories)
+    (before,) = can_show(plan, stories)
     tests = 1 + categories if categories > 1 else 1
     assert (before["sd_is_default"], before["tests"], before["stories"]) == (True, tests, 12)
     assert "so few stories can show no difference" in alice.get(ESTIMATE, asked).content.decode()  # there are four
     work_off(started(cast, gold, chosen))
-    (after,) = estimates.can_show(plan, stories)
+    (after,) = can_show(plan, stories)
     assert not after["sd_is_default"] and after["difference"] < before["difference"]
     found = estimates.estimate(plan)
     page = render_to_string(

@@ -6,9 +6,10 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
 
 from annotation.management.json_command import JsonCommand
-from benchmark.models import LAUNCHED, StoredPromptSet
+from benchmark.models import StoredPromptSet
 from benchmark.services.asking import prompt_set_named
-from benchmark.services.prompt_sets import LARGEST, add_prompt_set, discard_prompt_set, names_of
+from benchmark.services.prompt_sets import LARGEST, add_prompt_set, discard_prompt_set, names_of, prompting_of
+from benchmark.suites.registry import suite_of_gold
 
 LONGEST_NAME = StoredPromptSet._meta.get_field("name").max_length
 
@@ -24,19 +25,23 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         project, name, folder = self.project(options["project"]), options["name"], options["folder"]
+        suite = suite_of_gold()
         if options["discard"]:
             if folder is not None:
                 raise ValueError("--discard takes the name of a set, and no --folder.")
             if not discard_prompt_set(by=None, project=project, name=name):
-                own = name in names_of(project) and StoredPromptSet.objects.filter(project=project, name=name).exists()
+                own = (
+                    name in names_of(project, suite)
+                    and StoredPromptSet.objects.filter(project=project, name=name).exists()
+                )
                 why = "was used by a run" if own else f"is no prompt set of {project.slug}'s own"
                 raise ValueError(f"{name} {why}: it stays as it is.")
             return {"prompt_set": name, "discarded": True}
         if folder is None:
             raise ValueError("Name the folder that holds the set's .txt files: --folder PATH.")
-        held = add_prompt_set(by=None, project=project, name=_slug(name), files=_files(folder))
-        prompts = prompt_set_named(held.name, project)
-        levels = {str(stage): list(prompts.levels(stage)) for stage in LAUNCHED}
+        held = add_prompt_set(by=None, project=project, suite=suite, name=_slug(name), files=_files(folder))
+        prompts = prompt_set_named(prompting_of(suite), held.name, project)
+        levels = {step.key: list(prompts.levels(step.key)) for step in suite.launched}
         return {"prompt_set": held.name, "files": len(held.files), "levels": levels}
 
 

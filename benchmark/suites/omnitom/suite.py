@@ -5,8 +5,11 @@ from __future__ import annotations
 from benchmark.suites.contract import MetricGroup, Option, Suite
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.measure import measure, scores
+from benchmark.suites.omnitom.methods import judge_sees, methods
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES
+from benchmark.suites.omnitom.prompting.offered import PROMPTING
 from benchmark.suites.omnitom.scoring import score_answers
+from benchmark.suites.omnitom.sizes import SIZES
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request, unfit
 from benchmark.suites.omnitom.tables import HEADERS
 
@@ -56,7 +59,12 @@ SUITE = Suite(
     people="stage2",
     max_tokens=6000,
     structured=True,
+    prompting=PROMPTING,
+    sizes=SIZES,
     protocol=True,
+    methods=methods,
+    dependent="the propositions of one story",
+    judge_sees=judge_sees,
     score=score_answers,
     options=(
         Option("story_ids", "", "omnitom: the stories to score, such as 1,4-7 (default: those with answers)"),

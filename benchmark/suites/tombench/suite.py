@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from benchmark.suites.contract import Entered, ItemView, Setting, Suite
+from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.tombench.measure import GROUP, measure
 from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_digest
 from benchmark.suites.tombench.samples import BOTH, item_of, load, shown_in
@@ -57,9 +58,9 @@ def _item(view: ItemView) -> dict[str, Any]:
     return told | {"try": view.question.repetition + 1, "unread": bool(view.answer) and taken["repaired"] is None}
 
 
-def _methods(settings: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
-    how = "after reasoning step by step" if settings["method"] == COT else "with the letter alone"
-    tries = settings.get("repetitions", 1)
+def _methods(reported: Reported) -> Sections:
+    how = "after reasoning step by step" if reported.settings["method"] == COT else "with the letter alone"
+    tries = reported.settings.get("repetitions", 1)
     return [
         ("Prompts", f"Prompts were set {PROMPT_SET}, wording of Credence's own in the language of the item; answers were asked for {how}."),
         (

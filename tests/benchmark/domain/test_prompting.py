@@ -16,7 +16,6 @@ from benchmark.suites.omnitom.official import STAGES
 from benchmark.suites.omnitom.prompting import (
     FORMS,
     LEVELS,
-    BadPromptSet,
     built_in,
     examples_for,
     judging_request,
@@ -30,6 +29,7 @@ from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extr
 from benchmark.suites.omnitom.readings.judgement import read_counts
 from benchmark.suites.omnitom.readings.labels import read_labels
 from benchmark.suites.omnitom.records import read_records
+from benchmark.suites.prompt_sets import BadPromptSet
 from judge.domain import lexical_judge
 from judge.domain.tables import gold_csv, predictions_csv
 from workers.providers.scripted.backend import instance

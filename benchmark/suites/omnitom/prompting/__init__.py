@@ -13,14 +13,13 @@ from benchmark.suites.omnitom.prompting.requests import (
     labelling_request,
 )
 from benchmark.suites.omnitom.prompting.sets import LEVELS, PromptSet, built_in, load_prompt_set
-from benchmark.suites.omnitom.prompting.templates import FORMS, BadPromptSet, Template
+from benchmark.suites.omnitom.prompting.templates import FORMS, Template
 
 __all__ = [
     "FORMS",
     "LEVELS",
     "MAX_EXAMPLES",
     "MAX_TOKENS",
-    "BadPromptSet",
     "Example",
     "PromptSet",
     "Template",

@@ -27,8 +27,8 @@ from benchmark.suites.omnitom.prompting.rendering import (
     propositions,
 )
 from benchmark.suites.omnitom.prompting.sets import PromptSet, built_in
-from benchmark.suites.omnitom.prompting.templates import BadPromptSet
 from benchmark.suites.omnitom.records import GoldRow
+from benchmark.suites.prompt_sets import BadPromptSet
 from judge.domain.text import normalise_space
 from workers.providers.contract import Message, Request
 

@@ -25,7 +25,8 @@ from functools import cache
 from pathlib import Path
 
 from benchmark.suites.omnitom.official import STAGES
-from benchmark.suites.omnitom.prompting.templates import FORMS, BadPromptSet, Template, include, placeholders
+from benchmark.suites.omnitom.prompting.templates import FORMS, Template, include, placeholders
+from benchmark.suites.prompt_sets import BadPromptSet
 
 LEVELS = (1, 2, 3, 4)
 NAMES = ("omnitom-1",)

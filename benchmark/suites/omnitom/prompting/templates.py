@@ -11,10 +11,6 @@ _PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
 _GAP = re.compile(r"(\n(?:[ \t]*\n)+)")
 
 
-class BadPromptSet(ValueError):
-    """What is wrong with a prompt set, or with what is asked of it, as one sentence that names the file."""
-
-
 @dataclass(frozen=True, slots=True)
 class Template:
     """The two messages of a request, with placeholders; an empty system part is no message."""

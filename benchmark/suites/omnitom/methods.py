@@ -1,0 +1,115 @@
+"""The paragraphs on OmniToM that a paper's methods section needs, and what its judge is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, STRUCTURED
+from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported, Sections
+from judge.domain.lexical import BLIND
+
+_UNCALIBRATED = (
+    "This judge is uncalibrated: nobody compared its matches with human alignments here, so its error is unknown and the stage 1 "
+    "figures hold for this judge only."
+)
+
+
+def methods(reported: Reported) -> Sections:
+    """(heading, text) in the order of a methods section; how often and how freely was asked only where that was chosen."""
+    chosen = reported.settings.get("repetitions", 1) > 1 or reported.settings.get("temperature") is not None
+    return [
+        ("Prompts", _prompts(reported)),
+        (ASKING, reported.asking if chosen else ""),
+        ("Judge", _judge(reported) if reported.judge and "stage1" in reported.groups else ""),
+        ("Scoring", _scoring(reported)),
+        (UNCERTAINTY, reported.uncertainty),
+        ("Reference rows", _references(reported)),
+    ]
+
+
+def judge_sees(settings: Mapping[str, Any]) -> tuple[str, str]:
+    """(what of its settings, in brief; all that it is given): a baseline sees neither prompt nor story."""
+    if not settings["judge_reads_prompts"]:
+        return "", "both tables, no prompt and no story"
+    level, with_story = settings.get("judge_level"), settings.get("with_story")
+    given = "the story and both tables" if with_story else "both tables, not the story"
+    return f"level {level}, {'with' if with_story else 'without'} the story", f"{given}, at prompt level {level}"
+
+
+def _prompts(reported: Reported) -> str:
+    settings = reported.settings
+    form = (
+        "Answers were asked for under a JSON schema with the closed label sets; one in another form is unusable."
+        if settings["form"] == STRUCTURED
+        else "Answers were free text with a table, as published."
+    )
+    if not reported.prompted:
+        return f"No prompt was read: baselines compute their answers from the data. {form}"
+    name = settings["prompt_set"]
+    own = "wording of Credence's own" if name.startswith("omnitom-") else "the team's own wording"
+    asked = [step for step in STEPS if step.key in (EXTRACT, LABEL) and reported.examples.get(step.key)]
+    shown = "".join(f" Examples of {step.label.lower()}: {reported.examples[step.key]}." for step in asked)
+    return f"Prompts were set {name} ({own}) at level {settings['level']} of the TELeR taxonomy; their hashes are listed below.{shown} {form}"
+
+
+def _judge(reported: Reported) -> str:
+    notes = " ".join(reported.judge_notes)
+    return f"Extracted propositions were matched with gold by the judge {reported.judge}, {_saw(reported)} {_UNCALIBRATED} {notes}"
+
+
+def _saw(reported: Reported) -> str:
+    settings = reported.settings
+    if not settings["judge_reads_prompts"]:
+        return (
+            f"a baseline that reads no prompt and no story: within an actor it assigns propositions one to one by the "
+            f"similarity of their wording, none to one that denies, counts or names something else. {BLIND}"
+        )
+    story = "the story and both tables" if settings.get("with_story") else "both tables but no story"
+    shown = reported.examples.get(JUDGE)
+    examples = f"in-context examples: {shown}" if shown else "no in-context example"
+    return f"which saw {story} in a prompt of level {settings.get('judge_level')}, with {examples}."
+
+
+def _scoring(reported: Reported) -> str:
+    parts = []
+    if "stage1" in reported.groups:
+        parts.append(
+            "Extraction: precision is the share of predicted propositions that match at least one gold proposition, recall the share of "
+            "gold propositions that are matched, F1 their harmonic mean, by story; we report the mean over stories and, as the "
+            "published table does, the unweighted mean of the story categories' means."
+        )
+    if "stage2" in reported.groups:
+        parts.append(
+            "Labelling: accuracy by dimension is the share of a story's gold propositions with the right label, averaged over stories; "
+            "overall is the mean of the dimensions."
+        )
+    if reported.settings["form"] == STRUCTURED:
+        parts.append("Structured output has no official reading; all figures are of the repaired one.")
+        parts.append(reported.schema)
+    else:
+        parts.append(
+            "Every answer was read twice. The official reading parses and scores as the benchmark's released code does and counts what it "
+            "cannot parse as 0."
+        )
+    parts.append(
+        "The repaired reading treats an answer that holds nothing usable as missing: the story is left out of the estimate, and bounds "
+        "state the score if every such story were worth 0, or 1."
+    )
+    return " ".join(parts)
+
+
+def _references(reported: Reported) -> str:
+    parts = []
+    if "baseline" in reported.kinds:
+        parts.append(
+            "Baselines are no models: majority says the commonest label of this very dataset, random draws among the legal labels, and "
+            "omniscient lets every actor believe every narrated fact, the score of having no theory of mind."
+        )
+    if "person" in reported.kinds:
+        parts.append(
+            "People are scored on the cells that they labelled, against gold without their own vote or decision: the record's label, another "
+            "expert's decision, or what the other votes settle by the resolution rule with one vote fewer; a cell that stays open does not count. "
+            "Figures against gold that contains a person's own votes are marked as such and flatter."
+        )
+    return " ".join(parts)

@@ -1,0 +1,79 @@
+"""How long OmniToM's questions and answers are, by addition: a whole request is made for one story of each category."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmark.suites.contract import Question, Sample, Sizes
+from benchmark.suites.omnitom.prompting.rendering import gold_table, predictions_table, propositions
+from benchmark.suites.omnitom.prompting.templates import FORMS
+from benchmark.suites.omnitom.records import Record, record_of_sample
+from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
+from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STRUCTURED
+from workers.domain.pricing import Extent
+
+CELL_CHARACTERS = {EXTRACT: 40, LABEL: 190, JUDGE: 28}
+"""What a row of structured output takes besides its texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """How long a story is, and by (form, step) the tables beside it and the answer."""
+
+    story: Extent
+    data: Mapping[tuple[str, str], Extent]
+    answers: Mapping[tuple[str, str], Extent]
+
+
+def _of(question: Question) -> tuple[Extent, Extent]:
+    """For an answer without reasoning. A judge sees the story only where it was chosen and reads at all."""
+    settings, kind = question.settings, (question.settings["form"], question.step)
+    held = question.resources.derived("sizes", _measures)[question.sample.key]
+    shows_story = question.step != JUDGE or (settings["with_story"] and settings["judge_reads_prompts"])
+    return held.data[kind] + (held.story if shows_story else Extent()), held.answers[kind]
+
+
+def _measures(samples: Sequence[Sample]) -> dict[str, _Measure]:
+    """By key of the sample."""
+    kinds = [(form, step) for form in FORMS for step in CELL_CHARACTERS]
+    found = {}
+    for sample in samples:
+        record = record_of_sample(sample)
+        tables = {kind: _tables(*kind, record) for kind in kinds}
+        answers = {kind: _answer(*kind, record) for kind in kinds}
+        found[sample.key] = _Measure(Extent.of(record.story.strip()), tables, answers)
+    return found
+
+
+def _tables(form: str, step: str, record: Record) -> Extent:
+    if step == EXTRACT:
+        return Extent()
+    if step == LABEL:
+        return Extent.of(propositions(record.rows, form))
+    predictions = predictions_table([row.as_told for row in record.rows], form)
+    return Extent.of(predictions) + Extent.of(gold_table(record.rows, form))
+
+
+def _answer(form: str, step: str, record: Record) -> Extent:
+    if form == STRUCTURED:
+        cells = Extent(CELL_CHARACTERS[step] * len(record.rows) * (2 if step == JUDGE else 1))
+        rows = record.rows if step == EXTRACT else ()
+        return sum((Extent.of(row.actor) + Extent.of(row.belief) for row in rows), cells)
+    if step == EXTRACT:
+        return Extent.of(gold_extraction_table(record))
+    if step == LABEL:
+        return Extent.of(gold_label_table(record))
+    return _twice([(row.actor, row.belief) for row in record.rows])
+
+
+def _pairs(pairs: Sequence[tuple[str, str]], form: str) -> Extent:
+    return _twice(pairs) if form != STRUCTURED else Extent(2 * CELL_CHARACTERS[JUDGE] * len(pairs))
+
+
+def _twice(pairs: Sequence[tuple[str, str]]) -> Extent:
+    """A judge's two tables as text: each row with its actor, its belief and a few signs."""
+    return sum((Extent.of(actor) + Extent.of(belief) for actor, belief in pairs), Extent(6 * len(pairs))) * 2
+
+
+SIZES = Sizes(of=_of, pairs=_pairs)

@@ -1,0 +1,78 @@
+"""Prompt sets: wordings in levels that the runs of a suite choose among, built in or of a team's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from benchmark.suites.asked import Question
+from workers.providers.contract import Request
+
+Settings = Mapping[str, Any]
+"""What a run was launched with, as `Question.settings`."""
+
+
+class BadPromptSet(ValueError):
+    """What is wrong with a prompt set, or with what is asked of it, as one sentence that names the file."""
+
+
+class Wording(Protocol):
+    """The two messages of a prompt, with placeholders; an empty one is not sent."""
+
+    @property
+    def system(self) -> str: ...
+
+    @property
+    def user(self) -> str: ...
+
+
+class PromptSet(Protocol):
+    """A loaded set; `files` are the texts that it was made from, by name."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def files(self) -> Mapping[str, str]: ...
+
+    def levels(self, stage: str, /) -> tuple[int, ...]:
+        """The levels that it has a prompt of a step for."""
+
+    def template(self, stage: str, level: int, form: str = ..., /) -> Wording:
+        """Raises BadPromptSet where the set has none."""
+
+    def content_hash(self, stage: str, level: int, /) -> str:
+        """SHA-256 of all wording that can enter a prompt of a step and level, in hexadecimal digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSets:
+    """How a suite's prompt sets are made and what their prompts show.
+
+    `names` are the sets that come with the suite, `built_in(name)` one of them; `load(files, name)` makes a set of a team's files, and raises
+    BadPromptSet. `hashes(prompts, settings, steps)` is the digest of the wording by step, for those at which somebody reads a prompt; it raises
+    BadPromptSet where a request could not be made. `filled(prompts, step, level, form)` is a prompt with a sample of the shipped corpus in it.
+
+    Prompts may show solved samples: `wanted(settings, step)` is how many, `shown(question, count)` where those of a question come from, a key of
+    `sources` (with its name in words) or empty where none can serve, and how many there are. Samples of the dataset's split `split` may serve,
+    for the categories `serving(settings, steps, categories)`; none of them is asked.
+
+    `condition(settings, step, digest, asking)` is what rows are ranked by: in words, and as plain data of which a digest is kept; `asking` is
+    how often and how freely everything was asked, by name.
+    """
+
+    names: tuple[str, ...]
+    built_in: Callable[[str], PromptSet]
+    load: Callable[[Mapping[str, str], str], PromptSet]
+    hashes: Callable[[PromptSet, Settings, Sequence[str]], dict[str, str]]
+    filled: Callable[[PromptSet, str, int, str], Request]
+    wanted: Callable[[Settings, str], int]
+    shown: Callable[[Question, int], tuple[str, int]]
+    sources: Mapping[str, str]
+    split: str
+    serving: Callable[[Settings, Sequence[str], Collection[str]], frozenset[str]]
+    condition: Callable[[Settings, str, str | None, Mapping[str, str]], tuple[str, list[Any]]]

@@ -1,0 +1,36 @@
+"""A run as the methods section of a suite tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What became of a run, in the terms of its suite.
+
+    `settings` are as `Question.settings`; `groups` are the metric groups that have figures, `kinds` what their rows are ("model", "baseline",
+    "person"). `prompted` says whether a model read prompts, `judge` who judged, empty for nobody, with `judge_notes` on its self-test. `examples`
+    are how many solved samples the prompts of a step showed, in words. `schema` says which endpoints ignored it, empty for free text. `asking`
+    and `uncertainty` are the paragraphs that every suite has.
+    """
+
+    settings: Mapping[str, Any]
+    groups: frozenset[str]
+    kinds: frozenset[str]
+    prompted: bool
+    judge: str
+    asking: str
+    uncertainty: str
+    judge_notes: Sequence[str] = ()
+    examples: Mapping[str, str] = field(default_factory=dict)
+    schema: str = ""
+
+
+Sections = Sequence[tuple[str, str]]
+"""(heading, text) in the order of a methods section; a section without a text is left out."""
+
+ASKING, UNCERTAINTY = "Asking", "Uncertainty"
+"""Headings of the paragraphs that every suite has; a suite that does not place them itself has them at the end."""
