@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from drf_spectacular.utils import OpenApiParameter
 
+from annotation.domain.formats import STREAMED
 from workers.services.steering import ACTIONS
 
 UID = r"^[a-z0-9]{12}$"
@@ -21,4 +22,4 @@ PROPOSITION = _place("proposition", "uid of the proposition.", {"pattern": UID})
 ROUND = _place("round", "uid of the round of suggestions.", {"pattern": UID})
 ACTION = _place("action", "What is done to the round.", {"enum": list(ACTIONS)})
 DIMENSION = _place("dimension", f"{DIMENSION_HELP} 404 for another.", {"pattern": DIMENSION_KEY})
-EXPORT_FORMAT = _place("kind", "Format of the file.", {"enum": ["omnitom", "long-csv"]})
+EXPORT_FORMAT = _place("kind", "Format of the file.", {"enum": list(STREAMED)})

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from annotation.api.description import UID
 from annotation.api.dimensions import AnyLabel, DimensionKey, dimensions_of, labels_of
+from annotation.domain.formats import GOLD, VOTES
 from annotation.domain.schema import Schema
 from annotation.models import ErrorTag, Method
 from annotation.services.votes import MAX_CHANGES
@@ -39,8 +40,10 @@ class GoldFilter(StoryFilter):
 
 
 class ExportOptions(Strict):
-    complete = Choice(["true"], required=False, help_text="omnitom: only stories without an unlabelled cell.")
-    pseudonyms = Choice(["true"], required=False, help_text="long-csv: annotators as A1, A2, … instead of user names.")
+    complete = Choice(["true"], required=False, help_text=f"{GOLD.key}: only stories without an unlabelled cell.")
+    pseudonyms = Choice(
+        ["true"], required=False, help_text=f"{VOTES.key}: annotators as A1, A2, … instead of user names."
+    )
 
 
 class ActionIn(Strict):

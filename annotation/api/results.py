@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from django.http import Http404, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -14,8 +16,9 @@ from annotation.access import ProjectAccess, check_aggregate, project_access
 from annotation.api.description import EXPORT_FORMAT, SLUG
 from annotation.api.requests import ExportOptions, StoryFilter
 from annotation.api.shapes import AgreementOut, AnnotatorsOut
-from annotation.models import Role
-from annotation.services.gold_export import gold_lines, vote_lines
+from annotation.domain.formats import GOLD, STREAMED, VOTES, ExportFormat
+from annotation.models import Project, Role
+from annotation.services.gold_export import export_lines
 from core.api.description import answers
 from core.api.fields import read_query
 
@@ -76,17 +79,17 @@ def _check_known(access: ProjectAccess, chosen: dict) -> None:
 class JSONLines(BaseRenderer):
     """Only names the media type for content negotiation: the view streams."""
 
-    media_type = "application/jsonlines"
+    media_type = GOLD.media_type
     format = "file"
 
 
 class CSV(BaseRenderer):
-    media_type = "text/csv"
+    media_type = VOTES.media_type
     format = "file"
 
 
 class Export(GenericAPIView):
-    RENDERERS = {"omnitom": [JSONLines], "long-csv": [CSV]}
+    RENDERERS = {GOLD.key: [JSONLines], VOTES.key: [CSV]}
 
     def get_renderers(self) -> list[BaseRenderer]:
         chosen = self.RENDERERS.get(self.kwargs.get("kind", ""), [JSONLines, CSV])
@@ -97,10 +100,8 @@ class Export(GenericAPIView):
         tags=["results"],
         parameters=[SLUG, EXPORT_FORMAT, ExportOptions],
         responses={
-            (200, "application/jsonlines"): OpenApiResponse(
-                OpenApiTypes.STR, "One JSON record a line, a line a story."
-            ),
-            (200, "text/csv"): OpenApiResponse(OpenApiTypes.STR, "A header, then one row a vote."),
+            (200, GOLD.media_type): OpenApiResponse(OpenApiTypes.STR, "One JSON record a line, a line a story."),
+            (200, VOTES.media_type): OpenApiResponse(OpenApiTypes.STR, "A header, then one row a vote."),
             **{(code, "application/json"): answer for code, answer in answers(None, 400, 403).items() if code != 200},
         },
     )
@@ -111,16 +112,13 @@ class Export(GenericAPIView):
         """
         access = project_access(request.user, slug, role=Role.ADMIN)
         options = read_query(request, ExportOptions)
-        if kind == "omnitom":
-            lines = gold_lines(access.project, complete_only="complete" in options)
-            return _streamed(lines, f"{slug}-gold.jsonl", JSONLines.media_type)
-        if kind == "long-csv":
-            lines = vote_lines(access.project, pseudonyms="pseudonyms" in options)
-            return _streamed(lines, f"{slug}-votes.csv", CSV.media_type)
-        raise Http404(f"There is no format {kind}; expected omnitom or long-csv.")
+        if kind not in STREAMED:
+            raise Http404(f"There is no format {kind}; expected {' or '.join(STREAMED)}.")
+        return _streamed(access.project, STREAMED[kind], options)
 
 
-def _streamed(lines, name: str, media_type: str) -> StreamingHttpResponse:
-    response = StreamingHttpResponse(lines, content_type=f"{media_type}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
+def _streamed(project: Project, format: ExportFormat, options: Container[str]) -> StreamingHttpResponse:
+    lines = export_lines(project, format, complete_only="complete" in options, pseudonyms="pseudonyms" in options)
+    response = StreamingHttpResponse(lines, content_type=f"{format.media_type}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{format.file_name(project.slug)}"'
     return response

@@ -1,4 +1,4 @@
-"""Reads corpus files line by line into stories: OmniToM records and ToMBench items.
+"""Reads corpus files (`formats.CorpusFormat`) line by line into stories.
 
 A line that cannot be used becomes a `Problem` with its file, line and one sentence; it stops nothing else. Lines are read
 in bounded pieces, so that a 50 MB line costs neither memory nor the process.
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from annotation.domain.duplicates import first_duplicate
+from annotation.domain.formats import RECORDS, CorpusFormat
 from annotation.domain.problems import Problem
 from annotation.domain.records import belief_layout, fingerprint, record_layout, too_deep
 
@@ -136,8 +137,8 @@ def _text(record: dict, name: str, where: str = "") -> str:
     return value
 
 
-def omnitom_row(record: dict, file: str, line: int, keys: Sequence[str]) -> StoryRow:
-    """A record of OmniToM, appendix B.5, every text verbatim; `keys` are the dimensions of the project. Raises BadLine."""
+def story_of_record(record: dict, file: str, line: int, keys: Sequence[str]) -> StoryRow:
+    """A record (OmniToM, appendix B.5), every text verbatim; `keys` are the dimensions of the project. Raises BadLine."""
     number = record.get("story_id")
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_NUMBER:
         raise BadLine("The field story_id is not a whole number from 0 to 2^63 - 1.")
@@ -178,7 +179,7 @@ def _belief(one: Any, at: int, keys: Sequence[str]) -> PropositionRow:
 _STORY = {"en": "STORY", "zh": "故事"}
 
 
-def tombench_row(record: dict, file: str, line: int, *, language: str, category: str) -> StoryRow:
+def story_of_question(record: dict, file: str, line: int, *, language: str, category: str) -> StoryRow:
     """The story of one ToMBench item, in `language`, with the other language as its translation. Raises BadLine."""
     text = _story_text(record, _STORY[language])
     other = "zh" if language == "en" else "en"
@@ -188,14 +189,14 @@ def tombench_row(record: dict, file: str, line: int, *, language: str, category:
 
 
 def category_of(file: str) -> str:
-    """ToMBench names a file after its task; OmniToM's records use the same names."""
+    """ToMBench names a file after its task; records use the same names."""
     return Path(file).stem[:120]
 
 
 def read_file(
-    handle: BinaryIO, file: str, *, format: str, language: str, keys: Sequence[str]
+    handle: BinaryIO, file: str, *, format: CorpusFormat, language: str, keys: Sequence[str]
 ) -> Iterator[StoryRow | Problem]:
-    """The stories of one file in its order; of ToMBench the first item of each distinct text (identity: exact text).
+    """The stories of one file in its order; where they have no numbers the first of each distinct text (identity: exact text).
 
     `keys` are the dimensions of the project that the stories go to.
     """
@@ -210,9 +211,9 @@ def read_file(
         except BadLine as error:
             yield Problem(file, line, str(error))
             continue
-        if row is None or (format == "tombench" and row.text in seen):
+        if row is None or (not format.numbered and row.text in seen):
             continue
-        if format == "tombench":
+        if not format.numbered:
             seen.add(row.text)
         yield row
     if not line:
@@ -220,11 +221,11 @@ def read_file(
 
 
 def _row(
-    raw: bytes | None, file: str, line: int, *, format: str, language: str, keys: Sequence[str]
+    raw: bytes | None, file: str, line: int, *, format: CorpusFormat, language: str, keys: Sequence[str]
 ) -> StoryRow | None:
     record = _object(raw)
     if record is None:
         return None
-    if format == "omnitom":
-        return omnitom_row(record, file, line, keys)
-    return tombench_row(record, file, line, language=language, category=category_of(file))
+    if format == RECORDS:
+        return story_of_record(record, file, line, keys)
+    return story_of_question(record, file, line, language=language, category=category_of(file))

@@ -3,9 +3,9 @@ from __future__ import annotations
 from django import forms
 from django.conf import settings
 
+from annotation.domain.formats import CORPUS_FORMATS
 from annotation.domain.tables import BadTable, read_rows
 from annotation.models import Project, Story
-from annotation.services.corpus_import import FORMATS
 
 
 class StoryFilter(forms.Form):
@@ -68,9 +68,7 @@ class FilesField(forms.FileField):
 
 
 class ImportForm(forms.Form):
-    format = forms.ChoiceField(
-        choices=[(name, {"omnitom": "OmniToM records", "tombench": "ToMBench items"}[name]) for name in FORMATS]
-    )
+    format = forms.ChoiceField(choices=[(one.key, one.title) for one in CORPUS_FORMATS.values()])
     language = forms.ChoiceField(
         choices=[("en", "English"), ("zh", "Chinese")], help_text="ToMBench: the text to label."
     )

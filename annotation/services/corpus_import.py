@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from annotation.domain.corpus_files import StoryRow, read_file
+from annotation.domain.formats import CORPUS_FORMATS, CorpusFormat
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
@@ -20,7 +21,6 @@ from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-FORMATS = {"omnitom": ".jsonl", "tombench": ".jsonl"}
 _MOST_CHARACTERS = 300_000
 """Of the texts in one transaction."""
 
@@ -60,12 +60,12 @@ class Imported:
 
 def files_of(paths: Iterable[Path], *, format: str) -> list[Path]:
     """The files to read, folders opened, in order of name. Raises ImportRefused where a path holds none."""
-    found: list[Path] = []
+    suffix, found = CORPUS_FORMATS[format].suffix, list[Path]()
     for path in paths:
         if path.is_dir():
-            inside = sorted(one for one in path.iterdir() if one.suffix == FORMATS[format] and one.is_file())
+            inside = sorted(one for one in path.iterdir() if one.suffix == suffix and one.is_file())
             if not inside:
-                raise ImportRefused(f"The folder {path} holds no {FORMATS[format]} file.")
+                raise ImportRefused(f"The folder {path} holds no {suffix} file.")
             found += inside
         elif path.is_file():
             found.append(path)
@@ -88,15 +88,15 @@ def import_corpus(
     schema: Schema | None = None,
     progress: Callable[[str], None] = lambda message: None,
 ) -> Imported:
-    """Imports each (name, opener) of `sources`. Creates the project where there is none and the sources hold a new story;
-    its admin is `admin`, else `by`, and its label schema `schema`, else the default one.
+    """Imports each (name, opener) of `sources`, which are in the format of that key. Creates the project where there is none and
+    the sources hold a new story; its admin is `admin`, else `by`, and its label schema `schema`, else the default one.
 
     A broken line is a problem in the result and stops nothing else; with `strict` everything is read and compared first, and
     one problem means that nothing is kept. With `dry_run` nothing is kept either way. Raises ImportRefused, also where the
     project has another schema than `schema`.
     """
     _check_slug(project_slug)
-    place = (by, project_slug, _schema_for(project_slug, schema), format, language)
+    place = (by, project_slug, _schema_for(project_slug, schema), CORPUS_FORMATS[format], language)
     sources = list(sources)
     if strict:
         _refuse_problems(_Import(*place, None, keep=False).run(sources, lambda message: None))
@@ -134,7 +134,7 @@ class _Import:
         by: User | None,
         slug: str,
         schema: Schema,
-        format: str,
+        format: CorpusFormat,
         language: str,
         admin: User | None,
         *,
@@ -191,14 +191,14 @@ class _Import:
             yield batch
 
     def _identity(self, row: StoryRow, source: str) -> Identity:
-        return (row.number,) if self.format == "omnitom" else (source, row.digest)
+        return (row.number,) if self.format.numbered else (source, row.digest)
 
     def _held(self, rows: list[StoryRow], source: str) -> dict[Identity, str]:
         """Identity and fingerprint of those rows that were met in this import or that the project holds."""
         if self.project is None:
             return self.result.met
         stories = self.project.stories
-        if self.format == "omnitom":
+        if self.format.numbered:
             found = stories.filter(number__in=[row.number for row in rows]).values_list("number", "extra")
             held = {(number,): extra.get("fingerprint", "") for number, extra in found}
         else:
@@ -249,7 +249,9 @@ class _Import:
         audit.record(by=self.by, project=self.project, action="project.created", target=self.slug, **told)
 
     def _record(self, action: str, name: str, **counts: int) -> None:
-        audit.record(by=self.by, project=self.project, action=action, target=name[-200:], format=self.format, **counts)
+        audit.record(
+            by=self.by, project=self.project, action=action, target=name[-200:], format=self.format.key, **counts
+        )
 
 
 def _weight(row: StoryRow) -> int:

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from django.db.models import OuterRef, Subquery
 
+from annotation.domain.formats import VOTES, ExportFormat
 from annotation.domain.records import RECORD_FIELDS, belief_of, record_of
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.models import GoldLabel, Method, Project, Proposition, Story, TableKind, User, Vote, VoteEvent
@@ -70,6 +71,15 @@ def gold_lines(project: Project, *, complete_only: bool = False) -> Iterator[str
     """The records of `gold_records` as lines of JSON."""
     for record in gold_records(project, complete_only=complete_only):
         yield line_of(record)
+
+
+def export_lines(
+    project: Project, format: ExportFormat, *, complete_only: bool = False, pseudonyms: bool = False
+) -> Iterator[str]:
+    """The lines of a streamed format: of gold, of which `complete_only` leaves out stories, or of votes, in which `pseudonyms` name people."""
+    if format == VOTES:
+        return vote_lines(project, pseudonyms=pseudonyms)
+    return gold_lines(project, complete_only=complete_only)
 
 
 def line_of(record: dict) -> str:

@@ -8,6 +8,7 @@ from functools import partial
 
 from django.db import transaction
 
+from annotation.domain.formats import RECORDS
 from annotation.domain.sample_corpus import FOLDER
 from annotation.models import GoldLabel, Membership, Project, Proposition, Role, Story, User
 from annotation.services.adjudication import adjudicate
@@ -52,7 +53,7 @@ def load_sample() -> Project:
     import_corpus(
         by=admin,
         project_slug=SLUG,
-        format="omnitom",
+        format=RECORDS.key,
         sources=[("stories.jsonl", partial((FOLDER / "stories.jsonl").open, "rb"))],
     )
     project = Project.objects.get(slug=SLUG)

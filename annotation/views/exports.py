@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Container
 from pathlib import Path
 
 from django.conf import settings
@@ -13,11 +14,12 @@ from django.utils import timezone
 
 from annotation.access import ProjectAccess, project_access
 from annotation.domain.archive_format import BadArchive
+from annotation.domain.formats import DATA_SET, GOLD, STREAMED, VOTES, ExportFormat
 from annotation.forms.exports import ArchiveForm
-from annotation.models import Role
+from annotation.models import Project, Role
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
-from annotation.services.gold_export import gold_lines, unsettled_cells, vote_lines
+from annotation.services.gold_export import export_lines, unsettled_cells
 from annotation.services.projects import imported_cells
 
 
@@ -31,6 +33,7 @@ def _page(request: HttpRequest, access: ProjectAccess, form: ArchiveForm) -> Htt
         "unsettled": unsettled_cells(access.project),
         "imported": sum(imported_cells(access.project, voted_too=True).values()),
         "form": form,
+        "formats": {"gold": GOLD.key, "votes": VOTES.key, "data_set": DATA_SET.key},
     }
     return render(request, "annotation/exports/export.html", access.context | context)
 
@@ -66,28 +69,21 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
 
 def download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    if format == "omnitom":
-        return _streamed(
-            gold_lines(access.project, complete_only="complete" in request.GET),
-            f"{slug}-gold.jsonl",
-            "application/jsonlines",
-        )
-    if format == "long-csv":
-        return _streamed(
-            vote_lines(access.project, pseudonyms="pseudonyms" in request.GET), f"{slug}-votes.csv", "text/csv"
-        )
-    if format == "croissant":
+    if format == DATA_SET.key:
         return _croissant(access.project)
-    raise Http404("There is no such format.")
+    if format not in STREAMED:
+        raise Http404("There is no such format.")
+    return _streamed(access.project, STREAMED[format], request.GET)
 
 
-def _streamed(lines, name: str, content_type: str) -> StreamingHttpResponse:
-    response = StreamingHttpResponse(lines, content_type=f"{content_type}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
+def _streamed(project: Project, format: ExportFormat, options: Container[str]) -> StreamingHttpResponse:
+    lines = export_lines(project, format, complete_only="complete" in options, pseudonyms="pseudonyms" in options)
+    response = StreamingHttpResponse(lines, content_type=f"{format.media_type}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{format.file_name(project.slug)}"'
     return response
 
 
-def _croissant(project) -> FileResponse:
+def _croissant(project: Project) -> FileResponse:
     from annotation.services.croissant import write_croissant  # mlcroissant takes a third of a second to load
 
     with tempfile.TemporaryDirectory() as scratch:
@@ -97,4 +93,4 @@ def _croissant(project) -> FileResponse:
         handle = tempfile.TemporaryFile()  # noqa: SIM115 - the response closes it
         handle.write(Path(packed).read_bytes())
     handle.seek(0)
-    return FileResponse(handle, as_attachment=True, filename=f"{project.slug}-croissant.zip")
+    return FileResponse(handle, as_attachment=True, filename=DATA_SET.file_name(project.slug))

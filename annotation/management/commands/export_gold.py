@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.utils import timezone
 
+from annotation.domain.formats import DATA_SET, EXPORT_FORMATS, GOLD, VOTES
 from annotation.management.commands._importing import counted
 from annotation.management.commands._output import file_output, folder_output
 from annotation.management.json_command import JsonCommand
@@ -16,17 +17,17 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--format", required=True, choices=["omnitom", "long-csv", "croissant"])
+        parser.add_argument("--format", required=True, choices=list(EXPORT_FORMATS))
         parser.add_argument("--output", required=True, metavar="PATH")
         parser.add_argument("--complete-only", action="store_true", help="leave out stories with an unsettled cell")
-        parser.add_argument("--pseudonyms", action="store_true", help="long-csv: people are named A1, A2 …")
+        parser.add_argument("--pseudonyms", action="store_true", help=f"{VOTES.key}: people are named A1, A2 …")
 
     def work(self, **options) -> dict:
         project, path = self.project(options["project"]), options["output"]
-        if options["format"] == "croissant":
+        if options["format"] == DATA_SET.key:
             with folder_output(path, names=FILES, mark="croissant.json") as folder:
                 counts = write_croissant(project, folder, site_url=settings.SITE_URL, now=timezone.now())
-        elif options["format"] == "omnitom":
+        elif options["format"] == GOLD.key:
             counts = {"stories": 0, "propositions": 0}
             _write(path, _counted(gold_records(project, complete_only=options["complete_only"]), counts))
         else:

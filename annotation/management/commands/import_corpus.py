@@ -3,10 +3,11 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from annotation.domain.formats import CORPUS_FORMATS
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.management.commands._importing import ImportCommand, counted
 from annotation.models import Project, Role, User
-from annotation.services.corpus_import import FORMATS, files_of, import_corpus
+from annotation.services.corpus_import import files_of, import_corpus
 from annotation.services.schemas import find_schema
 
 
@@ -14,7 +15,7 @@ class Command(ImportCommand):
     help = "Imports stories (and gold tables, where the format has them). Importing a file again changes nothing."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("format", choices=sorted(FORMATS))
+        parser.add_argument("format", choices=sorted(CORPUS_FORMATS))
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--admin", metavar="USERNAME", help="of a new project (default: the only site admin)")

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from annotation.domain.corpus_files import MAX_LINE_BYTES, StoryRow, read_file
+from annotation.domain.formats import CORPUS_FORMATS, RECORDS
 from annotation.domain.problems import Problem
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
@@ -19,7 +20,11 @@ GOOD = {
 
 def read(raw: bytes | str, format: str = "omnitom", language: str = "en") -> list:
     data = raw.encode() if isinstance(raw, str) else raw
-    return list(read_file(io.BytesIO(data), "corpus.jsonl", format=format, language=language, keys=DEFAULT_SCHEMA.keys))
+    return list(
+        read_file(
+            io.BytesIO(data), "corpus.jsonl", format=CORPUS_FORMATS[format], language=language, keys=DEFAULT_SCHEMA.keys
+        )
+    )
 
 
 def line(**changes) -> str:
@@ -97,7 +102,7 @@ def test_an_endless_line_is_skipped_in_pieces():
             return chunk
 
     handle = Counting(b"x" * (50 * 1024 * 1024) + b"\n" + line().encode())
-    problem, row = read_file(handle, "f", format="omnitom", language="en", keys=DEFAULT_SCHEMA.keys)
+    problem, row = read_file(handle, "f", format=RECORDS, language="en", keys=DEFAULT_SCHEMA.keys)
     assert "longer than 8 MB" in problem.message
     assert row.line == 2
     assert handle.largest <= MAX_LINE_BYTES + 1

@@ -8,6 +8,7 @@ import pytest
 
 from annotation.domain.corpus_files import read_file
 from annotation.domain.duplicates import first_duplicate
+from annotation.domain.formats import RECORDS
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.votes_csv import WrongColumns, read_votes
 from benchmark.suites.answers import BadAnswers, read_answers
@@ -52,7 +53,7 @@ MANY = "{" + ", ".join(f'"{name}": 1' for name in [*names(60_000), "k59999"]) + 
 
 def test_a_record_with_very_many_fields_is_one_problem():
     (problem,) = read_file(
-        io.BytesIO(MANY.encode()), "a.jsonl", format="omnitom", language="en", keys=DEFAULT_SCHEMA.keys
+        io.BytesIO(MANY.encode()), "a.jsonl", format=RECORDS, language="en", keys=DEFAULT_SCHEMA.keys
     )
     assert problem.message == "The field k59999 occurs twice in one object."
 
