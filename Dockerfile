@@ -6,5 +6,7 @@ USER credence
 COPY --chown=credence Makefile pyproject.toml requirements*.txt ./
 RUN make setup PYTHON=python3
 COPY --chown=credence . .
+# leaves the bytecode in the image that every start would otherwise make anew
+RUN CREDENCE_VAR=/tmp/compiled .venv/bin/python manage.py check && rm -r /tmp/compiled
 EXPOSE 8000
 CMD ["make", "prepared-web", "HOST=0.0.0.0", "PYTHON=python3", "SAMPLE=0"]

@@ -10,6 +10,8 @@ SAMPLE ?= 1
 VENV := .venv
 BIN := $(VENV)/bin
 export CREDENCE_VAR = $(VAR)
+# Python keeps the bytecode of what it imports; that of everything would be a third of the environment.
+unexport PYTHONDONTWRITEBYTECODE
 export HOST PORT WORKERS THREADS
 
 .PHONY: prepare serve prepared-web web worker engine-worker test setup dev-setup lock lint check clean-venv
@@ -47,15 +49,16 @@ $(BIN)/uv:
 	@command -v $(PYTHON) >/dev/null || { echo "Credence needs Python 3.11; set PYTHON to where it is." >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.txt
+	@$(BIN)/uv pip uninstall --quiet --python $(BIN)/python pip setuptools
 
 $(VENV)/.installed: $(BIN)/uv requirements.txt
 	@echo "Installing the locked dependencies (once)…"
-	@$(BIN)/uv pip sync --quiet --compile-bytecode --require-hashes --python $(BIN)/python requirements.txt requirements-uv.txt
+	@$(BIN)/uv pip sync --quiet --require-hashes --python $(BIN)/python requirements.txt requirements-uv.txt
 	@rm -f $(VENV)/.installed-dev; touch $@
 
 $(VENV)/.installed-dev: $(BIN)/uv requirements-dev.txt
 	@echo "Installing the locked dependencies for development (once)…"
-	@$(BIN)/uv pip sync --quiet --compile-bytecode --require-hashes --python $(BIN)/python requirements-dev.txt requirements-uv.txt
+	@$(BIN)/uv pip sync --quiet --require-hashes --python $(BIN)/python requirements-dev.txt requirements-uv.txt
 	@touch $@ $(VENV)/.installed
 
 # Writes the lock files anew from pyproject.toml; hashes, no host names.

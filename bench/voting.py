@@ -5,7 +5,7 @@ HTTP, at the address that the grid uses: (a) everybody votes twice a second; (b)
 proposition of seven labels. Afterwards the database is compared with what was acknowledged: no vote lost, none doubled.
 Prints a Markdown table, and one JSON object a server after it. The load generator shares the machine's cores with the server.
 
-gunicorn and granian are there to compare with. The product does not need them: install them by hand beside it (`pip install gunicorn
+gunicorn and granian are there to compare with. The product does not need them: install them by hand beside it (`.venv/bin/uv pip install gunicorn
 granian`).
 """
 
