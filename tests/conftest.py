@@ -60,6 +60,15 @@ def contexts_of_pages_alone(django_test_environment) -> None:
     Template._render = render  # Django sets its own back at the end of the session
 
 
+@pytest.fixture(scope="session", autouse=True)
+def only_filled_tables_are_emptied(django_test_environment) -> None:
+    from django.test import TransactionTestCase
+
+    from tests.copies import empty_what_is_filled
+
+    TransactionTestCase._fixture_teardown = empty_what_is_filled
+
+
 @pytest.fixture(autouse=True)
 def quick_and_local(settings, tmp_path, monkeypatch) -> None:
     """Fast password hashing, plain static files, no shared cache and no files outside the test."""

@@ -1,16 +1,18 @@
-"""What is dear to make, such as a finished run, made once a test process and copied into each test that needs it."""
+"""What is dear to make, such as a finished run, made once a test process and copied into each test that needs it; and a database emptied of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeVar
 
 from django.apps import apps
 from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
+from django.test import TransactionTestCase
 
 Made = TypeVar("Made")
 KEPT_BY_MIGRATIONS = {ContentType._meta.db_table, Permission._meta.db_table}
@@ -41,6 +43,20 @@ def copied(name: str, make: Callable[[], Made]) -> Made:
     return deepcopy(_copies[name].made)
 
 
+def empty_what_is_filled(test: TransactionTestCase) -> None:
+    """Delete all rows but those of content types and permissions, which migrations make: what Django's `flush` comes to.
+
+    `flush` empties ninety tables where rows are in five, and makes content types and permissions anew for every app.
+    """
+    assert [*connections] == [connection.alias] and test.available_apps is None
+    with transaction.atomic(), connection.cursor() as cursor:  # foreign keys are checked at the commit
+        filled = [f"SELECT {at} WHERE EXISTS (SELECT 1 FROM {_quoted(table)})" for at, table in enumerate(_tables())]
+        cursor.execute(" UNION ALL ".join(filled))
+        for (at,) in cursor.fetchall():
+            cursor.execute(f"DELETE FROM {_quoted(_tables()[at])}")
+
+
+@cache
 def _tables() -> list[str]:
     found = {model._meta.db_table for model in apps.get_models(include_auto_created=True) if model._meta.managed}
     return sorted(found - KEPT_BY_MIGRATIONS)
