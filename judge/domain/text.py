@@ -1,7 +1,6 @@
-"""Text as official scoring compares it (specification "OmniToM scoring", section 1).
+"""When two texts of rows are the same text.
 
-`normalise_space` and `key` decide which rows are equal, `match_count` what a count is worth. They copy the released
-code to the letter, odd cases included: a repaired reading is another module's work.
+Released scorers compare so, and published figures rest on it: odd cases stay as they are.
 """
 
 from __future__ import annotations
@@ -16,16 +15,8 @@ def normalise_space(value: object) -> str:
 
 
 def key(value: object) -> str:
-    """What actors, beliefs and header cells are compared by: lower case, without outer straight quotes.
+    """What texts are compared by: lower case, without outer straight quotes.
 
     Blanks that the removed quotes held stay: `" a "` gives ` a `.
     """
     return normalise_space(value).lower().strip("\"'")
-
-
-def match_count(value: object) -> int:
-    """A MatchCount as a whole number, cut towards zero; 0 for whatever is no finite number."""
-    try:
-        return int(float(str(value).strip()))
-    except (ValueError, OverflowError):
-        return 0

@@ -7,11 +7,11 @@ from typing import Any
 
 from annotation.domain.corpus_files import MAX_LINE_BYTES, lines_of
 from benchmark.suites.answers import BadAnswers
+from benchmark.suites.omnitom.judge_alignment import align
+from benchmark.suites.omnitom.judge_tables import JudgedRow, read_judgement
 from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
 from benchmark.suites.omnitom.records import BadRecord, json_of
 from core.management.json_command import JsonCommand
-from judge.domain.alignment import align
-from judge.domain.tables import JudgedRow, read_judgement
 
 Rows = list[tuple[str, str]]
 

@@ -11,14 +11,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmark.suites.omnitom.judge_alignment import align
+from benchmark.suites.omnitom.judge_tables import JudgedRow, OversizedField, check_fields, read_judgement
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import canonical
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.pipe_tables import ExtractionRow, LabelRow, extraction_rows, label_rows
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
-from judge.domain.alignment import align
-from judge.domain.tables import JudgedRow, OversizedField, check_fields, read_judgement
 from judge.domain.text import key, normalise_space
 
 STAGES = ("extract", "label", "judge")

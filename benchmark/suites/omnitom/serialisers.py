@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from benchmark.suites.omnitom import judge_tables
+from benchmark.suites.omnitom.judge_alignment import exact_match_counts
 from benchmark.suites.omnitom.records import Record
-from judge.domain import tables
-from judge.domain.alignment import exact_match_counts
 
 EXTRACTION_HEADER = ("Actor", "Belief", "Order")
 LABEL_HEADER = (
@@ -34,7 +34,7 @@ def belief_table(record: Record) -> str:
 
 def gold_csv(record: Record) -> str:
     """The same rows for the judge."""
-    return tables.gold_csv(row.as_told for row in record.rows)
+    return judge_tables.gold_csv(row.as_told for row in record.rows)
 
 
 def gold_extraction_table(record: Record) -> str:
@@ -59,5 +59,5 @@ def judgement(predictions: Iterable[tuple[str, str, int]], gold: Iterable[tuple[
     """A judge's answer in the form that official scoring reads: two headed tables of actor, belief and count."""
     parts = []
     for heading, rows in (("Prediction Table:", predictions), ("Ground Truth Table:", gold)):
-        parts.append(f"{heading}\n{tables.judged_csv(rows)}")
+        parts.append(f"{heading}\n{judge_tables.judged_csv(rows)}")
     return "\n".join(parts)

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from benchmark.suites.omnitom import layout, serialisers
+from benchmark.suites.omnitom.judge_tables import MAX_FIELD
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.official import score_official, stored_tables
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
-from judge.domain.tables import MAX_FIELD
 
 
 def counts(total: int, matched: int) -> tuple[int, ...]:

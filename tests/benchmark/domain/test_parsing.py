@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.omnitom import serialisers
+from benchmark.suites.omnitom.judge_tables import predictions_csv
 from benchmark.suites.omnitom.labels import COLUMNS, canonical
 from benchmark.suites.omnitom.pipe_tables import cells, extraction_rows, label_rows
 from benchmark.suites.omnitom.records import BadRecord, parse_story_ids, read_records, select
-from judge.domain.tables import predictions_csv
 
 KEYS = {column: name for name, column in COLUMNS.items()}
 RECORD = b'{"story_id": %d, "story_category": "Hinting", "story": "S", "beliefs": []}\n'

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmark.suites.omnitom.judge_alignment import align
+from benchmark.suites.omnitom.judge_tables import read_judgement
 from benchmark.suites.omnitom.official import STAGES, score_official
 from benchmark.suites.omnitom.prompting import examples_for
 from benchmark.suites.omnitom.prompting.examples import Example, example_of, ideal_answer, is_alike
@@ -15,8 +17,6 @@ from benchmark.suites.omnitom.readings.judgement import read_counts
 from benchmark.suites.omnitom.readings.labels import read_labels
 from benchmark.suites.omnitom.records import read_records
 from benchmark.suites.omnitom.repaired import score_repaired
-from judge.domain.alignment import align
-from judge.domain.tables import read_judgement
 
 SAMPLE = Path(__file__).resolve().parents[3] / "annotation" / "sample" / "stories.jsonl"
 GOLD = [

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
 from benchmark.suites.omnitom.official import STAGES
 from benchmark.suites.omnitom.prompting import LEVELS, built_in, examples_for, load_prompt_set
 from benchmark.suites.omnitom.prompting.requests import REQUESTS
 from benchmark.suites.omnitom.records import read_records
 from benchmark.suites.prompt_sets import BadPromptSet
-from judge.domain.tables import gold_csv, predictions_csv
 
 SAMPLE = Path(__file__).resolve().parents[3] / "annotation" / "sample" / "stories.jsonl"
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from annotation.domain import baselines
 from benchmark.suites.omnitom import serialisers
+from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
 from benchmark.suites.omnitom.labels import SCHEMA
 from benchmark.suites.omnitom.official import STAGES
 from benchmark.suites.omnitom.prompting import (
@@ -31,7 +32,6 @@ from benchmark.suites.omnitom.readings.labels import read_labels
 from benchmark.suites.omnitom.records import read_records
 from benchmark.suites.prompt_sets import BadPromptSet
 from judge.domain import lexical_judge
-from judge.domain.tables import gold_csv, predictions_csv
 from workers.providers.scripted.backend import instance
 
 SAMPLE = Path(__file__).resolve().parents[3] / "annotation" / "sample" / "stories.jsonl"

@@ -10,13 +10,13 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from annotation.domain.schema import WORLD
+from benchmark.suites.omnitom.judge_alignment import align
+from benchmark.suites.omnitom.judge_tables import OversizedField, read_judgement
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
 from benchmark.suites.omnitom.prompting.imperfect import Prediction, imperfect
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table, judgement
-from judge.domain.alignment import align
-from judge.domain.tables import OversizedField, read_judgement
 from judge.domain.text import key
 
 MAX_EXAMPLES = 3

@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.domain.schema import Dimension, Schema
+from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.prompting.examples import Example, ideal_answer
 from benchmark.suites.omnitom.prompting.templates import fill
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.serialisers import EXTRACTION_HEADER, LABEL_HEADER, belief_table
-from judge.domain.tables import gold_csv, predictions_csv
 from judge.domain.text import normalise_space
 
 FENCE = "====="

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-from judge.domain.tables import JudgedRow
+from benchmark.suites.omnitom.judge_tables import JudgedRow
 from judge.domain.text import key
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import NamedTuple
 
-from judge.domain.text import key, match_count, normalise_space
+from judge.domain.text import key, normalise_space
 
 MAX_FIELD = 131_072
 """Characters that Python's csv module takes in one field; beyond that the released code ends with a traceback."""
@@ -74,6 +74,14 @@ def gold_csv(rows: Iterable[tuple[str, str]]) -> str:
     """Gold rows (actor, belief) for the judge: trimmed outside only, without those that lack an actor or a belief."""
     trimmed = ((actor.strip(), belief.strip()) for actor, belief in rows)
     return belief_csv((actor, belief) for actor, belief in trimmed if actor and belief)
+
+
+def match_count(value: object) -> int:
+    """A MatchCount as a whole number, cut towards zero; 0 for whatever is no finite number."""
+    try:
+        return int(float(str(value).strip()))
+    except (ValueError, OverflowError):
+        return 0
 
 
 def is_prediction_heading(line: str) -> bool:

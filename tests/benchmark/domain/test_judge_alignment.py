@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.domain.alignment import align, exact_match_counts
-from judge.domain.tables import JudgedRow, read_judgement
+from benchmark.suites.omnitom.judge_alignment import align, exact_match_counts
+from benchmark.suites.omnitom.judge_tables import JudgedRow, read_judgement
 
 
 def test_the_official_alignment(omnitom):

@@ -6,18 +6,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.domain.tables import (
+from benchmark.suites.omnitom.judge_tables import (
     MAX_FIELD,
     OversizedField,
     gold_csv,
     is_gold_heading,
     is_prediction_heading,
     judged_csv,
+    match_count,
     predictions_csv,
     read_judgement,
 )
+from judge.domain.text import key, normalise_space
 
 TABLE = 'Prediction Table:\nActor,Belief,MatchCount\nInes,"The key, and the bag",{}\n'
+
+
+def test_the_official_scalars(omnitom):
+    functions = {"normalize_space": normalise_space, "normalize_key": key, "coerce_matchcount": match_count}
+    cases = [case for case in omnitom("unit_scalars")["cases"] if case["fn"] in functions]
+    assert len(cases) > 60
+    for case in cases:
+        assert functions[case["fn"]](case["input"]) == case["expected"], case
 
 
 def test_the_official_headings(omnitom):
@@ -95,3 +105,14 @@ pieces = st.sampled_from(
 def test_no_text_breaks_the_reading(text):
     found = read_judgement(text)
     assert all(isinstance(row.count, int) for row in (*found.predictions, *found.gold))
+
+
+def test_a_count_is_cut_towards_zero():
+    assert [match_count(said) for said in ("1.9", "-0.5", "1e1", "٣", "nan", "1e999", "1 match", None)] == [
+        1, 0, 10, 3, 0, 0, 0, 0,
+    ]  # fmt: skip
+
+
+@given(st.text())
+def test_any_text_has_a_count(text):
+    assert isinstance(match_count(text), int)
