@@ -6,6 +6,8 @@ archive, so that it means the same on every installation.
 
 from __future__ import annotations
 
+from typing import Any
+
 FORMAT = "credence-project"
 VERSION = 1
 MANIFEST = "manifest.json"
@@ -62,7 +64,7 @@ def check_contents(sizes: dict[str, tuple[int, int]]) -> None:
         raise BadArchive(f"The archive unpacks to {unpacked // 1024**2} MB, which is more than is taken.")
 
 
-def check_manifest(manifest: object) -> dict[str, dict]:
+def check_manifest(manifest: object) -> dict[str, dict[str, Any]]:
     """The files of a manifest: name → {"sha256", "rows"}. Raises BadArchive."""
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise BadArchive(f"The manifest is not that of a {FORMAT} archive.")

@@ -78,7 +78,7 @@ def lines_of(handle: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
         yield number, None
 
 
-def _object(raw: bytes | None) -> dict | None:
+def _object(raw: bytes | None) -> dict[str, Any] | None:
     """The JSON object of a line, None for a blank line. Raises BadLine."""
     if raw is None:
         raise BadLine(f"The line is longer than {MAX_LINE_BYTES // 1024 // 1024} MB; expected one JSON object.")
@@ -109,7 +109,7 @@ def _object(raw: bytes | None) -> dict | None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = first_duplicate(name for name, _ in pairs)
+        twice = first_duplicate(name for name, _ in pairs) or ""
         raise BadLine(f"The field {twice[:60]} occurs twice in one object.")
     return found
 
@@ -129,7 +129,7 @@ def _storable(value: Any) -> None:
         raise BadLine("The line holds half of a surrogate pair, which is no character; remove it.") from error
 
 
-def _text(record: dict, name: str, where: str = "") -> str:
+def _text(record: dict[str, Any], name: str, where: str = "") -> str:
     value = record.get(name)
     if not isinstance(value, str):
         found = "is missing" if name not in record else f"is a {type(value).__name__}"
@@ -137,7 +137,7 @@ def _text(record: dict, name: str, where: str = "") -> str:
     return value
 
 
-def story_of_record(record: dict, file: str, line: int, keys: Sequence[str]) -> StoryRow:
+def story_of_record(record: dict[str, Any], file: str, line: int, keys: Sequence[str]) -> StoryRow:
     """A record (OmniToM, appendix B.5), every text verbatim; `keys` are the dimensions of the project. Raises BadLine."""
     number = record.get("story_id")
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_NUMBER:
@@ -151,11 +151,19 @@ def story_of_record(record: dict, file: str, line: int, keys: Sequence[str]) -> 
     if not 0 < len(category) <= 120:
         raise BadLine("The field story_category is empty or longer than 120 characters.")
     rows = [_belief(one, at, keys) for at, one in enumerate(beliefs)]
-    marks = {"fingerprint": fingerprint(record), "layout": record_layout(record)}
-    return StoryRow(file, line, category, text, number=number, propositions=rows, **marks)
+    return StoryRow(
+        file,
+        line,
+        category,
+        text,
+        number=number,
+        propositions=rows,
+        fingerprint=fingerprint(record),
+        layout=record_layout(record),
+    )
 
 
-def _story_text(record: dict, name: str) -> str:
+def _story_text(record: dict[str, Any], name: str) -> str:
     text = _text(record, name)
     if not text.strip():
         raise BadLine(f"The field {name} is empty; expected a story.")
@@ -179,7 +187,7 @@ def _belief(one: Any, at: int, keys: Sequence[str]) -> PropositionRow:
 _STORY = {"en": "STORY", "zh": "故事"}
 
 
-def story_of_question(record: dict, file: str, line: int, *, language: str, category: str) -> StoryRow:
+def story_of_question(record: dict[str, Any], file: str, line: int, *, language: str, category: str) -> StoryRow:
     """The story of one ToMBench item, in `language`, with the other language as its translation. Raises BadLine."""
     text = _story_text(record, _STORY[language])
     other = "zh" if language == "en" else "en"

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypedDict
 
 MAX_LISTED_PROBLEMS = 1_000
+
+
+class ProblemTold(TypedDict):
+    """A `Problem` as plain data."""
+
+    file: str
+    line: int
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +22,7 @@ class Problem:
     line: int
     message: str
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> ProblemTold:
         return {"file": self.file, "line": self.line, "message": self.message}
 
 
@@ -38,16 +47,13 @@ class Problems(list[Problem]):
         else:
             self._last = problem
 
-    def as_dicts(self) -> list[dict]:
+    def as_dicts(self) -> list[ProblemTold]:
         """The listed problems in order of file and line; the last entry counts those that are not listed."""
-        listed = [problem.as_dict() | {"message": self._told(problem)} for problem in self]
-        if unlisted := self.total - sum(self._lines.values()):
-            rest = Problem(
-                self._last.file,
-                self._last.line,
-                f"{unlisted} more problem{' is' if unlisted == 1 else 's are'} not listed.",
-            )
-            listed.append(rest.as_dict())
+        listed = [replace(problem, message=self._told(problem)).as_dict() for problem in self]
+        if self._last is not None:
+            unlisted = self.total - sum(self._lines.values())
+            more = f"{unlisted} more problem{' is' if unlisted == 1 else 's are'} not listed."
+            listed.append(replace(self._last, message=more).as_dict())
         return listed
 
     def _told(self, problem: Problem) -> str:

@@ -5,7 +5,7 @@ Stage 1 of OmniToM, section 4 and appendix B.4: experts extract apart, then reco
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -77,7 +77,9 @@ def _equal(a: Sequence[DraftRow], b: Sequence[DraftRow]) -> dict[int, tuple[int,
     return {at: (free[row.key].pop(0), 1.0) for at, row in enumerate(a) if free.get(row.key)}
 
 
-def _similar(a: Sequence[DraftRow], b: Sequence[DraftRow], mates: dict) -> dict[int, tuple[int, float]]:
+def _similar(
+    a: Sequence[DraftRow], b: Sequence[DraftRow], mates: Mapping[int, tuple[int, float]]
+) -> dict[int, tuple[int, float]]:
     taken = {at for at, _ in mates.values()}
     scored = [
         (token_sort_ratio(one.key[1], other.key[1]), i, j)

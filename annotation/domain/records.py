@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 RECORD_FIELDS = ("story_id", "story_category", "story", "beliefs")
@@ -24,11 +24,11 @@ def record_layout(record: Mapping[str, Any]) -> str:
 
 def belief_layout(belief: Mapping[str, Any], keys: Sequence[str]) -> str:
     """The layout of a belief, empty where it has its three fields and the labels `keys` in order."""
-    labels = belief.get("labels")
-    if tuple(belief) == BELIEF_FIELDS and tuple(labels) == tuple(keys):
+    labels: Mapping[str, str] | None = belief.get("labels")
+    if tuple(belief) == BELIEF_FIELDS and labels is not None and tuple(labels) == tuple(keys):
         return ""
     hollow = dict(belief)
-    if "labels" in hollow:
+    if labels is not None:
         hollow["labels"] = dict.fromkeys(labels)
     return _hollow(hollow, ("actor", "belief"))
 
@@ -37,18 +37,20 @@ def _hollow(values: Mapping[str, Any], fields: Sequence[str]) -> str:
     return json.dumps({name: None if name in fields else value for name, value in values.items()}, ensure_ascii=False)
 
 
-def record_of(layout: str, values: Mapping[str, Any]) -> dict:
+def record_of(layout: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """A record from the values of RECORD_FIELDS and the layout that it came with."""
     if not layout:
         return {name: values[name] for name in RECORD_FIELDS}
     return {name: values.get(name, held) for name, held in json.loads(layout).items()}
 
 
-def belief_of(layout: str, *, actor: str, belief: str, labels: Mapping[str, str], keys: Sequence[str]) -> dict:
+def belief_of(
+    layout: str, *, actor: str, belief: str, labels: Mapping[str, str], keys: Sequence[str]
+) -> dict[str, Any]:
     """A belief with `labels`: those that the layout names in its order, then those that it lacked and that have one."""
     if not layout:
         return {"actor": actor, "belief": belief, "labels": {key: labels.get(key, "") for key in keys}}
-    hollow = json.loads(layout)
+    hollow: dict[str, Any] = json.loads(layout)
     named = hollow.get("labels") or {}
     filled = {key: labels.get(key, "") for key in named}
     filled |= {key: labels[key] for key in keys if key not in named and labels.get(key)}
@@ -72,7 +74,7 @@ def too_deep(value: Any) -> bool:
     return True
 
 
-def _inside(value: Any):
+def _inside(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()

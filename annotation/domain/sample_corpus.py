@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).resolve().parent.parent / "sample"
 
 
-def sample_records() -> list[dict]:
+def sample_records() -> list[dict[str, Any]]:
     """The stories of the sample project with their gold, as records."""
     return [json.loads(line) for line in (FOLDER / "stories.jsonl").read_text("utf-8").splitlines()]

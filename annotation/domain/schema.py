@@ -119,6 +119,8 @@ def _required_for_world(check: Check, is_world: bool, labels: Mapping[str, str])
 
 
 def _not_together(check: Check, is_world: bool, labels: Mapping[str, str]) -> bool:
+    if check.beside is None:
+        return False
     other, others = check.beside
     return labels[check.dimension] in check.labels and labels.get(other, "") in others
 

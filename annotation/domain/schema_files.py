@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
 
 from annotation.domain.duplicates import first_duplicate
 from annotation.domain.schema import CHECKS, Check, Dimension, Label, Schema
+
+T = TypeVar("T")
 
 MAX_BYTES = 1_000_000
 MAX_DIMENSIONS = 20
@@ -46,7 +48,7 @@ def read_schema(raw: bytes, file: str) -> Schema:
 def schema_of_document(document: Any, file: str) -> Schema:
     """Return the schema that a JSON object describes; `file` is named where it does not. Raises BadSchema."""
     whole = _Place(file, "", document).object("name", "version", "title", "dimensions", "checks")
-    dimensions = whole["dimensions"].list(_dimension, 1, MAX_DIMENSIONS)
+    dimensions = whole["dimensions"].each(_dimension, 1, MAX_DIMENSIONS)
     for what in ("key", "name", "short"):
         whole["dimensions"].once([getattr(one, what) for one in dimensions], what)
     schema = Schema(
@@ -55,7 +57,7 @@ def schema_of_document(document: Any, file: str) -> Schema:
         title=whole["title"].text(60),
         dimensions=tuple(dimensions),
     )
-    checks = whole["checks"].list(lambda place: _check(place, schema), 0, 100)
+    checks = whole["checks"].each(lambda place: _check(place, schema), 0, 100)
     return Schema(schema.name, schema.version, schema.title, schema.dimensions, tuple(checks))
 
 
@@ -80,7 +82,7 @@ def document_of(schema: Schema) -> dict[str, Any]:
 
 
 def _check_document(check: Check) -> dict[str, Any]:
-    document = {"check": check.kind, "dimension": check.dimension, "labels": list(check.labels)}
+    document: dict[str, Any] = {"check": check.kind, "dimension": check.dimension, "labels": list(check.labels)}
     if check.beside is not None:
         document["with"] = {"dimension": check.beside[0], "labels": list(check.beside[1])}
     return document | {"message": check.message}
@@ -119,13 +121,13 @@ class _Place:
         start = f"{self.where}." if self.where else ""
         return {name: _Place(self.file, start + name, self.value[name]) for name in names}
 
-    def list(self, read: Callable[[_Place], Any], least: int, most: int) -> list[Any]:
+    def each(self, read: Callable[[_Place], T], least: int, most: int) -> list[T]:
         if not isinstance(self.value, list) or not least <= len(self.value) <= most:
             found = f"a list of {len(self.value)}" if isinstance(self.value, list) else _kind(self.value)
             self.refuse(f"it is {found}", f"a list of {least} to {most}")
         return [read(_Place(self.file, f"{self.where}[{at}]", one)) for at, one in enumerate(self.value)]
 
-    def once(self, found: list[Any], what: str) -> None:
+    def once(self, found: Sequence[Any], what: str) -> None:
         """Refuses two that would be taken for one: letter case does not tell labels apart."""
         twice = first_duplicate(one.lower() if isinstance(one, str) else one for one in found)
         if twice is not None:
@@ -133,8 +135,7 @@ class _Place:
 
     def text(self, most: int) -> str:
         value = self.value
-        is_text = isinstance(value, str) and 0 < len(value) <= most and value.isprintable() and value == value.strip()
-        if not is_text:
+        if not (isinstance(value, str) and 0 < len(value) <= most and value.isprintable() and value == value.strip()):
             self.refuse(
                 f"it is {_kind(value)}", f"a text of 1 to {most} printable characters, without spaces around it"
             )
@@ -171,7 +172,7 @@ def _dimension(place: _Place) -> Dimension:
     key = told["key"].matching(_KEY, "1 to 20 small letters, digits and underscores, a letter first")
     if key in RESERVED:
         told["key"].refuse(f"{key} is the name of another column of exports", "another key")
-    labels = told["labels"].list(_label, 2, 10)
+    labels = told["labels"].each(_label, 2, 10)
     told["labels"].once([one.value for one in labels], "label")
     told["labels"].once([one.digit for one in labels], "digit")
     return Dimension(key, told["name"].text(40), told["short"].text(12), told["question"].text(300), tuple(labels))
@@ -197,6 +198,6 @@ def _check(place: _Place, schema: Schema) -> Check:
 def _cells(told: dict[str, _Place], schema: Schema) -> tuple[str, tuple[str, ...]]:
     dimension = told["dimension"].one_of(schema.keys)
     legal = schema[dimension].values
-    labels = told["labels"].list(lambda place: place.one_of(legal), 1, len(legal))
+    labels = told["labels"].each(lambda place: place.one_of(legal), 1, len(legal))
     told["labels"].once(labels, "label")
     return dimension, tuple(labels)

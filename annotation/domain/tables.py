@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 MAX_ROWS = 500
@@ -42,7 +43,7 @@ def read_rows(text: str) -> list[TableRow]:
     return found
 
 
-def _cells(text: str):
+def _cells(text: str) -> Iterator[tuple[int, list[str]]]:
     lines = text.splitlines()
     if any("|" in line for line in lines):
         for number, line in enumerate(lines, 1):

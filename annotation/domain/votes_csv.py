@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
@@ -79,7 +79,14 @@ class _Bad(ValueError):
     pass
 
 
-def _row(cells: list[str], at: dict[str, int], widths: range, line: int, labels: dict, schema: Schema) -> VoteRow:
+def _row(
+    cells: list[str],
+    at: dict[str, int],
+    widths: range,
+    line: int,
+    labels: Mapping[tuple[str, str], str],
+    schema: Schema,
+) -> VoteRow:
     if len(cells) not in widths:
         few, many = widths[0], widths[-1]
         expected = f"at least {few}" if len(cells) < few else f"at most {many}, as in the first line"

@@ -54,7 +54,8 @@ def contrast_calls(
 
     A gold row serves once, and the kinds are kept level over all calls as far as the gold has material for them. A story of which fewer than two pairs can be made is left out.
     """
-    rng, counts, calls = Random(f"contrast {seed}"), Counter[Kind](), {}
+    rng, counts = Random(f"contrast {seed}"), Counter[Kind]()
+    calls: dict[Hashable, tuple[Pair, ...]] = {}
     order = sorted(stories, key=str)
     rng.shuffle(order)
     for story in order:
@@ -97,9 +98,10 @@ def pairs_of(row: Row, rows: Sequence[Row], rng: Random) -> list[Pair]:
         Kind.ACTOR: (_another(actor, rows, rng), belief),
         Kind.PLACE: (actor, moved(belief, rng, words)),
     }
-    apart = [Pair(kind, one, row) for kind, one in others.items() if all(one) and not _near(one, row, rows)]
-    alike = (actor, paraphrased(belief))
-    same = [Pair(Kind.PARAPHRASE, alike, row)] if alike[1] else []
+    made = [(kind, (who, said)) for kind, (who, said) in others.items() if who and said]
+    apart = [Pair(kind, one, row) for kind, one in made if not _near(one, row, rows)]
+    alike = paraphrased(belief)
+    same = [Pair(Kind.PARAPHRASE, (actor, alike), row)] if alike else []
     return [Pair(Kind.IDENTICAL, row, row), *same, *apart]
 
 

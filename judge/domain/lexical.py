@@ -41,7 +41,8 @@ def align(
         if not left or not right:
             continue
         texts = [predictions[at][1].lower() for at in left], [gold[at][1].lower() for at in right]
-        close = sum(process.cdist(*texts, scorer=scorer) for scorer in (fuzz.token_set_ratio, fuzz.ratio)) / 200
+        by_words, plain = (process.cdist(*texts, scorer=scorer) for scorer in (fuzz.token_set_ratio, fuzz.ratio))
+        close = (by_words + plain) / 200
         close[close < threshold] = 0  # else two weak pairs could outweigh a good one, and none would count
         for one, other in zip(*close.nonzero(), strict=True):
             if contradict(texts[0][one], texts[1][other]):

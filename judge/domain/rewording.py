@@ -7,7 +7,7 @@ tested with what is made here.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from random import Random
 
 
@@ -122,9 +122,13 @@ def _affirmed(text: str) -> str | None:
     found = _NOT_DOING.search(text)
     if found is None or found[2] not in {*_BASES, "have"}:
         return None
-    forms = {"do": lambda base: base, "does": lambda base: "has" if base == "have" else _third(base)}
-    forms["did"] = lambda base: "had" if base == "have" else _DOUBLED.get(base, _past(base))
-    return text[: found.start()] + forms[found[1]](found[2]) + text[found.end() :]
+    forms: dict[str, Callable[[str], str]] = {
+        "do": lambda base: base,
+        "does": lambda base: "has" if base == "have" else _third(base),
+        "did": lambda base: "had" if base == "have" else _DOUBLED.get(base, _past(base)),
+    }
+    verb: str = forms[found[1]](found[2])
+    return text[: found.start()] + verb + text[found.end() :]
 
 
 _HAN_VERB = re.compile(
@@ -240,8 +244,7 @@ def paraphrased(text: str) -> str | None:
     """The sentence in other words with the same meaning."""
     found = text
     if HAN.search(text):
-        pattern = "|".join(_SAID_OTHERWISE_HAN)
-        found = re.sub(pattern, lambda one: _SAID_OTHERWISE_HAN[one[0]], text)
+        found = re.sub("|".join(_SAID_OTHERWISE_HAN), lambda one: _SAID_OTHERWISE_HAN[one[0]], text)
     else:
         for pattern, said in _SAID_OTHERWISE:
             found = pattern.sub(said, found)

@@ -71,17 +71,23 @@ class Prices:
         return self.input is not None and self.output is not None
 
     @property
-    def of_input(self) -> tuple[Decimal, Decimal, Decimal]:
-        """Plain, read from the cache, written to it; of known prices."""
-        cached, written = (self.input if one is None else one for one in (self.cached, self.cache_write))
-        return self.input, cached, written
+    def of_input(self) -> tuple[Decimal, Decimal, Decimal] | None:
+        """Plain, read from the cache, written to it; None where the plain one is unknown."""
+        if self.input is None:
+            return None
+        return (
+            self.input,
+            self.input if self.cached is None else self.cached,
+            self.input if self.cache_write is None else self.cache_write,
+        )
 
     def cost(self, usage: Usage, *, batch: bool = False) -> Decimal | None:
         """Dollars, None where prices are unknown. Cached tokens are a part of `usage.input` and are not billed twice; reasoning is a part of the output."""
-        if not self.are_known:
+        of_input = self.of_input
+        if of_input is None or self.output is None:
             return None
         plain = max(0, usage.input - usage.cached - usage.cache_write)
-        price, cached, written = self.of_input
+        price, cached, written = of_input
         total = (
             plain * price + usage.cached * cached + usage.cache_write * written + usage.output * self.output
         ) / MILLION
@@ -89,9 +95,10 @@ class Prices:
 
     def at_most(self, tokens: int, max_tokens: int, *, batch: bool = False) -> Decimal | None:
         """What a call can cost at most, None where prices are unknown: `tokens` of input (`estimated_tokens`) and the longest answer."""
-        if not self.are_known:
+        of_input = self.of_input
+        if of_input is None or self.output is None:
             return None
-        total = (tokens * max(self.of_input) + max_tokens * self.output) / MILLION
+        total = (tokens * max(of_input) + max_tokens * self.output) / MILLION
         return total * self.batch if batch else total
 
 

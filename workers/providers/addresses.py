@@ -10,6 +10,7 @@ import errno
 import ipaddress
 import socket
 from collections.abc import Collection, Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 from workers.providers.errors import Rejected
@@ -62,7 +63,7 @@ def check_host(host: str) -> None:
         raise Rejected(FORBIDDEN)
 
 
-def guarded_socket(found: tuple) -> socket.socket:
+def guarded_socket(found: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.socket:
     """A socket for one row of getaddrinfo. The connection goes to that very row, so that no second look-up can lead elsewhere.
 
     Raises OSError with the sentence FORBIDDEN, as a connection that is refused would.

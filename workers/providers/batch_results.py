@@ -34,7 +34,7 @@ def no_larger(limit: int, size: int, provider: str) -> None:
 
 def id_of(batch: Any) -> str:
     """Raises Unreadable: the package hands on whatever came with status 200."""
-    identity = getattr(batch, "id", None)
+    identity: str | None = getattr(batch, "id", None)
     if not identity:
         raise Unreadable("The provider took the batch and answered with something that is no batch.")
     return identity

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
+from workers.providers.errors import BackendError
+
 Body = dict[str, Any]
 
 
@@ -125,7 +127,7 @@ class EngineBackend(Protocol):
 
     def body(self, request: Request) -> Body: ...
 
-    def complete_many(self, bodies: Sequence[Body]) -> list[Completion | Exception]:
+    def complete_many(self, bodies: Sequence[Body]) -> list[Completion | BackendError]:
         """As many results as bodies, in their order: each a Completion or a BackendError."""
 
     def close(self) -> None: ...
@@ -152,5 +154,5 @@ class BatchBackend(Protocol):
 
     async def status(self, batch_id: str) -> BatchStatus: ...
 
-    def results(self, batch_id: str) -> AsyncIterator[tuple[str, Completion | Exception]]:
+    def results(self, batch_id: str) -> AsyncIterator[tuple[str, Completion | BackendError]]:
         """(custom id, Completion or BackendError) of every request that ended; the order is the provider's."""

@@ -88,23 +88,30 @@ def highest_prices(fields: Mapping[str, Any]) -> tuple[Decimal, Decimal] | None:
     if not choices:
         return None
     limits = choices[0].get("max_price") if isinstance(choices[0], Mapping) and len(choices) == 1 else None
-    found = [limits.get(name) if isinstance(limits, Mapping) else None for name in ("prompt", "completion")]
-    if any(type(one) not in (int, float) or one < 0 for one in found):
+    prompt, completion = (_price(limits, name) for name in ("prompt", "completion"))
+    if prompt is None or completion is None:
         raise Rejected(
             "extra_body's provider lets a router choose hosts of other prices. Add max_price to it, with numbers for prompt and "
             "completion (dollars per million tokens) that are not above the model's prices, or leave provider out."
         )
-    return Decimal(str(found[0])), Decimal(str(found[1]))
+    return prompt, completion
+
+
+def _price(limits: object, name: str) -> Decimal | None:
+    found = limits.get(name) if isinstance(limits, Mapping) else None
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        return None
+    return Decimal(str(found)) if found >= 0 else None
 
 
 def whole(body: Mapping[str, Any]) -> dict[str, Any]:
     """What is sent: `extra_body` is no field of a request but holds some. Raises Rejected."""
-    extra = body.get("extra_body", {})
+    extra: Mapping[str, Any] = body.get("extra_body", {})
     check_extra_body(extra)
     reserved = max((body[name] for name in LIMITS if name in body), default=0)
     if over := next((name for name, most in _budgets(extra) if reserved and most > reserved), ""):
         raise _too_costly(over, "more thinking than the longest answer")
-    return {name: value for name, value in body.items() if name != "extra_body"} | extra
+    return {**{name: value for name, value in body.items() if name != "extra_body"}, **extra}
 
 
 def _plain(name: str) -> str:

@@ -41,7 +41,8 @@ class Redactor:
             return text
         plain, starts = _unescaped(text)
         found = sorted(span for form in self._wanted for span in form.find(plain))
-        parts, end = [], 0
+        parts: list[str] = []
+        end = 0
         for first, last in found:
             first, last = (first, last) if starts is None else (starts[first], starts[last])
             if last <= end:
@@ -91,7 +92,9 @@ class _Form:
 
     def _parts(self, plain: str) -> list[tuple[int, int]]:
         """Parts that stand near each other and together are half of the key."""
-        found, group, covered = [], [], set()
+        found: list[tuple[int, int]] = []
+        group: list[tuple[int, int]] = []
+        covered: set[int] = set()
         for first, last, at in self._runs(plain):
             if group and first - group[-1][1] > len(self.text):
                 group, covered = [], set()
@@ -159,7 +162,9 @@ def _unescaped(text: str) -> tuple[str, list[int] | None]:
     """The text with its escapes resolved, and where each of its characters begins in the original, None where nothing changed."""
     if not any(mark in text for mark in ("\\u00", "\\x", "\\/", "%", "&")):
         return text, None
-    parts, starts, end = [], [], 0
+    parts: list[str] = []
+    starts: list[int] = []
+    end = 0
     for one in _ESCAPED.finditer(text):
         parts += [text[end : one.start()], _character(one)]
         starts += range(end, one.start())
@@ -171,7 +176,7 @@ def _unescaped(text: str) -> tuple[str, list[int] | None]:
     return "".join(parts) + text[end:], starts
 
 
-def _character(escape: re.Match) -> str:
+def _character(escape: re.Match[str]) -> str:
     unicode, byte, slash, percent, hexadecimal, decimal, name = escape.groups()
     if digits := unicode or byte or percent or hexadecimal:
         return chr(int(digits, 16))

@@ -6,7 +6,7 @@ import html
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from workers.providers.addresses import host_of
 from workers.providers.errors import (
@@ -45,9 +45,20 @@ PERHAPS_PAID = {408, 502, 504, 520, 524}
 class Answer(Protocol):
     """An HTTP response as both packages have it."""
 
-    status_code: int
-    headers: Mapping[str, str]
-    content: bytes
+    @property
+    def status_code(self) -> int: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
+    @property
+    def content(self) -> bytes: ...
+
+
+class _Common(TypedDict):
+    status: int
+    headers: dict[str, str]
+    body: str
 
 
 def of_response(answer: Answer) -> BackendError:
@@ -62,7 +73,7 @@ def of_response(answer: Answer) -> BackendError:
 def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) -> BackendError:
     """An HTTP status as an error. `payload` is what was read of the body as JSON, None where it is none; `text` the body."""
     told = f"HTTP {status}: {said(payload, text)[:_SAID]}".rstrip(": ")
-    common = {"status": status, "headers": kept(headers), "body": text}
+    common: _Common = {"status": status, "headers": kept(headers), "body": text}
     names = _names(payload)
     if 300 <= status < 400:
         return Rejected(f"HTTP {status}: {_redirected(headers)}", **common)

@@ -66,7 +66,8 @@ def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
         if abs(gained - likelihood) / len(cell) < ENOUGH:
             break
         likelihood = gained
-    return earnest / (earnest + spamming)
+    chance: Floats = earnest / (earnest + spamming)
+    return chance
 
 
 def _confusion(annotator: Ints, code: Ints, truth: Floats) -> Floats:
@@ -74,7 +75,8 @@ def _confusion(annotator: Ints, code: Ints, truth: Floats) -> Floats:
     k = truth.shape[1]
     given = _sums(annotator * k + code, truth, (annotator.max() + 1) * k).reshape(-1, k, k).swapaxes(1, 2)
     given = np.maximum(given, _TINY)
-    return given / given.sum(axis=2, keepdims=True)
+    confusion: Floats = given / given.sum(axis=2, keepdims=True)
+    return confusion
 
 
 def _sums(group: Ints, rows: Floats, groups: int = 0) -> Floats:
@@ -94,4 +96,5 @@ def _log_mean(counts: Floats, prior: float) -> Floats:
     """The mean logarithm of each chance under a Dirichlet posterior, shape as `counts`: one row a distribution."""
     from scipy.special import digamma
 
-    return digamma(counts + prior) - digamma((counts + prior).sum(axis=1, keepdims=True))
+    means: Floats = digamma(counts + prior) - digamma((counts + prior).sum(axis=1, keepdims=True))
+    return means

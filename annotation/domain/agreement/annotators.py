@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +36,35 @@ def pair_confusion(votes: Votes, first: int, second: int) -> NDArray[np.int64]:
     return np.bincount(a[both] * k + b[both], minlength=k * k).reshape(k, k)
 
 
-def pairs(dimensions: list[Votes]) -> list[dict]:
+class PairAgreement(TypedDict):
+    """Of two annotators: `cells` in common, how many `agree`, and the mean Cohen's kappa over dimensions, None with a `reason`."""
+
+    annotators: list[str]
+    cells: int
+    agree: int
+    cohens_kappa: float | None
+    reason: str | None
+
+
+class Matches(TypedDict):
+    """Of an annotator: how many settled `cells` there are, and on how many the annotator's label is the settled one."""
+
+    annotator: str
+    cells: int
+    agree: int
+
+
+class MatchesWithout(Matches):
+    """Cells that are settled without the annotator, by the others' `votes` or by an `expert`; `open` are those that are not."""
+
+    votes: int
+    expert: int
+    open: int
+
+
+def pairs(dimensions: list[Votes]) -> list[PairAgreement]:
     """For each pair of annotators with cells in common: n, share agreed and the mean Cohen's kappa over dimensions."""
-    rows = []
+    rows: list[PairAgreement] = []
     names = sorted({name for votes in dimensions for name in votes.annotators})
     for first, second in combinations(names, 2):
         tables = [
@@ -71,7 +98,7 @@ class Settled:
     decisions: Mapping[int, Mapping[str, str]]
 
 
-def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[dict]:
+def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[MatchesWithout]:
     """For each annotator, of the settled cells with a vote of theirs: {annotator, cells, agree, votes, expert, open}. `cells` are those that are
     settled without the annotator, by the other `votes` or an `expert`, and `agree` how many match; `open` are the others."""
     judged = settled.label[votes.cell] >= 0
@@ -85,14 +112,15 @@ def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[dict]:
     settlers = np.array([by.value for _, by in found], dtype="U8")[which.ravel()]
 
     def count(rows: NDArray[np.bool_]) -> list[int]:
-        return np.bincount(people[rows], minlength=len(votes.annotators)).tolist()
+        counts: list[int] = np.bincount(people[rows], minlength=len(votes.annotators)).tolist()
+        return counts
 
-    columns = {"cells": labels >= 0, "agree": labels == codes}
-    columns |= {"votes": settlers == By.VOTES, "expert": settlers == By.EXPERT, "open": labels < 0}
-    counts = {name: count(rows) for name, rows in columns.items()}
+    known, agree = count(labels >= 0), count(labels == codes)
+    by_votes, by_expert, unsettled = count(settlers == By.VOTES), count(settlers == By.EXPERT), count(labels < 0)
+    rows = zip(votes.annotators, known, agree, by_votes, by_expert, unsettled, strict=True)
     return [
-        {"annotator": name, **{column: held[at] for column, held in counts.items()}}
-        for at, name in enumerate(votes.annotators)
+        {"annotator": name, "cells": n, "agree": right, "votes": voted, "expert": expert, "open": left}
+        for name, n, right, voted, expert, left in rows
     ]
 
 
@@ -111,7 +139,7 @@ def _without(
     )
 
 
-def against_resolved(votes: Votes, resolved: NDArray[np.int64]) -> list[dict]:
+def against_resolved(votes: Votes, resolved: NDArray[np.int64]) -> list[Matches]:
     """For each annotator: cells with a settled label (`resolved`, shape (C,), -1 where open) and how many match. A label that the annotator's
     own vote helped to settle flatters: see `against_others`."""
     settled = resolved[votes.cell]

@@ -52,11 +52,12 @@ def fleiss_kappa(counts: Counts) -> float | None:
     Observed agreement is that of `pairwise`; a label's share is its mean share of a cell's votes (Gwet 2014, "Handbook of Inter-Rater
     Reliability", 4th edition, chapter 2).
     """
-    if undefined(counts):
+    observed = pairwise(counts)
+    if observed is None or undefined(counts):
         return None
     labels = _label_shares(counts)
     expected = float((labels**2).sum())
-    return (pairwise(counts) - expected) / (1 - expected)
+    return (observed - expected) / (1 - expected)
 
 
 def krippendorff_alpha(counts: Counts) -> float | None:
@@ -94,7 +95,8 @@ def gwet_ac1(counts: Counts) -> float | None:
 def _label_shares(counts: Counts) -> NDArray[np.float64]:
     """Each label's mean share of a cell's votes, over the cells that have a vote."""
     voted = counts[counts.sum(axis=1) >= 1]
-    return (voted / voted.sum(axis=1, keepdims=True)).mean(axis=0)
+    shares: NDArray[np.float64] = (voted / voted.sum(axis=1, keepdims=True)).mean(axis=0)
+    return shares
 
 
 def cohens_kappa(confusion: Counts) -> float | None:

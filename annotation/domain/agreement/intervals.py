@@ -52,7 +52,8 @@ def mean_interval(parts: list[Floats], coefficient: Coefficient, *, seed: int, r
     edges = np.cumsum([part.shape[1] for part in parts])[:-1]
 
     def mean(sums: Floats) -> Floats:
-        return np.mean([coefficient.of(part) for part in np.split(sums, edges, axis=-1)], axis=0)
+        means: Floats = np.mean([coefficient.of(part) for part in np.split(sums, edges, axis=-1)], axis=0)
+        return means
 
     columns = np.concatenate(parts, axis=1)
     value = float(mean(columns.sum(axis=0)))

@@ -2,29 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Literal, NotRequired, TypedDict
 
 import numpy as np
 
 from annotation.domain.agreement import coefficients
 from annotation.domain.agreement.intervals import COEFFICIENTS, mean_interval, per_story, story_interval
 from annotation.domain.agreement.votes import Votes
-from core.statistics import Interval, method
+from core.statistics import Clusters, Floats, Interval, method
 
-CHANCE_CORRECTED = ("fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
-MEASURES = ("strict", "pairwise", *CHANCE_CORRECTED)
+Measure = Literal["strict", "pairwise", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"]
+CHANCE_CORRECTED: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
+MEASURES: tuple[Measure, ...] = ("strict", "pairwise", *CHANCE_CORRECTED)
 
 
-def measure(votes: Votes, *, overlap: int, seed: int) -> dict:
+class Values(TypedDict):
+    """Each coefficient, None where it is not defined."""
+
+    strict: float | None
+    pairwise: float | None
+    fleiss_kappa: float | None
+    krippendorff_alpha: float | None
+    gwet_ac1: float | None
+
+
+class Intervals(TypedDict):
+    """[low, high] of each coefficient, or None, and by name why; `reason` is the first of these."""
+
+    interval: dict[Measure, list[float] | None]
+    reasons: dict[Measure, str]
+    reason: NotRequired[str]
+
+
+class Agreement(Values, Intervals):
+    """A row of the report: of how many `cells` all votes `agree`, and the coefficients over `stories`."""
+
+    cells: int
+    agree: int
+    stories: int
+    method: str
+
+
+def measure(votes: Votes, *, overlap: int, seed: int) -> Agreement:
     """Every coefficient of one dimension over the cells that have all their votes.
 
     `interval` has [low, high] of each, or None, and `reasons` says why: of an undefined coefficient and of an interval that is not given.
     """
     full = votes.complete(overlap)
     counts = full.counts
-    values = {name: getattr(coefficients, name)(counts) for name in MEASURES}
+    values = _values(lambda name: COEFFICIENTS_OF_COUNTS[name](counts))
     why = coefficients.undefined(counts) or ""
-    found = {name: _interval(full, name, seed) if values[name] is not None else (None, why) for name in MEASURES}
+    found: dict[Measure, Interval] = {
+        name: _interval(full, name, seed) if values[name] is not None else (None, why) for name in MEASURES
+    }
     stories = len(np.unique(full.story))
     return {
         "cells": len(counts),
@@ -36,7 +68,26 @@ def measure(votes: Votes, *, overlap: int, seed: int) -> dict:
     }
 
 
-def over_all(dimensions: Sequence[Votes], rows: Sequence[dict], *, overlap: int, seed: int) -> dict:
+COEFFICIENTS_OF_COUNTS: dict[Measure, Callable[[coefficients.Counts], float | None]] = {
+    "strict": coefficients.strict,
+    "pairwise": coefficients.pairwise,
+    "fleiss_kappa": coefficients.fleiss_kappa,
+    "krippendorff_alpha": coefficients.krippendorff_alpha,
+    "gwet_ac1": coefficients.gwet_ac1,
+}
+
+
+def _values(of: Callable[[Measure], float | None]) -> Values:
+    return {
+        "strict": of("strict"),
+        "pairwise": of("pairwise"),
+        "fleiss_kappa": of("fleiss_kappa"),
+        "krippendorff_alpha": of("krippendorff_alpha"),
+        "gwet_ac1": of("gwet_ac1"),
+    }
+
+
+def over_all(dimensions: Sequence[Votes], rows: Sequence[Agreement], *, overlap: int, seed: int) -> Agreement:
     """Strict and pairwise pool all cells; chance-corrected coefficients are the mean over dimensions that have one.
 
     Labels of different dimensions share no scale, so one pooled kappa would credit annotators for knowing which column
@@ -44,54 +95,64 @@ def over_all(dimensions: Sequence[Votes], rows: Sequence[dict], *, overlap: int,
     """
     full = [votes.complete(overlap) for votes in dimensions]
     cells = sum(row["cells"] for row in rows)
-    out = {"cells": cells, "agree": sum(row["agree"] for row in rows)}
-    stories = np.unique(np.concatenate([votes.story for votes in full])) if full else np.array([])
-    out["stories"] = len(stories)
-    out["strict"] = out["agree"] / cells if cells else None
-    agreeing_pairs = sum(row["pairwise"] * row["cells"] for row in rows if row["pairwise"] is not None)
-    out["pairwise"] = agreeing_pairs / cells if cells else None
-    found = {}
+    stories = np.unique(np.concatenate([votes.story for votes in full])) if full else np.array([], dtype=np.int64)
+    values = _values(lambda name: _pooled(name, rows, cells))
+    found: dict[Measure, Interval] = {}
     for name in MEASURES:
         having = [votes for votes, row in zip(full, rows, strict=True) if row[name] is not None]
-        if name in CHANCE_CORRECTED:
-            known = [row[name] for row in rows if row[name] is not None]
-            out[name] = float(np.mean(known)) if known else None
-        found[name] = _over_all(having, stories, name, seed) if out[name] is not None else (None, _empty(cells))
-    out |= _told(found)
-    out["method"] = _method(seed, stories=len(stories)) + "; chance-corrected: mean over dimensions"
-    return out
+        found[name] = _over_all(having, stories, name, seed) if values[name] is not None else (None, _empty(cells))
+    return {
+        "cells": cells,
+        "agree": sum(row["agree"] for row in rows),
+        "stories": len(stories),
+        **values,
+        **_told(found),
+        "method": _method(seed, stories=len(stories)) + "; chance-corrected: mean over dimensions",
+    }
+
+
+def _pooled(name: Measure, rows: Sequence[Agreement], cells: int) -> float | None:
+    if name in CHANCE_CORRECTED:
+        known = [value for row in rows if (value := row[name]) is not None]
+        return float(np.mean(known)) if known else None
+    if not cells:
+        return None
+    if name == "strict":
+        return sum(row["agree"] for row in rows) / cells
+    return sum(row["pairwise"] * row["cells"] for row in rows if row["pairwise"] is not None) / cells
 
 
 def _empty(cells: int) -> str:
     return coefficients.ONE_LABEL if cells else coefficients.NO_CELLS
 
 
-def _interval(full: Votes, name: str, seed: int) -> Interval:
+def _interval(full: Votes, name: Measure, seed: int) -> Interval:
     coefficient = COEFFICIENTS[name]
     return story_interval(per_story(full.story, coefficient.sums(full.counts)), coefficient, seed=seed)
 
 
-def _over_all(having: Sequence[Votes], stories: np.ndarray, name: str, seed: int) -> Interval:
+def _over_all(having: Sequence[Votes], stories: Clusters, name: Measure, seed: int) -> Interval:
     """The interval over the stories that any dimension has."""
     coefficient = COEFFICIENTS[name]
     parts = [_by_story(votes, stories, coefficient.sums(votes.counts)) for votes in having]
     if name not in CHANCE_CORRECTED:  # pooled: labels do not matter, only what agrees and how much there is
-        parts = [sum(part[:, :2] for part in parts)]
+        parts = [reduce(np.add, (part[:, :2] for part in parts))]
     return mean_interval(parts, coefficient, seed=seed)
 
 
-def _by_story(votes: Votes, stories: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _by_story(votes: Votes, stories: Clusters, values: Floats) -> Floats:
     """Sums of cells within each of `stories`, shape (stories, m)."""
     block = np.zeros((len(stories), values.shape[1]))
     np.add.at(block, np.searchsorted(stories, votes.story), values)
     return block
 
 
-def _told(found: dict[str, Interval]) -> dict:
-    """{"interval", "reasons"[, "reason"]} of the intervals by measure."""
+def _told(found: dict[Measure, Interval]) -> Intervals:
     reasons = {name: why for name, (_, why) in found.items() if why}
-    out = {"interval": {name: ends for name, (ends, _) in found.items()}, "reasons": reasons}
-    return out | ({"reason": next(iter(reasons.values()))} if reasons else {})
+    out: Intervals = {"interval": {name: ends for name, (ends, _) in found.items()}, "reasons": reasons}
+    if reasons:
+        out["reason"] = next(iter(reasons.values()))
+    return out
 
 
 def _method(seed: int, *, stories: int) -> str:

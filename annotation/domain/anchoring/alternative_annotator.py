@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,7 @@ FEW_ANNOTATORS = f"the test needs at least {FEWEST_ANNOTATORS} annotators with {
 FEW_ITEMS = f"fewer than {FEWEST_ITEMS} items that the model and another annotator labelled too"
 
 
-def alternative_annotator_test(labels: Ints, model: Ints, *, epsilon: float = 0.15, q: float = 0.05) -> dict:
+def alternative_annotator_test(labels: Ints, model: Ints, *, epsilon: float = 0.15, q: float = 0.05) -> dict[str, Any]:
     """Does the model represent the other annotators as well as each annotator does, left out one at a time?
 
     `labels` has shape (items, annotators), `model` (items,); -1 where missing. Pass blind votes only. On every item
@@ -52,7 +54,7 @@ def alternative_annotator_test(labels: Ints, model: Ints, *, epsilon: float = 0.
     return out | {"winning_rate": winning_rate, "advantage": advantage, "passes": winning_rate >= 0.5}
 
 
-def _against(labels: Ints, model: Ints, annotator: int, epsilon: float) -> dict:
+def _against(labels: Ints, model: Ints, annotator: int, epsilon: float) -> dict[str, Any]:
     others = np.delete(labels, annotator, axis=1)
     left_out = labels[:, annotator]
     use = (left_out >= 0) & (model >= 0) & (others >= 0).any(axis=1)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from typing import NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.statistics import DIFFERENCE, FEWEST, POSITIVE, REAL, SHARE, Scale, few, intervals, weights
+from core.statistics import DIFFERENCE, FEWEST, POSITIVE, REAL, SHARE, Interval, Scale, few, intervals, ratios, weights
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.floating]
@@ -50,7 +51,7 @@ class Share:
     def resampled(self, weights: Floats) -> Floats:
         """Shape (resamples,), from how often each resample drew each story, shape (resamples, stories)."""
         hits, of = (weights @ self.sums).T.astype(np.float64)
-        return np.divide(hits, of, out=np.full(len(hits), np.nan), where=of > 0)
+        return ratios(hits, of)
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,16 @@ class Median:
 Quantity = Share | Median
 
 
+class Estimate(TypedDict):
+    """A quantity or a difference over `n` rows of so many `stories`, and [low, high]; `reason` says why either is None."""
+
+    value: float | None
+    n: int
+    stories: int
+    interval: list[float] | None
+    reason: NotRequired[str]
+
+
 def estimates(
     quantities: Mapping[str, Quantity],
     differences: Mapping[str, tuple[str, str]],
@@ -115,8 +126,8 @@ def estimates(
     stories: int,
     seed: int,
     resamples: int,
-) -> dict[str, dict]:
-    """Each quantity and each difference (first minus second) as {value, n, stories, interval[, reason]}.
+) -> dict[str, Estimate]:
+    """Each quantity and each difference (first minus second).
 
     `n` of a difference is that of both parts, of a `paired` one (two readings of the same rows) that of one. `interval` is [low, high]
     (`core.statistics`); an undefined value or interval has its `reason`.
@@ -142,13 +153,13 @@ def _drawn(quantities: Mapping[str, Quantity], stories: int, *, seed: int, resam
     return {name: np.concatenate([block[name] for block in blocks]) for name in quantities}
 
 
-def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int) -> dict:
+def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int) -> Estimate:
     empty = next((part.empty for part in parts if not part.n), "")
     stories = min(part.stories for part in parts)
     value = None if empty else parts[0].value - sum(part.value for part in parts[1:])
-    interval, why = None, empty or few("stories")
-    if replicates is not None and not empty:
-        [(interval, why)] = intervals(
+    found: Interval = None, empty or few("stories")
+    if replicates is not None and value is not None:
+        [found] = intervals(
             np.array([value]),
             replicates[:, None],
             np.array([stories]),
@@ -157,8 +168,10 @@ def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int) -
             unit="stories",
             empty=empty,
         )
-    out = {"value": value, "n": sum(part.n for part in parts), "stories": stories, "interval": interval}
-    return out | ({"reason": why} if why else {})
+    out: Estimate = {"value": value, "n": sum(part.n for part in parts), "stories": stories, "interval": found[0]}
+    if found[1]:
+        out["reason"] = found[1]
+    return out
 
 
 def _scale(parts: list[Quantity]) -> Scale:

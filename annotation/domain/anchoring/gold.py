@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from annotation.domain.anchoring.estimates import Ints, Share, estimates, numbered
+from annotation.domain.anchoring.estimates import Bools, Ints, Share, estimates, numbered
 from core.statistics import FEWEST, RESAMPLES, method
 
 FEWEST_BLIND_VOTES = 2
@@ -31,7 +33,7 @@ def gold_from_blind(labels: Ints) -> tuple[Ints, Ints]:
     return np.where(settled, np.take_along_axis(labels, first, axis=1)[:, 0], -1), votes
 
 
-def blind_evidence(gold: Ints, votes: Ints) -> dict:
+def blind_evidence(gold: Ints, votes: Ints) -> dict[str, Any]:
     """What gold from blind votes rests on, from what `gold_from_blind` returns, in cells and votes; ready for JSON.
 
     `votes_a_cell` is the mean over the `cells` that have such gold, None with a `reason` where there are none.
@@ -50,7 +52,7 @@ def blind_evidence(gold: Ints, votes: Ints) -> dict:
     return out if cells else out | {"reason": _none_yet(out)}
 
 
-def _none_yet(evidence: dict) -> str:
+def _none_yet(evidence: dict[str, Any]) -> str:
     single, split = evidence["cells_with_one_vote"], evidence["cells_without_majority"]
     return (
         f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} have one such vote, "
@@ -67,7 +69,7 @@ def accuracy_on(
     *,
     seed: int,
     resamples: int = RESAMPLES,
-) -> dict:
+) -> dict[str, Any]:
     """Accuracy of one suggesting model on gold from blind votes only, beside its accuracy on all gold.
 
     One row a cell with a suggestion, every array of shape (C,); -1 where the gold label is undefined. `all_gold` and
@@ -78,7 +80,7 @@ def accuracy_on(
     has_all, has_blind = gold_all >= 0, gold_blind >= 0
     both = has_all & has_blind
 
-    def share(gold: Ints, cells, empty: str) -> Share:
+    def share(gold: Ints, cells: Bools, empty: str) -> Share:
         return Share.of(codes, stories, suggested == gold, cells, empty)
 
     quantities = {

@@ -48,7 +48,7 @@ def _units(votes: Votes, blind: Bools) -> tuple[Floats, Floats, Bools]:
     takes = (votes.label == votes.suggested).astype(float)
     _, unit = np.unique(np.column_stack([votes.unit, blind]), axis=0, return_inverse=True)
     unit = unit.reshape(-1)
-    sums = np.bincount(unit, weights=takes - _means(takes, votes))
+    sums = np.bincount(unit, weights=takes - _means(takes, votes)).astype(float)
     first = np.unique(unit, return_index=True)[1]
     return sums, votes.blind_chance[first], blind[first]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from annotation.domain.anchoring.arms import Arm
-from annotation.domain.anchoring.estimates import Ints, Median, Quantity, Share, estimates, numbered
+from annotation.domain.anchoring.estimates import Estimate, Ints, Median, Quantity, Share, estimates, numbered
 from annotation.domain.anchoring.randomisation import DRAWS, randomisation_p
 from annotation.domain.anchoring.votes import Bools, Votes
 from core.statistics import ALPHA, FEWEST, RESAMPLES, holm, method
@@ -20,7 +21,9 @@ PAIRED = {"reveal_difference"}
 NO_CHANCE = "no vote on a cell that could have been drawn into either arm"
 
 
-def anchoring_report(votes: Votes, *, seed: int, resamples: int = RESAMPLES, gold: Ints | None = None) -> dict:
+def anchoring_report(
+    votes: Votes, *, seed: int, resamples: int = RESAMPLES, gold: Ints | None = None
+) -> dict[str, Any]:
     """Overall, by dimension, by annotator and by the model that suggested; ready for JSON.
 
     An estimate is {value, n, stories, interval[, reason]}, shares from 0 to 1, times in milliseconds. `difference` is the share of votes
@@ -35,10 +38,10 @@ def anchoring_report(votes: Votes, *, seed: int, resamples: int = RESAMPLES, gol
     """
     rules = {"seed": seed, "resamples": resamples}
 
-    def row(part: Votes) -> dict:
+    def row(part: Votes) -> dict[str, Any]:
         return _row(part, gold, **rules)
 
-    def grouped(name: str) -> list[dict]:
+    def grouped(name: str) -> list[dict[str, Any]]:
         return _judged([{name: value, **row(part)} for value, part in votes.by(name)])
 
     return {
@@ -60,7 +63,7 @@ def _method(*, seed: int, resamples: int) -> str:
     )
 
 
-def _judged(rows: Sequence[dict]) -> list[dict]:
+def _judged(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of one table with `p_adjusted` and `effect`."""
     adjusted = holm([row["p"] for row in rows])
     return [
@@ -69,7 +72,7 @@ def _judged(rows: Sequence[dict]) -> list[dict]:
     ]
 
 
-def _row(votes: Votes, gold: Ints | None, *, seed: int, resamples: int) -> dict:
+def _row(votes: Votes, gold: Ints | None, *, seed: int, resamples: int) -> dict[str, Any]:
     drawn = votes.where(~votes.in_arm(Arm.NONE))
     story, stories = numbered(drawn.story)
     quantities = _arms(drawn, story, stories) | _reveal(drawn, story, stories)
@@ -97,14 +100,14 @@ def _row(votes: Votes, gold: Ints | None, *, seed: int, resamples: int) -> dict:
     return row
 
 
-def _tested(votes: Votes, difference: dict, seed: int) -> dict:
+def _tested(votes: Votes, difference: Estimate, seed: int) -> dict[str, Any]:
     p = randomisation_p(votes, seed=seed)
     if p is not None:
         return {"p": p}
     return {"p": None, "effect_reason": NO_CHANCE if difference["value"] is not None else difference["reason"]}
 
 
-def _largest(difference: dict) -> dict:
+def _largest(difference: Estimate) -> dict[str, Any]:
     """{value[, reason]}: the largest shift, in either direction, that the interval does not exclude."""
     if difference["interval"] is None:
         return {"value": None, "reason": difference["reason"]}

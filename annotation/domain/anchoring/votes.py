@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,7 @@ class Votes:
     def __len__(self) -> int:
         return len(self.story)
 
-    def _columns(self) -> dict[str, NDArray]:
+    def _columns(self) -> dict[str, NDArray[Any]]:
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in NAMES}
 
     def in_arm(self, arm: Arm) -> Bools:
@@ -67,7 +68,8 @@ class Votes:
 
     def where(self, rows: Bools | Ints) -> Votes:
         """Only these rows, by mask of shape (V,) or by index."""
-        return replace(self, **{name: column[rows] for name, column in self._columns().items()})
+        kept: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
+        return replace(self, **kept)
 
     def by(self, name: str) -> Iterator[tuple[str, Votes]]:
         """The votes of each `dimension`, `annotator` or `source`, in the order of their names."""

@@ -22,8 +22,8 @@ def align(rows: Sequence[tuple[str, str]], judged: Iterable[JudgedRow]) -> list[
         counts.sort()
     out = []
     for actor, belief in rows:
-        counts = waiting.get((key(actor), key(belief)))
-        out.append(counts.pop() if counts else 0)
+        left = waiting.get((key(actor), key(belief)))
+        out.append(left.pop() if left else 0)
     return out
 
 

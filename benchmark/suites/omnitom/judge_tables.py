@@ -32,7 +32,7 @@ class JudgedRow(NamedTuple):
 
     actor: str
     belief: str
-    count: int
+    count: int  # type: ignore[assignment]  # it hides tuple.count, which rows have no use for
 
     def keyed(self) -> JudgedRow:
         """The row as alignment compares it."""
@@ -129,7 +129,7 @@ def _table_lines(section: Sequence[str]) -> list[str]:
 
 def _rows(section: Sequence[str]) -> Iterator[JudgedRow]:
     rows = _csv_rows("\n".join(_table_lines(section)))
-    header = next(rows, None)
+    header = next(rows, [])
     for cells in rows:
         row = dict(zip(header, chain(cells, repeat("")), strict=False))
         yield JudgedRow(

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import anthropic
+from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+from anthropic.types.messages.batch_create_params import Request
 
 from workers.providers.anthropic.backend import completion_of, translate
 from workers.providers.batch_results import (
@@ -111,13 +113,13 @@ class AnthropicBatches:
                 failed=counts.errored + counts.canceled + counts.expired,
             )
 
-    async def results(self, batch_id: str) -> AsyncIterator[Result]:
+    async def results(self, batch_id: str) -> AsyncGenerator[Result, None]:
         """A line that cannot be read is Unreadable; its custom id is "" where not even that is legible."""
         async with aclosing(self._lines(batch_id)) as lines:
             async for line in lines:
                 yield read_line(line, _result)
 
-    async def _lines(self, batch_id: str) -> AsyncIterator[bytes]:
+    async def _lines(self, batch_id: str) -> AsyncGenerator[bytes, None]:
         results = self.client.messages.batches.with_streaming_response.results
         with reading(anthropic.AnthropicError, translate):
             async with results(batch_id, timeout=self.timeout, extra_headers=BY_LINE) as response:
@@ -141,11 +143,12 @@ class AnthropicBatches:
         return self._first_ids[batch_id]
 
 
-def _requests(bodies: Sequence[tuple[str, Body]]) -> list[dict[str, Any]]:
+def _requests(bodies: Sequence[tuple[str, Body]]) -> list[Request]:
     """Raises Rejected above the limit of bytes, and for a text that is no Unicode, on which the package would break."""
-    requests, size = [], 0
+    requests: list[Request] = []
+    size = 0
     for custom_id, body in bodies:
-        requests.append({"custom_id": custom_id, "params": whole(body)})
+        requests.append({"custom_id": custom_id, "params": cast(MessageCreateParamsNonStreaming, whole(body))})
         try:
             size += len(json.dumps(requests[-1], ensure_ascii=False).encode()) + 2
         except UnicodeEncodeError as error:

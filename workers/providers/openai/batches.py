@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any
@@ -107,7 +107,7 @@ class OpenAIBatches:
                 async for line in lines:
                     yield read_line(line, _result)
 
-    async def _lines(self, file: str) -> AsyncIterator[bytes]:
+    async def _lines(self, file: str) -> AsyncGenerator[bytes, None]:
         with reading(openai.OpenAIError, translate):
             content = self.client.files.with_streaming_response.content
             async with content(file, timeout=self.timeout, extra_headers=BY_LINE) as response:

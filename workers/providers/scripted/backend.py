@@ -109,7 +109,7 @@ class ScriptedBackend:
                 os.close(descriptor)
 
 
-def rules_of(script: list | str) -> list[dict]:
+def rules_of(script: list[Any] | str) -> list[dict[str, Any]]:
     """The rules of a script. Raises Rejected with a sentence where one cannot be read."""
     if isinstance(script, str):
         try:

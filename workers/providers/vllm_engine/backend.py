@@ -40,7 +40,7 @@ class Engine(Protocol):
     def params(self, body: Body) -> Any:
         """The sampling parameters of one body."""
 
-    def chat(self, messages: list[list[dict]], sampling_params: list[Any], use_tqdm: bool) -> list[Any]:
+    def chat(self, messages: list[list[dict[str, str]]], sampling_params: list[Any], use_tqdm: bool) -> list[Any]:
         """As many outputs as conversations, in their order, shaped like vLLM's RequestOutput."""
 
     def get_tokenizer(self) -> Any: ...
@@ -75,21 +75,20 @@ class VllmEngine:
             body["engine"] = shaping
         return body
 
-    def complete_many(self, bodies: Sequence[Body]) -> list[Completion | Exception]:
+    def complete_many(self, bodies: Sequence[Body]) -> list[Completion | BackendError]:
         """Rejected for the bodies that can never be answered, Overloaded for all where the engine broke; it then loads anew."""
         if not bodies:
             return []
         try:
-            self.engine = self.engine or self._load(self.spec)
-            tokenizer = self.engine.get_tokenizer()
-            found: list[Completion | BackendError | None] = [self._problem(body, tokenizer) for body in bodies]
+            engine = self.engine = self.engine or self._load(self.spec)
+            tokenizer = engine.get_tokenizer()
+            problems = [_problem(body, tokenizer, engine.max_model_len) for body in bodies]
             # Neighbours that begin alike find their common prefix in the cache before it is pushed out.
             order = sorted(
-                (at for at, problem in enumerate(found) if problem is None), key=lambda at: _said(bodies[at])
+                (at for at, problem in enumerate(problems) if problem is None), key=lambda at: _said(bodies[at])
             )
-            for at, answer in zip(order, self._ask([bodies[at] for at in order]), strict=True):
-                found[at] = answer
-            return found
+            answers = dict(zip(order, self._ask(engine, [bodies[at] for at in order]), strict=True))
+            return [answers[at] if problem is None else problem for at, problem in enumerate(problems)]
         except Exception as error:
             log.exception("The engine of %s failed.", self.spec.model)
             self.close()
@@ -105,49 +104,36 @@ class VllmEngine:
             except Exception:  # a broken engine may not even close
                 log.exception("The engine of %s did not close.", self.spec.model)
 
-    def _problem(self, body: Body, tokenizer: Any) -> Rejected | None:
-        """Why a body cannot be asked: one prompt that is too long would otherwise fail the whole list."""
-        try:
-            tokens = count_tokens(tokenizer, body["messages"])
-        except Exception as error:  # whatever a chat template or tokenizer raises, it concerns this prompt alone
-            return Rejected(
-                f"The model's chat template cannot take these messages ({type(error).__name__}: {_line(error)})."
-            )
-        room = self.engine.max_model_len
-        if tokens < room:  # as vLLM's server does: an answer that meets the end of the context stops there
-            return None
-        return Rejected(f"The prompt has {tokens:,} tokens; with the answer the engine takes {room:,} (max_model_len).")
-
-    def _ask(self, bodies: Sequence[Body]) -> list[Completion | BackendError]:
+    def _ask(self, engine: Engine, bodies: Sequence[Body]) -> list[Completion | BackendError]:
         """One list to the engine; where it refuses one of them, such as a schema it cannot enforce, the halves apart."""
         if not bodies:
             return []
         try:
-            params = [self.engine.params(body) for body in bodies]
-            outputs = self.engine.chat([body["messages"] for body in bodies], params, use_tqdm=False)
-        except self.engine.refusals as error:
+            params = [engine.params(body) for body in bodies]
+            outputs = engine.chat([body["messages"] for body in bodies], params, use_tqdm=False)
+        except engine.refusals as error:
             if len(bodies) == 1:
                 return [Rejected(f"vLLM refuses the request: {_line(error)}")]
             middle = len(bodies) // 2
-            return [*self._ask(bodies[:middle]), *self._ask(bodies[middle:])]
+            return [*self._ask(engine, bodies[:middle]), *self._ask(engine, bodies[middle:])]
         if len(outputs) != len(bodies):
             raise RuntimeError(f"{len(outputs)} answers to {len(bodies)} questions")
-        return [self._read(output) for output in outputs]
+        return [self._read(engine, output) for output in outputs]
 
-    def _read(self, output: Any) -> Completion | BackendError:
+    def _read(self, engine: Engine, output: Any) -> Completion | BackendError:
         """One output; whatever a parser raises concerns this answer alone, which is kept as it came."""
         try:
-            return self._completion(output)
+            return self._completion(engine, output)
         except Exception as error:
             log.exception("An answer of %s could not be read.", self.spec.model)
             told = f"The engine's answer could not be read ({type(error).__name__}: {_line(error)})."
             return Unreadable(told, body=_raw(output))
 
-    def _completion(self, output: Any) -> Completion | BackendError:
+    def _completion(self, engine: Engine, output: Any) -> Completion | BackendError:
         answer = output.outputs[0]
         if answer.finish_reason not in _STOPS:
             return Overloaded(f"The engine gave this request up ({answer.finish_reason or 'no reason given'}).")
-        reasoning, text, thought = self.engine.split(answer.text, answer.token_ids)
+        reasoning, text, thought = engine.split(answer.text, answer.token_ids)
         usage = Usage(
             input=len(output.prompt_token_ids or ()),
             cached=output.num_cached_tokens or 0,
@@ -164,6 +150,19 @@ class VllmEngine:
             reasoning=reasoning,
             request_id=str(output.request_id),
         )
+
+
+def _problem(body: Body, tokenizer: Any, room: int) -> Rejected | None:
+    """Why a body cannot be asked: one prompt that is too long would otherwise fail the whole list."""
+    try:
+        tokens = count_tokens(tokenizer, body["messages"])
+    except Exception as error:  # whatever a chat template or tokenizer raises, it concerns this prompt alone
+        return Rejected(
+            f"The model's chat template cannot take these messages ({type(error).__name__}: {_line(error)})."
+        )
+    if tokens < room:  # as vLLM's server does: an answer that meets the end of the context stops there
+        return None
+    return Rejected(f"The prompt has {tokens:,} tokens; with the answer the engine takes {room:,} (max_model_len).")
 
 
 def count_tokens(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> int:
@@ -194,7 +193,7 @@ class _Vllm:
         from vllm.sampling_params import StructuredOutputsParams
 
         self._llm, self._sampling, self._structured = llm, SamplingParams, StructuredOutputsParams
-        self.refusals = (exceptions.VLLMClientError, ValueError)
+        self.refusals: tuple[type[Exception], ...] = (exceptions.VLLMClientError, ValueError)
         self.max_model_len = llm.model_config.max_model_len
         self.chat, self.get_tokenizer = llm.chat, llm.get_tokenizer
         self._parser = None

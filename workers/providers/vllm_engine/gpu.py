@@ -65,7 +65,7 @@ def memory_needed(
     """
     text = config.get("text_config", config)
     size = _loaded_size(config, dtype)
-    length = max_model_len if (max_model_len or 0) > 0 else text["max_position_embeddings"]
+    length = max_model_len if max_model_len and max_model_len > 0 else text["max_position_embeddings"]
     return Memory(
         weights=math.ceil(_weights(config, weight_bytes, size, quantization) / tensor_parallel_size),
         kv_cache=length * _kv_numbers_a_token(text, tensor_parallel_size) * size,
@@ -174,22 +174,25 @@ def _weights(config: Mapping[str, Any], weight_bytes: int, size: int, quantizati
     if quantization not in _QUANTIZED:
         return parameters * size
     tied = text.get("tie_word_embeddings", False)
-    embeddings = min(parameters, text["vocab_size"] * text["hidden_size"] * (1 if tied else 2))
+    embeddings: float = min(parameters, text["vocab_size"] * text["hidden_size"] * (1 if tied else 2))
     return embeddings * size + (parameters - embeddings) * _QUANTIZED[quantization]
 
 
 def _kv_numbers_a_token(text: Mapping[str, Any], parallel: int) -> int:
     """Numbers kept for one token; multi-head latent attention keeps one compressed vector, and every GPU all of it."""
-    layers = text["num_hidden_layers"]
-    if rank := text.get("kv_lora_rank"):
-        return layers * (rank + text.get("qk_rope_head_dim", 0))
-    heads = text["num_attention_heads"]
-    head = text.get("head_dim") or text["hidden_size"] // heads
+    layers: int = text["num_hidden_layers"]
+    rank: int = text.get("kv_lora_rank") or 0
+    if rank:
+        rotary: int = text.get("qk_rope_head_dim", 0)
+        return layers * (rank + rotary)
+    heads: int = text["num_attention_heads"]
+    head: int = text.get("head_dim") or text["hidden_size"] // heads
     return 2 * layers * math.ceil((text.get("num_key_value_heads") or heads) / parallel) * head
 
 
 def _activations(text: Mapping[str, Any], size: int, parallel: int) -> int:
     """The residual stream and the widest layer of a full step, and float32 logits twice for the sampler."""
-    hidden = text["hidden_size"]
-    wide = math.ceil(text.get("intermediate_size", 4 * hidden) / parallel)
-    return BATCHED_TOKENS * (4 * hidden + 3 * wide) * size + 2 * SEQUENCES * text["vocab_size"] * 4
+    hidden: int = text["hidden_size"]
+    wide: int = math.ceil(text.get("intermediate_size", 4 * hidden) / parallel)
+    vocabulary: int = text["vocab_size"]
+    return BATCHED_TOKENS * (4 * hidden + 3 * wide) * size + 2 * SEQUENCES * vocabulary * 4
