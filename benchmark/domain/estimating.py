@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from core.statistics import (
 )
 from core.statistics import mean_of as mean_of_rows
 
+Assumption = Literal["worst", "best", "estimate"]
 NONE_USABLE = "no usable story"
+BOUNDS: tuple[Assumption, Assumption] = ("worst", "best")
 COMPLETE = (0, 0)
 """Of an extraction whose every row was judged."""
 
@@ -44,6 +46,11 @@ class StoryScore:
     unjudged: tuple[int, int] = COMPLETE
     cluster: str = ""
 
+    def of(self, case: Assumption, name: str) -> float | None:
+        """Return a figure of one case; None of an estimate that the story lacks."""
+        held = {"worst": self.worst, "best": self.best, "estimate": self.estimate}[case]
+        return None if held is None else held[name]
+
     @property
     def defined(self) -> bool:
         return any(value is not None for value in self.worst.values())
@@ -52,6 +59,43 @@ class StoryScore:
     def in_interval(self) -> bool:
         """Whether the story is resampled: what a judge left out is uncertainty about this story, an unusable answer is no part of it."""
         return self.estimate is not None or any(self.unjudged)
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """The figures of some stories by name, their intervals, and their bounds: None without a defined story.
+
+    `stories` counts those with an estimate; `unusable` those without by reason, `undefined` those without a figure by definition. `unjudged` counts
+    the stories of which the judge left out rows, and those rows: (stories, predicted, gold).
+    """
+
+    stories: int
+    values: Mapping[str, float | None]
+    intervals: Mapping[str, Interval]
+    bounds: Mapping[str, list[float] | None]
+    unusable: Mapping[str, int] = field(default_factory=dict)
+    undefined: int = 0
+    unjudged: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why figures have no interval, by name."""
+        return {name: reason for name, (_, reason) in self.intervals.items() if reason}
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as `report` describes it."""
+        out: dict[str, Any] = {"stories": self.stories, **self.values}
+        out["interval"] = {name: ends for name, (ends, _) in self.intervals.items()}
+        out |= {"bounds": dict(self.bounds), "unusable": sum(self.unusable.values())}
+        if self.unusable:
+            out["unusable_reasons"] = dict(sorted(self.unusable.items()))
+        if self.undefined:
+            out["undefined"] = self.undefined
+        if self.unjudged[0]:
+            out["unjudged"] = dict(zip(("stories", "predicted", "gold"), self.unjudged, strict=True))
+        if reasons := self.reasons:
+            out |= {"reasons": reasons, "reason": next(iter(reasons.values()))}
+        return out
 
 
 def report(
@@ -73,38 +117,43 @@ def report(
     for score in scores:
         groups[score.category].append(score)
     rules = {"seed": seed, "resamples": resamples}
+
+    def row(held: Sequence[StoryScore], mean_of: str = "") -> dict[str, Any]:
+        return overall_row(held, shares, mean_of, seed=seed, resamples=resamples).as_json()
+
     return {
-        "overall": overall_row(scores, shares, mean_of_categories, **rules),
-        "by_category": [
-            {"story_category": name, **overall_row(groups[name], shares, **rules)} for name in sorted(groups)
-        ],
+        "overall": row(scores, mean_of_categories),
+        "by_category": [{"story_category": name, **row(groups[name])} for name in sorted(groups)],
         "method": method(**rules, unit="stories"),
         **rules,
     }
 
 
-def overall_row(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str = "", **rules: int) -> dict[str, Any]:
-    """Return one row of `report`, over all of `scores`; `rules` are seed and resamples."""
+def overall_row(
+    scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str = "", *, seed: int, resamples: int
+) -> FigureRow:
+    """Return one row of `report`, over all of `scores`."""
     usable = [score for score in scores if score.estimate is not None]
-    values = {name: _mean([score.estimate[name] for score in usable]) for name in shares}
+    values = {name: _mean([score.of("estimate", name) for score in usable]) for name in shares}
     bounds = {name: _bounds(scores, name) for name in shares}
     if mean_of:
         values[f"{mean_of}_category_mean"] = _category_mean(usable, mean_of, "estimate")
         bounds[f"{mean_of}_category_mean"] = _category_bounds(scores, mean_of)
-    found = _intervals([score for score in scores if score.in_interval] if usable else [], shares, mean_of, **rules)
-    return {
-        "stories": len(usable),
-        **values,
-        "interval": {name: interval for name, (interval, _) in found.items()},
-        "bounds": bounds,
-        **_left_out(scores),
-        **_told({name: reason for name, (_, reason) in found.items() if reason}),
-    }
+    resampled = [score for score in scores if score.in_interval] if usable else []
+    return FigureRow(
+        stories=len(usable),
+        values=values,
+        intervals=_intervals(resampled, shares, mean_of, seed=seed, resamples=resamples),
+        bounds=bounds,
+        unusable=Counter(score.unusable for score in scores if score.unusable and score.defined),
+        undefined=sum(not score.defined for score in scores),
+        unjudged=_unjudged(scores),
+    )
 
 
-def _told(reasons: Mapping[str, str]) -> dict[str, Any]:
-    """Of figures without an interval."""
-    return {"reasons": dict(reasons), "reason": next(iter(reasons.values()))} if reasons else {}
+def _unjudged(scores: Sequence[StoryScore]) -> tuple[int, int, int]:
+    partly = [score.unjudged for score in scores if any(score.unjudged)]
+    return len(partly), sum(predicted for predicted, _ in partly), sum(gold for _, gold in partly)
 
 
 def _intervals(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str, **rules: int) -> dict[str, Interval]:
@@ -113,14 +162,14 @@ def _intervals(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str
     lowest = _case_intervals(scores, "worst", shares, mean_of, **rules)
     complete = not any(any(score.unjudged) for score in scores)
     highest = lowest if complete else _case_intervals(scores, "best", shares, mean_of, **rules)
-    return {name: spanning(*both) for name, *both in zip(names, lowest, highest, strict=True)}
+    return {name: spanning(low, high) for name, low, high in zip(names, lowest, highest, strict=True)}
 
 
 def _case_intervals(
-    scores: Sequence[StoryScore], case: str, shares: Sequence[str], mean_of: str, *, seed: int, resamples: int
+    scores: Sequence[StoryScore], case: Assumption, shares: Sequence[str], mean_of: str, *, seed: int, resamples: int
 ) -> list[Interval]:
     """With what the judge left out at its `worst`, or at its `best`."""
-    columns = _matrix([[getattr(score, case)[name] for score in scores] for name in shares])
+    columns = _matrix([[score.of(case, name) for score in scores] for name in shares])
     clusters = numbered([score.cluster or at for at, score in enumerate(scores)])
     counts = list(clusters_known(columns, clusters))
     if mean_of:
@@ -133,8 +182,15 @@ def _case_intervals(
             np.hstack([means[:, : len(shares)], mean_of_rows(means[:, len(shares) :])[:, None]])
             for means in (found, replicates)
         )
-    rules = {"clusters": len(replicates) - resamples, "scale": SHARE, "unit": "stories", "empty": NONE_USABLE}
-    return intervals(found[0], replicates, np.array(counts), **rules)
+    return intervals(
+        found[0],
+        replicates,
+        np.array(counts),
+        clusters=len(replicates) - resamples,
+        scale=SHARE,
+        unit="stories",
+        empty=NONE_USABLE,
+    )
 
 
 def _matrix(columns: Sequence[Sequence[float | None]]) -> Floats:
@@ -142,26 +198,13 @@ def _matrix(columns: Sequence[Sequence[float | None]]) -> Floats:
     return np.array(columns, dtype=float).reshape(len(columns), -1).T
 
 
-def _by_category(scores: Sequence[StoryScore], name: str, case: str) -> Floats:
+def _by_category(scores: Sequence[StoryScore], name: str, case: Assumption) -> Floats:
     """A column for each category, with the figures of its own stories."""
-    values = [getattr(score, case)[name] for score in scores]
+    values = [score.of(case, name) for score in scores]
     held = list(zip([score.category for score in scores], values, strict=True))
     categories = sorted({category for category, value in held if value is not None})
     columns = [[value if category == one else None for category, value in held] for one in categories]
     return _matrix(columns) if columns else np.full((len(scores), 1), np.nan)
-
-
-def _left_out(scores: Sequence[StoryScore]) -> dict[str, Any]:
-    unusable = Counter(score.unusable for score in scores if score.unusable and score.defined)
-    out: dict[str, Any] = {"unusable": unusable.total()}
-    if unusable:
-        out["unusable_reasons"] = dict(sorted(unusable.items()))
-    if undefined := sum(not score.defined for score in scores):
-        out["undefined"] = undefined
-    if partly := [score.unjudged for score in scores if any(score.unjudged)]:
-        predicted, gold = (sum(side) for side in zip(*partly, strict=True))
-        out["unjudged"] = {"stories": len(partly), "predicted": predicted, "gold": gold}
-    return out
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -171,17 +214,19 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _bounds(scores: Sequence[StoryScore], name: str) -> list[float] | None:
     """The mean with all that is missing at its worst, and at its best; None without a defined story."""
-    worst = _mean([score.worst[name] for score in scores])
-    return None if worst is None else [worst, _mean([score.best[name] for score in scores])]
+    return _both(*(_mean([score.of(case, name) for score in scores]) for case in BOUNDS))
 
 
-def _category_mean(scores: Sequence[StoryScore], name: str, case: str) -> float | None:
+def _both(worst: float | None, best: float | None) -> list[float] | None:
+    return None if worst is None or best is None else [worst, best]
+
+
+def _category_mean(scores: Sequence[StoryScore], name: str, case: Assumption) -> float | None:
     groups: dict[str, list[float | None]] = defaultdict(list)
     for score in scores:
-        groups[score.category].append(getattr(score, case)[name])
+        groups[score.category].append(score.of(case, name))
     return _mean([_mean(groups[category]) for category in sorted(groups)])
 
 
 def _category_bounds(scores: Sequence[StoryScore], name: str) -> list[float] | None:
-    worst = _category_mean(scores, name, "worst")
-    return None if worst is None else [worst, _category_mean(scores, name, "best")]
+    return _both(*(_category_mean(scores, name, case) for case in BOUNDS))

@@ -172,10 +172,11 @@ def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, share: str, s
 
 def _estimate(scores: Sequence[StoryScore], share: str, seed: int) -> dict[str, Any]:
     row = overall_row(scores, (share,), seed=seed, resamples=RESAMPLES)
-    found = {"value": row[share], "interval": row["interval"].get(share), "n": row["stories"]}
-    if why := (row.get("reasons") or {}).get(share):
+    interval, why = row.intervals[share]
+    found: dict[str, Any] = {"value": row.values[share], "interval": interval, "n": row.stories}
+    if why:
         found["reason"] = why
-    bounds = row["bounds"][share]
+    bounds = row.bounds[share]
     return found | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -33,7 +34,7 @@ class Series:
     colour: str = "chart"
     filled: bool = True
 
-    def style(self, theme: Theme, share: float = 1.0) -> dict:
+    def style(self, theme: Theme, share: float = 1.0) -> dict[str, Any]:
         colour = getattr(theme, self.colour)
         size = {"o": 4.6, "s": 4.2, "D": 4.0, "^": 5.0}[self.marker]
         return {
@@ -117,7 +118,19 @@ def draw_legend(sheet: Sheet, series: Sequence[Series], left: float, top: float)
         left += 9 + text_width([one.label], SMALL) + 12
 
 
-def _line(sheet: Sheet, labels, panels, series, *, span, left, top, each, row, heading) -> None:
+def _line(
+    sheet: Sheet,
+    labels: Sequence[str],
+    panels: Sequence[Panel],
+    series: Sequence[Series],
+    *,
+    span: tuple[float, float],
+    left: float,
+    top: float,
+    each: float,
+    row: float,
+    heading: float,
+) -> None:
     """One line of panels, with the rows' labels on its left."""
     below = top + heading
     for at, label in enumerate(labels):
@@ -152,7 +165,8 @@ def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row:
         axes.hlines(*np.transpose(bands), color=theme.line, linewidth=0.55 * row, zorder=1.5)
     for at, one in enumerate(series):
         shift = (at - (len(series) - 1) / 2) * (4.6 if len(series) > 2 else 4.0) / row
-        known = [(y + shift, held[one.key]) for y, held in zip(middles, panel.rows, strict=True) if held.get(one.key)]
+        rows = zip(middles, panel.rows, strict=True)
+        known = [(y + shift, figure) for y, held in rows if (figure := held.get(one.key))]
         ends = [(y, *figure.interval) for y, figure in known if figure.interval]
         colour = getattr(theme, one.colour)
         if ends:

@@ -89,7 +89,17 @@ def _best(values: Cells) -> set[tuple[int, int]]:
     }
 
 
-def _cells(sheet: Sheet, values: Cells, texts, scale: _Scale, bold: set[tuple[int, int]], *, left, top, each) -> None:
+def _cells(
+    sheet: Sheet,
+    values: Cells,
+    texts: Sequence[Sequence[str]],
+    scale: _Scale,
+    bold: set[tuple[int, int]],
+    *,
+    left: float,
+    top: float,
+    each: float,
+) -> None:
     size = TEXT if text_width([text for line in texts for text in line]) <= each - 3 else SMALL
     for line, row in enumerate(values):
         for at, value in enumerate(row):
@@ -118,7 +128,16 @@ def _fitting(texts: Sequence[Sequence[str]], room: float) -> Sequence[Sequence[s
     ]
 
 
-def _headings(sheet: Sheet, heads, corner, *, left, each, head, upright) -> None:
+def _headings(
+    sheet: Sheet,
+    heads: Sequence[Sequence[str]],
+    corner: tuple[str, str],
+    *,
+    left: float,
+    each: float,
+    head: float,
+    upright: bool,
+) -> None:
     """Each line is a text of its own, so that a browser's font keeps it in the middle."""
     bottom = EDGE + head - 3
     for at, lines in enumerate(heads):

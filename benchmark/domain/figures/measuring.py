@@ -25,7 +25,8 @@ def _width(text: str, size: float, weight: str) -> float:
     if not hasattr(_measuring, "renderer"):
         _measuring.renderer = FigureCanvasAgg(Figure(figsize=(1, 1), dpi=72)).get_renderer()
     font = FontProperties(family=families(), size=size, weight=weight)
-    return _measuring.renderer.get_text_width_height_descent(text, font, ismath=False)[0]
+    width: float = _measuring.renderer.get_text_width_height_descent(text, font, ismath=False)[0]
+    return width
 
 
 HINTING = 1.02

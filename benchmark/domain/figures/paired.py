@@ -13,6 +13,7 @@ from benchmark.domain.figures.names import labels
 from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
 from benchmark.domain.figures.theme import SMALL, families
 from benchmark.domain.figures.values import Figure, Percent, ended, percent
+from core.statistics import Floats
 
 NO_COMMON = "No story has a score of both models."
 _SAME = 0.005
@@ -37,7 +38,8 @@ def two_models(
     are drawn, and the caption says both.
     """
     title = f"{score} by story: {first} and {second}"
-    known = np.array([pair for pair in scores if None not in pair and np.isfinite(pair).all()], dtype=float) * 100
+    pairs = [(a, b) for a, b in scores if a is not None and b is not None and np.isfinite((a, b)).all()]
+    known: Floats = np.array(pairs, dtype=float) * 100
     if not len(known):
         return nothing(NO_COMMON, format, theme, title)
     names = labels([first, second], 95.0 if width == "page" else 75.0)
@@ -55,7 +57,7 @@ def two_models(
     return sheet.bytes(format, title, text)
 
 
-def _mean_drawn(gaps: np.ndarray, whole: Percent | None, lacking: int) -> tuple[Percent | None, list[str]]:
+def _mean_drawn(gaps: Floats, whole: Percent | None, lacking: int) -> tuple[Percent | None, list[str]]:
     """The mean of what is drawn, and what the whole difference is where it counts more than that."""
     drawn = float(gaps.mean())
     if whole is None or abs(drawn - whole.value) < _SAME:
@@ -64,7 +66,16 @@ def _mean_drawn(gaps: np.ndarray, whole: Percent | None, lacking: int) -> tuple[
     return Percent(drawn), [f"with missing answers at their worst the mean is {whole.said()}{stories}"]
 
 
-def _two(known, gaps, names, said, score, mean, theme, width) -> Sheet:
+def _two(
+    known: Floats,
+    gaps: Floats,
+    names: Sequence[str],
+    said: Sequence[str],
+    score: str,
+    mean: Percent | None,
+    theme: str,
+    width: float,
+) -> Sheet:
     side_by_side = width > WIDTHS["column"]
     left, side = EDGE + 28.0, 165.0
     start = left + side + 5 * GAP if side_by_side else left
@@ -84,7 +95,7 @@ def _two(known, gaps, names, said, score, mean, theme, width) -> Sheet:
     return sheet
 
 
-def _against(sheet: Sheet, axes: Axes, known: np.ndarray) -> None:
+def _against(sheet: Sheet, axes: Axes, known: Floats) -> None:
     theme = sheet.theme
     axes.plot([0, 100], [0, 100], color=theme.line_strong, linewidth=0.7, zorder=1)
     alpha = 0.75 if len(known) < 150 else 0.4
@@ -109,7 +120,7 @@ def _against(sheet: Sheet, axes: Axes, known: np.ndarray) -> None:
     axes.spines["left"].set_linewidth(0.7)
 
 
-def _differences(sheet: Sheet, axes: Axes, gaps: np.ndarray, mean) -> None:
+def _differences(sheet: Sheet, axes: Axes, gaps: Floats, mean: Percent | None) -> None:
     """One step a story; above nought in the chart colour, below in the second."""
     theme = sheet.theme
     axes.spines["bottom"].set_visible(False)

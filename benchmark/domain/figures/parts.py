@@ -48,10 +48,9 @@ def scores_by_part(
     lines = [
         f"{name}: "
         + ", ".join(
-            f"{row['model']} {one[key].said()}"
-            + (f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else "")
+            f"{row['model']} {figure.said()}" + (f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else "")
             for row, one, ends in zip(rows, held[name], bounds[name], strict=True)
-            if one[key]
+            if (figure := one[key])
         )
         for name in parts
     ]

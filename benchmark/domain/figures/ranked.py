@@ -56,7 +56,7 @@ def banded(bounds: Sequence[tuple[float, float] | None]) -> str:
 
 def _ranking_asides(rows: Sequence[Row], held: Sequence[Mapping[str, Percent | None]], *, narrow: bool) -> list[Aside]:
     asides = [
-        Aside(head, [f"{one[name].value:.1f}" if one[name] else "–" for one in held])
+        Aside(head, [f"{figure.value:.1f}" if (figure := one[name]) else "–" for one in held])
         for head, name in (("Rep.", "repaired"), ("Off.", "official"))
     ]
     shares = [row.get("left_out") for row in rows]

@@ -81,8 +81,8 @@ class Sheet:
 
     def box(self, left: float, top: float, width: float, height: float, colour: str, **how: Any) -> None:
         corner = (left / self.width, 1 - (top + height) / self.height)
-        how = {"facecolor": colour, "linewidth": 0} | how
-        self.figure.add_artist(Rectangle(corner, width / self.width, height / self.height, **how))
+        patch: dict[str, Any] = {"facecolor": colour, "linewidth": 0} | how
+        self.figure.add_artist(Rectangle(corner, width / self.width, height / self.height, **patch))
 
     def mark(self, left: float, top: float, **how: Any) -> None:
         at = [left / self.width], [1 - top / self.height]
@@ -97,7 +97,7 @@ class Sheet:
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Title": title, "Subject": description},
             "png": {"Software": None, "Title": title, "Description": description},
         }[form]
-        options = {"format": form, "facecolor": self.theme.surface, "metadata": metadata}
+        options: dict[str, Any] = {"format": form, "facecolor": self.theme.surface, "metadata": metadata}
         if form == "pdf":
             # Publishers refuse fonts of type 3; as type 42, matplotlib embeds East Asian ones (CFF) without their glyphs.
             with _PDF_FONTS:

@@ -28,7 +28,7 @@ def for_the_web(data: bytes, title: str, description: str) -> bytes:
     for parent in root.iter():
         for child in [one for one in parent if one.tag in {f"{{{_SVG}}}style", f"{{{_SVG}}}metadata"}]:
             parent.remove(child)
-    used = set()
+    used: set[str] = set()
     for one in root.iter():
         _plain(one)
         used.update(name for key, value in one.attrib.items() if key != "id" for name in _REFERENCE.findall(value))
@@ -37,7 +37,8 @@ def for_the_web(data: bytes, title: str, description: str) -> bytes:
         if one.get("id") not in used:
             one.attrib.pop("id", None)
     _named(root, title, description)
-    return ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return written
 
 
 def _shorter(number: re.Match[str]) -> str:

@@ -53,7 +53,8 @@ class Theme:
     def tint(self, share: float) -> str:
         """The chart colour over the surface, as opaque as `share` says."""
         over, under = to_rgb(self.chart), to_rgb(self.surface)
-        return to_hex([share * a + (1 - share) * b for a, b in zip(over, under, strict=True)])
+        red, green, blue = (share * a + (1 - share) * b for a, b in zip(over, under, strict=True))
+        return to_hex((red, green, blue))
 
 
 THEMES = {

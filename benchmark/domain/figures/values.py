@@ -25,9 +25,9 @@ class Percent(NamedTuple):
 
 def percent(figure: Figure) -> Percent | None:
     """None where there is no value."""
-    held = figure if isinstance(figure, Mapping) else {"value": figure}
+    held: Mapping[str, Any] = figure if isinstance(figure, Mapping) else {"value": figure}
     value, ends = held.get("value"), held.get("interval")
-    if value in (None, ""):
+    if value is None or value == "":
         return None
     return Percent(
         100 * float(value), (100 * float(ends[0]), 100 * float(ends[1])) if ends else None, held.get("reason") or ""

@@ -82,9 +82,15 @@ class Cases:
         )
 
     def __getitem__(self, rows: list[int]) -> Cases:
-        held = (self.worst, self.best, self.spared, self.answered)
-        tables = (table[rows] for table in held)
-        return Cases(tuple(self.models[row] for row in rows), self.stories, *tables, clusters=self.clusters)
+        return Cases(
+            models=tuple(self.models[row] for row in rows),
+            stories=self.stories,
+            worst=self.worst[rows],
+            best=self.best[rows],
+            spared=self.spared[rows],
+            answered=self.answered[rows],
+            clusters=self.clusters,
+        )
 
     @property
     def units(self) -> int:
@@ -101,7 +107,8 @@ class Cases:
     @property
     def lost(self) -> NDArray[np.int64]:
         """Of how many stories of each model a judge or a provider lost something, shape (models,)."""
-        return (self.spared > self.worst).sum(axis=1)
+        lost: NDArray[np.int64] = (self.spared > self.worst).sum(axis=1)
+        return lost
 
     @property
     def lost_score(self) -> Floats:
@@ -111,7 +118,8 @@ class Cases:
     @property
     def missing(self) -> NDArray[np.int64]:
         """How many stories of each model have no score, for whatever reason, shape (models,)."""
-        return (~np.isfinite(self.answered)).sum(axis=1)
+        missing: NDArray[np.int64] = (~np.isfinite(self.answered)).sum(axis=1)
+        return missing
 
     @property
     def ranks(self) -> NDArray[np.bool_]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
 from benchmark.domain.inference.cases import Cases
 from benchmark.domain.inference.groups import letters
-from benchmark.domain.inference.paired import paired_differences
+from benchmark.domain.inference.paired import Pair, paired_differences
 from core.statistics import (
     ALPHA,
     FEWEST,
     RESAMPLES,
     SHARE,
-    Estimate,
     Floats,
     caution,
     few,
@@ -36,6 +35,39 @@ TOO_FEW = "{stories} stories can show no difference in {tests} tests at once, ho
 ALONE = "nobody to be compared with"
 
 
+class Standing(TypedDict):
+    """A model in a ranking: see `leaderboard`."""
+
+    model: str
+    value: float | None
+    n: int
+    interval: list[float] | None
+    clusters: NotRequired[int]
+    interval_reason: NotRequired[str]
+    best: float | None
+    missing: int
+    lost: int
+    rank: int | None
+    ranks: list[int] | None
+    ranks_reason: NotRequired[str]
+    group: str | None
+    reason: NotRequired[str]
+
+
+class Ranking(TypedDict):
+    """See `leaderboard`."""
+
+    models: list[Standing]
+    pairs: list[Pair]
+    method: str
+    seed: int
+    resamples: int
+    flips: int
+    alpha: float
+    tests: int
+    no_letters: str
+
+
 def leaderboard(
     cases: Cases,
     *,
@@ -43,10 +75,10 @@ def leaderboard(
     resamples: int = RESAMPLES,
     alpha: float = ALPHA,
     categories: Mapping[int, str] | None = None,
-) -> dict[str, Any]:
-    """{models, pairs, method, seed, resamples, flips, tests, alpha, no_letters}, ready for JSON.
+) -> Ranking:
+    """The ranking, ready for JSON.
 
-    `models`, best first: {model, value, n, interval[, interval_reason], best, missing, lost, rank, ranks[, ranks_reason], group[, reason]}. `value` is the mean with missing
+    `models` are best first. `value` is the mean with missing
     answers at their worst, by which the order goes, `best` that with them at their best. `rank` is None, with a `reason`, where judges
     or providers lost too much (`cases.MOST_LOST`); those models come last and are in no pair. `ranks` is the 95 % interval of the rank from
     `RANKS_FROM` models on. Models without a common letter in `group` are shown to differ: see `differs` and `groups`.
@@ -64,41 +96,69 @@ def leaderboard(
     apart = [(one["first"], one["second"]) for one in pairs if not one["category"] and differs(one, alpha)]
     group = {} if no_letters else letters(ranked.models, apart)
     rules = {"seed": seed, "resamples": resamples}
-    places = zip(_ranks(ranked.worst), _rank_intervals(ranked, **rules), strict=True)
-    why = {"ranks_reason": few("stories")} if _too_few_to_rank(ranked) else {}
-    models = [
-        one | {"rank": rank, "ranks": ends, **why, "group": group.get(one["model"])}
-        for one, (rank, ends) in zip(_rows(ranked, **rules), places, strict=True)
-    ]
-    models += [
-        one | {"rank": None, "ranks": None, "group": None, "reason": LOST.format(**one, points=100 * points)}
-        for one, points in zip(_rows(unranked, **rules), unranked.lost_score, strict=True)
-    ]
-    rules |= {"flips": flips_for(len(pairs)), "alpha": alpha}
+    models = [*_ranked(ranked, group, **rules), *_unranked(unranked, **rules)]
+    flips = flips_for(len(pairs))
     fewest = min((one.get("clusters", one["n"]) for one in pairs if one["p"] is not None), default=ranked.units)
-    how = _method(**rules, tests=tests, fewest=fewest, by_category=any(one["category"] for one in pairs))
-    return {"models": models, "pairs": pairs, "method": how, **rules, "tests": tests, "no_letters": no_letters}
+    by_category = any(one["category"] for one in pairs)
+    return {
+        "models": models,
+        "pairs": pairs,
+        "method": _method(**rules, flips=flips, alpha=alpha, tests=tests, fewest=fewest, by_category=by_category),
+        "seed": seed,
+        "resamples": resamples,
+        "flips": flips,
+        "alpha": alpha,
+        "tests": tests,
+        "no_letters": no_letters,
+    }
 
 
-def _rows(cases: Cases, **rules: int) -> list[dict[str, Any]]:
-    held = zip(
-        cases.models,
-        mean_estimates(cases.worst, scale=SHARE, unit="stories", empty=NO_STORY, clusters=cases.clusters, **rules),
-        mean_of(cases.best),
-        cases.missing,
-        cases.lost,
-        strict=True,
+def _ranked(cases: Cases, group: Mapping[str, str], *, seed: int, resamples: int) -> Iterator[Standing]:
+    places = zip(_ranks(cases.worst), _rank_intervals(cases, seed=seed, resamples=resamples), strict=True)
+    for one, (rank, ends) in zip(_standings(cases, seed=seed, resamples=resamples), places, strict=True):
+        one |= {"rank": rank, "ranks": ends, "group": group.get(one["model"])}
+        if _too_few_to_rank(cases):
+            one["ranks_reason"] = few("stories")
+        yield one
+
+
+def _unranked(cases: Cases, *, seed: int, resamples: int) -> Iterator[Standing]:
+    standings = _standings(cases, seed=seed, resamples=resamples)
+    for one, points in zip(standings, cases.lost_score, strict=True):
+        one["reason"] = LOST.format(lost=one["lost"], n=one["n"], points=100 * points)
+        yield one
+
+
+def _standings(cases: Cases, *, seed: int, resamples: int) -> Iterator[Standing]:
+    """Without a rank."""
+    estimates = mean_estimates(
+        cases.worst,
+        scale=SHARE,
+        seed=seed,
+        unit="stories",
+        empty=NO_STORY,
+        resamples=resamples,
+        clusters=cases.clusters,
     )
-    return [
-        {"model": model, **_mean(one), "best": float(best) if one["n"] else None, "missing": int(missing)}
-        | {"lost": int(lost)}
-        for model, one, best, missing, lost in held
-    ]
-
-
-def _mean(estimate: Estimate) -> dict[str, Any]:
-    """A `reason` of its row says why a model has no rank."""
-    return {{"reason": "interval_reason"}.get(name, name): value for name, value in estimate.items()}
+    held = zip(cases.models, estimates, mean_of(cases.best), cases.missing, cases.lost, strict=True)
+    for model, one, best, missing, lost in held:
+        row: Standing = {
+            "model": model,
+            "value": one["value"],
+            "n": one["n"],
+            "interval": one["interval"],
+            "best": float(best) if one["n"] else None,
+            "missing": int(missing),
+            "lost": int(lost),
+            "rank": None,
+            "ranks": None,
+            "group": None,
+        }
+        if "clusters" in one:
+            row["clusters"] = one["clusters"]
+        if "reason" in one:  # the `reason` of the row says why a model has no rank
+            row["interval_reason"] = one["reason"]
+        yield row
 
 
 def _ranks(worst: Floats) -> list[int]:
@@ -106,7 +166,8 @@ def _ranks(worst: Floats) -> list[int]:
     if not worst.size:
         return [1] * len(worst)
     means = np.round(mean_of(worst), 12)
-    return (1 + (means > means[:, None]).sum(axis=1)).tolist()
+    ranks: list[int] = (1 + (means > means[:, None]).sum(axis=1)).tolist()
+    return ranks
 
 
 def _too_few_to_rank(cases: Cases) -> bool:
@@ -133,8 +194,8 @@ def differs(pair: Mapping[str, Any], alpha: float = ALPHA) -> bool:
     way, which would be a difference made by missing answers alone."""
     if pair["p_adjusted"] is None or pair["p_adjusted"] > alpha:
         return False
-    answered = (pair.get("answered") or {}).get("value")
-    return answered is None or answered * pair["value"] >= 0
+    answered: float | None = (pair.get("answered") or {}).get("value")  # rows that were kept may be older
+    return answered is None or bool(answered * pair["value"] >= 0)
 
 
 def _method(*, seed: int, resamples: int, flips: int, alpha: float, tests: int, fewest: int, by_category: bool) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from core.statistics import (
     DIFFERENCE,
     RESAMPLES,
     Clusters,
+    Estimate,
     Floats,
     by_cluster,
     flips_for,
@@ -31,6 +32,29 @@ NO_COMMON_STORY = "no story has a score of both models"
 Columns = NDArray[np.int64]
 
 
+class Answered(TypedDict):
+    """The mean difference on the `n` stories that both models answered; None of none."""
+
+    value: float | None
+    n: int
+
+
+class Pair(TypedDict):
+    """Two models in one category, or over all stories where it is empty: see `paired_differences`."""
+
+    first: str
+    second: str
+    category: str
+    value: float | None
+    n: int
+    interval: list[float] | None
+    clusters: NotRequired[int]
+    reason: NotRequired[str]
+    p: float | None
+    answered: Answered
+    p_adjusted: float | None
+
+
 def paired_differences(
     cases: Cases,
     *,
@@ -38,9 +62,8 @@ def paired_differences(
     resamples: int = RESAMPLES,
     categories: Mapping[int, str] | None = None,
     tests: int = 0,
-) -> list[dict[str, Any]]:
-    """Every pair of models, over all stories and then within each category: {first, second, category, value, n, interval, p,
-    p_adjusted, answered[, reason]}.
+) -> list[Pair]:
+    """Every pair of models, over all stories and then within each category.
 
     The pairs are in the order of `cases`; `categories` names each story's, and `category` is empty over all stories.
     `value` is the mean over the `n` stories of first minus second, missing answers at their worst, `interval` its 95 % interval,
@@ -55,23 +78,42 @@ def paired_differences(
     first, second = np.array(pairs).T
     parts = _parts(cases.stories, categories or {})
     columns = {"": np.arange(len(cases.stories)), **parts}
-    rules = {"seed": seed, "resamples": resamples, "scale": DIFFERENCE, "unit": "stories", "empty": NO_COMMON_STORY}
     differences = cases.worst[first] - cases.worst[second]
     both = cases.answered[first] - cases.answered[second]
     flips = flips_for(tests or len(pairs) * len(columns))
     p = _spared_p(cases, first, second, list(columns.values()), seed=seed, flips=flips)
-    found = []
+    adjusted = iter(holm([one for of_part in p for one in of_part]))
+    found: list[Pair] = []
     for (category, at), of_part in zip(columns.items(), p, strict=True):
-        estimates = mean_estimates(differences[:, at], clusters=_of_part(cases.clusters, at), **rules)
+        estimates = _estimates(differences[:, at], _of_part(cases.clusters, at), seed=seed, resamples=resamples)
         for (a, b), one, raw, answered in zip(pairs, estimates, of_part, both[:, at], strict=True):
-            named = {"first": cases.models[a], "second": cases.models[b], "category": category}
-            found.append(named | one | {"p": raw, "answered": _answered(answered)})
-    return [
-        one | {"p_adjusted": adjusted} for one, adjusted in zip(found, holm([one["p"] for one in found]), strict=True)
-    ]
+            found.append(
+                {
+                    "first": cases.models[a],
+                    "second": cases.models[b],
+                    "category": category,
+                    **one,
+                    "p": raw,
+                    "answered": _answered(answered),
+                    "p_adjusted": next(adjusted),
+                }
+            )
+    return found
 
 
-def _answered(differences: Floats) -> dict[str, Any]:
+def _estimates(differences: Floats, clusters: Clusters | None, *, seed: int, resamples: int) -> list[Estimate]:
+    return mean_estimates(
+        differences,
+        scale=DIFFERENCE,
+        seed=seed,
+        unit="stories",
+        empty=NO_COMMON_STORY,
+        resamples=resamples,
+        clusters=clusters,
+    )
+
+
+def _answered(differences: Floats) -> Answered:
     known = differences[np.isfinite(differences)]
     return {"value": float(known.mean()) if len(known) else None, "n": len(known)}
 
@@ -82,19 +124,24 @@ def _spared_p(
     """The p of each pair by part, the first of which is all columns. Where something was lost outside, a difference has to hold with all of
     that in favour of the weaker one; else its p is 1."""
     differences = cases.worst[first] - cases.worst[second]
-    how = {"clusters": cases.clusters, "seed": seed, "flips": flips}
-    found = _flipped(differences, parts, **how)
+
+    def flipped(differences: Floats) -> list[list[float | None]]:
+        return _flipped(differences, parts, clusters=cases.clusters, seed=seed, flips=flips)
+
+    found = flipped(differences)
     spared = np.flatnonzero((cases.lost[first] + cases.lost[second]) > 0)
     if not len(spared):
         return found
     ahead = cases.worst[first][spared] - cases.spared[second][spared]
     behind = cases.spared[first][spared] - cases.worst[second][spared]
-    tested = [_flipped(one, parts, **how) for one in (ahead, behind)]
+    tested = [flipped(one) for one in (ahead, behind)]
     for part, columns in enumerate(parts):
         for row, pair in enumerate(spared):
-            if found[part][pair] is not None:
+            p = found[part][pair]
+            if p is not None:
                 side = 0 if ahead[row, columns].mean() > 0 else 1 if behind[row, columns].mean() < 0 else None
-                found[part][pair] = 1.0 if side is None else max(found[part][pair], tested[side][part][row])
+                other = None if side is None else tested[side][part][row]
+                found[part][pair] = 1.0 if other is None else max(p, other)
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -24,26 +25,52 @@ TOO_MANY_TESTS = "so few stories can show no difference in so many tests, howeve
 NO_SPREAD = "the standard deviation is not above 0"
 
 
-def difference_sd(aligned: Aligned) -> dict[str, Any]:
-    """{"sd", "pairs", "stories"[, "reason"]}: root mean square of the pairs' standard deviations over common stories.
+class Spread(TypedDict):
+    """A standard deviation, None with a `reason`; `pairs` and `stories` say how many pairs, and how many differences in all, it rests on."""
 
-    `pairs` and `stories` say how many pairs, and how many differences in all, it rests on.
-    """
-    squares = degrees = pairs = differences = 0
+    sd: float | None
+    pairs: int
+    stories: int
+    reason: NotRequired[str]
+
+
+class Smallest(TypedDict):
+    """The smallest `difference` that can be shown, None with a `reason`, and what it was computed by: see `smallest_difference`."""
+
+    difference: float | None
+    sd: float
+    sd_is_default: bool
+    stories: int
+    power: float
+    alpha: float
+    tests: int
+    reason: NotRequired[str]
+
+
+def difference_sd(aligned: Aligned) -> Spread:
+    """Root mean square of the pairs' standard deviations over common stories."""
+    squares = 0.0
+    degrees = pairs = differences = 0
     for first, second in combinations(aligned.scores, 2):
         found = (first - second)[np.isfinite(first - second)]
         if len(found) > 1:
             squares += float(((found - found.mean()) ** 2).sum())
             degrees += len(found) - 1
             pairs, differences = pairs + 1, differences + len(found)
-    out = {"sd": (squares / degrees) ** 0.5 if degrees else None, "pairs": pairs, "stories": differences}
-    return out if degrees else {**out, "reason": "no two models with two stories in common"}
+    if not degrees:
+        return {
+            "sd": None,
+            "pairs": pairs,
+            "stories": differences,
+            "reason": "no two models with two stories in common",
+        }
+    return {"sd": math.sqrt(squares / degrees), "pairs": pairs, "stories": differences}
 
 
 def smallest_difference(
     n_stories: int, sd: float | None = None, power: float = POWER, alpha: float = ALPHA, *, tests: int = 1
-) -> dict[str, Any]:
-    """{difference, sd, sd_is_default, stories, power, alpha, tests[, reason]}; the difference is on the scale of `sd`.
+) -> Smallest:
+    """The smallest difference, on the scale of `sd`.
 
     It is the mean paired difference that a two-sided test finds with that power, from the noncentral t distribution, which the
     sign-flip test follows; it needs alpha / 2 < power < 1, ValueError otherwise. `tests` is how many are made at once: a single true
@@ -53,13 +80,22 @@ def smallest_difference(
     if not alpha / 2 < power < 1:
         raise ValueError(f"A power of {power:g} cannot be planned for.")
     spread = DEFAULT_SD if sd is None else sd
-    said = {"sd": spread, "sd_is_default": sd is None, "stories": n_stories}
-    said |= {"power": power, "alpha": alpha, "tests": tests}
+    found: Smallest = {
+        "difference": None,
+        "sd": spread,
+        "sd_is_default": sd is None,
+        "stories": n_stories,
+        "power": power,
+        "alpha": alpha,
+        "tests": tests,
+    }
     if n_stories < 2 or not spread > 0:
-        return {"difference": None, **said, "reason": TOO_FEW if n_stories < 2 else NO_SPREAD}
-    if out_of_reach(n_stories, tests, alpha):
-        return {"difference": None, **said, "reason": TOO_MANY_TESTS}
-    return {"difference": _standardised(n_stories, power, alpha / tests) * spread / n_stories**0.5, **said}
+        found["reason"] = TOO_FEW if n_stories < 2 else NO_SPREAD
+    elif out_of_reach(n_stories, tests, alpha):
+        found["reason"] = TOO_MANY_TESTS
+    else:
+        found["difference"] = _standardised(n_stories, power, alpha / tests) * spread / math.sqrt(n_stories)
+    return found
 
 
 def _standardised(n: int, power: float, alpha: float) -> float:

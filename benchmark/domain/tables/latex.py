@@ -57,7 +57,8 @@ def _character(one: str) -> str:
         return _SPECIAL[one]
     if unicodedata.category(one) in {"Cc", "Cf", "Cs"}:
         return ""
-    base, *accents = unicodedata.normalize("NFD", one)
+    parts = unicodedata.normalize("NFD", one)
+    base, accents = parts[0], parts[1:]
     if one in _LETTERS or (base.isascii() and len(accents) < 2 and _ACCENTS.issuperset(accents)):
         return one
     return f"\\credenceglyph{{{one}}}{{{ord(one):04X}}}"

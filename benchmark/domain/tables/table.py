@@ -73,7 +73,8 @@ class Column:
         none of."""
         ends = row.get(self.interval) if self.interval else None
         step = Decimal(1).scaleb(-max(0, self.places - 1))
-        told = [f"{self.exact(end).quantize(step, ROUND_HALF_UP):,}" for end in ends or ()]
+        numbers = [self.exact(end) for end in ends or ()]
+        told = [f"{one.quantize(step, ROUND_HALF_UP):,}" for one in numbers if one is not None]
         told = told or ([MISSING] if self.no_interval(row) else [])
         n = row.get(self.n) if self.n else None
         return " ".join([*(["[" + ", ".join(told) + "]"] if told else []), *([f"n = {n:,}"] if n is not None else [])])
