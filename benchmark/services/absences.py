@@ -16,16 +16,16 @@ from django.db.models import Count
 from benchmark.domain.tables import Absent
 from benchmark.models import RunItem
 from benchmark.services.conditions import Ranking
-from benchmark.services.leaderboards import Entry
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.registry import group_named
+from benchmark.suites.showing.entries import Entry
+from benchmark.suites.showing.ranking import WITHIN
 from workers.domain.outcomes import commonest
 from workers.models import ItemState
 
 _FAILED = WITHOUT_CALL[ItemState.FAILED]
 NO_ANSWER = {_FAILED, f"judgement: {_FAILED}"}
 """Reasons of stories without an estimate that are failures of calls, and say nothing of the model."""
-WITHIN = {"prompts": "asked with", "judge": "judged by"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.domain.tables import Column, Table
-from benchmark.services.leaderboards import Entry
-from benchmark.services.result_tables import LEFT_OUT, by_category, complete, identity, unlike_missing, unmarked
+from benchmark.domain.tables.estimates import estimate, estimated, figure_of
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.cells import ILLEGAL
 from benchmark.suites.omnitom.cells import MISSING as NO_LABEL
@@ -18,12 +17,11 @@ from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.tables import (
     HEADERS,
     by_dimension_and_category,
-    estimate,
-    estimated,
-    figure_of,
     match_count_distribution,
     unusable_outputs,
 )
+from benchmark.suites.showing.entries import Entry, by_category, identity
+from benchmark.suites.showing.missing import LEFT_OUT, complete, unlike_missing, unmarked
 
 POOLED = "Rows are pooled over stories; brackets: 95 % intervals over stories; n: rows."
 KIND_NAMES = {**{one: f"Order {one}" for one in KINDS["order"]}, "world": "World", "actors": "Actors"}

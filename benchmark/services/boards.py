@@ -10,10 +10,12 @@ from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.absences import absences, apart, is_absent, uncovered
 from benchmark.services.conditions import FIELDS, named, ranked_together
-from benchmark.services.leaderboards import Entry, entries_of, label, newest, standing
+from benchmark.services.leaderboards import entries_of, newest, standing
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
 from benchmark.suites.registry import group_suite, keys_of, suites
+from benchmark.suites.showing.entries import Entry
+from benchmark.suites.showing.names import label
 from workers.models import JobState
 
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.categories import in_order
 from benchmark.services.comparisons import answered_by_both, answered_columns, count_column, told_apart
-from benchmark.services.leaderboards import Entry, differences
-from benchmark.services.result_tables import ranked_by, ranked_within, unlike_missing
+from benchmark.services.leaderboards import differences
 from benchmark.services.selections import Selection
-from benchmark.suites.omnitom.tables import in_order
 from benchmark.suites.registry import group_named, nouns_of_group
+from benchmark.suites.showing.entries import Entry, short_names_of
+from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.showing.ranking import ranked_by, ranked_within
 
 NOTES = (
     "First minus second over the same stories, missing answers at their worst as in the ranking. Brackets: 95 % intervals over stories.",
@@ -43,8 +45,8 @@ def pairs_of(
     return rows, found["method"]
 
 
-def categories_among(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return in_order(row["category"] for row in rows if row["category"])
+def categories_among(rows: Sequence[Mapping[str, Any]], stage: str) -> list[str]:
+    return in_order((row["category"] for row in rows if row["category"]), short_names_of(stage))
 
 
 def pair_table(

@@ -16,20 +16,22 @@ from typing import Any
 from django.db.models import prefetch_related_objects
 
 from benchmark.domain.tables import Absent, Table, absent_told
+from benchmark.domain.tables.estimates import figure_of
 from benchmark.models import Run
 from benchmark.services import analysis_tables as analyses
 from benchmark.services import facet_tables as facets
 from benchmark.services import pictured
 from benchmark.services import result_tables as tables
 from benchmark.services.absences import Absence, unread
-from benchmark.services.judge_test_tables import judge_test_table, tests_of
-from benchmark.services.leaderboards import Entry, run_standing
+from benchmark.services.leaderboards import run_standing
 from benchmark.services.main_table import main_table
 from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
-from benchmark.suites.omnitom.tables import figure_of
 from benchmark.suites.registry import group_named, keys_of, ordered_keys
+from benchmark.suites.showing.entries import Entry
+from benchmark.suites.showing.judges import judge_test_table, tests_of
+from benchmark.suites.showing.missing import left_out, missing_of
 from benchmark.suites.story_scores import READINGS
 
 Document = dict[str, Any]
@@ -391,11 +393,11 @@ def board_rows(entries: Sequence[Entry], stage: str) -> list[dict[str, Any]]:
     be, None where nothing is missing."""
     found = []
     for one in entries:
-        missing = tables.missing_of(one, stage)
+        missing = missing_of(one, stage)
         ranking = (one.get("ranking") or {}).get("repaired") or {}
         row = {"model": one["model"], "group": one["group"]["repaired"], "ranks": ranking.get("ranks")}
         row |= {name: score_of(one, name, stage) for name in READINGS}
-        row["left_out"] = tables.left_out(missing)
+        row["left_out"] = left_out(missing)
         found.append(row | {"bounds": [missing["low"], missing["high"]] if missing["low"] != missing["high"] else None})
     return found
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column, Table
-from benchmark.services.leaderboards import Entry
-from benchmark.services.result_tables import ranked_within, unlike_missing
-from benchmark.suites.omnitom.tables import estimate, estimated
+from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.registry import group_named, nouns_of_group
+from benchmark.suites.showing.entries import Entry
+from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.showing.ranking import ranked_within
 
 NOTE = "Brackets: 95 % intervals over stories; n: how many count. Bounds, in CSV and JSON, take missing answers at their worst and at their best."
 REPEATED = "Spread: the standard deviation of the score between repetitions; lowest and highest are those of single repetitions."

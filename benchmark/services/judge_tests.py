@@ -21,6 +21,7 @@ from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT
 from benchmark.suites.omnitom.records import record_of
 from benchmark.suites.omnitom.steps import JUDGE, judge_request
 from benchmark.suites.omnitom.suite import SUITE
+from benchmark.suites.showing.judges import NOT_TESTED, Summary
 from core.bulk import insert_rows, update_rows
 from judge.domain.contrast import Pair, Row, contrast_calls
 from judge.domain.self_test import rates, told
@@ -34,11 +35,6 @@ PURPOSE = "judge-test"
 SELF_TEST = "self-test"
 """What estimates and items call it, where a stage stands else."""
 MOST_CALLS, SEED = 12, 1
-NOT_TESTED = "not tested"
-
-Summary = dict[str, Any]
-"""{state, dataset, calls, answered, kinds, told, judge}: `state` is "not tested", "in progress", "incomplete" or "tested", `kinds` what
-`judge.domain.self_test.rates` has, none where it was not tested."""
 
 
 def standing_test(run: Run) -> JudgeTest | None:

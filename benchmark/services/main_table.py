@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmark.domain.tables import Table
-from benchmark.services.judge_test_tables import notes_of
-from benchmark.services.leaderboards import Entry, label
-from benchmark.services.result_tables import identity, measured, ranked_by, ranked_within, unlike_missing, with_settings
 from benchmark.suites.omnitom.tables import main_results
+from benchmark.suites.showing.entries import Entry, identity, measured
+from benchmark.suites.showing.judges import notes_of
+from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.showing.names import label
+from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 
 
 def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
@@ -106,5 +108,5 @@ def _asked_alike(one: Entry, other: Entry) -> bool:
 def _main_where(key: str, reading: str) -> dict[str, str]:
     if key.startswith("f1"):
         category = {"category": key.removeprefix("f1 ")} if key.startswith("f1 ") else {}
-        return {"stage": "judge"} | category | measured("f1", reading)
-    return {"stage": "label"} | measured(key, reading)
+        return {"stage": "judge"} | category | measured("stage1", "f1", reading)
+    return {"stage": "label"} | measured("stage2", key, reading)

@@ -11,12 +11,12 @@ from benchmark.models import Form, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.conditions import settings_told
 from benchmark.services.in_context import examples_told
-from benchmark.services.judge_test_tables import notes_of
-from benchmark.services.leaderboards import Entry
 from benchmark.services.runs import READ_AGAIN
 from benchmark.services.watching import SchemaBreaker, schema_breakers
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported
+from benchmark.suites.showing.entries import Entry
+from benchmark.suites.showing.judges import notes_of
 from core.statistics import caution
 from workers.models import Call
 from workers.providers.registry import without_prompts

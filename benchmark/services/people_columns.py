@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column
-from benchmark.services.leaderboards import Entry
-from benchmark.suites.omnitom.tables import interval_of
+from benchmark.domain.tables.estimates import interval_of
 from benchmark.suites.registry import group_named
+from benchmark.suites.showing.entries import Entry
 from benchmark.suites.story_scores import READINGS
 
 PEOPLE_NOTE = (

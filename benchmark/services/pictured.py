@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmark.domain.tables.estimates import figure_of
 from benchmark.services.analysis_tables import volume_of
-from benchmark.services.leaderboards import Entry
-from benchmark.services.result_tables import complete, missing_told, unjudged_told
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.suites.omnitom.tables import HEADERS, figure_of
+from benchmark.suites.omnitom.tables import HEADERS
 from benchmark.suites.registry import group_named
+from benchmark.suites.showing.entries import Entry
+from benchmark.suites.showing.missing import complete, missing_told, unjudged_told
 
 Arguments = dict[str, Any]
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.asked import Entered, ItemView, Measured, Outcome, Parsed, Question, Resources, Sample, Step
 from benchmark.suites.prompt_sets import PromptSets
 from benchmark.suites.reported import Reported, Sections
@@ -73,7 +74,8 @@ class MetricGroup:
     `<share>_category_mean`) among them where `category_mean` names that share. `score` is the share that models are ranked and compared by,
     `score_title` its name in words. `prompt` is the step whose prompt the model reads, `rests_on` all steps whose answers count, `scored` the
     one whose items carry the figures. `facets` are names of `Sample.content` by which the
-    score is told too, with their headings. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
+    score is told too, with their headings. `measured_in` has, of shares that count some cells of an answer, the filters of the items page
+    that show these. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
     """
 
     key: str
@@ -90,6 +92,7 @@ class MetricGroup:
     category_mean: str = ""
     notes: tuple[str, ...] = ()
     facets: Mapping[str, str] = field(default_factory=dict)
+    measured_in: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,8 @@ class Suite:
 
     How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are; `methods(reported)`
     are (heading, text) of a methods section, `dependent` is what of one cluster is not independent. `judge_sees(settings)` is what the judge is
-    given: (of its settings in brief, all of it). `baselines` answer its questions without a model.
+    given: (of its settings in brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have them.
+    `baselines` answer its questions without a model.
     """
 
     name: str
@@ -145,6 +149,7 @@ class Suite:
     methods: Callable[[Reported], Sections] | None = None
     dependent: str = ""
     judge_sees: Callable[[Mapping[str, Any]], tuple[str, str]] | None = None
+    categories: ShortNames = field(default_factory=dict)
     baselines: tuple[Baseline, ...] = ()
 
     @property

@@ -21,10 +21,10 @@ from benchmark.services.boards import ranking_with
 from benchmark.services.comparisons import Comparison, NotComparable, difference_table, items_behind, pair_of, unread
 from benchmark.services.comparisons import compare as compared
 from benchmark.services.conditions import FIELDS
-from benchmark.services.result_tables import measured
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_comparison
 from benchmark.suites.registry import group_named
+from benchmark.suites.showing.entries import measured
 from benchmark.views.pictures import dot_chart
 from benchmark.views.sections import Address, files_of
 from benchmark.views.shown import Href, frozen_items_url, items_url, no_link, shown
@@ -130,7 +130,7 @@ def _opening(slug: str, chosen: dict[str, Any]) -> Href:
         if entry is None or not entry["entrant"]:
             return ""
         where = {"category": row["category"], "split": chosen["comparison"]["split"]}
-        where |= measured(row["key"], chosen["reading"])
+        where |= measured(chosen["stage"], row["key"], chosen["reading"])
         return items_url(slug, entry["run"], **{"model": entry["entrant"], "stage": stage} | where)
 
     return href
@@ -147,7 +147,7 @@ def frozen_opening(slug: str, report: str, document: Mapping[str, Any]) -> Href:
         entrant = sides.get(column.key, "")
         if row.get(column.key) is None or not entrant.isdecimal():
             return ""
-        where = {"category": row["category"], **measured(row["key"], comparison["reading"])}
+        where = {"category": row["category"], **measured(comparison["stage"], row["key"], comparison["reading"])}
         return frozen_items_url(slug, report, **{"model": entrant, "stage": stage} | where)
 
     return href

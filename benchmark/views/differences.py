@@ -56,7 +56,7 @@ def _pairs(
     """Filters, one page of the table and the files of the whole."""
     entries = chosen["board"]["stages"][stage][0]
     rows, method = _open_pairs(chosen, stage, reading)
-    categories = categories_among(rows)
+    categories = categories_among(rows, stage)
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
     over = over if over in (EVERY, *categories) else ""
     kept = [row for row in rows if over in (EVERY, row["category"]) and _fits(row, text)]

@@ -18,10 +18,11 @@ from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.differences import pairs_of
 from benchmark.services.documents import document_of, figures_of, tables_of
 from benchmark.services.reports import forget_report
-from benchmark.services.result_tables import leads, stage_table
+from benchmark.services.result_tables import stage_table
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.reasons import NO_JUDGEMENT, OPEN, REFUSED, lost_outside
+from benchmark.suites.showing.missing import leads
 from tests.benchmark.results_world import STORIES, ResultsWorld, results_world
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]

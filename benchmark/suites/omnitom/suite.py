@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmark.suites.contract import MetricGroup, Option, Suite
+from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.measure import measure, scores
 from benchmark.suites.omnitom.methods import judge_sees, methods
@@ -41,6 +42,7 @@ LABELLING = MetricGroup(
     prompt=LABEL,
     rests_on=(LABEL,),
     scored=LABEL,
+    measured_in={f"acc_{COLUMNS[one]}": {"dimension": one} for one in DIMENSIONS},
 )
 
 
@@ -65,6 +67,7 @@ SUITE = Suite(
     methods=methods,
     dependent="the propositions of one story",
     judge_sees=judge_sees,
+    categories=CATEGORIES,
     score=score_answers,
     options=(
         Option("story_ids", "", "omnitom: the stories to score, such as 1,4-7 (default: those with answers)"),

@@ -6,24 +6,21 @@ A report is what `score_official` or `score_repaired` has for a stage: `overall`
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from benchmark.domain.tables.categories import in_order, short_names_told
+from benchmark.domain.tables.estimates import (
+    estimate,
+    estimated,
+    interval_of,
+    share_column,
+    with_what_is_known,
+    worst_of,
+)
 from benchmark.domain.tables.table import Column, Row, Table
+from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.metrics import STAGE2_SHARES
-from core.statistics import FEWEST, few
-
-ABBREVIATIONS: Mapping[str, str] = {
-    "Ambiguous Story Task": "AST",
-    "False Belief Task": "FBT",
-    "Faux-pas Recognition Test": "FPT",
-    "Hinting Task Test": "HT",
-    "Persuasion Story Task": "PST",
-    "Scalar Implicature Test": "SIT",
-    "Strange Story Task": "SST",
-}
-"""Story categories as the paper's tables head them."""
 
 HEADERS: Mapping[str, str] = dict(
     zip(DIMENSIONS, ("Order", "Status", "Access", "Repr", "CType", "Source", "Context"), strict=True)
@@ -38,27 +35,8 @@ _MEANS = (
 )
 
 
-def _share(key: str, header: str, **more: Any) -> Column:
-    return Column(key=key, header=header, **{"unit": "%", "kind": "share", "best": "high", **more})
-
-
 def _reported(key: str, header: str, group: str) -> Column:
-    return _share(key, header, group=group, interval=f"{key}_interval", unit="", worst=f"{key}_worst")
-
-
-def _with_what_is_known(columns: Iterable[Column], rows: Sequence[Row]) -> list[Column]:
-    """Columns lose an interval and a worst case that no row has."""
-
-    def known(key: str) -> str:
-        return key if any(row.get(name) is not None for row in rows for name in (key, f"{key}_reason")) else ""
-
-    return [replace(column, interval=known(column.interval), worst=known(column.worst)) for column in columns]
-
-
-def in_order(categories: Iterable[str]) -> list[str]:
-    """The story categories named, the paper's seven in their order, then what else there is."""
-    order = list(ABBREVIATIONS)
-    return sorted(set(categories), key=lambda one: (order.index(one) if one in order else len(order), one))
+    return share_column(key, header, group=group, interval=f"{key}_interval", unit="", worst=f"{key}_worst")
 
 
 def _number(value: Any) -> Any:
@@ -73,11 +51,11 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str) -> Table:
     one `reading`, which the title names. Intervals are those of the reports, where they have any.
     """
     reports = [run["stage1"] for run in runs if run.get("stage1")]
-    categories = in_order(row["story_category"] for report in reports for row in report["by_category"])
+    categories = in_order((row["story_category"] for report in reports for row in report["by_category"]), CATEGORIES)
     first, second = "Stage 1: extraction F1 (%)", "Stage 2: labelling accuracy (%)"
     columns = [
         _MODEL,
-        *(_reported(f"f1 {name}", ABBREVIATIONS.get(name, name), first) for name in categories),
+        *(_reported(f"f1 {name}", CATEGORIES.get(name, name), first) for name in categories),
         _reported("f1_category_mean", "Overall", first),
         _reported("f1", "By story", first),
         *(_reported(share, HEADERS[name], second) for name, share in zip(DIMENSIONS, STAGE2_SHARES[1:], strict=True)),
@@ -86,9 +64,9 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str) -> Table:
     rows = [_result(run, categories) for run in runs]
     return Table(
         title=f"Main results, {reading} reading (%)",
-        columns=_with_what_is_known(columns, rows),
+        columns=with_what_is_known(columns, rows),
         rows=rows,
-        notes=(*_MEANS, *_reasons(runs), *_abbreviated(categories)),
+        notes=(*_MEANS, *_reasons(runs), *short_names_told(categories, CATEGORIES)),
         section="section" if any(run.get("section") for run in runs) else "",
     )
 
@@ -111,28 +89,8 @@ def _figure(key: str, figures: Mapping[str, Any], name: str = "") -> dict[str, A
     return {
         key: _number(figures.get(name)),
         **interval_of(f"{key}_interval", figures, name),
-        f"{key}_worst": ((figures.get("bounds") or {}).get(name) or (None,))[0],
+        f"{key}_worst": worst_of(figures, name),
     }
-
-
-def figure_of(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """{value, interval[, reason, bounds]} of the figure `name` of a report's row; `bounds` where anything is missing."""
-    held = interval_of("interval", figures, name)
-    why, bounds = held.get("interval_reason"), (figures.get("bounds") or {}).get(name)
-    found = {"value": figures.get(name), "interval": held["interval"]} | ({"reason": why} if why else {})
-    return found | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
-
-
-def interval_of(key: str, figures: Mapping[str, Any], name: str) -> Row:
-    """What a row holds under `key`: the interval of the figure `name` of a report's row, or why there is none."""
-    ends = (figures.get("interval") or {}).get(name)
-    return {key: ends} if ends else {key: None, f"{key}_reason": _no_interval(figures, name)}
-
-
-def _no_interval(figures: Mapping[str, Any], name: str) -> str | None:
-    """Reports that were frozen before figures kept their reasons have one for the whole row, or none."""
-    reasons, stories = figures.get("reasons") or {}, int(figures.get("stories") or 0)
-    return reasons.get(name) or figures.get("reason") or (few("stories") if 0 < stories < FEWEST else None)
 
 
 def _reasons(runs: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -144,31 +102,6 @@ def _reasons(runs: Iterable[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _abbreviated(categories: Iterable[str]) -> list[str]:
-    said = [f"{ABBREVIATIONS[name]} {name}" for name in categories if name in ABBREVIATIONS]
-    return ["; ".join(said) + "."] if said else []
-
-
-def estimated(key: str, header: str, **more: Any) -> Column:
-    """A share with its interval and n, in a row that holds `estimate(key, …)`."""
-    return _share(
-        key, header, **{"unit": "", "interval": f"{key} interval", "n": f"{key} n", "bounds": f"{key} bounds"} | more
-    )
-
-
-def estimate(key: str, found: Mapping[str, Any] | float | None) -> dict[str, Any]:
-    """What a row holds of {"value", "interval", "n"[, "bounds"]}, or of a bare number."""
-    held = found if isinstance(found, Mapping) else {"value": found}
-    return {
-        key: held["value"],
-        f"{key} interval": held.get("interval"),
-        **({} if held.get("interval") else {f"{key} interval_reason": held.get("reason")}),
-        f"{key} n": held.get("n"),
-        f"{key} worst": held.get("worst"),
-        f"{key} bounds": held.get("bounds"),
-    }
-
-
 def by_dimension_and_category(
     accuracies: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any] | float | None]]], *, reading: str
 ) -> Table:
@@ -176,7 +109,9 @@ def by_dimension_and_category(
 
     An accuracy is a number, or {"value", "interval", "n", "worst"} with n stories.
     """
-    categories = in_order(name for model in accuracies.values() for held in model.values() for name in held)
+    categories = in_order(
+        (name for model in accuracies.values() for held in model.values() for name in held), CATEGORIES
+    )
     rows = [
         {"dimension": SCHEMA[dimension].name, "_dimension": dimension, "model": model}
         | {
@@ -187,12 +122,12 @@ def by_dimension_and_category(
         for dimension in DIMENSIONS
         for model, held in accuracies.items()
     ]
-    cells = [estimated(f"in {name}", ABBREVIATIONS.get(name, name), worst=f"in {name} worst") for name in categories]
+    cells = [estimated(f"in {name}", CATEGORIES.get(name, name), worst=f"in {name} worst") for name in categories]
     return Table(
         title=f"Labelling accuracy by dimension and story category, {reading} reading (%)",
-        columns=[_MODEL, *_with_what_is_known(cells, rows)],
+        columns=[_MODEL, *with_what_is_known(cells, rows)],
         rows=rows,
-        notes=(*_abbreviated(categories), *_counted(rows)),
+        notes=(*short_names_told(categories, CATEGORIES), *_counted(rows)),
         section="dimension",
         mark_within="dimension",
     )

@@ -15,6 +15,7 @@ from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_
 from benchmark.suites.tombench.samples import BOTH, item_of, load, shown_in
 from benchmark.suites.tombench.shuffling import TRIES
 from benchmark.suites.tombench.steps import ANSWER, CHOOSE, STEPS, expected, parse, request
+from benchmark.suites.tombench.tasks import TASKS
 from workers.providers.baseline.provider import Baseline
 from workers.providers.contract import Body
 
@@ -116,6 +117,7 @@ SUITE = Suite(
     item=_item,
     item_template="tombench/item.html",
     methods=_methods,
+    categories=TASKS,
     baselines=(
         Baseline(name="random", task=CHOOSE, answer=_random, sample=_TASK, settings=_seeded),
         Baseline(name="first-option", task=CHOOSE, answer=_first, sample=_TASK),

@@ -21,9 +21,9 @@ from benchmark.domain.figures.sheet import WIDTHS
 from benchmark.domain.figures.theme import SMALL, THEMES, families
 from benchmark.domain.figures.values import limits, percent
 from benchmark.suites.omnitom import plots
+from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.plots.placing import Placer
-from benchmark.suites.omnitom.tables import ABBREVIATIONS
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
@@ -87,7 +87,7 @@ def made(n: int) -> dict:
         "pairs": (figures.pair_matrix, (models, {"cells": apart, "score": "Stage 1 F1", "reading": "repaired"})),
         "category": (
             plots.f1_by_category,
-            ([{"model": model, "values": spread(ABBREVIATIONS)} for model in models], {"reading": "official"}),
+            ([{"model": model, "values": spread(CATEGORIES)} for model in models], {"reading": "official"}),
         ),
         "orders": (
             plots.by_kind,

@@ -12,9 +12,9 @@ import pytest
 from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
 from benchmark.domain.tables.latex import escaped
 from benchmark.domain.tables.table import MARKED
+from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import SCHEMA
 from benchmark.suites.omnitom.tables import (
-    ABBREVIATIONS,
     HEADERS,
     by_dimension_and_category,
     main_results,
@@ -156,7 +156,7 @@ def fraction(percent: float | None) -> str | None:
 
 
 def paper_run(row: dict) -> dict:
-    full = {short: name for name, short in ABBREVIATIONS.items()}
+    full = {short: name for name, short in CATEGORIES.items()}
     first, second = row["stage1"], row["stage2"]
     keys = dict(
         zip(
@@ -191,8 +191,8 @@ def paper_run(row: dict) -> dict:
 def test_table_3_of_the_paper_is_printed_and_marked_as_it_should_be(paper):
     rows = paper["table_3"]["rows"]
     found = main_results([paper_run(row) for row in rows], reading="official")
-    order = [*ABBREVIATIONS.values(), "Overall"]
-    keys = [*(f"f1 {name}" for name in ABBREVIATIONS), "f1_category_mean"]
+    order = [*CATEGORIES.values(), "Overall"]
+    keys = [*(f"f1 {name}" for name in CATEGORIES), "f1_category_mean"]
     marks = found.marks()
     column = {one.key: one for one in found.columns}
     wrongly_marked = {("Mistral-Small 24B", "PST"), ("Mistral-Small 24B", "SIT")}  # errata of the printed table
@@ -231,7 +231,7 @@ def test_the_repaired_reading_has_its_intervals_where_there_are_some():
 
 
 def test_table_10_of_the_paper_compares_within_a_dimension(paper):
-    full = {short: name for name, short in ABBREVIATIONS.items()}
+    full = {short: name for name, short in CATEGORIES.items()}
     keys = {SCHEMA[name].name.lower(): name for name in HEADERS}
     printed = {name.lower(): models for name, models in paper["table_10"]["dimensions"].items()}
     held: dict = {}

@@ -12,16 +12,17 @@ from benchmark.domain.figures.parts import scores_by_part
 from benchmark.domain.figures.ranked import NO_MODEL, Row, barred_panels
 from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
 from benchmark.domain.figures.values import ended, percent, sentences
+from benchmark.domain.tables.categories import in_order
+from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
-from benchmark.suites.omnitom.tables import ABBREVIATIONS, in_order
 
 
 def f1_by_category(rows: Sequence[Row], *, reading: str, **how: Any) -> bytes:
     """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}, `how` as `scores_by_part` takes it."""
-    order = in_order(name for row in rows for name in row["values"])
+    order = in_order((name for row in rows for name in row["values"]), CATEGORIES)
     ordered = [row | {"values": {name: row["values"].get(name) for name in order}} for row in rows]
-    told = {"score": "Extraction F1", "part": "story category", "short": ABBREVIATIONS, "key": "f1"}
+    told = {"score": "Extraction F1", "part": "story category", "short": CATEGORIES, "key": "f1"}
     return scores_by_part(ordered, reading=reading, **told, **how)
 
 

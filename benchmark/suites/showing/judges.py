@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column, Table
-from benchmark.services.judge_tests import NOT_TESTED, Summary
-from benchmark.services.leaderboards import Entry
+from benchmark.suites.showing.entries import JUDGE_TEST, Entry
 from judge.domain.self_test import METHOD
 
-COLUMN = Column(key="judge_test", header="Judge’s self-test")
+NOT_TESTED = "not tested"
+
+Summary = dict[str, Any]
+"""{state, dataset, calls, answered, kinds, told, judge}: `state` is "not tested", "in progress", "incomplete" or "tested", `kinds` what
+`judge.domain.self_test.rates` has, none where it was not tested."""
+
+COLUMN = Column(key=JUDGE_TEST, header="Judge’s self-test")
 NOTE = "Judge’s self-test: pairs judged rightly of those answered, made by rule from gold; identical and paraphrase are to match, the others not."
 
 

@@ -1,0 +1,20 @@
+"""Categories of samples as tables head them: those that a suite names in its order and by their short names, then what else there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+ShortNames = Mapping[str, str]
+"""The short name of each category, in the order in which tables have them."""
+
+
+def in_order(categories: Iterable[str], short: ShortNames) -> list[str]:
+    """Each category once."""
+    order = list(short)
+    return sorted(set(categories), key=lambda one: (order.index(one) if one in order else len(order), one))
+
+
+def short_names_told(categories: Iterable[str], short: ShortNames) -> list[str]:
+    """The note that says what short names stand for; none where there are none."""
+    said = [f"{short[name]} {name}" for name in categories if name in short]
+    return ["; ".join(said) + "."] if said else []

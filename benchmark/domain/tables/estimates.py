@@ -1,0 +1,72 @@
+"""Figures of a report as cells of a table: the value, its interval or why there is none, on how many it rests, and its bounds.
+
+A report's row is {name: figure, "interval": {name: [low, high]}, "reasons": {name: why there is none}, "bounds": {name: [worst, best]}, "stories": n}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchmark.domain.tables.table import Column, Row
+from core.statistics import FEWEST, few
+
+
+def figure_of(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """{value, interval[, reason, bounds]} of the figure `name` of a report's row; `bounds` where anything is missing."""
+    held = interval_of("interval", figures, name)
+    why, bounds = held.get("interval_reason"), (figures.get("bounds") or {}).get(name)
+    found = {"value": figures.get(name), "interval": held["interval"]} | ({"reason": why} if why else {})
+    return found | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
+
+
+def interval_of(key: str, figures: Mapping[str, Any], name: str) -> Row:
+    """What a table's row holds under `key`: the interval of the figure `name` of a report's row, or why there is none."""
+    ends = (figures.get("interval") or {}).get(name)
+    return {key: ends} if ends else {key: None, f"{key}_reason": _no_interval(figures, name)}
+
+
+def _no_interval(figures: Mapping[str, Any], name: str) -> str | None:
+    """Reports that were frozen before figures kept their reasons have one for the whole row, or none."""
+    reasons, stories = figures.get("reasons") or {}, int(figures.get("stories") or 0)
+    return reasons.get(name) or figures.get("reason") or (few("stories") if 0 < stories < FEWEST else None)
+
+
+def worst_of(figures: Mapping[str, Any], name: str) -> Any:
+    """The figure `name` of a report's row with what is missing at its worst; None where nothing is said of that."""
+    return ((figures.get("bounds") or {}).get(name) or (None,))[0]
+
+
+def share_column(key: str, header: str, **more: Any) -> Column:
+    """A share in per cent, of which the highest is best; `more` are other fields of the column."""
+    return Column(key=key, header=header, **{"unit": "%", "kind": "share", "best": "high", **more})
+
+
+def estimated(key: str, header: str, **more: Any) -> Column:
+    """A share with its interval and n, in a row that holds `estimate(key, …)`."""
+    return share_column(
+        key, header, **{"unit": "", "interval": f"{key} interval", "n": f"{key} n", "bounds": f"{key} bounds"} | more
+    )
+
+
+def estimate(key: str, found: Mapping[str, Any] | float | None) -> dict[str, Any]:
+    """What a row holds of {"value", "interval", "n"[, "bounds"]}, or of a bare number."""
+    held = found if isinstance(found, Mapping) else {"value": found}
+    return {
+        key: held["value"],
+        f"{key} interval": held.get("interval"),
+        **({} if held.get("interval") else {f"{key} interval_reason": held.get("reason")}),
+        f"{key} n": held.get("n"),
+        f"{key} worst": held.get("worst"),
+        f"{key} bounds": held.get("bounds"),
+    }
+
+
+def with_what_is_known(columns: Iterable[Column], rows: Sequence[Row]) -> list[Column]:
+    """Columns lose an interval and a worst case that no row has."""
+
+    def known(key: str) -> str:
+        return key if any(row.get(name) is not None for row in rows for name in (key, f"{key}_reason")) else ""
+
+    return [replace(column, interval=known(column.interval), worst=known(column.worst)) for column in columns]

@@ -1,0 +1,90 @@
+"""The entries that tables and pictures show, and what their rows say of them.
+
+Rows also have, under names with an underscore, what a page links them to: `_entrant` and `_stage` say whose items a row rests on, `_where` which
+of them by the key of a column, as filters of the items page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from benchmark.domain.tables.categories import ShortNames
+from benchmark.suites.registry import group_named, group_suite, suite_named
+from benchmark.suites.story_scores import READINGS
+
+Entry = dict[str, Any]
+"""One model (or person) of one run in one metric group: {key, name, model, kind, role, run, run_title, entrant, settings, own, conditions,
+judge_test, figures, numbers, scores, spec}; `model` is its unique label, `figures` the group's of the report, `scores` the id of its
+`StoryScores`. A ranking adds {readings, ranking, group, no_letters}; one that was frozen may be older than some of these."""
+
+JUDGE_TEST = "judge_test"
+"""The key of a row under which it says what the self-test of its judge came to."""
+
+
+def models_of(entries: Iterable[Entry]) -> list[Entry]:
+    """Without people."""
+    return [one for one in entries if one["kind"] != "person"]
+
+
+def readings_in(entries: Iterable[Entry]) -> list[str]:
+    """Both, or only the repaired one where nobody has an official one: structured output."""
+    held = list(entries)
+    return [name for name in READINGS if name == "repaired" or any(one["readings"][name] for one in held)]
+
+
+def unranked(entry: Entry) -> bool:
+    """Whether the entry is out of the ranking: a person, or a model of which too much was lost."""
+    ranking = (entry.get("ranking") or {}).get("repaired")
+    return entry["kind"] == "person" or bool(ranking and ranking["rank"] is None)
+
+
+def unjudged(entry: Entry) -> int:
+    """Rows of both tables without a judgement."""
+    held = entry["readings"]["repaired"]["overall"].get("unjudged", {})
+    return int(held.get("predicted", 0) + held.get("gold", 0))
+
+
+def by_category(entry: Entry, reading: str) -> dict[str, Mapping[str, Any]]:
+    """The report's row of each category; none without figures of the reading."""
+    return {row["story_category"]: row for row in (entry["readings"][reading] or {}).get("by_category", ())}
+
+
+def analyses_of(entry: Entry, reading: str) -> Mapping[str, Any]:
+    """The analyses of an entry that has them in the reading."""
+    held: Mapping[str, Any] = entry["figures"]["analyses"][reading]
+    return held
+
+
+def identity(entry: Entry, stage: str) -> dict[str, Any]:
+    """What every row of an entry begins with."""
+    return {
+        "model": entry["model"],
+        "_key": entry["key"],
+        "_kind": entry["kind"],
+        "_unranked": unranked(entry),
+        "_run": entry["run"],
+        "_run_title": entry["run_title"],
+        "_entrant": entry["entrant"],
+        "_own": entry["own"],
+        "_others": entry.get("others", 0),
+        "_stage": stage,
+        JUDGE_TEST: (entry.get("judge_test") or {}).get("told"),
+    }
+
+
+def measured(stage: str, name: str, reading: str) -> dict[str, str]:
+    """The items behind the measure `name` of a metric group."""
+    if where := group_named(stage).measured_in.get(name):
+        return dict(where) | {"reading": reading}
+    return {"problem": "used"} if reading == "repaired" else {}
+
+
+def short_names_of(stage: str) -> ShortNames:
+    """The categories that the suite of a metric group names."""
+    return suite_named(group_suite(stage)).categories
+
+
+def by_stage(stages: Mapping[str, Sequence[Entry]]) -> list[Entry]:
+    """The entries of all metric groups, one group after the other."""
+    return [one for held in stages.values() for one in held]

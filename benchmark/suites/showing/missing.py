@@ -1,0 +1,147 @@
+"""What is missing from the figures of models, and what has to be said of it before they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from benchmark.suites.registry import group_named, nouns_of_group
+from benchmark.suites.showing.entries import Entry, models_of, readings_in, unjudged
+from core.statistics import caution
+
+UNMARKED = "Nothing is marked as best: {why}."
+AT_THEIR_WORST = "Order, bold and letters count them at their worst."
+LEFT_OUT = "Rows pooled over stories leave them out."
+
+
+def missing_of(entry: Entry, stage: str) -> dict[str, Any]:
+    """{stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of these judges or providers lost,
+    and the score with all of them at their worst and at their best, None without a story."""
+    if ranking := (entry.get("ranking") or {}).get("repaired"):
+        held = {"stories": ranking["n"], "unusable": ranking["missing"], "lost": ranking["lost"]}
+        return held | {"low": ranking["value"], "high": ranking["best"]}
+    overall = entry["readings"]["repaired"]["overall"]
+    low, high = overall["bounds"][group_named(stage).score] or (None, None)
+    held = {"stories": overall["stories"] + overall["unusable"], "unusable": overall["unusable"], "lost": 0}
+    return held | {"low": low, "high": high}
+
+
+def left_out(missing: Mapping[str, Any]) -> float | None:
+    """The share of the stories that have no score."""
+    return missing["unusable"] / missing["stories"] if missing["stories"] else None
+
+
+def leads(entries: Sequence[Entry], stage: str) -> list[str]:
+    """What has to be known before the ranking is read: missing answers that differ, models without a rank, no letters."""
+    models = models_of(entries)
+    return [*_missing_differ(models, stage), *_lost(models, stage), *_without_letters(models), *_few_stories(models)]
+
+
+def unlike_missing(
+    stages: Mapping[str, Sequence[Entry]], *, titled: bool = True, counted: str = AT_THEIR_WORST
+) -> list[str]:
+    """Of tables without a ranking: at which stages missing answers differ between models, and by how much; `counted` says what becomes of them."""
+    head = {stage: f"{group_named(stage).title}. " if titled else "" for stage in stages}
+    return [
+        f"{head[stage]}{told}"
+        for stage, held in stages.items()
+        for told in _missing_differ(models_of(held), stage, counted)
+    ]
+
+
+def _few_stories(models: Sequence[Entry]) -> list[str]:
+    """What the letters take for granted where there are any."""
+    lettered = [one for one in models if any((one.get("group") or {}).values())]
+    stories = min((held["n"] for one in lettered for held in one["ranking"].values() if held), default=0)
+    why = caution(stories, "stories") if lettered else ""
+    return [f"{why[:1].upper()}{why[1:]}."] if why else []
+
+
+def missing_told(entries: Sequence[Entry], stage: str) -> str:
+    """Between which shares the missing answers of models lie; empty where all left out equally much."""
+    shares = {one["model"]: left_out(missing_of(one, stage)) or 0.0 for one in models_of(entries)}
+    return shares_told(shares, nouns_of_group(stage)[1])
+
+
+def shares_told(shares: Mapping[str, float], nouns: str = "stories") -> str:
+    """What `missing_told` says, from the share of each model's samples, which `nouns` names."""
+    if len(set(shares.values())) < 2:
+        return ""
+    most = max(shares, key=shares.__getitem__)
+    return f"missing answers differ: {100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} % of the {nouns}, most of {most}"
+
+
+def unjudged_told(entries: Sequence[Entry]) -> str:
+    """Between which numbers the rows lie that judges left out; empty where they left out equally many of all models."""
+    return rows_told({one["model"]: unjudged(one) for one in models_of(entries)})
+
+
+def rows_told(counts: Mapping[str, int]) -> str:
+    """What `unjudged_told` says, from the number of each model's rows."""
+    if len(set(counts.values())) < 2:
+        return ""
+    most = max(counts, key=counts.__getitem__)
+    return f"rows not judged differ: {min(counts.values()):,} to {counts[most]:,}, most of {most}"
+
+
+def _missing_differ(models: Sequence[Entry], stage: str, counted: str = AT_THEIR_WORST) -> list[str]:
+    return differ_told((missing_told(models, stage), unjudged_told(models)), counted)
+
+
+def differ_told(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str]:
+    """What differs, as a sentence, and after it what becomes of it; nothing where nothing differs."""
+    told = "; ".join(filter(None, parts))
+    return [f"{told[:1].upper()}{told[1:]}. {counted}"] if told else []
+
+
+def _lost(models: Sequence[Entry], stage: str) -> list[str]:
+    """What is not the models' doing: why some have no rank, then of how many stories others lack something."""
+    found: list[str] = []
+    alike: dict[int, list[str]] = {}
+    for one in models:
+        ranking = (one.get("ranking") or {}).get("repaired") or {}
+        if not ranking.get("lost"):
+            continue
+        if ranking.get("reason"):
+            found.append(f"{one['model']}: {ranking['reason']}.")
+        else:
+            alike.setdefault(ranking["lost"], []).append(one["model"])
+    for lost, names in alike.items():
+        stories = f"{lost:,} {nouns_of_group(stage)[lost != 1]}"
+        found.append(
+            f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that shows no difference "
+            f"against {'it' if len(names) == 1 else 'them'}."
+        )
+    return found
+
+
+def _without_letters(models: Sequence[Entry]) -> list[str]:
+    held: Mapping[str, str] = next((one["no_letters"] for one in models if one.get("no_letters")), {})
+    read = [name for name in readings_in(models) if held.get(name)]
+    whys = {held[name] for name in read}
+    if len(whys) == 1 and len(read) == len(readings_in(models)):
+        return [f"No letters: {whys.pop()}."]
+    return [f"No letters in the {name} reading: {held[name]}." for name in read]
+
+
+def complete(entries: Sequence[Entry], reading: str) -> bool:
+    """Whether the models' figures are of the same stories and of all rows, so that the highest can be marked as best."""
+    return not incomplete(entries, reading)
+
+
+def incomplete(entries: Sequence[Entry], reading: str) -> str:
+    """Why the highest figure cannot be marked as best; official figures count as 0 what is missing."""
+    models = models_of(entries) if reading == "repaired" else []
+    whys = {
+        "the models answered different stories": any(
+            one["readings"]["repaired"]["overall"]["unusable"] for one in models
+        ),
+        "judges left out rows": any(map(unjudged, models)),
+    }
+    return " and ".join(why for why, holds in whys.items() if holds)
+
+
+def unmarked(entries: Sequence[Entry], reading: str) -> list[str]:
+    """The note of a table without marks; none where the best can be marked."""
+    why = incomplete(entries, reading)
+    return [UNMARKED.format(why=why)] if why else []

@@ -1,0 +1,50 @@
+"""What a table says of the ranking that its rows are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from benchmark.domain.tables import Column, Table
+from benchmark.suites.showing.entries import Entry
+
+WITHIN = {"prompts": "asked with", "judge": "judged by"}
+"""Models are ranked among those that were asked and judged alike; how a sentence says so."""
+
+
+def ranked_within(entries: Iterable[Entry]) -> list[str]:
+    """Which prompts and which judge all models of a ranking have in common; frozen reports may be older than that."""
+    told = _within(entries)
+    return (
+        [f"One ranking: {', '.join(told)}. What was asked or judged otherwise has a ranking of its own."]
+        if told
+        else []
+    )
+
+
+def ranked_by(entries: Iterable[Entry]) -> str:
+    """The name of the ranking, as files have it."""
+    return "; ".join(["worst case (missing answers at their worst)", *_within(entries)])
+
+
+def _within(entries: Iterable[Entry]) -> list[str]:
+    held = list(entries)
+    found = {field: {name for one in held if (name := one.get("within", {}).get(field))} for field in WITHIN}
+    return [f"{said} {'; '.join(sorted(found[field]))}" for field, said in WITHIN.items() if found[field]]
+
+
+def in_rank_order(entries: Sequence[Entry], reading: str) -> list[Entry]:
+    """Those that are ranked in the reading, by their rank; reports that were frozen before have none."""
+    ranked = [one for one in entries if ((one.get("ranking") or {}).get(reading) or {}).get("rank")]
+    return sorted(ranked, key=lambda one: one["ranking"][reading]["rank"])
+
+
+def with_settings(table: Table) -> Table:
+    """With a column of the settings that not all rows share, where there are any."""
+    if not any(row.get("_own") for row in table.rows):
+        return table
+    rows, totals = (
+        [dict(row) | {"settings": row.get("_own") or None} for row in held] for held in (table.rows, table.totals)
+    )
+    columns = [*table.columns, Column(key="settings", header="Settings")]
+    return replace(table, columns=columns, rows=rows, totals=totals)

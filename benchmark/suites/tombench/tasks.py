@@ -1,0 +1,15 @@
+"""Tasks as tables order and head them: those with a short name first, then the others by name."""
+
+from __future__ import annotations
+
+from benchmark.domain.tables.categories import ShortNames
+
+TASKS: ShortNames = {
+    "Ambiguous Story Task": "AST",
+    "False Belief Task": "FBT",
+    "Faux-pas Recognition Test": "FPT",
+    "Hinting Task Test": "HT",
+    "Persuasion Story Task": "PST",
+    "Scalar Implicature Test": "SIT",
+    "Strange Story Task": "SST",
+}
