@@ -18,8 +18,8 @@ from benchmark.models import RunItem
 from benchmark.services.conditions import Ranking
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.registry import group_named
-from benchmark.suites.showing.entries import Entry
 from benchmark.suites.showing.ranking import WITHIN
+from benchmark.suites.shown import Entry
 from workers.domain.outcomes import commonest
 from workers.models import ItemState
 

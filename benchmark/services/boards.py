@@ -14,8 +14,8 @@ from benchmark.services.leaderboards import entries_of, newest, standing
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
 from benchmark.suites.registry import group_suite, keys_of, suites
-from benchmark.suites.showing.entries import Entry
 from benchmark.suites.showing.names import label
+from benchmark.suites.shown import Entry
 from workers.models import JobState
 
 

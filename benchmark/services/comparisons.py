@@ -17,10 +17,10 @@ from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entries_of
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group
-from benchmark.suites.showing.entries import Entry
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import differ_told, rows_told, shares_told
 from benchmark.suites.showing.names import label
+from benchmark.suites.shown import Entry
 from benchmark.suites.story_scores import cases_by_story, categories_of, lacking, scores_by_story
 from core.made_by import made_by
 from core.statistics import caution, holm, mean_of, method

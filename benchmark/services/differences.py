@@ -11,9 +11,10 @@ from benchmark.services.comparisons import answered_by_both, answered_columns, c
 from benchmark.services.leaderboards import differences
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, nouns_of_group
-from benchmark.suites.showing.entries import Entry, short_names_of
+from benchmark.suites.showing.entries import short_names_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within
+from benchmark.suites.shown import Entry
 
 NOTES = (
     "First minus second over the same stories, missing answers at their worst as in the ranking. Brackets: 95 % intervals over stories.",

@@ -8,9 +8,9 @@ from typing import Any
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.registry import group_named, nouns_of_group
-from benchmark.suites.showing.entries import Entry
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_within
+from benchmark.suites.shown import Entry
 
 NOTE = "Brackets: 95 % intervals over stories; n: how many count. Bounds, in CSV and JSON, take missing answers at their worst and at their best."
 REPEATED = "Spread: the standard deviation of the score between repetitions; lowest and highest are those of single repetitions."

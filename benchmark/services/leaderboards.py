@@ -21,8 +21,8 @@ from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_tests import summaries_of
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.suites.showing.entries import Entry
 from benchmark.suites.showing.names import label
+from benchmark.suites.shown import Entry
 from benchmark.suites.story_scores import (
     READINGS,
     cases_by_story,

@@ -15,8 +15,8 @@ from benchmark.services.runs import READ_AGAIN
 from benchmark.services.watching import SchemaBreaker, schema_breakers
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported
-from benchmark.suites.showing.entries import Entry
 from benchmark.suites.showing.judges import notes_of
+from benchmark.suites.shown import Entry
 from core.statistics import caution
 from workers.models import Call
 from workers.providers.registry import without_prompts

@@ -8,7 +8,7 @@ from typing import Any
 from benchmark.domain.tables import Column
 from benchmark.domain.tables.estimates import interval_of
 from benchmark.suites.registry import group_named
-from benchmark.suites.showing.entries import Entry
+from benchmark.suites.shown import Entry
 from benchmark.suites.story_scores import READINGS
 
 PEOPLE_NOTE = (

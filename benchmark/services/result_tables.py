@@ -11,18 +11,11 @@ from benchmark.domain.tables.estimates import interval_of, share_column, worst_o
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
-from benchmark.suites.showing.entries import (
-    Entry,
-    by_category,
-    identity,
-    measured,
-    readings_in,
-    short_names_of,
-    unjudged,
-)
+from benchmark.suites.showing.entries import by_category, identity, measured, readings_in, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
+from benchmark.suites.shown import Entry
 from benchmark.suites.story_scores import READINGS
 
 GROUPS = {"official": "Official reading (%)", "repaired": "Repaired reading (%)"}

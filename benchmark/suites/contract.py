@@ -14,6 +14,7 @@ from benchmark.suites.asked import Entered, ItemView, Measured, Outcome, Parsed,
 from benchmark.suites.prompt_sets import PromptSets
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.settings import Option, Setting
+from benchmark.suites.shown import Explorer, ReadingResults, Section, ShownPicture, ShownTable, nothing
 from workers.domain.pricing import Extent
 from workers.providers.baseline.provider import Baseline
 from workers.providers.contract import Request
@@ -116,6 +117,9 @@ class Suite:
     How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are; `methods(reported)`
     are (heading, text) of a methods section, `dependent` is what of one cluster is not independent. `judge_sees(settings)` is what the judge is
     given: (of its settings in brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have them.
+    `tables(results)` and `pictures(results)` are those of one reading beyond what every suite gets, by name, `sections` where they stand on a page, with
+    the tables of every suite that are to stand among them, `explorer` the part in which a reader chooses.
+
     `baselines` answer its questions without a model.
     """
 
@@ -149,6 +153,10 @@ class Suite:
     methods: Callable[[Reported], Sections] | None = None
     dependent: str = ""
     judge_sees: Callable[[Mapping[str, Any]], tuple[str, str]] | None = None
+    tables: Callable[[ReadingResults], Mapping[str, ShownTable]] = nothing
+    pictures: Callable[[ReadingResults], Mapping[str, ShownPicture]] = nothing
+    sections: tuple[Section, ...] = ()
+    explorer: Explorer | None = None
     categories: ShortNames = field(default_factory=dict)
     baselines: tuple[Baseline, ...] = ()
 
@@ -168,6 +176,10 @@ class Suite:
             if one.key == key:
                 return one
         raise KeyError(key)
+
+    def arranges(self, table: str) -> bool:
+        """Whether a section of the suite's own has the table of that name."""
+        return any(table in one.tables for one in self.sections)
 
     def related(self, key: str) -> frozenset[str]:
         """The steps whose answers the question or the answer of this one is read with, itself among them; empty where it stands alone."""

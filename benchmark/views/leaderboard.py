@@ -19,12 +19,12 @@ from benchmark.models import Dataset, Form, Run
 from benchmark.services.absences import Absence
 from benchmark.services.boards import form_to_show, suite_to_show, version_to_show
 from benchmark.services.conditions import FIELDS
-from benchmark.services.documents import board_rows
+from benchmark.services.pictured import board_rows
 from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import OF_RUN
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.suites.showing.entries import Entry
 from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.shown import Entry
 from benchmark.suites.story_scores import READINGS
 from benchmark.views.pictures import dot_chart
 from benchmark.views.shown import evidence, items_url, shown

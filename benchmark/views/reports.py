@@ -16,7 +16,7 @@ from benchmark.suites.registry import ordered_keys
 from benchmark.views.compare import comparison_now, comparison_parts, frozen_opening
 from benchmark.views.leaderboard import board_chart
 from benchmark.views.run_results import pieces
-from benchmark.views.sections import Address, labels_of, sections_of
+from benchmark.views.sections import Address, explorer_of, sections_of
 from benchmark.views.shown import frozen_evidence, no_link
 from core.idempotency.forms import made_once
 
@@ -59,7 +59,7 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
             if document["stages"][stage]
         },
         "sections": sections_of(document, address, request.GET, href),
-        "labels": labels_of(document, address, request.GET, href),
+        "explorer": explorer_of(document, address, request.GET, href),
         "people": any(one["kind"] == "person" for held in document["stages"].values() for one in held),
     }
     if document["kind"] == "comparison":

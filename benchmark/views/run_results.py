@@ -13,7 +13,7 @@ from benchmark.services.documents import Document
 from benchmark.services.downloads import no_official_output
 from benchmark.suites.registry import ordered_keys
 from benchmark.views.leaderboard import board_chart
-from benchmark.views.sections import Address, labels_of, sections_of
+from benchmark.views.sections import Address, explorer_of, sections_of
 from benchmark.views.shown import evidence
 
 
@@ -48,7 +48,7 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
         "document": document,
         "charts": charts,
         "sections": sections_of(document, address, chosen, evidence(slug)),
-        "labels": labels_of(document, address, chosen, evidence(slug)),
+        "explorer": explorer_of(document, address, chosen, evidence(slug)),
         "people": "person" in kinds,
         "incomplete": access.run.job.state != "finished",
         "entrants": list(shown.values()),

@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Table
-from benchmark.services.documents import (
-    MAIN,
-    Document,
-    dimension_of,
-    figures_of,
-    readings_of,
-    slug_of,
-    tables_of,
-)
-from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
-from benchmark.suites.registry import group_named, ordered_keys
+from benchmark.services.documents import Document, results_of, suites_of, tables_of
+from benchmark.services.pictured import figures_of
+from benchmark.suites.contract import Suite
+from benchmark.suites.registry import ordered_keys
+from benchmark.suites.shown import Choice, Explored, Section
 from benchmark.views.shown import Href, no_link, shown
 
 Address = Callable[[str, str, str], str]
 """(kind "table" or "figure", name, suffix) → the address of the file."""
-
-PARTS = (
-    ("F1 by story category", ("f1-by-category",), ("categories-stage1",)),
-    ("Extraction by order", ("orders",), ("orders",)),
-    ("Labelling by order and dimension", ("orders-dimensions",), ("orders-dimensions",)),
-    ("Extraction by actor role", ("roles",), ("roles",)),
-    ("Labelling by actor role and dimension", ("roles-dimensions",), ("roles-dimensions",)),
-    ("Volume against precision and recall", ("volume",), ("volume",)),
-    ("MatchCount distribution", ("match-counts",), ("match-counts",)),
-    ("Accuracy by dimension", ("dimensions",), ()),
-    ("Accuracy by story category", (), ("categories-stage2",)),
-    ("Dimension × story category", (), ("dimensions",)),
-    ("Unusable outputs", (), ("unusable",)),
-    ("Self-test of judges", (), ("judge-tests",)),
-    ("The paper's table 3", (), ("main-official", "main-repaired")),
-)
-"""Title, figures and tables of each; of a name that has one reading, that of the chosen one."""
 
 
 def sections_of(
@@ -53,11 +30,11 @@ def sections_of(
     readings = readings_in(document)
     reading = chosen_reading(chosen, readings)
     parts = []
-    for title, pictures, names in [*parts_of(document), *PARTS, *repetitions_of(document)]:
-        shown_figures = [one for name in pictures if (one := _named(name, reading, figures))]
-        shown_tables = [one for name in names if (one := _named(name, reading, tables))]
+    for section in sections_in(document):
+        shown_figures = [one for name in section.pictures if (one := _named(name, reading, figures))]
+        shown_tables = [one for name in section.tables if (one := _named(name, reading, tables))]
         held = {
-            "title": title,
+            "title": section.title,
             "figures": [
                 _figure(name, figures[name].title, address) | {"alone": len(shown_figures) == 1}
                 for name in shown_figures
@@ -69,26 +46,28 @@ def sections_of(
     return {"heads": heads, "parts": parts, "reading": reading, "readings": readings}
 
 
-def parts_of(document: Document) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """The parts that groups of any suite have, in the form of `PARTS`."""
+def sections_in(document: Document) -> list[Section]:
+    """The parts of a page: what groups of any suite have, then what their suite arranges itself, single repetitions last."""
     keys = ordered_keys(document["stages"])
-    found: list[tuple[str, tuple[str, ...], tuple[str, ...]]] = [
-        ("Differences between all pairs", tuple(f"pairs-{key}" for key in keys), ())
-    ]
-    for key in keys:
-        group = group_named(key)
-        if key not in MAIN:
-            found.append((f"{group.score_title} by category", (f"categories-{key}",), (f"categories-{key}",)))
-        found += [
-            (f"{group.score_title} by {title.lower()}", (f"facet-{name}-{key}",), (f"facet-{name}-{key}",))
-            for name, title in group.facets.items()
-        ]
-    return found
+    pairs = Section("Differences between all pairs", tuple(f"pairs-{key}" for key in keys))
+    repetitions = Section("Single repetitions", (), tuple(f"repetitions-{key}" for key in keys))
+    held = [pairs]
+    for suite in suites_of(document):
+        held += [*_of_groups(suite), *suite.sections]
+        if not suite.arranges("judge-tests"):
+            held.append(Section("Self-test of judges", (), ("judge-tests",)))
+    return [*held, repetitions]
 
 
-def repetitions_of(document: Document) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """The part of a run that asked everything several times, in the form of `PARTS`."""
-    return [("Single repetitions", (), tuple(f"repetitions-{key}" for key in ordered_keys(document["stages"])))]
+def _of_groups(suite: Suite) -> Iterator[Section]:
+    """By category, unless the suite arranges that itself, and by facet."""
+    for group in suite.groups:
+        name = f"categories-{group.key}"
+        if not suite.arranges(name):
+            yield Section(f"{group.score_title} by category", (name,), (name,))
+        for facet, title in group.facets.items():
+            name = f"facet-{facet}-{group.key}"
+            yield Section(f"{group.score_title} by {title.lower()}", (name,), (name,))
 
 
 def _named(name: str, reading: str, held: Mapping[str, Any]) -> str:
@@ -107,38 +86,52 @@ def chosen_reading(chosen: Mapping[str, str], readings: Sequence[str]) -> str:
     return wanted if wanted in readings else next(iter(readings), "repaired")
 
 
-def labels_of(
+def explorer_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
 ) -> dict[str, Any] | None:
-    """Label distribution and confusion matrix of the model, dimension and reading that `chosen` names; None without labelling and
-    where they are withheld."""
-    if document.get("withheld"):
+    """What the explorer of the document's suite shows of what `chosen` names; None without one, where it has nothing to show, and where that is
+    withheld."""
+    suite = next((one for one in suites_of(document) if one.explorer), None)
+    if document.get("withheld") or suite is None or suite.explorer is None:
         return None
-    held = {name: readings_of(document, name).get("stage2", []) for name in readings_in(document)}
-    readings = [name for name, entries in held.items() if entries]
+    held = {name: suite.explorer.choices(results_of(document, suite, name)) for name in readings_in(document)}
+    readings = [name for name, choices in held.items() if choices]
     if not readings:
         return None
     reading = chosen_reading(chosen, readings)
-    entries = held[reading]
-    wanted = chosen.get("confusion_model", "")
-    at = int(wanted) if wanted.isascii() and wanted.isdecimal() and 0 < int(wanted[:6]) <= len(entries) else 1
-    dimension = dimension_of(chosen.get("dimension", ""))
-    name = slug_of(dimension)
-    tables, figures = tables_of(document), figures_of(document)
-    matrix, labels, counts = f"confusion-{at}-{name}-{reading}", f"labels-{at}-{reading}", f"labels-{name}-{reading}"
+    values = {one.field: _chosen_value(one, chosen) for one in held[reading]}
+    shows = suite.explorer.shows(values)
     return {
-        "models": [{"value": str(n), "label": one["model"]} for n, one in enumerate(entries, 1)],
-        "model": str(at),
-        "dimensions": [{"value": slug_of(one), "label": SCHEMA[one].name} for one in DIMENSIONS],
-        "dimension": name,
+        "key": suite.explorer.key,
+        "title": suite.explorer.title,
+        "choices": [_choice(one, values[one.field]) for one in held[reading]],
         "reading": reading,
         "readings": readings,
-        "distribution": _figure(labels, figures[labels].title, address),
-        "counts": _table(counts, tables[counts](), address, href),
-        "matrix": _matrix(tables[matrix](), href),
-        "matrix_table": files_of("table", matrix, address),
-        "matrix_figure": files_of("figure", matrix, address),
-        "title": figures[matrix].title,
+    } | _explored(document, shows, reading, address, href)
+
+
+def _chosen_value(choice: Choice, chosen: Mapping[str, str]) -> str:
+    values = [value for value, _ in choice.options]
+    wanted = chosen.get(choice.field, "")
+    return wanted if wanted in values else values[0]
+
+
+def _choice(choice: Choice, value: str) -> dict[str, Any]:
+    return {"field": choice.field, "label": choice.label, "options": choice.options, "value": value}
+
+
+def _explored(document: Document, shows: Explored, reading: str, address: Address, href: Href) -> dict[str, Any]:
+    tables, figures = tables_of(document), figures_of(document)
+    matrix, picture, table = (f"{name}-{reading}" for name in (shows.matrix, shows.picture, shows.table))
+    return {
+        "matrix": _matrix(tables[matrix](), href)
+        | {
+            "title": figures[matrix].title,
+            "table_files": files_of("table", matrix, address),
+            "figure_files": files_of("figure", matrix, address),
+        },
+        "picture": _figure(picture, figures[picture].title, address),
+        "table": _table(table, tables[table](), address, href),
     }
 
 

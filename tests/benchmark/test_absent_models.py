@@ -14,7 +14,8 @@ from django.core.management import CommandError, call_command
 from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Form, RunItem
 from benchmark.services.boards import board
-from benchmark.services.documents import board_document, document_of, figures_of, tables_of
+from benchmark.services.documents import board_document, document_of, tables_of
+from benchmark.services.pictured import figures_of
 from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.withheld import whole_document

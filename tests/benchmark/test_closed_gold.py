@@ -40,8 +40,9 @@ from benchmark.forms.items import ItemFilter
 from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem, SharedItem, Stage
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
-from benchmark.services.documents import document_of, figures_of, tables_of
+from benchmark.services.documents import document_of, tables_of
 from benchmark.services.items import SORTS
+from benchmark.services.pictured import figures_of
 from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
 from benchmark.suites.omnitom.labels import DIMENSIONS

@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmark.models import Audience, Form, RunItem
-from benchmark.services.documents import document_of, figures_of, tables_of
+from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import output_files
+from benchmark.services.pictured import figures_of
 from benchmark.services.reports import scores_of
 from benchmark.suites.omnitom.layout import JUDGE_COLUMNS
 from tests.benchmark.evaluation import endpoint, started, worked_off

@@ -16,7 +16,8 @@ from benchmark.models import Form, RunItem
 from benchmark.services.boards import board
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.differences import pairs_of
-from benchmark.services.documents import document_of, figures_of, tables_of
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.pictured import figures_of
 from benchmark.services.reports import forget_report
 from benchmark.services.result_tables import stage_table
 from benchmark.services.results import WITHOUT_CALL

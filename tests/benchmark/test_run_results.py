@@ -130,9 +130,9 @@ def test_categories_open_their_own_items(world, client, address):
 def test_a_model_and_a_dimension_are_chosen(world, client, address):
     client.force_login(world.alice)
     response = client.get(address, {"confusion_model": "2", "dimension": "truth-status"})
-    labels = response.context["labels"]
-    assert labels["title"] == "Truth status: gold labels and those of random, repaired reading"
-    assert [row["gold"] for row in labels["matrix"]["rows"]] == ["True", "False", "Unknown"]
+    explorer = response.context["explorer"]
+    assert explorer["matrix"]["title"] == "Truth status: gold labels and those of random, repaired reading"
+    assert [row["gold"] for row in explorer["matrix"]["rows"]] == ["True", "False", "Unknown"]
     for nonsense in (
         {"confusion_model": "99"},
         {"confusion_model": "-1"},
@@ -146,7 +146,7 @@ def test_a_reading_is_chosen_for_all_analyses(world, client, address):
     client.force_login(world.alice)
     for reading in ("repaired", "official"):
         response = client.get(address, {"reading": reading, "dimension": "context"})
-        assert response.context["labels"]["title"].endswith(f"{reading} reading")
+        assert response.context["explorer"]["matrix"]["title"].endswith(f"{reading} reading")
         figures = [one["name"] for part in response.context["sections"]["parts"] for one in part["figures"]]
         assert figures and all(name.endswith(f"-{reading}") for name in figures)
     assert client.get(address, {"reading": "<b>"}).context["sections"]["reading"] == "repaired"
@@ -198,14 +198,13 @@ def test_cells_open_the_items_that_they_rest_on(world, client, address):
 def test_confusion_cells_and_label_counts_open_their_items(world, client, address):
     client.force_login(world.alice)
     for reading in ("official", "repaired"):
-        labels = client.get(address, {"reading": reading, "confusion_model": "2", "dimension": "truth-status"}).context[
-            "labels"
-        ]
-        cells = [cell for row in labels["matrix"]["rows"] for cell in row["cells"] if cell["count"]]
+        chosen = {"reading": reading, "confusion_model": "2", "dimension": "truth-status"}
+        explorer = client.get(address, chosen).context["explorer"]
+        cells = [cell for row in explorer["matrix"]["rows"] for cell in row["cells"] if cell["count"]]
         assert len(cells) > 3
         for cell in cells:
             assert _meant(client, cell["href"])[1] == cell["count"]
-        for _, text, link in _links(labels["counts"], "True"):
+        for _, text, link in _links(explorer["table"], "True"):
             if link and text != "0":
                 assert _meant(client, link)[1] == int(text)
 

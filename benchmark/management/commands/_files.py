@@ -8,8 +8,8 @@ from typing import Any
 
 from annotation.management.commands._output import file_output
 from benchmark.domain.tables import Table
-from benchmark.services.documents import Picture
 from benchmark.services.downloads import WRITERS, table_file
+from benchmark.services.pictured import Picture
 
 PICTURES = ("svg", "pdf", "png")
 

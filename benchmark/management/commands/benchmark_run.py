@@ -24,13 +24,14 @@ from benchmark.management.commands._runs import (
 from benchmark.management.commands._scores import say_run
 from benchmark.models import Entrant, Run
 from benchmark.services.asking import reads_prompts
-from benchmark.services.documents import document_of, figures_of, tables_of
+from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, zipped
 from benchmark.services.estimates import estimate_of_test, parts_of, parts_of_extension
 from benchmark.services.evaluating import read_again
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_tests import start_test
 from benchmark.services.launching import judging_plan
+from benchmark.services.pictured import figures_of
 from benchmark.services.plans import check
 from benchmark.services.runs import again_of, extend_run, extension_of, run_again, start_run
 from workers.domain.pricing import about

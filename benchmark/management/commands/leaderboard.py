@@ -13,7 +13,8 @@ from benchmark.models import Dataset, Form
 from benchmark.services.boards import board, form_to_show, version_to_show
 from benchmark.services.conditions import FIELDS
 from benchmark.services.differences import pair_table, pairs_of
-from benchmark.services.documents import board_document, figures_of, score_of, tables_of
+from benchmark.services.documents import board_document, tables_of
+from benchmark.services.pictured import figures_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.suites.registry import group_named
 from benchmark.suites.showing.missing import leads, left_out, missing_of

@@ -10,6 +10,9 @@ from benchmark.suites.omnitom.methods import judge_sees, methods
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES
 from benchmark.suites.omnitom.prompting.offered import PROMPTING
 from benchmark.suites.omnitom.scoring import score_answers
+from benchmark.suites.omnitom.shown.pictures import pictures
+from benchmark.suites.omnitom.shown.sections import EXPLORER, SECTIONS
+from benchmark.suites.omnitom.shown.tables import tables
 from benchmark.suites.omnitom.sizes import SIZES
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request, unfit
 from benchmark.suites.omnitom.tables import HEADERS
@@ -67,6 +70,10 @@ SUITE = Suite(
     methods=methods,
     dependent="the propositions of one story",
     judge_sees=judge_sees,
+    tables=tables,
+    pictures=pictures,
+    sections=SECTIONS,
+    explorer=EXPLORER,
     categories=CATEGORIES,
     score=score_answers,
     options=(

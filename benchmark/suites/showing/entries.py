@@ -6,17 +6,13 @@ of them by the key of a column, as filters of the items page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.registry import group_named, group_suite, suite_named
+from benchmark.suites.shown import Entry
 from benchmark.suites.story_scores import READINGS
-
-Entry = dict[str, Any]
-"""One model (or person) of one run in one metric group: {key, name, model, kind, role, run, run_title, entrant, settings, own, conditions,
-judge_test, figures, numbers, scores, spec}; `model` is its unique label, `figures` the group's of the report, `scores` the id of its
-`StoryScores`. A ranking adds {readings, ranking, group, no_letters}; one that was frozen may be older than some of these."""
 
 JUDGE_TEST = "judge_test"
 """The key of a row under which it says what the self-test of its judge came to."""
@@ -83,8 +79,3 @@ def measured(stage: str, name: str, reading: str) -> dict[str, str]:
 def short_names_of(stage: str) -> ShortNames:
     """The categories that the suite of a metric group names."""
     return suite_named(group_suite(stage)).categories
-
-
-def by_stage(stages: Mapping[str, Sequence[Entry]]) -> list[Entry]:
-    """The entries of all metric groups, one group after the other."""
-    return [one for held in stages.values() for one in held]

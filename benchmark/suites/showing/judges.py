@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column, Table
-from benchmark.suites.showing.entries import JUDGE_TEST, Entry
+from benchmark.suites.showing.entries import JUDGE_TEST
+from benchmark.suites.shown import Entry
 from judge.domain.self_test import METHOD
 
 NOT_TESTED = "not tested"

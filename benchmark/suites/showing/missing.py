@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.registry import group_named, nouns_of_group
-from benchmark.suites.showing.entries import Entry, models_of, readings_in, unjudged
+from benchmark.suites.showing.entries import models_of, readings_in, unjudged
+from benchmark.suites.shown import Entry
 from core.statistics import caution
 
 UNMARKED = "Nothing is marked as best: {why}."

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.suites.showing.entries import Entry
+from benchmark.suites.shown import Entry
 
 
 def label(entries: Sequence[Entry]) -> dict[str, str]:

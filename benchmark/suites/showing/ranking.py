@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from benchmark.domain.tables import Column, Table
-from benchmark.suites.showing.entries import Entry
+from benchmark.suites.shown import Entry
 
 WITHIN = {"prompts": "asked with", "judge": "judged by"}
 """Models are ranked among those that were asked and judged alike; how a sentence says so."""

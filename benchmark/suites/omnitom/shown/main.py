@@ -8,14 +8,15 @@ from typing import Any
 
 from benchmark.domain.tables import Table
 from benchmark.suites.omnitom.tables import main_results
-from benchmark.suites.showing.entries import Entry, identity, measured
+from benchmark.suites.showing.entries import identity, measured
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.names import label
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
+from benchmark.suites.shown import Entries, Entry
 
 
-def main_table(stages: Mapping[str, Sequence[Entry]], reading: str) -> Table:
+def main_table(stages: Entries, reading: str) -> Table:
     """The paper's table 3: a row for each model under its settings, with what it came to at either stage."""
     rows = [_Joined(*pair) for pair in _joined(stages)]
     heads = [one.head for one in rows]
@@ -68,8 +69,8 @@ class _Joined:
     @property
     def head(self) -> Entry:
         """A copy of the entry that names the row, with the settings of both."""
-        first, second = self.first or self.second, self.second or self.first
-        return dict(first) | {"settings": second["settings"] | first["settings"]}
+        held = [one for one in (self.first, self.second) if one]
+        return dict(held[0]) | {"settings": held[-1]["settings"] | held[0]["settings"]}
 
     def where(self, key: str, reading: str) -> dict[str, Any]:
         """The items behind a column, which may be another run's than the row's."""
@@ -78,7 +79,7 @@ class _Joined:
         return held | ({"_run": entry["run"], "_entrant": entry["entrant"]} if entry else {})
 
 
-def _joined(stages: Mapping[str, Sequence[Entry]]) -> Iterator[tuple[Entry | None, Entry | None]]:
+def _joined(stages: Entries) -> Iterator[tuple[Entry | None, Entry | None]]:
     """Those of one run together, then those that were asked alike in two runs."""
     rest = list(stages["stage2"])
     for one in stages["stage1"]:

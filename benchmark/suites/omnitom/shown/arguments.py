@@ -1,0 +1,135 @@
+"""What the plots of a reading take, from the entries of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.domain.tables.estimates import figure_of
+from benchmark.suites.omnitom.analyses import BUCKETS
+from benchmark.suites.omnitom.kinds import KINDS
+from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.shown.outputs import volume_of
+from benchmark.suites.omnitom.tables import HEADERS
+from benchmark.suites.showing.entries import analyses_of
+from benchmark.suites.showing.missing import complete, missing_told, unjudged_told
+from benchmark.suites.shown import Entry
+
+Arguments = dict[str, Any]
+
+
+def without_bounds(entries: Sequence[Entry], stage: str, reading: str) -> str:
+    """What a picture of the rows that were read leaves out, where models left out unlike much; official figures count it as 0."""
+    told = missing_told(entries, stage) if reading == "repaired" else ""
+    return f"{told}; left out here, without bounds, as nobody knows what these answers hold" if told else ""
+
+
+LINES_TAKE_THEM = "marks leave them out, lines take them as unmatched and as matched"
+
+
+def _without_rows(entries: Sequence[Entry], stage: str, reading: str, becomes: str) -> str:
+    """What `without_bounds` says, and what becomes of rows that judges left out where they are unlike many."""
+    told = unjudged_told(entries) if reading == "repaired" and stage == "stage1" else ""
+    return "; ".join(filter(None, (without_bounds(entries, stage, reading), told and f"{told}; {becomes}")))
+
+
+def by_category(entries: Sequence[Entry], reading: str) -> Arguments:
+    rows = [
+        {
+            "model": one["model"],
+            "values": {row["story_category"]: figure_of(row, "f1") for row in one["readings"][reading]["by_category"]},
+        }
+        for one in entries
+    ]
+    return {"positional": [rows], "reading": reading}
+
+
+def dimensions(entries: Sequence[Entry], reading: str) -> Arguments:
+    rows = []
+    for one in entries:
+        overall = one["readings"][reading]["overall"]
+        values = {name: overall[f"acc_{COLUMNS[name]}"] for name in DIMENSIONS}
+        rows.append({"model": one["model"], "values": values, "overall": overall["overall_accuracy"]})
+    return {
+        "positional": [rows],
+        "reading": reading,
+        "bold_best": complete(entries, reading),
+        "note": without_bounds(entries, "stage2", reading),
+    }
+
+
+def extraction_by_kind(entries: Sequence[Entry], by: str, reading: str) -> Arguments:
+    return _by_kind(entries, by, reading, {"F1": "f1", "Precision": "precision", "Recall": "recall"}, "Extraction")
+
+
+def labelling_by_kind(entries: Sequence[Entry], by: str, reading: str) -> Arguments:
+    heads = {"Overall": "overall", **{HEADERS[name]: name for name in DIMENSIONS}}
+    return _by_kind(entries, by, reading, heads, "Labelling accuracy")
+
+
+def _by_kind(entries: Sequence[Entry], by: str, reading: str, panels: dict[str, str], of: str) -> Arguments:
+    held = {
+        title: [
+            {
+                "model": one["model"],
+                "values": {kind: analyses_of(one, reading)["kinds"][kind][name] for kind in KINDS[by]},
+            }
+            for one in entries
+        ]
+        for title, name in panels.items()
+    }
+    stage = "stage1" if of == "Extraction" else "stage2"
+    return {
+        "positional": [held],
+        "by": by,
+        "of": of,
+        "reading": reading,
+        "note": _without_rows(entries, stage, reading, LINES_TAKE_THEM),
+    }
+
+
+def volume(entries: Sequence[Entry], reading: str) -> Arguments:
+    rows = [{"model": one["model"]} | volume_of(one, reading) for one in entries]
+    return {"positional": [rows], "reading": reading}
+
+
+def match_counts(entries: Sequence[Entry], reading: str) -> Arguments:
+    rows = {}
+    for one in entries:
+        held = analyses_of(one, reading)["match_counts"]["rows"]
+        rows[one["model"]] = {name: held[name] for name in BUCKETS}
+    return {
+        "positional": [rows],
+        "reading": reading,
+        "note": _without_rows(entries, "stage1", reading, "left out here"),
+    }
+
+
+def labels(entry: Entry, reading: str) -> Arguments:
+    held = analyses_of(entry, reading)["labels"]
+    tables = {}
+    for name in DIMENSIONS:
+        one = held[name]
+        columns = zip(
+            one["labels"], one["gold"], one["gold_ends"], one["predicted"], one["ends"], _reasons(one), strict=True
+        )
+        tables[name] = {
+            label: {"gold": gold, "gold_interval": gold_ends, "predicted": predicted, "interval": ends, "reason": why}
+            for label, gold, gold_ends, predicted, ends, why in columns
+        }
+    return {"positional": [tables], "model": entry["model"], "reading": reading}
+
+
+def _reasons(held: Mapping[str, Any]) -> list[str]:
+    """Why a predicted or a gold share has no interval; reports that were frozen before do not say it."""
+    none = [""] * len(held["labels"])
+    sides = held.get("reasons") or none, held.get("gold_reasons") or none
+    return [why or other for why, other in zip(*sides, strict=True)]
+
+
+def confusion(entry: Entry, dimension: str, reading: str) -> Arguments:
+    held = analyses_of(entry, reading)["confusion"][dimension]
+    table = {
+        gold: dict(zip(held["said"], rows, strict=True)) for gold, rows in zip(held["gold"], held["rows"], strict=True)
+    }
+    return {"positional": [table], "dimension": dimension, "model": entry["model"], "reading": reading}

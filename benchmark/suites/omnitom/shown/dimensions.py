@@ -1,0 +1,41 @@
+"""Labelling accuracy by dimension and story category."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchmark.domain.tables import Table
+from benchmark.domain.tables.estimates import figure_of, worst_of
+from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.tables import by_dimension_and_category
+from benchmark.suites.showing.entries import by_category, identity
+from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.shown import Entry
+
+
+def dimension_table(entries: Sequence[Entry], reading: str) -> Table:
+    """The paper's table 10."""
+    held = {one["model"]: _accuracies(one, reading) for one in entries}
+    table = by_dimension_and_category(held, reading=reading)
+    by_model = {one["model"]: one for one in entries}
+    rows = [
+        dict(row) | identity(by_model[row["model"]], "stage2") | {"_where": _where(row, reading)} for row in table.rows
+    ]
+    return replace(table, rows=rows, lead=unlike_missing({"stage2": entries}))
+
+
+def _accuracies(entry: Entry, reading: str) -> dict[str, dict[str, dict[str, Any]]]:
+    """{dimension: {category: {value, interval, n}}}; official figures are texts, their number of stories too."""
+    found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in DIMENSIONS}
+    for category, row in by_category(entry, reading).items():
+        for name in DIMENSIONS:
+            share = f"acc_{COLUMNS[name]}"
+            found[name][category] = figure_of(row, share) | {"n": int(row["stories"]), "worst": worst_of(row, share)}
+    return found
+
+
+def _where(row: Mapping[str, Any], reading: str) -> dict[str, dict[str, str]]:
+    cells = {"dimension": row["_dimension"], "reading": reading}
+    return {key: cells | {"category": key.removeprefix("in ")} for key in row if key.startswith("in ")}

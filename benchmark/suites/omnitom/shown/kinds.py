@@ -1,0 +1,69 @@
+"""Extraction and labelling by order and by actor role."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.estimates import estimate, estimated
+from benchmark.suites.omnitom.kinds import KINDS
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.shown.pooled import POOLED, of_bounds, pooled_lead
+from benchmark.suites.omnitom.tables import HEADERS
+from benchmark.suites.showing.entries import analyses_of, identity
+from benchmark.suites.showing.missing import complete, unmarked
+from benchmark.suites.shown import Entry
+
+KIND_NAMES = {**{one: f"Order {one}" for one in KINDS["order"]}, "world": "World", "actors": "Actors"}
+KIND_HEADS = {"order": "order", "role": "actor role"}
+KIND_NOTES = {
+    "order": "Precision is over predicted rows by the order that the model gave them, recall over gold rows by theirs, F1 is of the two.",
+    "role": "World holds what the narrator states as fact; actors are all characters and groups. Precision is over predicted rows, recall over "
+    "gold rows, F1 is of the two.",
+}
+CELLS_NOTE = "By the {head} of the gold row; overall is over the cells of all dimensions."
+
+
+def kind_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
+    """Precision, recall and F1 of extraction by order (paper, figure 5 a) or actor role; `by` is a key of KINDS."""
+    measures = {"f1": "F1", "precision": "Precision", "recall": "Recall"}
+    columns, best = [Column(key="model", header="Model")], "high" if complete(entries, reading) else ""
+    for kind in KINDS[by]:
+        columns += [
+            estimated(f"{kind} {name}", head, group=KIND_NAMES[kind], digits=1, best=best)
+            for name, head in measures.items()
+        ]
+    rows = []
+    for one in entries:
+        row = identity(one, "stage1") | {"_where": {}}
+        for kind in KINDS[by]:
+            held = analyses_of(one, reading)["kinds"][kind]
+            for name in measures:
+                row |= estimate(f"{kind} {name}", held[name])
+                row["_where"][f"{kind} {name}"] = {by: kind, "reading": reading}
+        rows.append(row)
+    title = f"Extraction by {KIND_HEADS[by]}, {reading} reading (%)"
+    notes = [POOLED, KIND_NOTES[by], *of_bounds(rows), *unmarked(entries, reading)]
+    return Table(title=title, columns=columns, rows=rows, lead=pooled_lead("stage1", entries), notes=notes)
+
+
+def kind_dimension_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
+    """Accuracy of labelling by dimension and order (paper, figure 5 b) or actor role."""
+    heads = {"overall": "Overall", **{one: HEADERS[one] for one in DIMENSIONS}}
+    best = "high" if complete(entries, reading) else ""
+    columns = [Column(key="model", header="Model")]
+    columns += [estimated(name, head, digits=1, best=best) for name, head in heads.items()]
+    rows = []
+    for kind in KINDS[by]:
+        for one in entries:
+            row = identity(one, "stage2") | {"kind": KIND_NAMES[kind], "_where": {}}
+            for name, found in analyses_of(one, reading)["kinds"][kind].items():
+                row |= estimate(name, found)
+                cells = {} if name == "overall" else {"dimension": name}
+                row["_where"][name] = {by: kind, "reading": reading} | cells
+            rows.append(row)
+    title = f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {reading} reading (%)"
+    notes = [POOLED.replace("n: rows", "n: cells"), CELLS_NOTE.format(head=KIND_HEADS[by])]
+    notes += unmarked(entries, reading)
+    lead = pooled_lead("stage2", entries)
+    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes, section="kind", mark_within="kind")

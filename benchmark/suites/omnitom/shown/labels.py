@@ -1,0 +1,85 @@
+"""How often each label was said, and for which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.estimates import estimate, estimated
+from benchmark.suites.omnitom.cells import ILLEGAL
+from benchmark.suites.omnitom.cells import MISSING as NO_LABEL
+from benchmark.suites.omnitom.labels import SCHEMA
+from benchmark.suites.omnitom.shown.pooled import pooled_lead
+from benchmark.suites.showing.entries import analyses_of, identity
+from benchmark.suites.shown import Entry
+
+DISTRIBUTION_NOTE = "Brackets: 95 % intervals over stories of the share of the row's total (%). Gold's are those of all stories, models' of usable ones."
+CONFUSION_NOTE = "Brackets: 95 % intervals over stories of the share of the gold label's rows (%)."
+
+
+def distribution_table(entries: Sequence[Entry], dimension: str, reading: str) -> Table:
+    """How often each label stands in gold and was predicted (paper, figure 4)."""
+    held = {one["key"]: analyses_of(one, reading)["labels"][dimension] for one in entries}
+    labels = next(iter(held.values()))["labels"]
+    columns = [Column(key="model", header="Model")]
+    for one in labels:
+        columns += [
+            Column(key=one, header=one, kind="count"),
+            estimated(f"{one} share", f"{one}, share", unit="%", best="", n="", digits=1),
+        ]
+    columns.append(Column(key="total", header="Rows", kind="count"))
+    rows = []
+    for one in entries:
+        found = held[one["key"]]
+        row = identity(one, "stage2") | _distributed(labels, found["predicted"], found["ends"], found.get("reasons"))
+        where = {label: {"dimension": dimension, "said": label, "reading": reading} for label in labels}
+        rows.append(row | {"_where": where | {f"{label} share": cells for label, cells in where.items()}})
+    most = max(held.values(), key=lambda one: sum(one["gold"]))  # people cover fewer stories than the run
+    gold = {"model": "Gold of all stories"} | _distributed(
+        labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
+    )
+    gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
+    title = f"{SCHEMA[dimension].name}: labels as predicted, {reading} reading"
+    lead = pooled_lead("stage2", entries)
+    return Table(title=title, columns=columns, rows=rows, totals=[gold], lead=lead, notes=[DISTRIBUTION_NOTE])
+
+
+def _distributed(
+    labels: Sequence[str], counts: Sequence[int], ends: Sequence[Any], reasons: Sequence[str] | None
+) -> dict[str, Any]:
+    """Reports that were frozen before have no `reasons` for the ends that are None."""
+    total = sum(counts)
+    row: dict[str, Any] = {"total": total}
+    for label, count, interval, why in zip(labels, counts, ends, reasons or [""] * len(labels), strict=True):
+        share = {"value": count / total if total else None, "interval": interval, "reason": why}
+        row |= {label: count} | estimate(f"{label} share", share)
+    return row
+
+
+def confusion_table(entry: Entry, dimension: str, reading: str) -> Table:
+    """Gold labels in rows, predicted labels in columns."""
+    held = analyses_of(entry, reading)["confusion"][dimension]
+    columns = [Column(key="gold", header="Gold")]
+    for one in held["said"]:
+        columns += [
+            Column(key=one, header=one, kind="count"),
+            estimated(f"{one} share", f"{one}, share", unit="%", best="", n="", digits=1),
+        ]
+    columns.append(Column(key="total", header="Rows", kind="count"))
+    rows = []
+    reasons = held.get("reasons") or [None] * len(held["gold"])
+    for gold, counts, ends, why in zip(held["gold"], held["rows"], held["ends"], reasons, strict=True):
+        cells = {one: {"dimension": dimension, "gold": gold, "said": one, "reading": reading} for one in held["said"]}
+        where = cells | {f"{one} share": found for one, found in cells.items()}
+        where["total"] = {"dimension": dimension, "gold": gold, "reading": reading}
+        rows.append(
+            identity(entry, "stage2") | {"gold": gold, "_where": where} | _distributed(held["said"], counts, ends, why)
+        )
+    title = f"{SCHEMA[dimension].name}: gold labels and those of {entry['model']}, {reading} reading"
+    return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])
+
+
+def slug_of(dimension: str) -> str:
+    """As names and addresses have it."""
+    return dimension.replace("_", "-")

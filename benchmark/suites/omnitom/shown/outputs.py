@@ -1,0 +1,120 @@
+"""How much a model says, how often its rows match, and what of its outputs cannot be used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.estimates import estimate, estimated, figure_of
+from benchmark.suites.omnitom.analyses import BUCKETS
+from benchmark.suites.omnitom.shown.pooled import CASES_NOTE, of_bounds, pooled_lead
+from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
+from benchmark.suites.showing.entries import analyses_of, identity
+from benchmark.suites.shown import Entries, Entry
+
+UNUSABLE_NOTES = {
+    "official": "Unusable: answers in which official parsing finds no row, of labelling no row of a gold proposition. Official scoring counts them 0.",
+    "repaired": "Unusable: answers of the model itself that nobody could read. Calls that failed, judgements that cannot be used and rows that "
+    "the judge left out are no answer of the model and are counted apart.",
+}
+
+
+def match_count_table(entries: Sequence[Entry], reading: str) -> Table:
+    """The paper's table 11."""
+    held = {one["model"]: analyses_of(one, reading)["match_counts"] for one in entries}
+    counts = {model: {name: one["rows"][name] for name in (*BUCKETS, "total")} for model, one in held.items()}
+    table = match_count_distribution(
+        counts, reading=reading, shares={model: one["shares"] for model, one in held.items()}
+    )
+    where = {name: {"match_count": name, "reading": reading} for name in BUCKETS}
+    where |= {f"{name} share": found for name, found in where.items()}
+    rows = [
+        dict(row) | identity(one, "stage1") | {"_where": where} for row, one in zip(table.rows, entries, strict=True)
+    ]
+    left = "; ".join(f"{model} {one['unjudged']:,}" for model, one in held.items() if one.get("unjudged"))
+    notes = [*table.notes, "Shares of the model's predicted rows; brackets: 95 % intervals over stories."]
+    notes += [f"Not among them, as the judge left them out: {left}."] if left else []
+    notes += of_bounds(rows)
+    return replace(table, rows=rows, lead=pooled_lead("stage1", entries), notes=notes)
+
+
+def unusable_table(stages: Entries, reading: str) -> Table:
+    """The paper's table 12, with the reasons below."""
+    shares: dict[str, dict[str, Any]] = {}
+    by_model: dict[str, Entry] = {}
+    for stage, entries in stages.items():
+        for one in entries:
+            if one["kind"] != "person" and one["figures"]["analyses"][reading]:
+                by_model.setdefault(one["model"], one)
+                shares.setdefault(one["model"], {"stage1": None, "stage2": None})[stage] = analyses_of(one, reading)[
+                    "outputs"
+                ]
+    table = unusable_outputs(shares, reading=reading)
+    rows = [
+        dict(row) | identity(by_model[row["model"]], "stage1") | {"_where": _outputs_where(reading)}
+        for row in table.rows
+    ]
+    told = [f"{model}: {said}" for model, held in shares.items() if (said := _reasons(held))]
+    return replace(table, rows=rows, notes=[*table.notes, UNUSABLE_NOTES[reading], *told])
+
+
+def _outputs_where(reading: str) -> dict[str, dict[str, str]]:
+    """Official parsing keeps no row of an extraction itself: its counts stand with the judgement."""
+    first = "judge" if reading == "official" else "extract"
+    found: dict[str, dict[str, str]] = {}
+    for key, stage in (("stage1", first), ("stage2", "label")):
+        unusable = {"stage": stage, "problem": "unusable"} | ({"reading": reading} if reading == "official" else {})
+        found |= {key: unusable, f"{key}_unusable": unusable}
+    asked = {"stage1": "extract", "stage2": "label"}
+    found |= {f"{key}_answers": {"stage": stage, "problem": "answered"} for key, stage in asked.items()}
+    found |= {f"{key}_calls": {"stage": stage, "problem": "unanswered"} for key, stage in asked.items()}
+    gaps = {"stage1_judgements": "unjudged", "stage1_rows": "gaps"}
+    return found | {key: {"stage": "judge", "problem": problem} for key, problem in gaps.items()}
+
+
+def _reasons(stages: Mapping[str, Mapping[str, Any] | None]) -> str:
+    """Why outputs cannot be used and what else is missing, with counts, over both stages."""
+    found: Counter[str] = Counter()
+    for held in filter(None, stages.values()):
+        for part in (held["reasons"], *held["without"].values()):
+            found.update(part)
+    return ", ".join(f"{why} {count:,}" for why, count in sorted(found.items()))
+
+
+def volume_table(entries: Sequence[Entry], reading: str) -> Table:
+    """How much a model says against how much of it is right (paper, figure 8)."""
+    number = {"kind": "number", "digits": 1, "unit": "", "best": ""}
+    share = {"unit": "%", "best": "", "n": ""}
+    columns = [
+        Column(key="model", header="Model"),
+        Column(key="predicted", header="Predicted rows", kind="count"),
+        Column(key="gold", header="Gold rows", kind="count"),
+        estimated("predicted_per_story", "Predicted a story", **number, n=""),
+        estimated("gold_per_story", "Gold a story", **number, n=""),
+        *(
+            estimated(name, head, **share)
+            for name, head in (("precision", "Precision"), ("recall", "Recall"), ("f1", "F1"))
+        ),
+        Column(key="stories", header="Stories", kind="count"),
+    ]
+    rows = []
+    for one in entries:
+        held = volume_of(one, reading)
+        row = {name: held[name] for name in ("predicted", "gold", "stories")}
+        for name in ("predicted_per_story", "gold_per_story", "precision", "recall", "f1"):
+            row |= estimate(name, held[name])
+        rows.append(identity(one, "stage1") | row)
+    notes = ["Brackets: 95 % intervals over stories."]
+    notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
+    title, lead = f"Volume against precision and recall, {reading} reading", pooled_lead("stage1", entries)
+    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes)
+
+
+def volume_of(entry: Entry, reading: str) -> dict[str, Any]:
+    """Rows, stories, and {value, interval} of rows a story, precision, recall and F1."""
+    overall = entry["readings"][reading]["overall"]
+    shares = {name: figure_of(overall, name) for name in ("precision", "recall", "f1")}
+    return dict(analyses_of(entry, reading)["volume"]) | shares

@@ -1,0 +1,74 @@
+"""The pictures by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from types import ModuleType
+
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
+from benchmark.suites.omnitom.shown import arguments
+from benchmark.suites.omnitom.shown.kinds import KIND_HEADS
+from benchmark.suites.omnitom.shown.labels import slug_of
+from benchmark.suites.omnitom.shown.tables import BY_KIND
+from benchmark.suites.shown import ReadingResults, ShownPicture
+
+
+def plots() -> ModuleType:
+    """What draws them."""
+    from benchmark.suites.omnitom import plots  # imports matplotlib
+
+    return plots
+
+
+def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
+    """Of what has figures, and of what has analyses, in the reading."""
+    return dict([*_of_figures(results), *_of_analyses(results), *_of_labels(results)])
+
+
+def _of_figures(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
+    reading = results.reading
+    if extracted := results.read["stage1"]:
+        made = partial(arguments.by_category, extracted, reading)
+        yield (
+            "f1-by-category",
+            ShownPicture("F1 by story category", lambda: plots().f1_by_category, made, ("stage1",)),
+        )
+    if labelled := results.read["stage2"]:
+        made = partial(arguments.dimensions, labelled, reading)
+        title, groups = "Accuracy by dimension", ("stage2",)
+        yield (
+            "dimensions",
+            ShownPicture(title, lambda: plots().accuracy_by_dimension, made, groups, whole=True),
+        )
+
+
+def _of_analyses(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
+    reading, first, second = results.reading, results.analysed["stage1"], results.analysed["stage2"]
+    for by, name in BY_KIND.items():
+        head = KIND_HEADS[by]
+        if first:
+            made = partial(arguments.extraction_by_kind, first, by, reading)
+            yield name, ShownPicture(f"Extraction by {head}", lambda: plots().by_kind, made, ("stage1",))
+        if second:
+            made = partial(arguments.labelling_by_kind, second, by, reading)
+            title = f"Labelling accuracy by {head} and dimension"
+            yield f"{name}-dimensions", ShownPicture(title, lambda: plots().by_kind, made, ("stage2",))
+    if first:
+        made = partial(arguments.volume, first, reading)
+        title = "Volume against precision and recall"
+        yield "volume", ShownPicture(title, lambda: plots().volume, made, ("stage1",))
+        made = partial(arguments.match_counts, first, reading)
+        yield "match-counts", ShownPicture("MatchCount distribution", lambda: plots().match_counts, made, ("stage1",))
+
+
+def _of_labels(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
+    reading = results.reading
+    for at, entry in enumerate(results.analysed["stage2"], 1):
+        made = partial(arguments.labels, entry, reading)
+        title = f"Labels in gold and by {entry['model']}"
+        yield f"labels-{at}", ShownPicture(title, lambda: plots().label_distribution, made)
+        for one in DIMENSIONS:
+            made = partial(arguments.confusion, entry, one, reading)
+            title = f"{SCHEMA[one].name}: gold labels and those of {entry['model']}"
+            yield f"confusion-{at}-{slug_of(one)}", ShownPicture(title, lambda: plots().confusion, made)

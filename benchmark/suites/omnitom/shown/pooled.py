@@ -1,0 +1,28 @@
+"""What tables of rows pooled over stories say of what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.suites.showing.missing import LEFT_OUT, unlike_missing
+from benchmark.suites.shown import Entry
+
+POOLED = "Rows are pooled over stories; brackets: 95 % intervals over stories; n: rows."
+BOUNDS_NOTE = (
+    "Rows not judged are in no figure; brackets, and the worst and best case in CSV and JSON, take them as unmatched and as matched, or as of another "
+    "match count and as of this one."
+)
+CASES_NOTE = (
+    "Worst and best case, in CSV and JSON: with missing answers and rows not judged at their worst and at their best."
+)
+
+
+def pooled_lead(stage: str, entries: Sequence[Entry]) -> list[str]:
+    return unlike_missing({stage: entries}, counted=LEFT_OUT)
+
+
+def of_bounds(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What brackets and bounds make of rows that judges left out, where there are any."""
+    bounds = (value for row in rows for key, value in row.items() if key.endswith(" bounds"))
+    return [BOUNDS_NOTE] if any(bounds) else []

@@ -1,0 +1,53 @@
+"""The tables by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.shown.dimensions import dimension_table
+from benchmark.suites.omnitom.shown.kinds import kind_dimension_table, kind_table
+from benchmark.suites.omnitom.shown.labels import confusion_table, distribution_table, slug_of
+from benchmark.suites.omnitom.shown.main import main_table
+from benchmark.suites.omnitom.shown.outputs import match_count_table, unusable_table, volume_table
+from benchmark.suites.shown import ReadingResults, ShownTable
+
+BY_KIND = {"order": "orders", "role": "roles"}
+"""What is shown by each of KINDS is called so."""
+
+
+def tables(results: ReadingResults) -> dict[str, ShownTable]:
+    """Of what has figures, and of what has analyses, in the reading."""
+    return dict(_tables(results))
+
+
+def _tables(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
+    reading, first, second = results.reading, results.analysed["stage1"], results.analysed["stage2"]
+    if any(results.read.values()):
+        main = partial(main_table, results.entries, reading)
+        yield "main", ShownTable(main, ("stage1", "stage2"), keeps_unread=True)
+    if labelled := results.read["stage2"]:
+        yield "dimensions", ShownTable(partial(dimension_table, labelled, reading), ("stage2",))
+    for by, name in BY_KIND.items():
+        if first:
+            yield name, ShownTable(partial(kind_table, first, by, reading), ("stage1",))
+        if second:
+            made = partial(kind_dimension_table, second, by, reading)
+            yield f"{name}-dimensions", ShownTable(made, ("stage2",))
+    if first:
+        yield "match-counts", ShownTable(partial(match_count_table, first, reading), ("stage1",))
+        yield "volume", ShownTable(partial(volume_table, first, reading), ("stage1",))
+    if first or second:
+        yield "unusable", ShownTable(partial(unusable_table, results.analysed, reading))
+    if second:
+        yield from _of_labels(results)
+
+
+def _of_labels(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
+    reading, labelled = results.reading, results.analysed["stage2"]
+    for dimension in DIMENSIONS:
+        slug = slug_of(dimension)
+        yield f"labels-{slug}", ShownTable(partial(distribution_table, labelled, dimension, reading))
+        for at, entry in enumerate(labelled, 1):
+            yield f"confusion-{at}-{slug}", ShownTable(partial(confusion_table, entry, dimension, reading))

@@ -1,0 +1,106 @@
+"""What a suite shows of its results beyond what every suite gets, and where that stands on a page.
+
+Every metric group has its ranking, its score by category and by facet, its single repetitions, the differences between all pairs and the
+self-test of its judge without a word of its suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark.domain.tables import Table
+
+Entry = dict[str, Any]
+"""One model (or person) of one run in one metric group: {key, name, model, kind, role, run, run_title, entrant, settings, own, conditions,
+judge_test, figures, numbers, scores, spec}; `model` is its unique label, `figures` the group's of the report, `scores` the id of its
+`StoryScores`. A ranking adds {readings, ranking, group, no_letters}; one that was frozen may be older than some of these."""
+
+Entries = Mapping[str, Sequence[Entry]]
+"""By key of metric group."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingResults:
+    """What tables and pictures of one reading are made of, for each metric group of the suite: all `entries`, those that are `read`, with figures of the
+    reading, and those that are `analysed`, with analyses of it too, which no leaderboard has."""
+
+    reading: str
+    entries: Entries
+    read: Entries
+    analysed: Entries
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTable:
+    """A table, which `make` makes when it is asked for.
+
+    `groups` are the metric groups whose models have a row each; it names those that have none, with the reason. `keeps_unread` says that models without
+    figures of the reading have a row too. `whole` says that it is over all samples and counts no gold, so that whoever still has work to do on some
+    of them may see it.
+    """
+
+    make: Callable[[], Table]
+    groups: tuple[str, ...] = ()
+    keeps_unread: bool = False
+    whole: bool = False
+
+
+Plot = Callable[..., bytes]
+"""Takes what `ShownPicture.arguments` makes, its `positional` first, then `note`, and `format`, `theme` and `width`, as `benchmark.domain.figures` has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPicture:
+    """A picture. `plot()` is what draws it, and is only then imported, as matplotlib takes a second to load; `groups` and `whole` are as those of a table."""
+
+    title: str
+    plot: Callable[[], Plot]
+    arguments: Callable[[], Mapping[str, Any]]
+    groups: tuple[str, ...] = ()
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a page: pictures, then the tables behind them, by their names without the reading."""
+
+    title: str
+    pictures: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a reader chooses by: `field` names it in an address, `options` are (value, label), the first to begin with."""
+
+    field: str
+    label: str
+    options: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """What an `Explorer` shows of one choice, by names without the reading. `matrix` names both a table and a picture of it: a row for each label
+    under `gold`, a count for each label said, its share of the row under `<label> share`, and `total`. `picture` and `table` stand below it."""
+
+    matrix: str
+    picture: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explorer:
+    """A part of a page in which a reader looks at one of many confusion matrices. `key` is its anchor in an address, `choices(results)` are what is
+    chosen by, none where there is nothing to show, and `shows` is what a choice shows, from the value of each field."""
+
+    key: str
+    title: str
+    choices: Callable[[ReadingResults], Sequence[Choice]]
+    shows: Callable[[Mapping[str, str]], Explored]
+
+
+def nothing(results: ReadingResults) -> dict[str, Any]:
+    """What a suite shows beyond what every suite gets, unless it says so."""
+    return {}
