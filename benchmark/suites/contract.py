@@ -70,7 +70,7 @@ class BadImport(ValueError):
 class MetricGroup:
     """Metrics that rest on the same answers and stand in one table; models are ranked within a group.
 
-    `key` is unique among all suites: addresses, kept reports and files name a group by it. `shares` are the metrics that every story has,
+    `key` is unique among all suites: addresses, kept reports and files name a group by it; commands name it by `called` where it has that. `shares` are the metrics that every story has,
     as fractions from 0 to 1; `headers` name those of a table's row, in order, the mean of the categories' means of a share (under
     `<share>_category_mean`) among them where `category_mean` names that share. `score` is the share that models are ranked and compared by,
     `score_title` its name in words. `prompt` is the step whose prompt the model reads, `rests_on` all steps whose answers count, `scored` the
@@ -93,6 +93,7 @@ class MetricGroup:
     category_mean: str = ""
     notes: tuple[str, ...] = ()
     facets: Mapping[str, str] = field(default_factory=dict)
+    called: str = ""
     measured_in: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 

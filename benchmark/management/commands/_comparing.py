@@ -8,23 +8,22 @@ from benchmark.management.commands._runs import flag
 from benchmark.models import Form, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.selections import selection_named
-from benchmark.suites.registry import keys_of, suites
+from benchmark.suites.registry import suites
 from benchmark.suites.story_scores import READINGS
 
-STAGES = {"extract": "stage1", "label": "stage2"}
-"""What the stages of OmniToM are called here; of other suites a metric group goes by its key."""
 OF_COMPARING = ("model", "other_model", "stage", "reading", "split")
 
 
-def _others() -> list[str]:
-    return [key for name in suites() for key in keys_of(name) if key not in STAGES.values()]
+def groups_by_name() -> dict[str, str]:
+    """The keys of all metric groups by their names in commands."""
+    return {group.called or group.key: group.key for suite in suites().values() for group in suite.groups}
 
 
 def add_choices(parser) -> None:
     parser.add_argument("--model", metavar="NAME", help="of RUN, where it has several")
     parser.add_argument("--other-model", metavar="NAME", help="of the other run, where it has several")
     parser.add_argument(
-        "--stage", choices=[*STAGES, *_others()], help="what is compared; the first that both have if not given"
+        "--stage", choices=groups_by_name(), help="what is compared; the first that both have if not given"
     )
     parser.add_argument("--reading", choices=READINGS, help="repaired if not given")
     parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
@@ -36,7 +35,7 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
         raise ValueError("The two runs are of different projects.")
     keys = [_key(run, options["model"], "model"), _key(other, options["other_model"], "other_model")]
     runs, entries = pair_of(run.project, *keys)
-    stage = STAGES.get(options["stage"], options["stage"]) if options["stage"] else next(iter(entries))
+    stage = groups_by_name().get(options["stage"], options["stage"]) if options["stage"] else next(iter(entries))
     if stage not in entries:
         raise ValueError(f"The two have no scores of {options['stage']} in common.")
     reading = options["reading"] or "repaired"

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from annotation.management.json_command import JsonCommand
-from benchmark.management.commands._comparing import STAGES
+from benchmark.management.commands._comparing import groups_by_name
 from benchmark.management.commands._runs import run_of
 from benchmark.services.variance import split_of
 
@@ -16,9 +16,12 @@ class Command(JsonCommand):
         parser.add_argument("run", nargs="+", metavar="RUN")
         parser.add_argument("--model", required=True, metavar="NAME")
         parser.add_argument(
-            "--stage", default="", metavar="NAME", help="extract, label, or a metric group of another suite"
+            "--stage",
+            default="",
+            metavar="NAME",
+            help=f"one of: {', '.join(groups_by_name())}; the first of the suite if not given",
         )
 
     def work(self, **options) -> dict:
         runs = [run_of(uid) for uid in dict.fromkeys(options["run"])]
-        return split_of(runs, options["model"], STAGES.get(options["stage"], options["stage"]))
+        return split_of(runs, options["model"], groups_by_name().get(options["stage"], options["stage"]))

@@ -19,6 +19,7 @@ from benchmark.suites.omnitom.tables import HEADERS
 
 EXTRACTION = MetricGroup(
     key="stage1",
+    called=EXTRACT,
     title="Stage 1: extraction",
     noun="extraction",
     shares=STAGE1_SHARES,
@@ -36,6 +37,7 @@ EXTRACTION = MetricGroup(
 )
 LABELLING = MetricGroup(
     key="stage2",
+    called=LABEL,
     title="Stage 2: labelling",
     noun="labelling",
     shares=STAGE2_SHARES,
