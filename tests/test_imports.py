@@ -7,10 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import grimp
 import pytest
+
+from benchmark.suites.registry import FOLDERS
 
 ROOT = Path(__file__).resolve().parent.parent
 LINT = Path(sys.executable).parent / "lint-imports"
@@ -73,6 +76,29 @@ def test_what_providers_share_knows_none_of_them():
     assert up == []
 
 
+def test_the_contracts_of_suites_name_all_there_is():
+    """A suite's folder stands on one side, every other module of the app on the other."""
+    graph = grimp.build_graph("benchmark")
+    held = {
+        one["name"]: one
+        for one in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    }
+    known, apart = held["No suite is known outside its folder"], held["Suites are independent of each other"]
+    folders = {f"benchmark.suites.{name}" for name in FOLDERS}
+    assert set(known["forbidden_modules"]) == set(apart["modules"]) == folders
+    assert set(known["source_modules"]) == graph.find_children("benchmark") - {"benchmark.suites"}
+
+
+def test_what_suites_share_knows_none_of_them():
+    graph = grimp.build_graph("benchmark")
+    folders = {f"benchmark.suites.{name}" for name in FOLDERS}
+    of_suites = folders.union(*map(graph.find_descendants, folders))
+    shared = graph.find_descendants("benchmark.suites") - of_suites
+    assert {"benchmark.suites.contract", "benchmark.suites.showing.entries"} < shared
+    known = [f"{one} → {other}" for one in shared for other in graph.find_modules_directly_imported_by(one) & of_suites]
+    assert known == []
+
+
 @pytest.mark.parametrize(
     ("file", "line", "contract"),
     [
@@ -82,6 +108,12 @@ def test_what_providers_share_knows_none_of_them():
         ("annotation/domain/resolution.py", "import django", "Pure rules know no framework"),
         ("workers/providers/openai/backend.py", "import celery", "Pure rules know no framework"),
         ("workers/models/call.py", "import workers.services.ledger", "Layers of workers"),
+        ("benchmark/services/pictured.py", "import benchmark.suites.tombench", "No suite is known outside its folder"),
+        (
+            "benchmark/suites/tombench/tasks.py",
+            "import benchmark.suites.omnitom",
+            "Suites are independent of each other",
+        ),
         ("core/statistics/holm.py", "import workers", "Apps import downwards"),
         ("core/statistics/holm.py", "import django", "Pure rules know no framework"),
     ],
