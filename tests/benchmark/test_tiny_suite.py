@@ -1,4 +1,4 @@
-"""A suite of two files registers itself and goes its whole way, with not one line of the product changed for it."""
+"""A suite of three files registers itself and goes its whole way, with not one line of the product changed for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from annotation.models import Membership
 from benchmark.management.commands._options import options_given
 from benchmark.models import Dataset, Run, RunItem, SharedReport
 from benchmark.services.asking import settings_of
+from benchmark.services.documents import document_of, tables_of
 from benchmark.services.imports import import_benchmark
+from benchmark.services.pictured import figures_of
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
@@ -220,6 +222,49 @@ def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
     assert picture.status_code == 200 and picture.content.startswith(b"<?xml")
     scores = b"".join(admin.get(reverse("benchmark:run_scores", args=[slug, run.uid])).streaming_content).decode()
     assert len(scores.splitlines()) == 1 + RunItem.objects.filter(entrant__run=run).count()
+
+
+def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, cast):
+    slug = cast.project.slug
+    for page in ("run_results", "run_report"):
+        response = admin.get(reverse(f"benchmark:{page}", args=[slug, run.uid]), {"reading": "repaired"})
+        parts = {part["title"]: part for part in response.context["sections"]["parts"]}
+        assert [one["name"] for one in parts["Sums at a glance"]["figures"]] == ["glance-repaired"]
+        table = parts["Sums at a glance"]["tables"][0]
+        assert table["title"] == "Right at a glance, repaired reading"
+        cells = {row["cells"][0]["text"]: row["cells"][1] for row in table["rows"]}
+        assert cells["adder"]["text"] == "100.00" and "stage=sum" in cells["adder"]["href"]
+        assert "glance-repaired.svg" in response.content.decode()
+    file = admin.get(reverse("benchmark:run_table", args=[slug, run.uid, "glance-official", "csv"]))
+    assert file.status_code == 200 and b"adder" in file.content
+    picture = admin.get(reverse("benchmark:run_figure", args=[slug, run.uid, "glance-official", "svg"]))
+    assert picture.content.startswith(b"<?xml") and b"glance" in picture.content
+    admin.post(reverse("benchmark:share_run", args=[slug, run.uid]), {"title": "Ours"})
+    shared = SharedReport.objects.get().uid
+    assert b"Sums at a glance" in admin.get(reverse("benchmark:shared_report", args=[slug, shared])).content
+    for kind, suffix in (("table", "json"), ("figure", "pdf")):
+        address = reverse(f"benchmark:shared_{kind}", args=[slug, shared, "glance-repaired", suffix])
+        assert admin.get(address).status_code == 200
+
+
+def test_who_has_open_work_sees_of_its_own_what_it_calls_whole(run):
+    document = document_of(run)
+    assert {"glance-official", "glance-repaired"} < set(tables_of(document)) & set(figures_of(document))
+    assert set(tables_of(document | {"withheld": 1})) == {"tiny"}
+    open_to_all = {"leaderboard-tiny", "glance-official", "glance-repaired"}
+    assert set(figures_of(document | {"withheld": 1})) == open_to_all
+
+
+def test_its_own_table_and_picture_name_who_is_not_in_them(run):
+    document = document_of(run)
+    late = {"model": "late", "why": "all 24 calls failed"}
+    entry = document["stages"]["tiny"][1]
+    entry["readings"] = entry["readings"] | {"official": None, "reason": "No answer is official."}
+    document |= {"absent": {"tiny": [late]}}
+    lacking = [late, {"model": entry["model"], "why": "No answer is official"}]
+    assert tables_of(document)["glance-official"]().absent == lacking
+    assert figures_of(document)["glance-official"].absent == tuple(lacking)
+    assert tables_of(document)["glance-repaired"]().absent == [late]
 
 
 def test_it_is_run_again_and_by_the_command(run, admin, cast):

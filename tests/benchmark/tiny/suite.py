@@ -1,4 +1,4 @@
-"""A suite of two files: what it takes to be imported, launched, scored, compared and reported."""
+"""A suite: what it takes to be imported, launched, scored, compared and reported, and to show something of its own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from benchmark.domain.estimating import StoryScore
 from benchmark.suites.contract import Entered, MetricGroup, Setting, Suite
 from benchmark.suites.measuring import SampleResult, measured_samples
 from tests.benchmark.tiny.asking import STEPS, expected, load, parse, request
+from tests.benchmark.tiny.shown import SECTIONS, pictures, tables
 from workers.providers.baseline.provider import Baseline
 
 GROUP = MetricGroup(
@@ -45,6 +46,7 @@ SUITE = Suite(
     name="tiny", title="Tiny sums", steps=STEPS, groups=(GROUP,), request=request, parse=parse, measure=_measure,
     summary=_summary, expected=expected, load=load, load_options=(Setting("most", "Largest number", 99),),
     noun=("sum", "sums"), settings=(Setting("politeness", "Tone", "please", choices=(("please", "polite"), ("now", "curt"))),),
+    tables=tables, pictures=pictures, sections=SECTIONS,
     baselines=(
         *(Baseline(name=name, task="tiny-repeat", answer=lambda body: body["task"]["text"], sample={"text": "1 + 1"}) for name in ("adder", "counter")),
         Baseline(name="adder", task="tiny-sum", answer=_right, sample={"text": "please: 1 + 1 = ?"}),

@@ -1,0 +1,45 @@
+"""A table and a picture of its own, and where they stand on a page."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.estimates import estimate, estimated, figure_of
+from benchmark.suites.showing.entries import identity
+from benchmark.suites.shown import Plot, ReadingResults, Section, ShownPicture, ShownTable
+
+SECTIONS = (Section("Sums at a glance", ("glance",), ("glance",)),)
+
+
+def tables(results: ReadingResults) -> dict[str, ShownTable]:
+    return {"glance": ShownTable(partial(_table, results), ("tiny",))} if results.read["tiny"] else {}
+
+
+def _table(results: ReadingResults) -> Table:
+    rows = [
+        identity(one, "tiny") | estimate("right", figure_of(one["readings"][results.reading]["overall"], "right"))
+        for one in results.read["tiny"]
+    ]
+    columns = [Column(key="model", header="Model"), estimated("right", "Right")]
+    return Table(title=f"Right at a glance, {results.reading} reading", columns=columns, rows=rows)
+
+
+def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
+    made = partial(_arguments, results)
+    return {"glance": ShownPicture("Right at a glance", _plot, made, ("tiny",), whole=True)}
+
+
+def _plot() -> Plot:
+    from benchmark.domain.figures import scores_by_part
+
+    return scores_by_part
+
+
+def _arguments(results: ReadingResults) -> dict[str, Any]:
+    rows = [
+        {"model": one["model"], "values": {"all": figure_of(one["readings"][results.reading]["overall"], "right")}}
+        for one in results.read["tiny"]
+    ]
+    return {"positional": [rows], "reading": results.reading, "score": "Right sums", "part": "glance"}
