@@ -235,6 +235,7 @@ def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, c
         cells = {row["cells"][0]["text"]: row["cells"][1] for row in table["rows"]}
         assert cells["adder"]["text"] == "100.00" and "stage=sum" in cells["adder"]["href"]
         assert "glance-repaired.svg" in response.content.decode()
+        assert response.context["explorer"] is None
     file = admin.get(reverse("benchmark:run_table", args=[slug, run.uid, "glance-official", "csv"]))
     assert file.status_code == 200 and b"adder" in file.content
     picture = admin.get(reverse("benchmark:run_figure", args=[slug, run.uid, "glance-official", "svg"]))

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
+from benchmark.domain.tables.categories import in_order, short_names_told
+from benchmark.domain.tables.estimates import figure_of, worst_of
 from benchmark.domain.tables.latex import escaped
 from benchmark.domain.tables.table import MARKED
 from benchmark.suites.omnitom.categories import CATEGORIES
@@ -327,3 +329,21 @@ def test_a_dash_stands_for_an_interval_with_its_reason_in_every_form():
     text = to_latex(held).decode()
     assert r"n & \underline{40.00} {\scriptsize {[}--{]}} \\" in text and escaped(held.dashes[0]) in text
     assert "No interval" not in to_latex(held, intervals=False).decode()
+
+
+def test_categories_that_a_suite_names_stand_first_and_in_its_order():
+    short = {"Second": "S", "First": "F"}
+    held = in_order(["Zebra", "First", "Apple", "Second", "First"], short)
+    assert held == ["Second", "First", "Apple", "Zebra"]
+    assert short_names_told(held, short) == ["S Second; F First."] and short_names_told(["Apple"], short) == []
+
+
+def test_a_figure_of_a_report_has_its_interval_or_says_why_not():
+    row = {"f1": 0.5, "recall": 0.4, "stories": 9, "interval": {"f1": [0.4, 0.6]}, "bounds": {"f1": [0.3, 0.7], "recall": [0.4, 0.4]}}  # fmt: skip
+    assert figure_of(row, "f1") == {"value": 0.5, "interval": [0.4, 0.6], "bounds": [0.3, 0.7]}
+    assert figure_of(row | {"reasons": {"recall": "all alike"}}, "recall") == {
+        "value": 0.4, "interval": None, "reason": "all alike",
+    }  # fmt: skip
+    assert figure_of(row, "recall") == {"value": 0.4, "interval": None}
+    assert "reason" in figure_of(row | {"stories": 1}, "recall")  # too few to resample
+    assert (worst_of(row, "f1"), worst_of(row, "precision")) == (0.3, None)
