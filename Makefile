@@ -66,7 +66,5 @@ lock: $(BIN)/uv
 	@$(BIN)/uv pip compile --quiet --group dev --generate-hashes --no-header --no-annotate pyproject.toml -o requirements-dev.txt
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-header --no-annotate -c requirements-dev.txt pyproject.toml -o requirements.txt
 
-# Of templates, those of the other folders are still to be formatted.
-FORMATTED := $(wildcard templates/*.html) $(addprefix templates/,annotation components core registration workers)
 lint: dev-setup
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djangofmt --check $(FORMATTED) && $(BIN)/mypy
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/djangofmt --check . && $(BIN)/mypy

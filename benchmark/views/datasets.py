@@ -60,7 +60,8 @@ def _row(dataset: Dataset, before: Dataset | None) -> dict:
             width = 100 * count / cells
             parts.append({"method": method, "cells": count, "start": round(start, 2), "width": round(width, 2)})
             start += width
-    return {"dataset": dataset, "before": before, "parts": parts, "cells": cells}
+    told = ", ".join(f"{one['cells']:,} {one['method']}" for one in parts)
+    return {"dataset": dataset, "before": before, "parts": parts, "told": told, "cells": cells}
 
 
 @require_POST

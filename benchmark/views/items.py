@@ -21,13 +21,17 @@ from workers.models import Call
 
 ITEMS_A_PAGE = 50
 MEANT = {False: "Rows meant", True: "Right"}
+PAGES_OF_A_RUN = {"item_page": "benchmark:run_item", "answer_page": "benchmark:run_item_answer"}
+PAGES_OF_A_REPORT = {"item_page": "benchmark:shared_item", "answer_page": "benchmark:shared_answer"}
+"""Where an item and its answer are, of the `whole` that they are looked at in."""
 
 
 @require_GET
 def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     context = _listed(request, access.run, closed_to(access.project, access.run.suite))
-    return render(request, "benchmark/items/items.html", access.context | context)
+    pages = PAGES_OF_A_RUN | {"whole": access.run.uid}
+    return render(request, "benchmark/items/items.html", access.context | context | pages)
 
 
 @require_GET
@@ -43,7 +47,8 @@ def shared_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     if own is None:
         raise Http404("This report was frozen before reports kept their items.")
     context = _listed(request, own.run, closed_to(access, own.run.suite), among, [one.pk for one in entrants])
-    return render(request, "benchmark/items/items.html", access.context | context | {"report": held, "run": own.run})
+    pages = PAGES_OF_A_REPORT | {"whole": held.uid, "report": held, "run": own.run}
+    return render(request, "benchmark/items/items.html", access.context | context | pages)
 
 
 def _listed(
@@ -101,7 +106,8 @@ def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
     place = run_item_of(access, pk)
     closed = closed_to(access.project, access.run.suite)
     context = _told(place, place.call or (place.item.call if place.item else None), closed)
-    return render(request, "benchmark/items/item.html", access.context | context)
+    pages = PAGES_OF_A_RUN | {"whole": access.run.uid}
+    return render(request, "benchmark/items/item.html", access.context | context | pages)
 
 
 @require_GET
@@ -109,11 +115,9 @@ def shared_item(request: HttpRequest, slug: str, report: str, pk: int) -> HttpRe
     """An item as it was when the report was frozen: its answer, and what that was read as then."""
     access, held = report_access(request.user, slug, report)
     place = shared_item_of(access, held, pk)
-    context = _told(place, place.call, closed_to(access, place.entrant.run.suite)) | {
-        "report": held,
-        "run": place.entrant.run,
-    }
-    return render(request, "benchmark/items/item.html", access.context | context)
+    context = _told(place, place.call, closed_to(access, place.entrant.run.suite))
+    pages = PAGES_OF_A_REPORT | {"whole": held.uid, "report": held, "run": place.entrant.run}
+    return render(request, "benchmark/items/item.html", access.context | context | pages)
 
 
 def _told(place: RunItem | SharedItem, call: Call | None, closed: frozenset[int]) -> dict[str, Any]:

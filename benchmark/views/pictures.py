@@ -31,9 +31,11 @@ def dot_chart(title: str, rows: Sequence[Mapping[str, Any]], *, unit: str, zero:
     def x(value: float) -> float:
         return round(LEFT + (float(value) - low) / (high - low) * (WIDTH - LEFT - right), 1)
 
-    marks = [_mark(row, TOP + ROW * (at + 0.5), x) for at, row in enumerate(rows)]
     bottom = TOP + ROW * len(rows)
     seconds = any(row.get("second") for row in rows)
+    marks = [_mark(row, TOP + ROW * (at + 0.5), x) for at, row in enumerate(rows)]
+    for mark in marks:
+        mark["told"] = _told(mark, seconds=seconds, outs=outs, zero=zero)
     return {
         "title": title,
         "unit": unit,
@@ -113,6 +115,21 @@ def _mark(row: Mapping[str, Any], y: float, x) -> dict[str, Any]:
                 "said": _said(figure),
             }
     return found
+
+
+def _told(mark: Mapping[str, Any], *, seconds: bool, outs: bool, zero: bool) -> str:
+    """A row of the picture in words, for who hears it."""
+    first = mark["first"]["said"] if "first" in mark else ""
+    parts = [("repaired " if seconds else "") + first if first else "without a score"]
+    if "second" in mark:
+        parts.append(f"official {mark['second']['said']}")
+    if outs:
+        parts.append(f"left out {mark['out']}")
+    if "band" in mark:
+        parts.append(f"worst to best case {mark['band']['said']}")
+    if mark["aside"]:
+        parts.append(("" if zero else "group ") + mark["aside"])
+    return f"{mark['label']}: {', '.join(parts)}"
 
 
 def _said(figure: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from decimal import Decimal
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -49,6 +50,7 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
         "rows": [
             _listed(one, progress[one.job_id], coming.get(one.pk, 0), reasons.get(one.job_id, "")) for one in rows
         ],
+        "marks": urlencode([("mark", one) for one in dict.fromkeys(one.dataset.version for one in rows)]),
         "frozen": access.project.datasets.exists(),
     }
     return render(request, "benchmark/runs/runs.html", access.context | context)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from django.http import HttpResponse
 from django.utils import timezone
 
 from annotation.models import Proposition
@@ -51,3 +54,9 @@ def work_off(run: Run) -> Run:
     run.job.refresh_from_db()
     see_through(job=run.job)
     return Run.objects.select_related("job", "dataset").get(pk=run.pk)
+
+
+def written(response: HttpResponse) -> str:
+    """A page in one line, with no blank where a tag ends or beside the tags of a definition: however its template is laid out."""
+    line = " ".join(response.content.decode().split())
+    return re.sub(r" (?=>)| ?(</?d[dt]>) ?", lambda found: found[1] or "", line)

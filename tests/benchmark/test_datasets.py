@@ -12,7 +12,7 @@ from annotation.services.adjudication import adjudicate
 from annotation.services.splits import put_in_split
 from benchmark.models import Audience, Dataset, ResultsVisibility
 from benchmark.services.datasets import freeze
-from tests.benchmark.settled import baselines, frozen, settle, started
+from tests.benchmark.settled import baselines, frozen, settle, started, written
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ def alice(cast, client):
 def page(client, address: str) -> str:
     response = client.get(address)
     assert response.status_code == 200, response.content[:300]
-    return response.content.decode()
+    return written(response)
 
 
 def test_the_button_freezes_once_and_says_where_nothing_is_settled(alice, cast, make_story):

@@ -19,7 +19,7 @@ from benchmark.services.reports import report_of
 from benchmark.services.runs import plan_of
 from benchmark.services.watching import standings
 from benchmark.suites.omnitom.readings.extraction import read_extraction
-from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
+from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
 from workers.models import Call, Endpoint, ItemState
 from workers.providers.scripted.backend import FUNCTIONS
 from workers.services.jobs import retry_failed
@@ -214,18 +214,18 @@ def test_the_pages_offer_it_and_show_what_was_asked(cast, gold, client):
     run = run_of(cast, gold)
     base = f"/p/{run.project.slug}/runs/{run.uid}/"
     client.force_login(cast.alice)
-    page = client.get(base).content.decode()
+    page = written(client.get(base))
     assert "Ask for the missing rows" in page and "without a judgement" in page
-    asked = client.get(f"{base}follow-up/").content.decode()
+    asked = written(client.get(f"{base}follow-up/"))
     assert "4 calls" in asked
     assert client.post(f"{base}follow-up/").status_code == 302
     run = work_off(run)
     place = RunItem.objects.filter(entrant__run=run, stage=Stage.FOLLOW_UP).first()
-    shown = client.get(f"{base}items/{place.pk}/").content.decode()
+    shown = written(client.get(f"{base}items/{place.pk}/"))
     assert "Rows that were asked for" in shown and "no judgement yet" in shown
     assert "The judge gave this row no count" not in shown
-    assert "Follow-up" in client.get(base).content.decode()
-    again = client.get(f"{base}follow-up/", follow=True).content.decode()
+    assert "Follow-up" in written(client.get(base))
+    again = written(client.get(f"{base}follow-up/", follow=True))
     assert "had its follow-up already" in again
     client.force_login(cast.bob)
     assert client.get(f"{base}follow-up/").status_code in (403, 404)

@@ -11,7 +11,7 @@ import pytest
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, RunItem
 from benchmark.services import items as service
 from benchmark.services.evidence import SHOWN_CHARACTERS
-from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
+from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
 from tests.cast import Cast, new_cast, new_story
 from tests.copies import copied
 from workers.models import Call, Endpoint
@@ -83,7 +83,7 @@ def answering(cast, gold, text: str, stage: str, **plan):
 def page(client, address: str) -> str:
     response = client.get(address)
     assert response.status_code == 200, response.content[:300]
-    return response.content.decode()
+    return written(response)
 
 
 def at(run, tail="") -> str:

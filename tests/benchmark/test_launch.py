@@ -24,7 +24,7 @@ from benchmark.services.runs import draft_of, run_again, start_run
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.prompting import built_in
 from benchmark.views import launch
-from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
+from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off, written
 from workers.domain.pricing import Money
 from workers.models import Call, Job
 
@@ -65,17 +65,17 @@ def known(plan: Plan) -> dict:
 
 # --- the page ------------------------------------------------------------------------------------------------------------------
 def test_the_page_says_what_is_missing_before_a_run_can_be(alice, cast, make_story):
-    assert "No gold is frozen yet" in alice.get("/p/minds/runs/new/").content.decode()
+    assert "No gold is frozen yet" in written(alice.get("/p/minds/runs/new/"))
     frozen(cast, make_story, 1)
-    assert "No model is registered" in alice.get("/p/minds/runs/new/").content.decode()
+    assert "No model is registered" in written(alice.get("/p/minds/runs/new/"))
     make_endpoint("judge-only", provider="baseline", model="lexical-judge")
-    assert "No model is registered" in alice.get("/p/minds/runs/new/").content.decode()
+    assert "No model is registered" in written(alice.get("/p/minds/runs/new/"))
 
 
 def test_the_form_offers_what_each_endpoint_can_do(alice, gold, models):
     make_endpoint("small", json_schema=False)
     make_endpoint("off", active=False)
-    told = alice.get("/p/minds/runs/new/").content.decode()
+    told = written(alice.get("/p/minds/runs/new/"))
     assert 'value="majority"' in told and 'value="small"' in told and 'value="off"' not in told
     assert 'name="endpoints" value="lexical-judge"' not in told, "a judge alone takes no part"
     assert "free text only" in told and told.count(">baseline<") == 3
@@ -117,7 +117,7 @@ def test_a_refusal_stands_beside_its_field_and_makes_nothing(alice, gold, models
     assert response.status_code == 200
     errors = response.context["form"].errors
     assert list(errors) == [field] and sentence in errors[field][0]
-    assert sentence in response.content.decode()
+    assert sentence in written(response)
     assert not Run.objects.exists() and not Job.objects.exists()
 
 
@@ -182,7 +182,7 @@ def test_baselines_cost_nothing_and_judgements_count(gold, models):
 
 def test_questions_that_cannot_fit_are_counted(alice, gold, models):
     make_endpoint("tiny-context", context_tokens=6100)
-    told = alice.get(ESTIMATE, ASKED | {"endpoints": ["tiny-context"], "stages": ["label"]}).content.decode()
+    told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["tiny-context"], "stages": ["label"]}))
     assert "4 questions of labelling cannot fit into the context of tiny-context." in told
 
 
@@ -192,9 +192,9 @@ def test_the_ledger_is_asked_for_every_stage(alice, cast, gold, models):
     assert {len(held) for held in known(plan).values()} == {0}
     work_off(started(cast, gold, chosen, ["extract", "judge", "label"], judge=models["lexical-judge"]))
     assert {key[1]: len(held) for key, held in known(plan).items()} == {"extract": 4, "judge": 4, "label": 4}
-    told = alice.get(ESTIMATE, ASKED | {"endpoints": ["omniscient", "majority"], "ledger": "1"}).content.decode()
+    told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["omniscient", "majority"], "ledger": "1"}))
     assert "<strong>0 calls</strong>" in told and "12 of 12 answers already" in told
-    told = alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "level": "4", "ledger": "1"}).content.decode()
+    told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "level": "4", "ledger": "1"}))
     assert "4 of 4 answers already" in told, "a baseline reads the data, whatever the prompt's level"
     run = started(cast, gold, chosen, ["extract", "judge", "label"], judge=models["lexical-judge"])
     work_off(run)
@@ -209,10 +209,10 @@ def test_a_model_whose_key_is_elsewhere_is_looked_up_too(gold, monkeypatch):
 
 
 def test_the_fragment_says_what_the_form_lacks(alice, gold, models):
-    assert "Tick at least one model." in alice.get(ESTIMATE, ASKED).content.decode()
-    told = alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "max_tokens": ""}).content.decode()
+    assert "Tick at least one model." in written(alice.get(ESTIMATE, ASKED))
+    told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "max_tokens": ""}))
     assert "Longest answer in tokens: This field is required." in told
-    told = alice.get(ESTIMATE, ASKED | {"endpoints": ["omniscient"], "judge": ""}).content.decode()
+    told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["omniscient"], "judge": ""}))
     assert "Judging needs a judge" in told
     assert alice.get(ESTIMATE).status_code == 200
 
@@ -220,8 +220,8 @@ def test_the_fragment_says_what_the_form_lacks(alice, gold, models):
 def test_a_budget_that_may_not_suffice_is_said(alice, gold, models):
     make_endpoint("paid", price_output=Decimal(10))
     asked = ASKED | {"endpoints": ["paid"], "stages": ["label"], "budget": "0.01"}
-    assert "The budget may not suffice" in alice.get(ESTIMATE, asked).content.decode()
-    assert "The budget may not suffice" not in alice.get(ESTIMATE, asked | {"budget": "10"}).content.decode()
+    assert "The budget may not suffice" in written(alice.get(ESTIMATE, asked))
+    assert "The budget may not suffice" not in written(alice.get(ESTIMATE, asked | {"budget": "10"}))
 
 
 def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, models):
@@ -237,7 +237,7 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
     (before,) = can_show(plan, stories)
     tests = 1 + categories if categories > 1 else 1
     assert (before["sd_is_default"], before["tests"], before["stories"]) == (True, tests, 12)
-    assert "so few stories can show no difference" in alice.get(ESTIMATE, asked).content.decode()  # there are four
+    assert "so few stories can show no difference" in written(alice.get(ESTIMATE, asked))  # there are four
     work_off(started(cast, gold, chosen))
     (after,) = can_show(plan, stories)
     assert not after["sd_is_default"] and after["difference"] < before["difference"]
@@ -245,6 +245,7 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
     page = render_to_string(
         "benchmark/launch/_estimate.html", {"can_show": [before, after], "estimate": found, "total": found.total}
     )
+    page = " ".join(page.split())
     assert "spread assumed at its most cautious" in page and "spread as in earlier runs" in page
     assert f"differences from <strong>{100 * after['difference']:.1f} points</strong>" in page
 
@@ -271,14 +272,14 @@ def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models)
 def test_the_prompt_is_shown_before_anything_is_asked(alice, gold, models, stage, words):
     make_endpoint("reader")
     asked = ASKED | {"endpoints": ["majority"], "shown": stage, "judge": "reader"}
-    told = alice.get("/p/minds/runs/new/preview/", asked).content.decode()
+    told = written(alice.get("/p/minds/runs/new/preview/", asked))
     assert words in told and "tokens." in told and "<h3>System</h3>" in told
-    assert "Tick at least one model" in alice.get("/p/minds/runs/new/preview/", ASKED).content.decode()
+    assert "Tick at least one model" in written(alice.get("/p/minds/runs/new/preview/", ASKED))
 
 
 def test_no_prompt_is_shown_for_a_judge_that_reads_none(alice, gold, models):
     asked = ASKED | {"endpoints": ["omniscient"], "shown": "judge"}
-    told = alice.get("/p/minds/runs/new/preview/", asked).content.decode()
+    told = written(alice.get("/p/minds/runs/new/preview/", asked))
     assert "lexical-judge reads no prompt" in told and "<h3>" not in told
 
 
@@ -292,7 +293,7 @@ def extracted(cast, gold, models):
 def test_another_judge_reads_the_same_extractions(alice, extracted):
     judge = make_endpoint("strict", provider="baseline", model="lexical-judge", options={"threshold": 0.9})
     address = f"/p/minds/runs/{extracted.uid}/judge/"
-    assert "Judge anew" in alice.get(address).content.decode()
+    assert "Judge anew" in written(alice.get(address))
     asked = {"judge": "strict", "judge_level": "4", "shots": "0", "once": "j1"}
     new = alice.post(address, asked)["Location"]
     assert alice.post(address, asked)["Location"] == new, "sent twice"
@@ -305,7 +306,7 @@ def test_another_judge_reads_the_same_extractions(alice, extracted):
 
 def test_nothing_to_judge_is_said_and_refused(alice, cast, gold, models):
     run = started(cast, gold, [models["majority"]])
-    assert "There is nothing to judge" in alice.get(f"/p/minds/runs/{run.uid}/judge/").content.decode()
+    assert "There is nothing to judge" in written(alice.get(f"/p/minds/runs/{run.uid}/judge/"))
     waiting = started(cast, gold, [models["omniscient"]], ["extract"])
     with pytest.raises(RunRefused):
         plan = judging_plan(waiting, judge=models["lexical-judge"], judge_level=4, shots=0, with_story=True)
@@ -315,14 +316,14 @@ def test_nothing_to_judge_is_said_and_refused(alice, cast, gold, models):
 
 def test_a_run_is_extended_by_models_and_stories(alice, cast, extracted):
     address = f"/p/minds/runs/{extracted.uid}/extend/"
-    told = alice.get(address).content.decode()
+    told = written(alice.get(address))
     assert "2 stories of the dataset are not in it yet" in told
     assert 'value="random"' in told and 'value="majority"' not in told
-    assert "Tick a model, or more stories." in alice.post(address, {}).content.decode()
+    assert "Tick a model, or more stories." in written(alice.post(address, {}))
     response = alice.post(address, {"endpoints": ["random"], "more": "on"}, follow=True)
     # random labels 4 stories; majority labels and omniscient extracts 2 more each
-    assert "8 questions were added." in response.content.decode()
-    assert "are all in the run already" in alice.post(address, {"more": "on"}).content.decode()
+    assert "8 questions were added." in written(response)
+    assert "are all in the run already" in written(alice.post(address, {"more": "on"}))
 
 
 def test_again_makes_the_same_without_a_call(alice, cast, extracted):
@@ -341,7 +342,7 @@ def test_again_makes_the_same_without_a_call(alice, cast, extracted):
 def test_a_refusal_to_run_again_is_a_message(alice, cast, extracted, models):
     models["majority"].active = False
     models["majority"].save()
-    told = alice.post(f"/p/minds/runs/{extracted.uid}/again/", follow=True).content.decode()
+    told = written(alice.post(f"/p/minds/runs/{extracted.uid}/again/", follow=True))
     assert "The endpoint majority is switched off." in told
 
 
@@ -350,9 +351,9 @@ def estimated(client, run, what: str, **asked) -> tuple[dict, str]:
     """(calls to make and in all, what the fragment says) when the ledger was looked into."""
     response = client.get(f"/p/minds/runs/{run.uid}/{what}/estimate/", asked | {"ledger": "1"})
     if response.context["problems"]:
-        return {}, response.content.decode()
+        return {}, written(response)
     total = response.context["total"]
-    return {"make": total["to_make"], "of": total["calls"]}, response.content.decode()
+    return {"make": total["to_make"], "of": total["calls"]}, written(response)
 
 
 def test_the_estimate_of_an_extension_counts_what_is_new(alice, cast, gold, models, extracted):
@@ -400,7 +401,7 @@ def test_the_estimate_of_the_same_once_more(alice, cast, extracted, models):
     assert told == {"make": 0, "of": 6} and "6 of 6 answers already" in page
     waiting = started(cast, extracted.dataset, [models["random"]], limit=2)
     assert estimated(alice, waiting, "again")[0] == {"make": 2, "of": 2}
-    page = alice.get(f"/p/minds/runs/{extracted.uid}/again/").content.decode()
+    page = written(alice.get(f"/p/minds/runs/{extracted.uid}/again/"))
     assert (
         f"/p/minds/runs/{extracted.uid}/again/estimate/" in page and "What the ledger holds is not asked again" in page
     )
@@ -411,9 +412,9 @@ def test_the_estimate_of_the_same_once_more(alice, cast, extracted, models):
 
 def test_what_makes_more_of_a_run_looks_before_it_asks(alice, extracted):
     for what in ("extend", "judge"):
-        page = alice.get(f"/p/minds/runs/{extracted.uid}/{what}/").content.decode()
+        page = written(alice.get(f"/p/minds/runs/{extracted.uid}/{what}/"))
         assert f'hx-get="/p/minds/runs/{extracted.uid}/{what}/estimate/"' in page
-    quick = alice.get(f"/p/minds/runs/{extracted.uid}/again/estimate/").content.decode()
+    quick = written(alice.get(f"/p/minds/runs/{extracted.uid}/again/estimate/"))
     assert (
         f'hx-get="/p/minds/runs/{extracted.uid}/again/estimate/?ledger=1"' in quick
         and "looking into the ledger" in quick
@@ -424,14 +425,14 @@ def test_what_makes_more_of_a_run_looks_before_it_asks(alice, extracted):
 def test_answers_are_read_again_from_the_page(alice, extracted, monkeypatch):
     calls = Call.objects.count()
     address = f"/p/minds/runs/{extracted.uid}/read/"
-    assert address in alice.get(f"/p/minds/runs/{extracted.uid}/").content.decode()
-    assert "every answer reads as it did." in alice.post(address, follow=True).content.decode()
+    assert address in written(alice.get(f"/p/minds/runs/{extracted.uid}/"))
+    assert "every answer reads as it did." in written(alice.post(address, follow=True))
     read = steps.read_stage2
     monkeypatch.setattr(steps, "read_stage2", lambda record, answer, **how: read(record, "", **how))
-    assert "2 readings changed." in alice.post(address, follow=True).content.decode()
+    assert "2 readings changed." in written(alice.post(address, follow=True))
     assert Call.objects.count() == calls
     monkeypatch.setattr(launch, "MOST_READ_AT_ONCE", 5)
-    told = alice.post(address, follow=True).content.decode()
+    told = written(alice.post(address, follow=True))
     assert f"manage.py benchmark_run reread {extracted.uid}" in told
 
 
@@ -452,7 +453,7 @@ def test_an_extension_and_a_reading_are_stated_with_their_versions(alice, cast, 
         "models random; 2 stories; with settings changed since the launch: omniscient; Credence 9.9, Python 3."
     )
     assert any(name.startswith("Read again ") for name in facts)
-    assert "Credence 9.9" in alice.get(f"/p/minds/runs/{extracted.uid}/made/").content.decode()
+    assert "Credence 9.9" in written(alice.get(f"/p/minds/runs/{extracted.uid}/made/"))
 
 
 def test_a_report_states_what_was_sent(cast, gold):

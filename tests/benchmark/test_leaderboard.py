@@ -15,6 +15,7 @@ from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import selections_of
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
+from tests.benchmark.settled import written
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -98,9 +99,9 @@ def test_structured_and_free_text_are_never_in_one_table(world, client):
         (Form.TEXT, world.run.uid, structured.uid),
         (Form.STRUCTURED, structured.uid, world.run.uid),
     ):
-        page = client.get(f"{world.base}/results/?form={form}").content.decode()
+        page = written(client.get(f"{world.base}/results/?form={form}"))
         assert f"/runs/{uid}/" in page and f"/runs/{other}/" not in page
-    page = client.get(f"{world.base}/results/?form=structured").content.decode()
+    page = written(client.get(f"{world.base}/results/?form=structured"))
     assert "Structured output has no official reading" in page and "Official reading (%)" not in page
 
 
@@ -113,15 +114,15 @@ def test_runs_on_other_gold_are_named_as_stale(world, client):
     _, new = freeze(by=None, project=world.dataset.project)
     assert new and Dataset.objects.count() == 2
     client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/").content.decode()  # the newest version that has runs
+    page = written(client.get(f"{world.base}/results/"))  # the newest version that has runs
     assert "Version 2" in page and f"{world.base}/runs/gold/?version=1" in page
-    told = client.get(f"{world.base}/runs/gold/?version=1").content.decode()
+    told = written(client.get(f"{world.base}/runs/gold/?version=1"))
     assert "These figures are of version 1; the present gold is version 2." in told and "1 run on" not in told
-    assert "1 run on version 1 is stale" in client.get(f"{world.base}/runs/gold/?version=2").content.decode()
+    assert "1 run on version 1 is stale" in written(client.get(f"{world.base}/runs/gold/?version=2"))
     row.imported_labels = held
     row.save(update_fields=["imported_labels"])
     cache.clear()  # an import would be logged; this test writes past the log
-    told = client.get(f"{world.base}/runs/gold/?version=1").content.decode()
+    told = written(client.get(f"{world.base}/runs/gold/?version=1"))
     assert "These figures" not in told and "stale" not in told  # gold is as it was, though version 2 is newer
 
 
@@ -148,7 +149,7 @@ def test_sorting_and_filtering(world, client):
 
 def test_every_figure_opens_the_items_behind_it(world, client):
     client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/").content.decode()
+    page = written(client.get(f"{world.base}/results/"))
     entrant = world.run.entrants.get(name="majority").pk
     address = f"{world.base}/runs/{world.run.uid}/items/?model={entrant}&amp;stage=label"
     assert address in page

@@ -25,6 +25,7 @@ from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.reasons import NO_JUDGEMENT, OPEN, REFUSED, lost_outside
 from benchmark.suites.showing.missing import leads
 from tests.benchmark.results_world import STORIES, ResultsWorld, results_world
+from tests.benchmark.settled import written
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 KEPT = 2
@@ -99,9 +100,9 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
 def test_what_is_missing_is_said_above_the_pictures_of_differences(world, client):
     client.force_login(world.alice)
     two = f"a={world.entrant('majority')}&b={world.entrant('random')}&stage=stage2&reading=repaired"
-    compared = client.get(f"{world.base}/results/compare/?{two}").content.decode()
-    frozen = client.post(f"{world.base}/results/compare/share/", dict(parse_qsl(two)), follow=True).content.decode()
-    every = client.get(f"{world.base}/results/differences/?stage=stage2&reading=repaired").content.decode()
+    compared = written(client.get(f"{world.base}/results/compare/?{two}"))
+    frozen = written(client.post(f"{world.base}/results/compare/share/", dict(parse_qsl(two)), follow=True))
+    every = written(client.get(f"{world.base}/results/differences/?stage=stage2&reading=repaired"))
     for page, picture in (
         (compared, '<svg class="chart dots"'),
         (frozen, '<svg class="chart dots"'),
@@ -112,7 +113,7 @@ def test_what_is_missing_is_said_above_the_pictures_of_differences(world, client
 
 def test_what_is_missing_is_said_at_the_table_in_the_picture_and_in_every_file(world, client):
     client.force_login(world.alice)
-    page = client.get(f"{world.base}/results/").content.decode()
+    page = written(client.get(f"{world.base}/results/"))
     share = f"{100 * (STORIES - KEPT) / STORIES:.1f}"
     assert "Missing answers differ: 0.0 to 100.0 % of the stories" in page
     assert "chart-band" in page and re.search(r"random: repaired [^\"]*left out 78 %, worst to best case ", page)

@@ -18,6 +18,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.pictured import comparison_picture, figures_of
 from benchmark.services.shared_reports import freeze_run
 from tests.benchmark.results_world import ResultsWorld, results_world
+from tests.benchmark.settled import written
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 FEW = "an interval needs at least 5 stories"
@@ -75,11 +76,11 @@ def test_pages_say_it_beside_the_figure_and_under_the_picture(world, client):
     client.force_login(world.alice)
     frozen = freeze_run(by=world.alice, run=world.few)
     for address in (f"/runs/{world.few.uid}/report/", f"/results/reports/{frozen.uid}/"):
-        page = client.get(f"{world.base}{address}").content.decode()
+        page = written(client.get(f"{world.base}{address}"))
         assert f'<span class="interval" title="{FEW}">[–]' in page and f"No line: {FEW}." in page
     first, second = (f"{world.few.uid}.{world.few.entrants.get(name=name).pk}" for name in ("majority", "random"))
-    page = client.get(f"{world.base}/results/compare/", {"a": first, "b": second, "stage": "stage2"}).content.decode()
-    assert f"points</strong> (no interval: {FEW})" in " ".join(page.split()) and f"No line: {FEW}." in page
+    page = written(client.get(f"{world.base}/results/compare/", {"a": first, "b": second, "stage": "stage2"}))
+    assert f"points</strong> (no interval: {FEW})" in page and f"No line: {FEW}." in page
 
 
 def test_a_comparison_s_files_say_it(world):

@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.models import AuditEvent
 from benchmark.models import Run, StoredPromptSet
 from benchmark.services.prompt_sets import discard_prompt_set
-from tests.benchmark.settled import frozen, make_endpoint, started, work_off
+from tests.benchmark.settled import frozen, make_endpoint, started, work_off, written
 from workers.models import Call
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,13 +34,13 @@ def test_a_set_is_loaded_listed_and_shown(alice, cast):
     held = StoredPromptSet.objects.get()
     assert held.files == FILES and held.created_by == cast.alice
     assert AuditEvent.objects.filter(action="prompts.loaded", target="ours").count() == 1
-    listed = alice.get(ADDRESS).content.decode()
+    listed = written(alice.get(ADDRESS))
     assert "omnitom-1" in listed and ">ours<" in listed and "built in" in listed
-    shown = alice.get(f"{ADDRESS}ours/").content.decode()  # its only stage and level, without being asked for
+    shown = written(alice.get(f"{ADDRESS}ours/"))  # its only stage and level, without being asked for
     assert "Label each row." in shown and "{belief_table}" in shown
-    filled = alice.get(f"{ADDRESS}ours/", {"stage": "label", "level": 3, "filled": "1"}).content.decode()
+    filled = written(alice.get(f"{ADDRESS}ours/", {"stage": "label", "level": 3, "filled": "1"}))
     assert "Label each row." in filled and "{belief_table}" not in filled and "Actor | Belief" in filled
-    assert "has no prompt judge-level4" in alice.get(f"{ADDRESS}ours/", {"stage": "judge", "level": 4}).content.decode()
+    assert "has no prompt judge-level4" in written(alice.get(f"{ADDRESS}ours/", {"stage": "judge", "level": 4}))
 
 
 @pytest.mark.parametrize("stage", ["extract", "judge", "label"])
@@ -97,15 +97,15 @@ def test_a_run_uses_the_set_and_says_so_and_the_set_then_stays(alice, cast, make
     run = work_off(started(cast, frozen(cast, make_story, 1), [make_endpoint("tiny")], prompt_set="ours"))
     assert run.prompt_set == "ours" and set(run.spec["prompts"]) == {"label"}
     assert "Label each row." in Call.objects.get().request["messages"][-1]["content"]
-    shown = alice.get(f"{ADDRESS}ours/").content.decode()
+    shown = written(alice.get(f"{ADDRESS}ours/"))
     assert "used by 1 run" in shown and "Discard" not in shown
-    told = alice.post(f"{ADDRESS}ours/discard/", follow=True).content.decode()
+    told = written(alice.post(f"{ADDRESS}ours/discard/", follow=True))
     assert "it stays as it is" in told and StoredPromptSet.objects.exists()
 
 
 def test_a_set_that_no_run_used_can_go(alice, cast):
     load(alice, "ours", FILES)
-    assert "Discard" in alice.get(f"{ADDRESS}ours/").content.decode()
+    assert "Discard" in written(alice.get(f"{ADDRESS}ours/"))
     alice.post(f"{ADDRESS}ours/discard/")
     assert not StoredPromptSet.objects.exists()
     assert not discard_prompt_set(by=cast.alice, project=cast.project, name="omnitom-1")

@@ -14,7 +14,7 @@ from django.utils import timezone
 from benchmark.models import Audience, ResultsVisibility, Run, RunItem, Stage
 from benchmark.services.datasets import freeze
 from benchmark.services.watching import standings, to_come_of, total_of
-from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
+from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off, written
 from workers.models import Call, Item, ItemState, Job, JobState
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,7 +51,7 @@ def run(cast, gold, models):
 def page(client, address: str) -> str:
     response = client.get(address)
     assert response.status_code == 200, response.content[:300]
-    return response.content.decode()
+    return written(response)
 
 
 def at(run, tail: str = "") -> str:
@@ -194,10 +194,10 @@ def test_a_budget_below_a_cent_is_written_as_it_is_and_what_made_it_names_both(a
     Job.objects.update(state=JobState.PAUSED)
     shown = page(alice, at(run))
     assert "$0.0000 of at most $0.0001" in shown and 'value="0.0001"' in shown and "$0.00<" not in shown
-    assert "<dt>budget</dt><dd>$0.0001</dd>" in page(alice, at(run, "made/"))
+    assert "<dt>budget</dt><dd><span>$0.0001</span></dd>" in page(alice, at(run, "made/"))
     alice.post(at(run, "do/resume/"), {"budget": "5"})
     assert "of at most $5.00" in page(alice, at(run))
-    assert "<dt>budget</dt><dd>$5.00, launched with $0.0001</dd>" in page(alice, at(run, "made/"))
+    assert "<dt>budget</dt><dd><span>$5.00, launched with $0.0001</span></dd>" in page(alice, at(run, "made/"))
 
 
 def test_a_budget_finer_than_is_kept_is_refused(alice, run):

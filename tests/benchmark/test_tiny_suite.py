@@ -27,7 +27,7 @@ from benchmark.services.runs import start_run
 from benchmark.suites import registry
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting
 from benchmark.suites.settings import OF_EVERY_RUN
-from tests.benchmark.settled import make_endpoint, work_off
+from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny.suite import SUITE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -76,7 +76,7 @@ def run(tiny, admin, cast) -> Run:
     }  # fmt: skip
     page = admin.get(reverse("benchmark:launch", args=[cast.project.slug]), {"dataset": dataset.version})
     assert page.status_code == 200 and "Tiny sums" in page.content.decode() and "Tone" in page.content.decode()
-    estimate = admin.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent).content.decode()
+    estimate = written(admin.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent))
     assert "96 calls" in estimate and "12 sums" in estimate
     preview = admin.get(reverse("benchmark:prompt_preview", args=[cast.project.slug]), sent | {"shown": "sum"})
     assert "now: 1 + 2 = ?" in preview.content.decode()
