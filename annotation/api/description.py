@@ -5,11 +5,8 @@ from __future__ import annotations
 from drf_spectacular.utils import OpenApiParameter
 
 from annotation.domain.formats import STREAMED
+from annotation.forms.votes import DIMENSION_HELP, DIMENSION_KEY, UID
 from workers.services.steering import ACTIONS
-
-UID = r"^[a-z0-9]{12}$"
-DIMENSION_KEY = r"^[a-z][a-z0-9_]{0,19}$"
-DIMENSION_HELP = "Key of one of the project's dimensions, which the project's own address lists."
 
 
 def _place(name: str, text: str, schema: dict) -> OpenApiParameter:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from drf_spectacular.extensions import OpenApiSerializerExtension, OpenApiSerializerFieldExtension
+from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
 
-from annotation.api.description import DIMENSION_HELP, DIMENSION_KEY
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.forms.votes import DIMENSION_HELP, DIMENSION_KEY
 from annotation.models import Project, schema_of
-from core.api.fields import Pattern, Text
+from core.api.bodies import ShapeBody
+from core.api.fields import Pattern
 
 
 class DimensionKey(Pattern):
@@ -27,21 +28,6 @@ class DimensionKey(Pattern):
         if key not in schema:
             self.fail("unknown", found=key, expected=", ".join(schema.keys))
         return key
-
-
-class AnyLabel(Text):
-    """A label of some dimension of the schema in the serializer's context."""
-
-    default_error_messages = {"unknown": "{found!r} is not a label of this project; expected one of {expected}."}
-
-    def __init__(self, **kwargs) -> None:
-        super().__init__(max_length=40, help_text="One of the labels of the dimension.", **kwargs)
-
-    def to_internal_value(self, data) -> str:
-        label, known = super().to_internal_value(data), labels_of([self.context["schema"]])
-        if label not in known:
-            self.fail("unknown", found=label, expected=", ".join(known))
-        return label
 
 
 def labels_of(schemas: Iterable[Schema]) -> list[str]:
@@ -79,11 +65,32 @@ class _DescribedDimension(OpenApiSerializerFieldExtension):
         }
 
 
-class _DescribedBody(OpenApiSerializerExtension):
-    """The body of a request whose class describes itself by the schemas."""
+class _DescribedChanges(ShapeBody):
+    """One alternative a dimension, each with its own labels."""
 
-    target_class = "annotation.api.requests.Described"
-    match_subclasses = True
+    target_class = "annotation.forms.votes.ChangesIn"
+    priority = 2
 
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict:
-        return self.target.described(described_schemas(auto_schema))
+        described = self.target.described()
+        change = described.pop("$defs")["ChangeIn"]
+        told = dimensions_of(described_schemas(auto_schema))
+        described["properties"]["changes"]["items"] = {
+            "oneOf": [_change_of(change, key, *one) for key, one in told.items()]
+        }
+        return described
+
+
+def _change_of(change: dict, dimension: str, name: str, labels: Sequence[str]) -> dict:
+    own = {"dimension": {"type": "string", "const": dimension}, "label": {"type": "string", "enum": ["", *labels]}}
+    return change | {"title": name, "properties": change["properties"] | own}
+
+
+class _DescribedDecision(ShapeBody):
+    target_class = "annotation.api.requests.DecisionIn"
+    priority = 2
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict:
+        described = self.target.described()
+        described["properties"]["label"]["enum"] = labels_of(described_schemas(auto_schema))
+        return described

@@ -19,6 +19,7 @@ from annotation.api.requests import DecisionIn, GoldFilter
 from annotation.api.shapes import GoldOut, version_of
 from annotation.models import GoldLabel, Proposition, Role, TableKind, User, adjudication_queue
 from annotation.services import adjudication
+from core.api.bodies import read_body
 from core.api.description import BODY, answers
 from core.api.fields import read_query
 from core.api.refusals import CannotBeDone, Conflict
@@ -87,9 +88,7 @@ class OneCell(GenericAPIView):
         overruling settled votes without a reason.
         """
         row = self._row(request, slug, proposition, dimension)
-        form = DecisionIn(data=request.data, context={"schema": self.access.project.schema})
-        form.is_valid(raise_exception=True)
-        chosen = dict(form.validated_data)
+        chosen = read_body(request, DecisionIn, schema=self.access.project.schema).model_dump(exclude_unset=True)
         seen = chosen.pop("version")
         place = {"proposition": row, "dimension": dimension}
         gold = _held(row, dimension)

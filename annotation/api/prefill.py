@@ -19,6 +19,7 @@ from annotation.api.requests import ActionIn
 from annotation.api.shapes import RoundOut
 from annotation.models import Prefill, Role
 from annotation.services.prefill_standing import standings_of
+from core.api.bodies import read_body
 from core.api.description import BODY, answers
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
@@ -62,7 +63,7 @@ class RoundAction(GenericAPIView):
         operation_id="prefills_steer",
         tags=["pre-filling"],
         parameters=[SLUG, ROUND, ACTION],
-        request=ActionIn,
+        request={"application/json": ActionIn},
         examples=[OpenApiExample("Going on with more money", value={"budget": "25.00"}, request_only=True)],
         responses=answers(RoundOut, 403, *BODY, why=_WHY),
     )
@@ -75,9 +76,7 @@ class RoundAction(GenericAPIView):
         held = _round(request, slug, round)
         if action not in ACTIONS:
             raise Http404(f"There is no action {action}; expected {', '.join(ACTIONS)}.")
-        form = ActionIn(data=request.data)
-        form.is_valid(raise_exception=True)
-        budget = form.validated_data.get("budget", "")
+        budget = read_body(request, ActionIn).budget
         if budget and action != "resume":
             raise CannotBeDone({"budget": [f"A budget is for resume, not for {action}."]})
         try:

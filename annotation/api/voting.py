@@ -10,16 +10,16 @@ from rest_framework.response import Response
 from annotation.access import project_access, seat_of
 from annotation.api.corpus import Listing
 from annotation.api.description import SLUG, STORY
-from annotation.api.requests import ChangesIn
 from annotation.api.shapes import AssignmentOut, ChangesOut, VoteOut
 from annotation.domain.schema import Schema, cross_check
+from annotation.forms.votes import ChangesIn
 from annotation.models import Vote, workload
-from annotation.services.votes import Change, Refused, Saved, save_votes
+from annotation.services.votes import Refused, Saved, save_votes
+from core.api.bodies import read_body
 from core.api.description import BODY, answers
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
 
-EARLIEST = 2000
 _EXAMPLE = {
     "changes": [
         {
@@ -85,11 +85,7 @@ class Votes(Listing):
         """
         seat = seat_of(request.user, slug, story)
         schema = seat.story.project.schema
-        form = ChangesIn(data=request.data, context={"schema": schema})
-        form.is_valid(raise_exception=True)
-        changes = [Change(**change) for change in form.validated_data["changes"]]
-        if any(change.changed_at.year < EARLIEST for change in changes):
-            raise CannotBeDone(f"changed_at lies before {EARLIEST}; set this computer's clock.")
+        changes = [one.change for one in read_body(request, ChangesIn, schema=schema).changes]
         try:
             saved = save_votes(by=request.user, seat=seat, changes=changes, now=timezone.now(), origin="api")
         except Refused as refusal:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 RECORD_FIELDS = ("story_id", "story_category", "story", "beliefs")
 BELIEF_FIELDS = ("actor", "belief", "labels")
-MAX_DEPTH = 50
 
 
 def record_layout(record: Mapping[str, Any]) -> str:
@@ -62,19 +61,3 @@ def fingerprint(record: Mapping[str, Any]) -> str:
     """SHA-256 of the record's content; the order of keys does not count."""
     text = json.dumps(record, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def too_deep(value: Any) -> bool:
-    """Whether `value` nests lists and objects deeper than MAX_DEPTH, found without recursion."""
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [inner for one in level for inner in _inside(one)]
-        if not level:
-            return False
-    return True
-
-
-def _inside(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import TextIO
 
-from annotation.domain.duplicates import first_duplicate
 from annotation.domain.problems import Problem
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import restored
+from core.duplicates import first_duplicate
 
 REQUIRED = ("story_id", "actor", "belief", "dimension", "annotator", "label")
 MAX_FIELD = 1_000_000

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection, models
 
-from annotation.domain.records import too_deep
+from core.incoming.text import too_deep
 
 
 class BadValue(ValueError):

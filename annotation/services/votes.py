@@ -19,6 +19,7 @@ from core.bulk import write_few
 
 MAX_CHANGES = 200
 MAX_CLOCK_LEAD = timedelta(hours=24)
+EARLIEST = 2000
 
 
 class Refused(ValueError):
@@ -98,7 +99,7 @@ def save_votes(
 
     Of two changes to one cell the one with the later `changed_at` stands (ties: the larger key), whatever order they
     arrive in. `origin` says where they were made. Raises `Refused` for an unknown proposition or dimension, an illegal label,
-    too many changes, a key that was used for another cell, or a time that lies more than a day ahead.
+    too many changes, a key that was used for another cell, or a time that lies more than a day ahead or before EARLIEST.
     """
     _check(seat, changes, now)
     # The row locks serialise annotators of one cell on PostgreSQL: else two last votes would not see each other.
@@ -236,6 +237,8 @@ def _check(seat: Assignment, changes: Sequence[Change], now: datetime) -> None:
         if change.label and not schema.is_legal(change.dimension, change.label):
             legal = ", ".join(schema[change.dimension].values)
             raise Refused(f"{change.label!r} is no label of {change.dimension}; expected one of {legal}.")
+        if change.changed_at.year < EARLIEST:
+            raise Refused(f"changed_at lies before {EARLIEST}; set this computer's clock.")
         if change.changed_at > now + MAX_CLOCK_LEAD:
             raise Refused("changed_at lies more than a day ahead; set this computer's clock.")
 

@@ -13,11 +13,11 @@ from annotation.access import project_access, seat_of, story_of
 from annotation.domain.schema import Schema, cross_check
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.forms.grid import CommentForm, FlagForm
+from annotation.forms.votes import posted_changes
 from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Vote
 from annotation.services import remarks
 from annotation.services.arms import draw_for, shown_to
 from annotation.services.votes import Refused, Saved, last_undoable, save_votes
-from annotation.views.vote_json import read_votes
 from core.idempotency.forms import made_once
 
 MANY_COLUMNS = 10
@@ -117,10 +117,11 @@ def save(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     used it before: they name their annotator, and are refused under any other."""
     seat = seat_of(request.user, slug, story)
     try:
-        annotator, changes = read_votes(request)
-        if annotator not in (None, request.user.pk):
+        posted = posted_changes(request, seat.story.project.schema)
+        if posted.annotator not in (None, request.user.pk):
             message = f"Somebody else made these votes; {request.user.shown_name} is logged in here now."
             return JsonResponse({"error": message}, status=409)
+        changes = [one.change for one in posted.changes]
         saved = save_votes(by=request.user, seat=seat, changes=changes, now=timezone.now())
     except Refused as error:
         return JsonResponse({"error": str(error)}, status=400)

@@ -6,11 +6,11 @@ from typing import Any
 
 from django import forms
 
-from annotation.domain.duplicates import first_duplicate
 from annotation.forms.corpus import FilesField
 from benchmark.models import Form
 from benchmark.services.prompt_sets import LARGEST
 from benchmark.suites.contract import Suite
+from core.duplicates import first_duplicate
 
 
 class PromptSetForm(forms.Form):

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import (
@@ -23,6 +24,7 @@ from annotation.models import (
     Vote,
     VoteEvent,
 )
+from tests.api.conftest import api  # noqa: F401
 
 LABELS = {
     "order": "1",
@@ -159,29 +161,43 @@ def test_changes_of_somebody_else_who_used_this_browser_are_not_saved(bob, story
     assert save(bob, story, change(story), annotator=cast.bob.pk).status_code == 200
 
 
+TIME = "expected a time with its zone, such as 2026-10-05T09:30:00Z."
+MILLISECONDS = "expected a whole number of milliseconds from 0 to 2147483647."
+KEY = "expected 1 to 64 letters, digits, dots, colons, hyphens and underscores."
 BAD_FIELDS = [
-    ("proposition", None, "changes[0].proposition must be a text"),
-    ("proposition", "nowhere", "There is no proposition nowhere in this story"),
-    ("proposition", "", "changes[0].proposition is empty"),
-    ("dimension", "colour", "'colour' is no dimension"),
-    ("dimension", ["order"], "changes[0].dimension must be a text"),
-    ("label", "Sunny", "'Sunny' is no label of truth_status"),
-    ("label", "True\x00", "changes[0].label must be a text"),
-    ("label", "\ud800", "changes[0].label must be a text"),
-    ("client_key", "k" * 65, "changes[0].client_key must be a text of at most 64"),
-    ("client_key", "\x00", "changes[0].client_key must be a text"),
-    ("client_key", 7, "changes[0].client_key must be a text"),
-    ("changed_at", "2026-10-05T09:30:00", "changes[0].changed_at must be a time with its zone"),
-    ("changed_at", "0001-01-01T00:00:00+14:00", "changes[0].changed_at must be a time with its zone"),
-    ("changed_at", "9999-12-31T23:59:59-14:00", "changes[0].changed_at must be a time with its zone"),
+    ("proposition", None, "changes[0].proposition: it is null; expected a uid of 12 small letters and digits."),
+    (
+        "proposition",
+        "nowhere",
+        "changes[0].proposition: it is 'nowhere'; expected a uid of 12 small letters and digits.",
+    ),
+    ("proposition", "k7m2p9x4c3ta", "There is no proposition k7m2p9x4c3ta in this story"),
+    ("proposition", "", "changes[0].proposition: it is ''; expected a uid"),
+    (
+        "dimension",
+        "colour",
+        "changes[0].dimension: 'colour' is not a dimension of this project; expected one of order, ",
+    ),
+    ("dimension", ["order"], "changes[0].dimension: it is a list; expected the key of a dimension."),
+    ("label", "Sunny", "changes[0].label: 'Sunny' is no label of truth_status; expected one of "),
+    ("label", "True\x00", "changes[0].label: it is 'True\\x00'; expected a label as a text of at most 40 characters"),
+    ("label", "\ud800", "changes[0].label: it is '\\ud800'; expected a label as a text"),
+    ("client_key", "k" * 65, f"changes[0].client_key: it is '{'k' * 60}' of 65 characters; {KEY}"),
+    ("client_key", "\x00", f"changes[0].client_key: it is '\\x00'; {KEY}"),
+    ("client_key", 7, f"changes[0].client_key: it is 7; {KEY}"),
+    ("changed_at", "2026-10-05T09:30:00", f"changes[0].changed_at: it is '2026-10-05T09:30:00'; {TIME}"),
+    ("changed_at", "0001-01-01T00:00:00+14:00", f"changes[0].changed_at: it is '0001-01-01T00:00:00+14:00'; {TIME}"),
+    ("changed_at", "9999-12-31T23:59:59-14:00", f"changes[0].changed_at: it is '9999-12-31T23:59:59-14:00'; {TIME}"),
+    ("changed_at", "1999-12-31T23:59:59Z", "changed_at lies before 2000"),
     ("changed_at", "2999-01-01T00:00:00Z", "changed_at lies more than a day ahead"),
-    ("changed_at", 1760000000, "changes[0].changed_at must be a time with its zone"),
-    ("duration_ms", -1, "changes[0].duration_ms must be a whole number"),
-    ("duration_ms", 10**30, "changes[0].duration_ms must be a whole number"),
-    ("duration_ms", 1.5, "changes[0].duration_ms must be a whole number"),
-    ("duration_ms", True, "changes[0].duration_ms must be a whole number"),
-    ("duration_ms", float("nan"), "changes[0].duration_ms must be a whole number"),
-    ("undoes", "\x00", "changes[0].undoes must be a text"),
+    ("changed_at", 1760000000, f"changes[0].changed_at: it is 1760000000; {TIME}"),
+    ("duration_ms", -1, f"changes[0].duration_ms: it is -1; {MILLISECONDS}"),
+    ("duration_ms", 10**30, f"changes[0].duration_ms: it is {10**30}; {MILLISECONDS}"),
+    ("duration_ms", 1.5, f"changes[0].duration_ms: it is 1.5; {MILLISECONDS}"),
+    ("duration_ms", True, f"changes[0].duration_ms: it is true; {MILLISECONDS}"),
+    ("duration_ms", float("nan"), "The request: it holds NaN; expected a JSON value."),
+    ("undoes", "\x00", "changes[0].undoes: it is '\\x00'; expected the client_key of an earlier change."),
+    ("saw", 1, "changes[0].saw: it is 1; expected true or false."),
 ]
 
 
@@ -214,6 +230,23 @@ def test_a_bad_body_is_refused_with_a_sentence(bob, story, body):
     answer = post(bob, story, body)
     assert answer.status_code == 400
     assert answer.json()["error"].endswith(".")
+
+
+SHARED = [(field, value) for field, value, told in BAD_FIELDS if told.startswith("changes[0]") and field != "saw"]
+
+
+@pytest.mark.parametrize(("field", "value"), SHARED)
+def test_the_api_says_the_same_of_a_bad_field(bob, story, cast, api, field, value):  # noqa: F811
+    wrong = {"changes": [change(story, **{field: value})]}
+    told = post(bob, story, wrong).json()["error"]
+    address = reverse("api:votes", kwargs={"slug": "minds", "story": story.uid})
+    answer = api(cast.bob).post(address, json.dumps(wrong), content_type="application/json")
+    [[place, [sentence]]] = answer.json()["error"]["fields"].items()
+    assert told == f"{place}: {sentence[0].lower()}{sentence[1:]}"
+
+
+def test_a_field_of_an_older_script_loses_no_vote(bob, story):
+    assert save(bob, story, change(story, colour="red")).status_code == 200
 
 
 # --- warnings, undo ----------------------------------------------------------------------------------------------------

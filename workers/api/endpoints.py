@@ -10,6 +10,7 @@ from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api.bodies import read_body
 from core.api.description import BODY, answers
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
@@ -71,7 +72,7 @@ class Endpoints(SiteView):
         operation_id="endpoints_register",
         tags=["models"],
         parameters=[PARAMETER],
-        request=EndpointIn,
+        request={"application/json": EndpointIn},
         examples=[OpenApiExample("A model", value=_EXAMPLE, request_only=True)],
         responses=answers(EndpointOut, 403, *BODY, status=201, why=_WHY),
     )
@@ -81,9 +82,8 @@ class Endpoints(SiteView):
         What is left out is as on a new page for this provider. 422 where the name is taken, the address is not allowed or
         the options cannot work: a sentence for each field.
         """
-        form = EndpointIn(data=request.data)
-        form.is_valid(raise_exception=True)
-        values = {**registry.find(form.validated_data["provider"]).defaults, **form.validated_data}
+        given = read_body(request, EndpointIn, quoted=False).given
+        values = {**registry.find(given["provider"]).defaults, **given}
         try:
             made = made_once(request, lambda: save_endpoint(by=request.user.get_username(), values=values).name)
         except ValidationError as refusal:
@@ -108,7 +108,7 @@ class TryEndpoint(SiteView):
         operation_id="endpoints_try",
         tags=["models"],
         parameters=[_NAME],
-        request=NothingIn,
+        request={"application/json": NothingIn},
         responses=answers(EndpointOut, 403, *BODY, why=_WHY | _NO_BROKER),
     )
     def post(self, request: Request, name: str) -> Response:
@@ -118,7 +118,7 @@ class TryEndpoint(SiteView):
         `no worker`, which it is after 90 seconds. While a try waits, another request begins none.
         """
         held = get_object_or_404(Endpoint, name=name)
-        NothingIn(data=request.data).is_valid(raise_exception=True)
+        read_body(request, NothingIn)
         if not start_try(held):
             raise CannotBeDone(_NO_BROKER[422][1])
         return Response(EndpointOut(held).data)

@@ -3,116 +3,105 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Annotated, Any
 
-from drf_spectacular.utils import extend_schema_field
-from rest_framework import serializers
+from pydantic import AfterValidator, Field, field_validator
 
-from core.api.fields import Choice, Matching, Pattern, Strict, Truth, Whole
+from core.incoming.misfit import refusal
+from core.incoming.shapes import Like, Shape, Within
 from workers.providers import registry
 from workers.services.endpoint_rules import BOUNDS
 
 NAME = r"^[-a-zA-Z0-9_]{1,60}$"
-VARIABLE = r"^[A-Z_][A-Z0-9_]*$"
-ADDRESS = r"^https?://[!-~]+$"
-LINE = r"^[^\u0000-\u001f\u007f]+$"
-PRICE, FACTOR = r"^[0-9]{1,6}(\.[0-9]{1,6})?$", r"^[0-9](\.[0-9]{1,3})?$"
-_NO_KEY = "The name of an environment variable is expected, in capitals, never the key itself."
 _NOBODY_KNOWS = "Null: unknown; free where nobody can send a bill (docs/models.md)."
-_NO_NUMBER = 'A number of US dollars as a string is expected, such as "0.15".'
+_LINE = r"^[^\u0000-\u001f\u007f]"
+_MONEY = 'a number of US dollars as a string, such as "0.15"'
+
+Name = Annotated[str, Like(NAME, "1 to 60 letters, digits, hyphens and underscores")]
+Model = Annotated[str, Like(_LINE + "+$", "1 to 200 characters on one line", max_length=200)]
+Revision = Annotated[str, Like(_LINE + "*$", "at most 100 characters on one line", max_length=100)]
+Family = Annotated[str, Like(_LINE + "*$", "at most 60 characters on one line", max_length=60)]
+Address = Annotated[
+    str,
+    Like(
+        r"^(https?://[!-~]+)?$",
+        "an address that begins with http:// or https://, of at most 300 characters",
+        max_length=300,
+    ),
+]
+Variable = Annotated[
+    str,
+    Like(
+        r"^([A-Z_][A-Z0-9_]*)?$",
+        "the name of an environment variable, in capitals and of at most 100 characters, never the key itself",
+        max_length=100,
+    ),
+]
+Price = Annotated[str, Like(r"^[0-9]{1,6}(\.[0-9]{1,6})?$", _MONEY), AfterValidator(Decimal)]
+"""A decimal number as a string, so that nothing is rounded on its way."""
+Factor = Annotated[str, Like(r"^[0-9](\.[0-9]{1,3})?$", 'a factor as a string, such as "0.5"'), AfterValidator(Decimal)]
 
 
-class Line(Matching):
-    def __init__(self, **options) -> None:
-        super().__init__(LINE, trim_whitespace=False, **options)
+def _within(field: str) -> Any:
+    """The type of a whole number within the bounds of a field."""
+    return Annotated[int, Within(*BOUNDS[field], pointed=True)]
 
 
-class Price(Pattern):
-    """A decimal number as a string, so that nothing is rounded on its way."""
-
-    def __init__(self, pattern: str = PRICE, **options) -> None:
-        super().__init__(
-            pattern,
-            **{
-                "trim_whitespace": False,
-                "required": False,
-                "allow_null": True,
-                "error_messages": {"invalid": _NO_NUMBER},
-            }
-            | options,
-        )
-
-    def to_internal_value(self, data) -> Decimal:
-        return Decimal(super().to_internal_value(data))
+def _may_lack(description: str = "") -> Any:
+    """A field that a request may leave out; without a default in the description, because that is the provider's."""
+    return Field(default_factory=lambda: None, description=description or None)
 
 
-class Count(Whole):
-    """A whole number within the bounds of the field `of`."""
-
-    def __init__(self, of: str, **options) -> None:
-        low, high = BOUNDS[of]
-        super().__init__(required=False, min_value=low, max_value=high, **options)
+def _with_providers(described: dict[str, Any]) -> None:
+    described["enum"] = [one.name for one in registry.registered()]
 
 
-@extend_schema_field({"type": "object", "additionalProperties": True})
-class Options(serializers.DictField):
-    pass
-
-
-class ProviderName(Choice):
-    """One of the providers that are registered when the request comes."""
-
-    def __init__(self, **options) -> None:
-        super().__init__([(one.name, one.label) for one in registry.registered()], **options)
-
-
-class NothingIn(Strict):
+class NothingIn(Shape):
     """An empty object."""
 
 
-class EndpointIn(Strict):
+class EndpointIn(Shape):
     """A model to be registered; only name, provider and model are needed."""
 
-    name = Pattern(NAME, trim_whitespace=False, help_text="What tables and commands call it.")
-    provider = ProviderName()
-    model = Line(max_length=200, help_text="The name that the provider knows the model by.")
-    revision = Line(max_length=100, required=False, allow_blank=True)
-    family = Line(max_length=60, required=False, allow_blank=True)
-    base_url = Pattern(
-        ADDRESS,
-        max_length=300,
-        trim_whitespace=False,
-        required=False,
-        allow_blank=True,
-        help_text="Empty for the provider's own address.",
+    name: Name = Field(description="What tables and commands call it.")
+    provider: str = Field(json_schema_extra=_with_providers)
+    model: Model = Field(description="The name that the provider knows the model by.")
+    revision: Revision = _may_lack()
+    family: Family = _may_lack()
+    base_url: Address = _may_lack("Empty for the provider's own address.")
+    api_key_env: Variable = _may_lack(
+        "The name of the environment variable that holds the key where the worker runs, ending in _API_KEY, _KEY or _TOKEN. Never the key."
     )
-    api_key_env = Pattern(
-        VARIABLE,
-        max_length=100,
-        trim_whitespace=False,
-        required=False,
-        allow_blank=True,
-        error_messages={"invalid": _NO_KEY},
-        help_text=(
-            "The name of the environment variable that holds the key where the worker runs, ending in _API_KEY, _KEY or "
-            "_TOKEN. Never the key."
-        ),
-    )
-    options = Options(required=False, help_text="Settings of the provider's own.")
-    active = Truth(required=False)
-    sets_temperature = Truth(required=False)
-    json_schema = Truth(required=False)
-    batches = Truth(required=False)
-    context_tokens = Count("context_tokens")
-    reasoning_tokens = Count("reasoning_tokens")
-    price_input = Price(help_text=f"US dollars per million tokens. {_NOBODY_KNOWS}")
-    price_cached = Price(help_text="Null: as input.")
-    price_cache_write = Price(help_text="Null: as input.")
-    price_output = Price(help_text=_NOBODY_KNOWS)
-    price_batch = Price(FACTOR, allow_null=False, help_text="Factor on all prices in a batch.")
-    max_concurrency = Count("max_concurrency")
-    requests_per_minute = Count("requests_per_minute")
-    tokens_per_minute = Count("tokens_per_minute")
-    timeout_seconds = Count("timeout_seconds")
-    max_attempts = Count("max_attempts")
-    repeat_unknown = Count("repeat_unknown")
-    retry_after_cap = Count("retry_after_cap")
+    options: dict[str, Any] = _may_lack("Settings of the provider's own.")
+    active: bool = _may_lack()
+    sets_temperature: bool = _may_lack()
+    json_schema: bool = _may_lack()
+    batches: bool = _may_lack()
+    context_tokens: _within("context_tokens") = _may_lack()
+    reasoning_tokens: _within("reasoning_tokens") = _may_lack()
+    price_input: Price | None = _may_lack(f"US dollars per million tokens. {_NOBODY_KNOWS}")
+    price_cached: Price | None = _may_lack("Null: as input.")
+    price_cache_write: Price | None = _may_lack("Null: as input.")
+    price_output: Price | None = _may_lack(_NOBODY_KNOWS)
+    price_batch: Factor = _may_lack("Factor on all prices in a batch.")
+    max_concurrency: _within("max_concurrency") = _may_lack()
+    requests_per_minute: _within("requests_per_minute") = _may_lack()
+    tokens_per_minute: _within("tokens_per_minute") = _may_lack()
+    timeout_seconds: _within("timeout_seconds") = _may_lack()
+    max_attempts: _within("max_attempts") = _may_lack()
+    repeat_unknown: _within("repeat_unknown") = _may_lack()
+    retry_after_cap: _within("retry_after_cap") = _may_lack()
+
+    @field_validator("provider")
+    @classmethod
+    def _is_registered(cls, provider: str) -> str:
+        """One of those that are registered when the request comes."""
+        known = [one.name for one in registry.registered()]
+        if provider not in known:
+            raise refusal(f"one of {', '.join(known)}")
+        return provider
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What the request holds, by field."""
+        return {name: getattr(self, name) for name in self.model_fields_set}

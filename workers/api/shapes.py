@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from workers.api.requests import EndpointIn, Options
+from workers.api.requests import EndpointIn
 from workers.models import Endpoint
 from workers.services.endpoints import TryState, try_state
+
+
+@extend_schema_field({"type": "object", "additionalProperties": True})
+class Options(serializers.DictField):
+    pass
 
 
 class EndpointOut(serializers.ModelSerializer):
@@ -27,7 +33,7 @@ class EndpointOut(serializers.ModelSerializer):
 
     class Meta:
         model = Endpoint
-        fields = (*EndpointIn().fields, "created_at", "created_by", "tried_at", "try_state", "tried")
+        fields = (*EndpointIn.model_fields, "created_at", "created_by", "tried_at", "try_state", "tried")
         read_only_fields = fields
 
     def get_try_state(self, endpoint: Endpoint) -> serializers.ChoiceField(choices=TryState.choices):

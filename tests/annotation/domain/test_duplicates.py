@@ -7,11 +7,11 @@ from collections import Counter
 import pytest
 
 from annotation.domain.corpus_files import read_file
-from annotation.domain.duplicates import first_duplicate
 from annotation.domain.formats import RECORDS
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.domain.votes_csv import WrongColumns, read_votes
 from benchmark.suites.answers import BadAnswers, read_answers
+from core.duplicates import first_duplicate
 
 
 class Name(str):
@@ -55,7 +55,7 @@ def test_a_record_with_very_many_fields_is_one_problem():
     (problem,) = read_file(
         io.BytesIO(MANY.encode()), "a.jsonl", format=RECORDS, language="en", keys=DEFAULT_SCHEMA.keys
     )
-    assert problem.message == "The field k59999 occurs twice in one object."
+    assert problem.message == "The field 'k59999' occurs twice in one object; expected it once."
 
 
 def test_a_spreadsheet_with_very_many_columns_is_one_problem():
@@ -66,6 +66,6 @@ def test_a_spreadsheet_with_very_many_columns_is_one_problem():
 
 def test_answers_with_very_many_keys_are_one_problem(tmp_path):
     (tmp_path / "answers.json").write_text(MANY, encoding="utf-8")
-    with pytest.raises(BadAnswers, match="the key 'k59999' occurs twice"):
+    with pytest.raises(BadAnswers, match="the field 'k59999' occurs twice"):
         read_answers(tmp_path / "answers.json")
     assert len(json.loads(MANY)) == 60_000

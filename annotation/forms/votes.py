@@ -1,0 +1,109 @@
+"""Votes as they are posted: one shape for the labelling grid and for the API, which describes it. `schema` of the context is the project's label
+schema."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from django.http import HttpRequest
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+
+from annotation.domain.schema import Schema
+from annotation.services.votes import MAX_CHANGES, Change, Refused
+from core.api.parsing import MAX_BYTES
+from core.incoming.misfit import Misfit, refusal
+from core.incoming.shapes import Counted, Like, Moment, Shape, Within
+from core.incoming.text import NotJson, json_of
+
+UID = r"^[a-z0-9]{12}$"
+DIMENSION_KEY = r"^[a-z][a-z0-9_]{0,19}$"
+DIMENSION_HELP = "Key of one of the project's dimensions, which the project's own address lists."
+MAX_DURATION_MS = 2**31 - 1
+
+Uid = Annotated[str, Like(UID, "a uid of 12 small letters and digits")]
+Dimension = Annotated[str, Like(DIMENSION_KEY, "the key of a dimension")]
+Label = Annotated[
+    str, Like(r"^[^\u0000]{0,40}$", "a label as a text of at most 40 characters, empty to withdraw the vote")
+]
+Key = Annotated[str, Like(r"^[A-Za-z0-9._:-]{1,64}$", "1 to 64 letters, digits, dots, colons, hyphens and underscores")]
+NoKey = Annotated[str, Like(r"^[A-Za-z0-9._:-]{0,64}$", "the client_key of an earlier change")]
+Milliseconds = Annotated[
+    int, Within(0, MAX_DURATION_MS, f"a whole number of milliseconds from 0 to {MAX_DURATION_MS}", pointed=True)
+]
+
+
+class ChangeIn(Shape):
+    """A change of one cell."""
+
+    proposition: Uid = Field(description="uid of a proposition of the story")
+    dimension: Dimension = Field(description=DIMENSION_HELP)
+    label: Label
+    changed_at: Moment = Field(
+        description="Your own clock, with its zone. Of two changes of a cell the later one stands, in whatever order they arrive."
+    )
+    client_key: Key = Field(
+        description="Made by you, unique to the change (a UUID will do): sent again, it counts once."
+    )
+    duration_ms: Milliseconds | None = Field(None, description="From looking at the cell to choosing.")
+    undoes: NoKey = Field("", description="client_key of your earlier change that this one takes back.")
+
+    @field_validator("dimension")
+    @classmethod
+    def _is_known(cls, key: str, info: ValidationInfo) -> str:
+        schema = info.context["schema"]
+        if key not in schema:
+            raise refusal(f"one of {', '.join(schema.keys)}", f"{key!r} is not a dimension of this project")
+        return key
+
+    @field_validator("label")
+    @classmethod
+    def _is_legal(cls, label: str, info: ValidationInfo) -> str:
+        schema, dimension = info.context["schema"], info.data.get("dimension")
+        if label and dimension and not schema.is_legal(dimension, label):
+            legal = ", ".join(schema[dimension].values)
+            raise refusal(f"one of {legal}, or nothing to withdraw", f"{label!r} is no label of {dimension}")
+        return label
+
+    @property
+    def change(self) -> Change:
+        return Change(**self.__dict__)
+
+
+Changes = Annotated[list[ChangeIn], Counted(1, MAX_CHANGES)]
+
+
+class ChangesIn(Shape):
+    changes: Changes
+
+
+class GridChangeIn(ChangeIn):
+    """A change by the grid, which also tells what became of a suggestion. Browsers keep unsent changes over an upgrade: a field of an older
+    script must not lose a vote."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    saw: bool = False
+    accepted: bool = False
+
+
+GridChanges = Annotated[list[GridChangeIn], Counted(1, MAX_CHANGES)]
+
+
+class GridChangesIn(Shape):
+    """`annotator` is who made the changes, as the browser remembers it."""
+
+    annotator: int | None = None
+    changes: GridChanges
+
+
+def posted_changes(request: HttpRequest, schema: Schema) -> GridChangesIn:
+    """Return what the grid posted. Raises Refused with the first thing that is wrong with it."""
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if not length.isdecimal() or int(length) > MAX_BYTES:
+        raise Refused(f"The request is larger than {MAX_BYTES // 1024} kB.")
+    try:
+        return GridChangesIn.of(json_of(request.body), schema=schema)
+    except NotJson as error:
+        raise Refused(error.told("The request")) from error
+    except Misfit as error:
+        raise Refused(str(error)) from error

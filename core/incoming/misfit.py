@@ -1,0 +1,140 @@
+"""What does not fit a shape, in sentences: the place, what was found there, and what was expected."""
+
+from __future__ import annotations
+
+import json
+import typing
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+MOST_LISTED = 100
+_KINDS = {"string": "a text", "bool": "true or false", "int": "a whole number", "float": "a number"}
+Path = Sequence[str | int]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """One field that does not fit. `place` is where the sentence looks, `field` the field itself, such as changes[3].label; for one that is
+    missing or should not be there `place` is the object around it. Empty for the whole value."""
+
+    place: str
+    field: str
+    found: str
+    expected: str
+
+    @property
+    def sentence(self) -> str:
+        """Without the place."""
+        return f"{self.found[:1].upper()}{self.found[1:]}; expected {self.expected}."
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.found}; expected {self.expected}." if self.place else self.sentence
+
+
+class Misfit(ValueError):
+    """A value that does not fit its shape. `wrong` holds an entry for each such field, at most MOST_LISTED; the message is the first one's."""
+
+    def __init__(self, wrong: Sequence[Wrong]) -> None:
+        super().__init__(str(wrong[0]))
+        self.wrong = tuple(wrong)
+
+    def told(self, file: str) -> str:
+        """The first sentence, after the name of the file."""
+        first = self.wrong[0]
+        place = f", {first.place}" if first.place else ""
+        return f"{file}{place}: {first.found}; expected {first.expected}."
+
+    def by_field(self) -> dict[str, list[str]]:
+        """Every sentence by the name of its field, that of the whole value under `body`."""
+        found: dict[str, list[str]] = {}
+        for one in self.wrong:
+            found.setdefault(one.field or "body", []).append(one.sentence)
+        return found
+
+
+def refusal(expected: str, found: str = "") -> PydanticCustomError:
+    """What a check of a shape raises; without `found` the value itself is quoted."""
+    return PydanticCustomError("misfit", "{found}; {expected}", {"found": found, "expected": expected})
+
+
+def misfit_of(error: ValidationError, shape: type[BaseModel], start: Path = (), *, quoted: bool = True) -> Misfit:
+    """Return pydantic's errors as sentences. `start` is the path to the value; unless `quoted`, no sentence repeats what was sent."""
+    listed = error.errors(include_url=False)[:MOST_LISTED]
+    return Misfit([_wrong(one, shape, start, quoted) for one in listed])
+
+
+def kind_of(value: Any) -> str:
+    """Return what a JSON value is, quoted up to 60 characters."""
+    if isinstance(value, str):
+        return repr(value[:60]) + (f" of {len(value)} characters" if len(value) > 60 else "")
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    if isinstance(value, int | float):
+        return str(value)[:40] if isinstance(value, float) or abs(value) < 10**40 else "a huge number"
+    return "an object" if isinstance(value, dict) else "a list"
+
+
+def _wrong(error: ErrorDetails, shape: type[BaseModel], start: Path, quoted: bool) -> Wrong:
+    path, kind = error["loc"], error["type"]
+    field = place_of([*start, *path])
+    if kind in ("missing", "extra_forbidden"):
+        around, name = place_of([*start, *path[:-1]]), str(path[-1]).replace("\n", " ")
+        names = ", ".join(_names(_shape_at(shape, path[:-1])))
+        if kind == "missing":
+            return Wrong(around, field, f"the field {name} is missing", f"an object with {names}")
+        return Wrong(around, field, f"there is no field {name[:60]!r}", f"only {names}")
+    context = error.get("ctx", {})
+    found = context.get("found") or f"it is {kind_of(error['input']) if quoted else _sort_of(error['input'])}"
+    return Wrong(field, field, found, context.get("expected") or _expected(kind, context, shape, path))
+
+
+def _sort_of(value: Any) -> str:
+    return "a text that does not fit" if isinstance(value, str) else "not as described"
+
+
+def _expected(kind: str, context: dict[str, Any], shape: type[BaseModel], path: Path) -> str:
+    """What pydantic's own checks expect."""
+    if kind in ("model_type", "model_attributes_type"):
+        return f"an object with {', '.join(_names(_shape_at(shape, path)))}"
+    match kind:
+        case "string_too_long":
+            return f"at most {context['max_length']} characters"
+        case "greater_than_equal":
+            return f"a number from {context['ge']}"
+        case "less_than_equal":
+            return f"a number up to {context['le']}"
+        case "enum" | "literal_error":
+            return f"one of {context['expected']}"
+    return _KINDS.get(kind.partition("_")[0], "an object" if kind.startswith("dict") else "a list")
+
+
+def place_of(path: Path) -> str:
+    """Return a path as people write it: changes[3].label."""
+    told = ""
+    for one in path:
+        told += f"[{one}]" if isinstance(one, int) else f".{one}" if told else str(one).replace("\n", " ")
+    return told
+
+
+def _names(shape: type[BaseModel]) -> Iterator[str]:
+    return ((field.alias or name).replace("\n", " ") for name, field in shape.model_fields.items())
+
+
+def _shape_at(shape: type[BaseModel], path: Path) -> type[BaseModel]:
+    """The shape that a path of names and list positions leads to; a name that is no field is a key of an object of such shapes."""
+    for one in path:
+        fields = {field.alias or name: field for name, field in shape.model_fields.items()}
+        if one in fields:
+            shape = next(_shapes_in(fields[one].annotation))
+    return shape
+
+
+def _shapes_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in typing.get_args(annotation):
+        yield from _shapes_in(inner)

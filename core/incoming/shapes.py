@@ -1,0 +1,169 @@
+"""Shapes of JSON objects: nothing is converted, unknown fields are refused, and each field says in words what it expects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, Self, get_args
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    ValidationError,
+)
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import core_schema
+
+from core.incoming.misfit import Path, misfit_of, refusal
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+
+
+class Shape(BaseModel):
+    """An object of JSON. A subclass that takes unknown fields says why."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    @classmethod
+    def of(cls, value: Any, *, start: Path = (), quoted: bool = True, **context: Any) -> Self:
+        """Return the instance that a JSON value describes. `start` is the path to the value, for the sentences; `context` is what checks look at.
+
+        Raises Misfit with every field that does not fit; unless `quoted`, its sentences repeat nothing of the value.
+        """
+        try:
+            return cls.model_validate(value, context=context)
+        except ValidationError as error:
+            raise misfit_of(error, cls, start, quoted=quoted) from None
+
+    @classmethod
+    def described(cls) -> dict[str, Any]:
+        """The shape as JSON Schema, of which OpenAPI 3.1 is made."""
+        described = cls.model_json_schema(ref_template="#/components/schemas/{model}", schema_generator=_Untitled)
+        return {name: told for name, told in described.items() if name != "title"}
+
+
+class Open(Shape):
+    """An object whose unknown fields are somebody else's, and are left alone."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Untitled(GenerateJsonSchema):
+    """Fields have descriptions; titles made from their names say nothing."""
+
+    def field_title_should_be_set(self, schema: object) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Marks a plain field: whatever is wrong with its value, this is what the sentence expects."""
+
+    told: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        return _told(handler(source), self.told)
+
+
+def _told(schema: core_schema.CoreSchema, expected: str) -> core_schema.CoreSchema:
+    return core_schema.custom_error_schema(
+        schema, "misfit", custom_error_message="{expected}", custom_error_context={"expected": expected}
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """Marks a text that a regular expression describes as a whole, `expected` in words."""
+
+    pattern: str
+    expected: str
+    max_length: int | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        text = core_schema.str_schema(strict=True, pattern=self.pattern, max_length=self.max_length)
+        return _told(text, self.expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Printable:
+    """Marks a text of 1 to `most` characters on one line."""
+
+    most: int
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        text = core_schema.str_schema(strict=True, min_length=1, max_length=self.most)
+        told = f"a text of 1 to {self.most} printable characters, without spaces around it"
+        return _told(core_schema.no_info_after_validator_function(_printable, text), told)
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable() or text != text.strip():
+        raise ValueError
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Marks a text that is one of these, and may be empty where "" is among them."""
+
+    values: Sequence[str]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        told = f"one of {', '.join(filter(None, self.values))}" + (", or nothing" if "" in self.values else "")
+        return _told(core_schema.literal_schema(list(self.values)), told)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Marks a whole number between two bounds; `pointed`: written as 5.0 it is one, too, as JSON Schema has it."""
+
+    least: int
+    most: int
+    expected: str = ""
+    pointed: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        number: core_schema.CoreSchema = core_schema.int_schema(strict=True, ge=self.least, le=self.most)
+        if self.pointed:
+            number = core_schema.no_info_before_validator_function(_without_point, number)
+        return _told(number, self.expected or f"a whole number from {self.least} to {self.most}")
+
+
+def _without_point(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Marks a list with so many entries."""
+
+    least: int
+    most: int
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        (item,) = get_args(source)
+        rows = core_schema.list_schema(handler(item), min_length=self.least, max_length=self.most)
+        return core_schema.no_info_before_validator_function(self._checked, rows)
+
+    def _checked(self, value: Any) -> Any:
+        if not isinstance(value, list) or not self.least <= len(value) <= self.most:
+            found = f"it is a list of {len(value)}" if isinstance(value, list) else ""
+            raise refusal(f"a list of {self.least} to {self.most}", found)
+        return value
+
+
+def _moment(value: Any) -> datetime:
+    try:
+        if isinstance(value, str) and _MOMENT.fullmatch(value.upper()):
+            return datetime.fromisoformat(value.upper()).astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise refusal("a time with its zone, such as 2026-10-05T09:30:00Z")
+
+
+Moment = Annotated[datetime, BeforeValidator(_moment)]
+"""A point in time with its zone, as RFC 3339 writes it; UTC inside."""

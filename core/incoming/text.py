@@ -1,0 +1,114 @@
+"""From bytes to a JSON value. The standard library reads them: its hooks find a field that occurs twice, and its errors have line and column."""
+
+from __future__ import annotations
+
+import json
+import re
+from codecs import BOM_UTF8
+from typing import Any, NoReturn
+
+from core.duplicates import first_duplicate
+
+MAX_DEPTH = 50
+_NESTING = (dict, list)
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+class NotJson(ValueError):
+    """Bytes that hold no JSON value; `line` and `column` say where the reading ended, 0 where no place is to blame."""
+
+    def __init__(self, found: str, expected: str, line: int = 0, column: int = 0) -> None:
+        super().__init__(f"{found[0].upper()}{found[1:]}; expected {expected}.")
+        self.found, self.expected, self.line, self.column = found, expected, line, column
+
+    def told(self, file: str) -> str:
+        """One sentence with the file and the place in it."""
+        place = f", line {self.line}, column {self.column}" if self.line else ""
+        return f"{file}{place}: {self.found}; expected {self.expected}."
+
+    def told_in_line(self) -> str:
+        """One sentence for text that is itself one line of a file, which the caller names."""
+        return f"column {self.column}: {self.found}; expected {self.expected}." if self.line else str(self)
+
+
+def json_of(raw: bytes, *, nan: bool = False) -> Any:
+    """Return the value that UTF-8 text holds, a byte order mark left out; `nan` takes the bare NaN that ToMBench writes.
+
+    Raises NotJson, also for a field that occurs twice in an object and for what nests deeper than MAX_DEPTH.
+    """
+    try:
+        value = (_WITH_NAN if nan else _PLAIN).decode(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise NotJson(f"byte {error.start} is not UTF-8", "JSON in UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise NotJson(f"it is not JSON ({error.msg})", "one JSON value", error.lineno, error.colno) from error
+    except RecursionError as error:
+        raise _too_deep() from error
+    except NotJson:
+        raise
+    except (
+        ValueError
+    ) as error:  # Python reads no number of thousands of digits, which would take it the square of their time
+        raise NotJson("it holds a number of too many digits", "one JSON value") from error
+    if too_deep(value):
+        raise _too_deep()
+    return value
+
+
+def json_of_line(raw: bytes, *, nan: bool = False) -> Any:
+    """As `json_of`; None for a blank line."""
+    return json_of(raw, nan=nan) if raw.removeprefix(BOM_UTF8).strip() else None
+
+
+def too_deep(value: Any) -> bool:
+    """Whether `value` nests lists and objects deeper than MAX_DEPTH, found without recursion."""
+    level = [value] if isinstance(value, _NESTING) else []
+    for _ in range(MAX_DEPTH):
+        inside = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [inner for values in inside for inner in values if isinstance(inner, _NESTING)]
+        if not level:
+            return False
+    return True
+
+
+def unstorable(value: Any) -> str:
+    """Return what of a value no database can keep, as a clause; empty where there is nothing. Only escapes bring such text in."""
+    if _NUL.search(json.dumps(value, ensure_ascii=False)):
+        return "it holds a NUL character"
+    return unwritable(value)
+
+
+def unwritable(value: Any) -> str:
+    """Return what of a value no UTF-8 file can hold, as a clause; empty where there is nothing."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "it holds half of a surrogate pair, which is no character"
+    return ""
+
+
+def _too_deep() -> NotJson:
+    return NotJson("the JSON is nested too deeply", f"at most {MAX_DEPTH} levels")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = first_duplicate(name for name, _ in pairs) or ""
+        raise NotJson(f"the field {twice[:60]!r} occurs twice in one object", "it once")
+    return found
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise NotJson(f"it holds {constant}", "a JSON value")
+
+
+def _only_nan(constant: str) -> float:
+    if constant != "NaN":
+        _refuse(constant)
+    return float(constant)
+
+
+_PLAIN = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
+_WITH_NAN = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_only_nan)
+"""Made once: json.loads makes one a call, which for short lines is most of the work."""
