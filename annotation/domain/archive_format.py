@@ -6,10 +6,17 @@ archive, so that it means the same on every installation.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
+
+from pydantic import field_validator
+
+from core.incoming.misfit import Misfit, refusal
+from core.incoming.shapes import Among, Open, Within
 
 FORMAT = "credence-project"
 VERSION = 1
+Format = Annotated[str, Among([FORMAT])]
+Version = Annotated[int, Within(VERSION, VERSION, str(VERSION))]
 MANIFEST = "manifest.json"
 IMPORTED_MARK = ":"
 """Begins the name of an imported annotator."""
@@ -64,13 +71,28 @@ def check_contents(sizes: dict[str, tuple[int, int]]) -> None:
         raise BadArchive(f"The archive unpacks to {unpacked // 1024**2} MB, which is more than is taken.")
 
 
-def check_manifest(manifest: object) -> dict[str, dict[str, Any]]:
-    """The files of a manifest: name → {"sha256", "rows"}. Raises BadArchive."""
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise BadArchive(f"The manifest is not that of a {FORMAT} archive.")
-    if manifest.get("version") != VERSION:
-        raise BadArchive(f"The archive has version {manifest.get('version')!r}; expected {VERSION}.")
-    files = manifest.get("files")
-    if not isinstance(files, dict) or set(files) != set(map(file_of, SECTIONS)):
-        raise BadArchive("The manifest does not name the files of a project.")
-    return files
+class _File(Open):
+    sha256: str
+
+
+class _Manifest(Open):
+    """What is in an archive; `version` is that of its format."""
+
+    format: Format
+    version: Version
+    files: dict[str, _File]
+
+    @field_validator("files")
+    @classmethod
+    def _are_those_of_a_project(cls, files: dict[str, _File]) -> dict[str, _File]:
+        if set(files) != set(map(file_of, SECTIONS)):
+            raise refusal("the files of a project", "the names are others")
+        return files
+
+
+def digests_of(manifest: object) -> dict[str, str]:
+    """The SHA-256 of each file that a manifest names. Raises BadArchive."""
+    try:
+        return {name: file.sha256 for name, file in _Manifest.of(manifest).files.items()}
+    except Misfit as error:
+        raise BadArchive(error.told(MANIFEST)) from error

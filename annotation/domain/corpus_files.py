@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
-from annotation.domain.duplicates import first_duplicate
+from pydantic import AfterValidator, Field
+
 from annotation.domain.formats import RECORDS, CorpusFormat
 from annotation.domain.problems import Problem
-from annotation.domain.records import belief_layout, fingerprint, record_layout, too_deep
+from annotation.domain.records import belief_layout, fingerprint, record_layout
+from core.incoming.misfit import Misfit, refusal
+from core.incoming.shapes import Counted, Like, Open, Within
+from core.incoming.text import NotJson, json_of_line, unstorable
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 MAX_STORY_LENGTH = 200_000
 MAX_PROPOSITIONS = 2_000
 MAX_NUMBER = 2**63 - 1
-_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _OTHER_UNICODE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 
 
@@ -83,113 +84,87 @@ def _object(raw: bytes | None) -> dict[str, Any] | None:
     if raw is None:
         raise BadLine(f"The line is longer than {MAX_LINE_BYTES // 1024 // 1024} MB; expected one JSON object.")
     try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadLine(f"The line is not UTF-8 (byte {error.start}); save the file as UTF-8.") from error
-    if not text.strip():
+        value = json_of_line(raw, nan=True)
+    except NotJson as error:
+        raise BadLine(error.told_in_line()) from error
+    if value is None and raw.strip() != b"null":
         return None
-    try:
-        value = _DECODER.decode(text)  # accepts the bare NaN of ToMBench
-    except RecursionError as error:
-        raise BadLine("The JSON is nested too deeply.") from error
-    except BadLine:
-        raise
-    except ValueError as error:
-        place = f" (column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise BadLine(f"The line is not JSON{place}; expected one JSON object.") from error
     if not isinstance(value, dict):
         raise BadLine("The line is JSON, but no object; expected one JSON object.")
-    if too_deep(value):
-        raise BadLine("The JSON is nested too deeply.")
-    if "\\u" in text:
-        _storable(value)
+    if b"\\u" in raw and (what := unstorable(value)):
+        raise BadLine(f"The line cannot be kept: {what}; remove it.")
     return value
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = first_duplicate(name for name, _ in pairs) or ""
-        raise BadLine(f"The field {twice[:60]} occurs twice in one object.")
-    return found
+def _story(text: str) -> str:
+    if not text.strip():
+        raise refusal("a story", "it is empty")
+    if len(text) > MAX_STORY_LENGTH:
+        raise refusal(f"at most {MAX_STORY_LENGTH}", f"the story has {len(text)} characters")
+    return text
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
-"""Made once: json.loads makes one a line, which for short lines is most of the work."""
+StoryText = Annotated[str, AfterValidator(_story)]
+Number = Annotated[int, Within(0, MAX_NUMBER, "a whole number from 0 to 2^63 - 1")]
+CategoryName = Annotated[str, Like(r"(?s)^.{1,120}$", "a text of 1 to 120 characters")]
 
 
-def _storable(value: Any) -> None:
-    """Refuses text that no database can keep: NUL and lone surrogates."""
-    text = json.dumps(value, ensure_ascii=False)
-    if _NUL.search(text):
-        raise BadLine("The line holds a NUL character; remove it.")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise BadLine("The line holds half of a surrogate pair, which is no character; remove it.") from error
+class _Belief(Open):
+    actor: str
+    belief: str
+    labels: dict[str, str] = {}
 
 
-def _text(record: dict[str, Any], name: str, where: str = "") -> str:
-    value = record.get(name)
-    if not isinstance(value, str):
-        found = "is missing" if name not in record else f"is a {type(value).__name__}"
-        raise BadLine(f"The field {where}{name} {found}; expected text.")
-    return value
+Beliefs = Annotated[list[_Belief], Counted(0, MAX_PROPOSITIONS)]
+
+
+class _Record(Open):
+    """A record of OmniToM, appendix B.5."""
+
+    story_id: Number
+    story_category: CategoryName
+    story: StoryText
+    beliefs: Beliefs
+
+
+class _EnglishItem(Open):
+    """What of an item of ToMBench is read."""
+
+    story: StoryText = Field(alias="STORY")
+
+
+class _ChineseItem(Open):
+    story: StoryText = Field(alias="故事")
+
+
+_ITEM: Mapping[str, type[_EnglishItem | _ChineseItem]] = {"en": _EnglishItem, "zh": _ChineseItem}
+_STORY = {"en": "STORY", "zh": "故事"}
 
 
 def story_of_record(record: dict[str, Any], file: str, line: int, keys: Sequence[str]) -> StoryRow:
-    """A record (OmniToM, appendix B.5), every text verbatim; `keys` are the dimensions of the project. Raises BadLine."""
-    number = record.get("story_id")
-    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_NUMBER:
-        raise BadLine("The field story_id is not a whole number from 0 to 2^63 - 1.")
-    beliefs = record.get("beliefs")
-    if not isinstance(beliefs, list):
-        raise BadLine("The field beliefs is not a list.")
-    if len(beliefs) > MAX_PROPOSITIONS:
-        raise BadLine(f"The story has {len(beliefs)} propositions; expected at most {MAX_PROPOSITIONS}.")
-    text, category = _story_text(record, "story"), _text(record, "story_category")
-    if not 0 < len(category) <= 120:
-        raise BadLine("The field story_category is empty or longer than 120 characters.")
-    rows = [_belief(one, at, keys) for at, one in enumerate(beliefs)]
+    """A record (OmniToM, appendix B.5), every text verbatim; `keys` are the dimensions of the project. Raises Misfit."""
+    told = _Record.of(record)
+    rows = [_row_of(*both, keys) for both in zip(told.beliefs, record["beliefs"], strict=True)]
     return StoryRow(
         file,
         line,
-        category,
-        text,
-        number=number,
+        told.story_category,
+        told.story,
+        number=told.story_id,
         propositions=rows,
         fingerprint=fingerprint(record),
         layout=record_layout(record),
     )
 
 
-def _story_text(record: dict[str, Any], name: str) -> str:
-    text = _text(record, name)
-    if not text.strip():
-        raise BadLine(f"The field {name} is empty; expected a story.")
-    if len(text) > MAX_STORY_LENGTH:
-        raise BadLine(f"The story has {len(text)} characters; expected at most {MAX_STORY_LENGTH}.")
-    return text
-
-
-def _belief(one: Any, at: int, keys: Sequence[str]) -> PropositionRow:
-    where = f"beliefs[{at}]."
-    if not isinstance(one, dict):
-        raise BadLine(f"beliefs[{at}] is a {type(one).__name__}; expected an object.")
-    labels = one.get("labels")
-    wrong = not isinstance(labels, dict) or not all(isinstance(value, str) for value in labels.values())
-    if "labels" in one and wrong:
-        raise BadLine(f"The field {where}labels is not an object of texts.")
-    layout = belief_layout(one, keys)
-    return PropositionRow(_text(one, "actor", where), _text(one, "belief", where), labels, layout)
-
-
-_STORY = {"en": "STORY", "zh": "故事"}
+def _row_of(told: _Belief, raw: dict[str, Any], keys: Sequence[str]) -> PropositionRow:
+    labels = told.labels if "labels" in told.model_fields_set else None
+    return PropositionRow(told.actor, told.belief, labels, belief_layout(raw, keys))
 
 
 def story_of_question(record: dict[str, Any], file: str, line: int, *, language: str, category: str) -> StoryRow:
-    """The story of one ToMBench item, in `language`, with the other language as its translation. Raises BadLine."""
-    text = _story_text(record, _STORY[language])
+    """The story of one ToMBench item, in `language`, with the other language as its translation. Raises Misfit."""
+    text = _ITEM[language].of(record).story
     other = "zh" if language == "en" else "en"
     translation = record.get(_STORY[other])
     translations = {other: translation} if isinstance(translation, str) and translation.strip() else {}
@@ -216,7 +191,7 @@ def read_file(
             return
         try:
             row = _row(raw, file, line, format=format, language=language, keys=keys)
-        except BadLine as error:
+        except (BadLine, Misfit) as error:
             yield Problem(file, line, str(error))
             continue
         if row is None or (not format.numbered and row.text in seen):

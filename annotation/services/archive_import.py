@@ -68,8 +68,8 @@ def import_archive(
     check_left_over(slug, discard)
     try:
         with zipfile.ZipFile(source) as archive:
-            manifest = checked(archive)
-            return _Import(archive, slug, accounts, now).run(by, manifest)
+            digests = checked(archive)
+            return _Import(archive, slug, accounts, now).run(by, digests)
     except (*_UNREADABLE, DatabaseError) as error:
         if trouble_of(error):  # a full disk or a database that is away: the archive is not to blame
             raise
@@ -130,13 +130,13 @@ class _Import:
         self.schema = DEFAULT_SCHEMA
         self.writes = ShortWrites()
 
-    def run(self, by: User | None, manifest: dict) -> dict[str, int]:
+    def run(self, by: User | None, digests: dict[str, str]) -> dict[str, int]:
         project, *others = TABLES
         try:
             self._make_project(project)
             counts = {"people": self._people(), "project": 1} | {one.name: self._section(one) for one in others}
             with self.writes.transaction(len(self.members) + 3):
-                self._open(by, counts, manifest[file_of("project")]["sha256"])
+                self._open(by, counts, digests[file_of("project")])
         except BaseException:
             if self.project is not None:
                 discard_project(self.project)

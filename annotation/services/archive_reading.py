@@ -12,13 +12,14 @@ from annotation.domain.archive_format import (
     MAX_LINE_BYTES,
     BadArchive,
     check_contents,
-    check_manifest,
+    digests_of,
     file_of,
 )
+from core.incoming.text import NotJson, json_of
 
 
-def checked(archive: zipfile.ZipFile) -> dict[str, dict]:
-    """Return what the manifest says of each file, which is true of it. Raises BadArchive."""
+def checked(archive: zipfile.ZipFile) -> dict[str, str]:
+    """Return the SHA-256 of each file, which the manifest says, too. Raises BadArchive."""
     entries = archive.infolist()
     sizes = {entry.filename: (entry.compress_size, entry.file_size) for entry in entries}
     if len(sizes) < len(entries):
@@ -26,17 +27,15 @@ def checked(archive: zipfile.ZipFile) -> dict[str, dict]:
     check_contents(sizes)
     with archive.open(MANIFEST) as handle:
         try:
-            files = check_manifest(json.loads(handle.read(MAX_LINE_BYTES)))
-        except (ValueError, RecursionError) as error:
-            if isinstance(error, BadArchive):
-                raise
-            raise BadArchive("The manifest is not JSON.") from error
+            files = digests_of(json_of(handle.read(MAX_LINE_BYTES)))
+        except NotJson as error:
+            raise BadArchive(error.told(MANIFEST)) from error
     for name, told in files.items():
         digest = hashlib.sha256()
         with archive.open(name) as handle:
             while chunk := handle.read(1 << 20):
                 digest.update(chunk)
-        if not isinstance(told, dict) or told.get("sha256") != digest.hexdigest():
+        if told != digest.hexdigest():
             raise BadArchive(f"{name} is not what the manifest says; the archive was damaged or changed.")
     return files
 

@@ -57,7 +57,7 @@ def json_of(raw: bytes, *, nan: bool = False) -> Any:
 
 def json_of_line(raw: bytes, *, nan: bool = False) -> Any:
     """As `json_of`; None for a blank line."""
-    return json_of(raw, nan=nan) if raw.removeprefix(BOM_UTF8).strip() else None
+    return json_of(raw.rstrip(b"\r\n"), nan=nan) if raw.removeprefix(BOM_UTF8).strip() else None
 
 
 def too_deep(value: Any) -> bool:

@@ -121,7 +121,7 @@ def records(tmp_path):
     ("text", "expected"),
     [
         ("[]\n{\n", "Nothing was imported: 2 problems, the first in {}, line 1: The line is JSON, but no object"),
-        ("{\n", "Nothing was imported: 1 problem, the first in {}, line 1: The line is not JSON"),
+        ("{\n", "Nothing was imported: 1 problem, the first in {}, line 1: column 2: it is not JSON"),
         ("", "Nothing was imported: 1 problem, the first in {}, line 1: The file is empty"),
         ("{\n" * 1002, "Nothing was imported: 1002 problems, the first in {}, line 1"),
         ("\n", "Nothing was imported: the input holds no story."),

@@ -124,15 +124,23 @@ def test_people_are_told_the_figures_in_words(write):
 @pytest.mark.parametrize(
     ("records", "answers", "told"),
     [
-        ("{}\n", {"7": {}}, "r.jsonl, line 1: the field story_id"),
+        (
+            "{}\n",
+            {"7": {}},
+            "r.jsonl, line 1: The field story_id is missing; expected an object with story_id, story_category",
+        ),
         ("", {"7": {}}, "holds no record"),
-        (json.dumps(RECORD) + "\n\nx", {"7": {}}, "r.jsonl, line 3: the line is not JSON"),
-        (json.dumps(RECORD), '{\n"7": {},\n}', "a.json, line 3: this is not JSON"),
+        (json.dumps(RECORD) + "\n\nx", {"7": {}}, "r.jsonl, line 3: column 1: it is not JSON"),
+        (json.dumps(RECORD), '{\n"7": {},\n}', "a.json, line 3, column 1: it is not JSON"),
         (json.dumps(RECORD), '{"7": {}, "7": {}}', "occurs twice"),
-        (json.dumps(RECORD), "[" * 100_000, "cannot be read as JSON"),
+        (json.dumps(RECORD), "[" * 100_000, "the JSON is nested too deeply"),
         (json.dumps(RECORD), {"8": {}}, "answers story '8', which the records do not have"),
-        (json.dumps(RECORD), {"7": {"extract": 1}}, "story 7: expected an object of texts"),
-        (json.dumps(RECORD), {"7": {"labels": ""}}, "'labels' is no stage"),
+        (json.dumps(RECORD), {"7": {"extract": 1}}, "story 7, extract: it is 1; expected a text."),
+        (
+            json.dumps(RECORD),
+            {"7": {"labels": ""}},
+            "story 7: there is no field 'labels'; expected only extract, label, judge.",
+        ),
         (json.dumps(RECORD), {"7": {"judge": ""}}, "needs the extract answer"),
         (json.dumps(RECORD), {"7": {}, "07": {}}, "answers story 7 twice"),
         (json.dumps(RECORD), {}, "holds no answers"),
@@ -164,8 +172,8 @@ def test_missing_files_and_bad_selections_are_one_sentence(write, tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('{"id": 1}', 'line 2: expected an object with "id" and "text"'),
-        ("nonsense", "line 2: the line is not JSON"),
+        ('{"id": 1}', "line 2: The field text is missing; expected an object with id, text"),
+        ("nonsense", "line 2: column 1: it is not JSON"),
         (
             json.dumps({"id": 1, "text": f"GT\nActor,Belief,MatchCount\n{'x' * 140_000},1"}),
             "line 2: The text holds a CSV field of more than 131,072 characters",

@@ -5,12 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from annotation.domain.corpus_files import MAX_LINE_BYTES, lines_of
+from annotation.domain.corpus_files import lines_of
 from benchmark.suites.answers import BadAnswers
 from benchmark.suites.omnitom.judge_alignment import align
 from benchmark.suites.omnitom.judge_tables import JudgedRow, read_judgement
 from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
-from benchmark.suites.omnitom.records import BadRecord, json_of
+from benchmark.suites.omnitom.records import object_of_line
+from core.incoming.shapes import Open
+from core.incoming.text import NotJson, json_of
 from core.management.json_command import JsonCommand
 
 Rows = list[tuple[str, str]]
@@ -53,16 +55,20 @@ class Command(JsonCommand):
 
 def _parsed(raw: bytes | None, parse: Callable[[Any, str], dict], where: str) -> dict | None:
     try:
-        if raw is None:
-            raise BadRecord(f"the line is longer than {MAX_LINE_BYTES // 1024 // 1024} MB.")
-        value = json_of(raw)
-        if value is None:
-            return None
-        if not isinstance(value, dict) or "id" not in value or not isinstance(value.get("text"), str):
-            raise BadRecord('expected an object with "id" and "text".')
-        return {"id": value["id"], **parse(value["id"], value["text"])}
+        value = object_of_line(raw)
+        return None if value is None else _Text.of(value).parsed(parse)
     except ValueError as error:
         raise ValueError(f"{where}{error}") from error
+
+
+class _Text(Open):
+    """A raw answer of a model, under whatever name."""
+
+    id: Any
+    text: str
+
+    def parsed(self, parse: Callable[[Any, str], dict]) -> dict:
+        return {"id": self.id, **parse(self.id, self.text)}
 
 
 def _parser(kind: str, given: Sequence[Callable[[Any], Rows] | None]) -> Callable[[Any, str], dict]:
@@ -89,11 +95,9 @@ def _counted(rows: Rows, judged: Sequence[JudgedRow]) -> list[list]:
 def _given(path: Path) -> Callable[[Any], Rows]:
     """The rows of a file by id: one list for every text, or a list for each id."""
     try:
-        value = json.loads(path.read_bytes().decode("utf-8-sig"))
-    except json.JSONDecodeError as error:
-        raise BadAnswers(f"{path}, line {error.lineno}: this is not JSON ({error.msg}).") from error
-    except (ValueError, RecursionError) as error:
-        raise BadAnswers(f"{path} cannot be read as JSON in UTF-8.") from error
+        value = json_of(path.read_bytes())
+    except NotJson as error:
+        raise BadAnswers(error.told(str(path))) from error
     if isinstance(value, Mapping):
         by_id = {name: _rows(rows, path) for name, rows in value.items()}
         return lambda story: _of(by_id, str(story), path)

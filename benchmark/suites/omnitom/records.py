@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
+
+from pydantic import BeforeValidator, Field
 
 from annotation.domain.corpus_files import MAX_LINE_BYTES, lines_of
-from annotation.domain.records import too_deep
 from benchmark.suites.contract import Sample
 from benchmark.suites.omnitom.labels import Labels, canonical_labels
+from core.incoming.misfit import Misfit, kind_of
+from core.incoming.shapes import Expected, Open
+from core.incoming.text import NotJson, json_of_line, unwritable
 from judge.domain.text import normalise_space
 
 MAX_SELECTED = 1_000_000
+StoryId = Annotated[int, Field(ge=0), Expected("a whole number from 0 on")]
 
 
 class BadRecord(ValueError):
@@ -50,34 +54,37 @@ class Record:
         return [row for row in self.rows if row.shown]
 
 
+class _Belief(Open):
+    """A gold row as it was published: an absent text is empty, and labels are read by `canonical_labels`."""
+
+    actor: Any = None
+    belief: Any = None
+    labels: Annotated[dict[str, Any], BeforeValidator(lambda value: value or {})] = {}
+
+
+class _Record(Open):
+    story_id: StoryId
+    story_category: str
+    story: str
+    beliefs: list[_Belief] = []
+
+
 def record_of(values: Mapping[str, Any]) -> Record:
-    """A record from its JSON object; further fields are ignored. Raises BadRecord."""
-    story_id, beliefs = values.get("story_id"), values.get("beliefs", [])
-    if isinstance(story_id, bool) or not isinstance(story_id, int) or story_id < 0:
-        raise BadRecord("the field story_id is no whole number from 0 on.")
-    if not isinstance(beliefs, list) or not all(isinstance(one, Mapping) for one in beliefs):
-        raise BadRecord("the field beliefs is no list of objects.")
-    for name in ("story", "story_category"):
-        if not isinstance(values.get(name), str):
-            raise BadRecord(f"the field {name} is no text.")
-    return Record(story_id, values["story_category"], values["story"], tuple(map(_gold_row, beliefs)))
+    """A record from its JSON object; further fields are ignored. Raises Misfit."""
+    told = _Record.of(values)
+    return Record(told.story_id, told.story_category, told.story, tuple(map(_gold_row, told.beliefs)))
 
 
 def record_of_sample(sample: Sample) -> Record:
-    """Raises BadRecord."""
-    return Record(
-        int(sample.key), sample.category, sample.content["story"], tuple(map(_gold_row, sample.gold["beliefs"]))
-    )
+    """Raises Misfit."""
+    rows = (_gold_row(_Belief.of(one)) for one in sample.gold["beliefs"])
+    return Record(int(sample.key), sample.category, sample.content["story"], tuple(rows))
 
 
-def _gold_row(belief: Mapping[str, Any]) -> GoldRow:
-    actor, said = (belief.get(name) for name in ("actor", "belief"))
-    labels = belief.get("labels") or {}
-    if not isinstance(labels, Mapping):
-        raise BadRecord("the labels of a belief are no object.")
-    told = tuple("" if value is None else str(value).strip() for value in (actor, said))
-    order = normalise_space(labels.get("order"))
-    return GoldRow(normalise_space(actor), normalise_space(said), canonical_labels(labels), order, told)
+def _gold_row(row: _Belief) -> GoldRow:
+    told = tuple("" if value is None else str(value).strip() for value in (row.actor, row.belief))
+    order = normalise_space(row.labels.get("order"))
+    return GoldRow(normalise_space(row.actor), normalise_space(row.belief), canonical_labels(row.labels), order, told)
 
 
 def read_records(handle: BinaryIO, file: str) -> list[Record]:
@@ -89,7 +96,7 @@ def read_records(handle: BinaryIO, file: str) -> list[Record]:
     for number, raw in lines_of(handle):
         try:
             record = _record(raw)
-        except BadRecord as error:
+        except (BadRecord, Misfit) as error:
             raise BadRecord(f"{file}, line {number}: {error}") from error
         if record is not None:
             found.append(record)
@@ -99,31 +106,24 @@ def read_records(handle: BinaryIO, file: str) -> list[Record]:
 
 
 def _record(raw: bytes | None) -> Record | None:
+    values = object_of_line(raw)
+    return None if values is None else record_of(values)
+
+
+def object_of_line(raw: bytes | None) -> dict[str, Any] | None:
+    """The JSON object of one line; None for a blank line. `raw` is None for a line that was too long to be read. Raises ValueError."""
     if raw is None:
-        raise BadRecord(f"the line is longer than {MAX_LINE_BYTES // 1024 // 1024} MB.")
-    values = json_of(raw)
-    if values is None:
-        return None
-    if not isinstance(values, dict):
-        raise BadRecord("expected a JSON object.")
-    return record_of(values)
-
-
-def json_of(raw: bytes) -> Any:
-    """The JSON value of one line; None for a blank line. Raises BadRecord."""
+        raise BadRecord(f"the line is longer than {MAX_LINE_BYTES // 1024 // 1024} MB; expected one JSON object.")
     try:
-        text = raw.decode("utf-8-sig")
-        value = json.loads(text) if text.strip() else None
-        if "\\u" in text:
-            json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeDecodeError as error:
-        raise BadRecord(f"the line is not UTF-8 (byte {error.start}).") from error
-    except UnicodeEncodeError as error:
-        raise BadRecord("the line holds half of a surrogate pair, which is no character.") from error
-    except (ValueError, RecursionError) as error:
-        raise BadRecord("the line is not JSON.") from error
-    if too_deep(value):
-        raise BadRecord("the JSON is nested too deeply.")
+        value = json_of_line(raw, nan=True)
+    except NotJson as error:
+        raise BadRecord(error.told_in_line()) from error
+    if value is None and raw.strip() != b"null":
+        return None
+    if not isinstance(value, dict):
+        raise BadRecord(f"it is {kind_of(value)}; expected a JSON object.")
+    if b"\\u" in raw and (what := unwritable(value)):
+        raise BadRecord(f"{what}; remove it.")
     return value
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.suites.answers import BadAnswers, read_answers
-from benchmark.suites.omnitom.official import STAGES, score_official
+from benchmark.suites.omnitom.official import score_official
 from benchmark.suites.omnitom.records import Record, parse_story_ids, read_records, select
+from core.incoming.misfit import Misfit
+from core.incoming.shapes import Shape
 
 
 def score_answers(
@@ -40,16 +42,24 @@ def _selection(records: list[Record], texts: Mapping[int, Any], story_ids: str, 
     return chosen
 
 
+class _Stages(Shape):
+    """Raw answers by stage."""
+
+    extract: str = ""
+    label: str = ""
+    judge: str = ""
+
+
 def _texts(answers: Mapping[str, Any], file: Path, known: set[int]) -> dict[int, dict[str, str]]:
     texts: dict[int, dict[str, str]] = {}
     for name, stages in answers.items():
         number = int(name) if name.isascii() and name.isdecimal() and len(name) < 20 else None
         if number not in known:
             raise BadAnswers(f"{file} answers story {name[:60]!r}, which the records do not have.")
-        if not isinstance(stages, dict) or not all(isinstance(text, str) for text in stages.values()):
-            raise BadAnswers(f"{file}, story {name}: expected an object of texts by stage.")
-        if strange := set(stages) - set(STAGES):
-            raise BadAnswers(f"{file}, story {name}: {min(strange)[:60]!r} is no stage; expected {', '.join(STAGES)}.")
+        try:
+            _Stages.of(stages)
+        except Misfit as error:
+            raise BadAnswers(error.told(f"{file}, story {name}")) from error
         if number in texts:
             raise BadAnswers(f"{file} answers story {number} twice.")
         if "judge" in stages and "extract" not in stages:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from annotation.domain.duplicates import first_duplicate
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+
 from benchmark.suites.tombench.options import LETTERS, clean_option
+from core.incoming.misfit import Misfit
+from core.incoming.shapes import Expected, Open
+from core.incoming.text import NotJson, json_of
 
 ABILITY, ANSWER = "能力\nABILITY", "答案\nANSWER"
 FIELDS = {"en": ("STORY", "QUESTION", "OPTION-"), "zh": ("故事", "问题", "选项")}
@@ -49,69 +53,79 @@ def read_record(where: str, line: bytes) -> Record:
     The bare token NaN stands for an option that does not exist. The Chinese option C decides whether there are two or four, as in the
     released code: one English item has four where the Chinese has two, and loses two of them.
     """
-    found = _object(where, line)
-    count = 2 if _option(where, found, "zh", "C") is None else 4
-    texts = {language: _text(where, found, language, count) for language in FIELDS}
-    answer = _filled(where, found, ANSWER)
-    cell = _CELL.fullmatch(answer)
-    if cell is None or cell[1] not in LETTERS[:count]:
-        raise BadToMBench(f"{where}: the answer is {answer[:40]!r}; expected a letter from A to {LETTERS[count - 1]}.")
-    return Record(_filled(where, found, ABILITY), answer, texts)
-
-
-def _object(where: str, line: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(line.decode("utf-8"), parse_constant=_constant, object_pairs_hook=_unique)
-    except UnicodeDecodeError as error:
-        raise BadToMBench(f"{where} is not UTF-8 (byte {error.start}).") from error
-    except BadToMBench as error:
-        raise BadToMBench(f"{where}: {error}") from error
-    except json.JSONDecodeError as error:
-        raise BadToMBench(f"{where} is not valid JSON ({error.msg}).") from error
-    except (ValueError, RecursionError) as error:
-        raise BadToMBench(f"{where} cannot be read as JSON.") from error
-    if not isinstance(found, dict):
-        raise BadToMBench(f"{where} is not a JSON object.")
-    return found
+        found = json_of(line, nan=True)
+        told, by_language = _Item.of(found), {name: shape.of(found) for name, shape in _BY_LANGUAGE.items()}
+    except NotJson as error:
+        raise BadToMBench(f"{where}, {error.told_in_line()}" if error.line else f"{where}: {error}") from error
+    except Misfit as error:
+        raise BadToMBench(error.told(where)) from error
+    count = 2 if by_language["zh"].c is None else 4
+    texts = {language: _text(where, one, language, count) for language, one in by_language.items()}
+    cell = _CELL.fullmatch(told.answer)
+    if cell is None or cell[1] not in LETTERS[:count]:
+        raise BadToMBench(
+            f"{where}: the answer is {told.answer[:40]!r}; expected a letter from A to {LETTERS[count - 1]}."
+        )
+    return Record(told.ability, told.answer, texts)
 
 
-def _constant(token: str) -> None:
-    if token != "NaN":
-        raise BadToMBench(f"{token} is not a value here; expected texts, or NaN for an option that is missing.")
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError
+    return text
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    twice = first_duplicate(name for name, _ in pairs)
-    if twice is not None:
-        raise BadToMBench(f"the field {twice[:60]!r} occurs twice.")
-    return dict(pairs)
+def _missing(value: Any) -> Any:
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _text(where: str, found: Mapping[str, Any], language: str, count: int) -> Text:
+Filled = Annotated[str, AfterValidator(_filled), Expected("a text that is not empty")]
+Option = Annotated[Filled | None, BeforeValidator(_missing)]
+"""None for an option that does not exist."""
+
+
+class _Item(Open):
+    ability: Filled = Field(alias=ABILITY)
+    answer: Filled = Field(alias=ANSWER)
+
+
+class _InOneLanguage(Open):
+    story: Filled
+    question: Filled
+    a: Option
+    b: Option
+    c: Option
+    d: Option
+
+
+def _named(language: str) -> Callable[[str], str]:
+    """The names of the fields in a language."""
     story, question, prefix = FIELDS[language]
-    options = [_option(where, found, language, letter) for letter in LETTERS]
-    if (options[2] is None) != (options[3] is None):
+    names = {"story": story, "question": question} | {letter.lower(): prefix + letter for letter in LETTERS}
+    return names.__getitem__
+
+
+class _English(_InOneLanguage):
+    model_config = ConfigDict(alias_generator=_named("en"))
+
+
+class _Chinese(_InOneLanguage):
+    model_config = ConfigDict(alias_generator=_named("zh"))
+
+
+_BY_LANGUAGE: Mapping[str, type[_InOneLanguage]] = {"en": _English, "zh": _Chinese}
+
+
+def _text(where: str, told: _InOneLanguage, language: str, count: int) -> Text:
+    prefix, options = FIELDS[language][2], (told.a, told.b, told.c, told.d)
+    if (told.c is None) != (told.d is None):
         raise BadToMBench(f"{where}: only one of {prefix}C and {prefix}D is missing; expected both or neither.")
+    for letter, option in zip(LETTERS, options, strict=True):
+        if option is not None and not clean_option(option, letter):
+            raise BadToMBench(f"{where}: {prefix}{letter} holds a letter without a text.")
     held = tuple(option for option in options[:count] if option is not None)
     if len(held) < count:
         missing = next(letter for letter, option in zip(LETTERS, options, strict=True) if option is None)
         raise BadToMBench(f"{where}: {prefix}{missing} is missing; expected {count} options.")
-    return Text(_filled(where, found, story), _filled(where, found, question), held)
-
-
-def _option(where: str, found: Mapping[str, Any], language: str, letter: str) -> str | None:
-    """The raw text of an option, None where it is NaN."""
-    field = FIELDS[language][2] + letter
-    if field in found and found[field] is None:
-        return None
-    text = _filled(where, found, field)
-    if not clean_option(text, letter):
-        raise BadToMBench(f"{where}: {field} holds a letter without a text.")
-    return text
-
-
-def _filled(where: str, found: Mapping[str, Any], field: str) -> str:
-    text = found.get(field)
-    if not isinstance(text, str) or not text.strip():
-        raise BadToMBench(f"{where}: {field.replace(chr(10), ' ')} is not a text; expected one that is not empty.")
-    return text
+    return Text(told.story, told.question, held)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.domain.archive_format import MANIFEST, SECTIONS, BadArchive, check_contents, check_manifest, file_of
+from annotation.domain.archive_format import MANIFEST, SECTIONS, BadArchive, check_contents, digests_of, file_of
 
 WHOLE = {MANIFEST: (100, 100), **{file_of(name): (100, 1000) for name in SECTIONS}}
 
@@ -28,10 +28,30 @@ def test_a_bomb_is_refused_before_it_is_unpacked(sizes):
         check_contents({**WHOLE, "votes.jsonl": sizes})
 
 
+FILES = {file_of(section): {"sha256": "0" * 64, "rows": 1} for section in SECTIONS}
+MANIFEST_OF = {"format": "credence-project", "version": 1, "files": FILES}
+
+
+def test_a_manifest_says_the_digest_of_each_file():
+    assert digests_of(MANIFEST_OF) == dict.fromkeys(FILES, "0" * 64)
+
+
 @pytest.mark.parametrize(
-    "manifest",
-    [[], {}, {"format": "credence-project", "version": 2}, {"format": "credence-project", "version": 1, "files": {}}],
+    ("manifest", "sentence"),
+    [
+        ([], "manifest.json: it is a list; expected an object with format, version, files."),
+        ({}, "manifest.json: the field format is missing; expected an object with format, version, files."),
+        (MANIFEST_OF | {"format": "zip"}, "manifest.json, format: it is 'zip'; expected one of credence-project."),
+        (MANIFEST_OF | {"version": 2}, "manifest.json, version: it is 2; expected 1."),
+        (MANIFEST_OF | {"version": True}, "manifest.json, version: it is true; expected 1."),
+        (MANIFEST_OF | {"files": {}}, "manifest.json, files: the names are others; expected the files of a project."),
+        (
+            MANIFEST_OF | {"files": FILES | {"votes.jsonl": {}}},
+            "manifest.json, files.votes.jsonl: the field sha256 is missing; expected an object with sha256.",
+        ),
+    ],
 )
-def test_another_manifest_is_refused(manifest):
-    with pytest.raises(BadArchive):
-        check_manifest(manifest)
+def test_another_manifest_is_refused(manifest, sentence):
+    with pytest.raises(BadArchive) as caught:
+        digests_of(manifest)
+    assert str(caught.value) == sentence

@@ -140,10 +140,10 @@ def test_every_mistake_is_one_sentence_with_file_place_and_what_was_expected(cha
 @pytest.mark.parametrize(
     ("raw", "sentence"),
     [
-        (b'{"name": ', "f.json, line 1, column 10: the file is not JSON; expected one JSON object."),
+        (b'{"name": ', "f.json, line 1, column 10: it is not JSON (Expecting value); expected one JSON value."),
         (b"\xff", "f.json: byte 0 is not UTF-8; expected JSON in UTF-8."),
         (b'{"name": "a", "name": "b"}', "f.json: the field 'name' occurs twice in one object; expected it once."),
-        (b"[" * 100_000, "f.json: the JSON is nested too deeply; expected one label schema."),
+        (b"[" * 100_000, "f.json: the JSON is nested too deeply; expected at most 50 levels."),
         (b" " * 1_000_001, "f.json: the file is larger than 1 MB; expected one label schema."),
     ],
 )

@@ -94,13 +94,13 @@ def test_a_selection_keeps_the_order_of_the_file():
     ("line", "told"),
     [
         (b"{\n", "not JSON"),
-        (b"[1]\n", "expected a JSON object"),
+        (b"[1]\n", "it is a list; expected a JSON object"),
         (b"\xff\n", "not UTF-8"),
         (b'{"story_id": "7"}\n', "story_id"),
-        (b'{"story_id": 7, "story_category": 1, "story": ""}\n', "no text"),
+        (b'{"story_id": 7, "story_category": 1, "story": ""}\n', "story_category: it is 1; expected a text"),
         (b'{"story_id": 7, "story_category": "a", "story": "\\ud800"}\n', "surrogate"),
         (b'{"story_id": 7, "beliefs": [1]}\n', "beliefs"),
-        (b"[" * 100_000 + b"\n", "not JSON"),
+        (b"[" * 100_000 + b"\n", "nested too deeply"),
     ],
 )
 def test_a_broken_record_is_named_by_file_and_line(line, told):

@@ -168,8 +168,8 @@ def test_the_settings_choose_the_folder(settings, tmp_path):
     ("content", "told"),
     [
         (None, "could not be read: [Errno 2] No such file or directory"),
-        (b"{", "could not be read: Expecting property name"),
-        (b"\xff", "could not be read: 'utf-8' codec can't decode"),
+        (b"{", "script.json, line 1, column 2: it is not JSON (Expecting property name"),
+        (b"\xff", "script.json: byte 0 is not UTF-8; expected JSON in UTF-8."),
         (b'{"text": "a"}', "A script is a list of rules."),
     ],
     ids=["absent", "cut", "not UTF-8", "no list"],
@@ -186,13 +186,16 @@ def test_a_file_that_is_no_script_is_one_sentence(tmp_path, content, told):
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
-        ("text", "Rule 2 of the script is not an object."),
-        ({"fail": "sometimes"}, "Rule 2 of the script: fail is one of rejected, forbidden"),
-        ({"fail": []}, "Rule 2 of the script: fail is one of rejected, forbidden"),
-        ({"stop": "never"}, "Rule 2 of the script: stop is one of end, length, refusal, filter, other."),
-        ({"delay": "long"}, "Rule 2 of the script: delay is a number of seconds."),
-        ({"text": 5}, "Rule 2 of the script: text is a text."),
-        ({"wehn": "a"}, "Rule 2 of the script: wehn is no part of a rule; there are when, text, stop"),
+        ("text", "Rule 2 of the script: it is 'text'; expected an object with when, text, stop, delay, fail, times"),
+        ({"fail": "sometimes"}, "Rule 2 of the script, fail: it is 'sometimes'; expected one of rejected, forbidden"),
+        ({"fail": []}, "Rule 2 of the script, fail: it is a list; expected one of rejected, forbidden"),
+        (
+            {"stop": "never"},
+            "Rule 2 of the script, stop: it is 'never'; expected one of end, length, refusal, filter, other.",
+        ),
+        ({"delay": "long"}, "Rule 2 of the script, delay: it is 'long'; expected a number of seconds."),
+        ({"text": 5}, "Rule 2 of the script, text: it is 5; expected a text."),
+        ({"wehn": "a"}, "Rule 2 of the script: there is no field 'wehn'; expected only when, text, stop"),
     ],
     ids=str,
 )

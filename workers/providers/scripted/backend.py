@@ -15,8 +15,13 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import Field
+
+from core.incoming.misfit import Misfit
+from core.incoming.shapes import Among, Expected, Shape
+from core.incoming.text import NotJson, json_of
 from workers.providers import errors
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.providers.stops import unless_empty
@@ -109,22 +114,40 @@ class ScriptedBackend:
                 os.close(descriptor)
 
 
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False), Expected("a number of seconds")]
+Times = Annotated[float, Field(ge=0, allow_inf_nan=False), Expected("a number")]
+Ending = Annotated[str, Among([*Stop])]
+Failure = Annotated[str, Among([*FAILURES])]
+
+
+class _Rule(Shape):
+    """What a rule may say; none of it must be there."""
+
+    when: str = ""
+    text: str = ""
+    stop: Ending = Stop.END
+    delay: Seconds = 0
+    fail: Failure = ""
+    times: Times = 0
+    retry_after: Seconds = 0
+
+
 def rules_of(script: list[Any] | str) -> list[dict[str, Any]]:
     """The rules of a script. Raises Rejected with a sentence where one cannot be read."""
     if isinstance(script, str):
         try:
-            script = json.loads(own_file(script).read_text("utf-8"))
-        except (OSError, ValueError) as error:
+            script = json_of(own_file(script).read_bytes())
+        except OSError as error:
             raise errors.Rejected(f"The script {script} could not be read: {error}.") from error
+        except NotJson as error:
+            raise errors.Rejected(error.told(f"The script {script}")) from error
     if not isinstance(script, list):
         raise errors.Rejected("A script is a list of rules.")
     for at, rule in enumerate(script, 1):
-        if not isinstance(rule, dict):
-            raise errors.Rejected(f"Rule {at} of the script is not an object.")
-        for name, value in rule.items():
-            if name not in _RULE or not _RULE[name][0](value):
-                expected = _RULE[name][1] if name in _RULE else f"no part of a rule; there are {', '.join(_RULE)}"
-                raise errors.Rejected(f"Rule {at} of the script: {name} is {expected}.")
+        try:
+            _Rule.of(rule)
+        except Misfit as error:
+            raise errors.Rejected(error.told(f"Rule {at} of the script")) from error
     return script
 
 
@@ -143,21 +166,6 @@ def own_file(path: str) -> Path:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf")
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-_RULE: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "when": (_is_text, "a text"),
-    "text": (_is_text, "a text"),
-    "stop": (lambda value: value in [*Stop], f"one of {', '.join(Stop)}"),
-    "delay": (_is_number, "a number of seconds"),
-    "fail": (lambda value: value in [*FAILURES], f"one of {', '.join(FAILURES)}"),
-    "times": (_is_number, "a number"),
-    "retry_after": (_is_number, "a number of seconds"),
-}
 
 
 def instance(schema: Mapping[str, Any], digest: str, root: Mapping[str, Any] | None = None) -> Any:

@@ -139,6 +139,10 @@ def test_a_wrong_count(small, lines, sentence):
     assert sentence_of(small(*lines)) == sentence
 
 
+ITEM = "expected an object with 能力 ABILITY, 答案 ANSWER."
+ENGLISH = "expected an object with STORY, QUESTION, OPTION-A, OPTION-B, OPTION-C, OPTION-D."
+
+
 def without(field):
     return {name: text for name, text in record().items() if name != field}
 
@@ -146,22 +150,25 @@ def without(field):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        (b'{"STORY": "cut off', "is not valid JSON (Unterminated string starting at)."),
-        (b"", "is not valid JSON (Expecting value)."),
-        (b'{"STORY": "\xff"}', "is not UTF-8 (byte 11)."),
-        (b"[]", "is not a JSON object."),
-        (b"NaN", "is not a JSON object."),
-        (b"[" * 100_000, "cannot be read as JSON."),
-        (b'{"n": ' + b"9" * 5000 + b"}", "cannot be read as JSON."),
-        (b'{"STORY": "a", "STORY": "b"}', "the field 'STORY' occurs twice."),
-        (b'{"STORY": Infinity}', "Infinity is not a value here; expected texts, or NaN for an option that is missing."),
-        (without("STORY"), "STORY is not a text; expected one that is not empty."),
-        (without("问题"), "问题 is not a text; expected one that is not empty."),
-        (without("OPTION-D"), "OPTION-D is not a text; expected one that is not empty."),
-        (without("能力\nABILITY"), "能力 ABILITY is not a text; expected one that is not empty."),
-        (record(STORY=NAN), "STORY is not a text; expected one that is not empty."),
-        (record(QUESTION="  "), "QUESTION is not a text; expected one that is not empty."),
-        (record(**{"OPTION-B": 3}), "OPTION-B is not a text; expected one that is not empty."),
+        (
+            b'{"STORY": "cut off',
+            "column 11: it is not JSON (Unterminated string starting at); expected one JSON value.",
+        ),
+        (b"", "column 1: it is not JSON (Expecting value); expected one JSON value."),
+        (b'{"STORY": "\xff"}', "Byte 11 is not UTF-8; expected JSON in UTF-8."),
+        (b"[]", f"it is a list; {ITEM}"),
+        (b"NaN", f"it is nan; {ITEM}"),
+        (b"[" * 100_000, "The JSON is nested too deeply; expected at most 50 levels."),
+        (b'{"n": ' + b"9" * 5000 + b"}", "It holds a number of too many digits; expected one JSON value."),
+        (b'{"STORY": "a", "STORY": "b"}', "The field 'STORY' occurs twice in one object; expected it once."),
+        (b'{"STORY": Infinity}', "It holds Infinity; expected a JSON value."),
+        (without("STORY"), f"the field STORY is missing; {ENGLISH}"),
+        (without("问题"), "the field 问题 is missing; expected an object with 故事, 问题, 选项A, 选项B, 选项C, 选项D."),
+        (without("OPTION-D"), f"the field OPTION-D is missing; {ENGLISH}"),
+        (without("能力\nABILITY"), f"the field 能力 ABILITY is missing; {ITEM}"),
+        (record(STORY=NAN), "STORY: it is nan; expected a text that is not empty."),
+        (record(QUESTION="  "), "QUESTION: it is '  '; expected a text that is not empty."),
+        (record(**{"OPTION-B": 3}), "OPTION-B: it is 3; expected a text that is not empty."),
         (record(**{"选项B": "B. "}), "选项B holds a letter without a text."),
         (record(**{"选项B": NAN}), "选项B is missing; expected 4 options."),
         (record(**TWO | {"OPTION-A": NAN}), "OPTION-A is missing; expected 2 options."),
@@ -178,7 +185,7 @@ def without(field):
 )
 def test_a_line_that_is_wrong(small, line, sentence):
     told = sentence_of(small(record(), line))
-    assert told.removeprefix("Second Task.jsonl, line 2").lstrip(": ") == sentence
+    assert told.removeprefix("Second Task.jsonl, line 2").lstrip(",: ") == sentence
 
 
 def test_the_whole_of_tombench(tombench):
