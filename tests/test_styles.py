@@ -20,11 +20,13 @@ CLASSES_OF_AN_ELEMENT = re.compile(
 TAG = re.compile(r"{[%#].*?[%#]}")
 SCRIPT_STRING = re.compile(r"""(["'`])(.*?)\1""")
 BY_HTMX = {"htmx-request"}
+BY_DJANGO = {"select", "textarea"}
+BY_MARKDOWN = {"blockquote", "h3", "h4", "hr", "li", "ol", "pre", "table", "td", "th", "ul"}
 BUILT = {
     "badge-{{ gold.method }}": ("open", "unanimous", "majority", "adjudicated"),
     "callout-{{ message.level_tag|default:'info' }}": ("success", "info", "warning", "error"),
     "cell-{{ cell.state }}": ("adjudicated", "disturbed", "imported", "majority", "open", "unanimous"),
-    "fill-{{ part.method }}": ("adjudicated", "imported", "majority", "open", "unanimous"),
+    "fill-{{ part.method }}": ("adjudicated", "imported", "majority", "unanimous"),
     "heat-{{ cell.shade }}": tuple(map(str, range(11))),
     "icon-{{ icon }}": ("adjudicated", "imported", "majority", "open", "unanimous"),
     "is-{{ cell.mark }}": ("best", "second"),
@@ -71,6 +73,23 @@ def test_every_class_of_a_style_sheet_can_be_given_to_an_element(templates, scri
     names = given(templates, scripts)
     dead = {name: sorted(styled(sheet) - names) for name, sheet in sheets.items() if not name.endswith(SWAGGER)}
     assert {name: classes for name, classes in dead.items() if classes} == {}
+
+
+def test_every_element_of_a_style_sheet_is_written_somewhere(templates, scripts, sheets):
+    own = (sheet for name, sheet in sheets.items() if not name.endswith(SWAGGER))
+    names = {one for sheet in own for rule in SELECTORS.findall(sheet) for one in elements(rule)}
+    written = set(re.findall(r"<([a-z][a-z0-9]*)", templates + scripts))
+    written |= set(re.findall(r"""createElement\(["']([a-z0-9]+)""", scripts)) | BY_DJANGO | BY_MARKDOWN
+    assert len(names) > 40
+    assert sorted(names - written) == []
+
+
+def elements(rule: str) -> set[str]:
+    """The elements that a rule's selectors name: without what brackets of attributes and of pseudo-classes hold that are no selectors."""
+    rule = re.sub(r"\[[^\]]*\]|::?(?!is|not|has|where)[\w-]+(\([^()]*\))?", "", rule.strip())
+    if rule.startswith("@") or re.fullmatch(r"from|to|[\d.%, ]+", rule):
+        return set()
+    return set(re.findall(r"(?<![\w.#:-])([a-z][a-z0-9]*)(?![\w-])", rule))
 
 
 def test_every_class_of_the_api_page_is_swaggers(sheets):
