@@ -9,10 +9,10 @@ from django import forms
 from annotation.models import Project
 from benchmark.forms.settings import setting_field
 from benchmark.models import LAUNCHED, Dataset, DatasetSample, Form, Run, Stage
-from benchmark.services.judge_tests import MOST_CALLS
 from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
+from benchmark.suites.judged import MOST_CALLS
 from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES
 from benchmark.suites.registry import suite_named, suite_of_gold
 from judge.domain import lexical

@@ -11,14 +11,15 @@ from workers.models import Call, Endpoint, Item, Job
 
 
 class JudgeTest(OpaqueModel):
-    """The self-test of one version of a judge on contrast pairs made from a project's gold.
+    """The self-test of one version of a suite's judge on contrast pairs made from a project's gold.
 
-    `version` is the digest of everything that makes the judge what it is (services/judge_tests.py); `prompt_set` and `params` say how it is
+    `version` is the digest of everything that makes the judge what it is (services/judge_versions.py); `prompt_set` and `params` say how it is
     asked, as a run's do.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="judge_tests")
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="+")
+    suite = models.CharField(max_length=20)
     judge = models.ForeignKey(Endpoint, models.PROTECT, related_name="+")
     version = models.CharField(max_length=64)
     form = models.CharField(max_length=12, choices=Form.choices)
@@ -29,7 +30,7 @@ class JudgeTest(OpaqueModel):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["project", "version"], name="one_judge_test_a_version")]
+        constraints = [models.UniqueConstraint(fields=["project", "suite", "version"], name="one_judge_test_a_version")]
 
     def __str__(self) -> str:
         return f"Self-test of {self.judge}"

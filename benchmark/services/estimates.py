@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from benchmark.models import LAUNCHED, DatasetSample, Run, Stage
-from benchmark.services.judge_tests import SELF_TEST, calls_of, is_wanted
+from benchmark.services.judge_test_calls import calls_of
+from benchmark.services.judge_tests import SELF_TEST, is_wanted
 from benchmark.services.plans import Plan, check, extracted_by, own_stages, stages_of
 from benchmark.services.question_sizes import Size, sizes_of, test_sizes
 from benchmark.services.runs import Extension, draft_of, plan_of
@@ -97,7 +98,7 @@ def _test_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
     draft = draft_of(plan, stories)
     if not is_wanted(plan, draft):
         return []
-    return [Part(plan.judge, SELF_TEST, plan.judge, [story for story, _ in calls_of(plan.dataset, draft.params)])]
+    return [Part(plan.judge, SELF_TEST, plan.judge, [story for story, _ in calls_of(draft)])]
 
 
 def parts_of_extension(more: Extension) -> list[Part]:

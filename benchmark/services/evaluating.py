@@ -1,10 +1,9 @@
-"""The handler of a run's jobs: asks for each place, keeps both readings of the answer, and has extractions judged."""
+"""The handler of a run's jobs: asks for each place, keeps both readings of the answer, and opens the steps that needed it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -117,23 +116,18 @@ def _why(call: Call, held: Parsed) -> str:
         return NOT_WHOLE
     ended = {"refused": REFUSED, "truncated": TRUNCATED}.get(call.state, "")
     if not held.unusable:
-        return ended if _is_empty(held.repaired) else ""
+        return ended if held.empty else ""
     return (ended or held.unusable)[:120]
 
 
 def _state(why: str) -> ItemState:
-    """A story without gold has no figures, whatever was answered: that is nothing that the answer lacks."""
+    """A sample without gold has no figures, whatever was answered: that is nothing that the answer lacks."""
     return ItemState.UNUSABLE if why and why != NO_GOLD else ItemState.DONE
 
 
 def _read(held: Parsed, why: str) -> tuple:
     """The values of `_READ` without the call."""
     return held.official, held.repaired, held.score, None if why else held.repaired_score, why, held.unjudged
-
-
-def _is_empty(repaired: Mapping[str, Any]) -> bool:
-    """Of an extraction or a labelling."""
-    return repaired.get("rows") == 0 or not any(repaired.get("predicted", [True]))
 
 
 def _open_following(parsed: Sequence[RunItem]) -> None:

@@ -14,64 +14,69 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import Run, RunItem, Stage
+from benchmark.models import Run, RunItem
 from benchmark.services.asking import request_for
 from benchmark.services.estimates import Estimate, Line, line_of
-from benchmark.services.evaluating import answers_of
+from benchmark.services.evaluating import Texts, answers_of
+from benchmark.services.judge_versions import judged_at
 from benchmark.services.plans import RunRefused
 from benchmark.services.question_sizes import Size, extent_of
 from benchmark.services.runs import FOLLOWED_UP, add_work, note_later, plan_of
-from benchmark.suites.omnitom.prompting.follow_up import DIGEST
-from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
+from benchmark.suites.judged import FollowUp
+from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows
 from workers.domain.pricing import Extent
 from workers.models import Job, JobState
 from workers.services.settling import reopen_job
 
-CHARACTERS_A_ROW = 90
-"""What the answer to one missing row takes, about."""
-HOPELESS = (REFUSED, JUDGE_NOT_STRUCTURED, NOT_WHOLE)
-"""Why judgements are unusable that another question would not mend."""
+
+def follow_up_of(run: Run) -> FollowUp | None:
+    """How the run's judge is asked once more, None where it is not."""
+    judge = suite_named(run.suite).judge
+    return judge.follow_up if judge and judged_at(run) else None
 
 
 def with_gaps(run: Run) -> QuerySet[RunItem]:
     """The judgements that a follow-up can still be asked for."""
+    described = follow_up_of(run)
+    if described is None:
+        return RunItem.objects.none()
     same = {name: OuterRef(name) for name in ("entrant", "sample", "repetition")}
-    asked = RunItem.objects.filter(**same, stage=Stage.FOLLOW_UP)
-    held = RunItem.objects.filter(entrant__run=run, stage=Stage.JUDGE, call__isnull=False, unjudged__gt=0)
-    return held.filter(~Q(unusable__in=HOPELESS), ~Exists(asked)).order_by("entrant__position", "id")
+    asked = RunItem.objects.filter(**same, stage=described.step)
+    held = RunItem.objects.filter(entrant__run=run, stage=judged_at(run), call__isnull=False, unjudged__gt=0)
+    return held.filter(~Q(unusable__in=described.hopeless), ~Exists(asked)).order_by("entrant__position", "id")
 
 
 def gaps_of(run: Run) -> dict[str, int]:
     """{"rows", "judgements", "all_rows"}: rows that can still be asked for, in how many judgements, and rows without a judgement in all."""
-    if Stage.JUDGE not in run.stages:
+    if follow_up_of(run) is None:
         return {"rows": 0, "judgements": 0, "all_rows": 0}
     found = with_gaps(run).order_by().aggregate(rows=Sum("unjudged"), judgements=Count("pk"))
-    judged = RunItem.objects.filter(entrant__run=run, stage=Stage.JUDGE)
+    judged = RunItem.objects.filter(entrant__run=run, stage=judged_at(run))
     found["all_rows"] = judged.aggregate(rows=Sum("unjudged"))["rows"]
     return {name: count or 0 for name, count in found.items()}
 
 
 def estimate_of_follow_ups(run: Run) -> Estimate:
     """What asking costs, from the questions themselves. The ledger is not looked into. Raises RunRefused where nothing is to be asked."""
-    plan, found = plan_of(run), Estimate([])
+    plan, found, described = plan_of(run), Estimate([]), follow_up_of(run)
     places = list(with_gaps(run).select_related("sample", "call", "entrant__endpoint", "entrant__run__dataset"))
-    if not places:
+    if described is None or not places:
         raise RunRefused(NOTHING)
     texts, by_model = answers_of(places), {}
     for place in places:
-        by_model.setdefault(place.entrant, {})[place.pk] = _size(place, texts[place.pk])
+        by_model.setdefault(place.entrant, {})[place.pk] = _size(place, texts[place.pk], described)
     found.stories.extend({place.sample_id: place.sample for place in places}.values())
     for entrant, sizes in by_model.items():
-        found.lines.append(line_of(plan, Line(entrant.endpoint, Stage.FOLLOW_UP, run.judge, run.suite), sizes))
+        found.lines.append(line_of(plan, Line(entrant.endpoint, described.step, run.judge, run.suite), sizes))
     return found
 
 
-def _size(place: RunItem, texts) -> Size:
-    asked = RunItem(entrant=place.entrant, sample=place.sample, stage=Stage.FOLLOW_UP, repetition=place.repetition)
-    question = request_for(asked, {**texts, Stage.JUDGE: place.call.answer})
+def _size(place: RunItem, texts: Texts, described: FollowUp) -> Size:
+    asked = RunItem(entrant=place.entrant, sample=place.sample, stage=described.step, repetition=place.repetition)
+    question = request_for(asked, {**texts, place.stage: place.call.answer})
     size = Extent() if isinstance(question, str) else extent_of(question)
-    return Size(size, Extent(CHARACTERS_A_ROW * place.unjudged))
+    return Size(size, Extent(described.characters_a_row * place.unjudged))
 
 
 NOTHING = "Every judgement that a follow-up could complete has all its rows, or had its follow-up already."
@@ -86,14 +91,14 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
         raise RunRefused("The run was cancelled; run it again instead.")
     if run.judge and not run.judge.active:
         raise RunRefused(f"The endpoint {run.judge.name} is switched off.")
-    places = list(with_gaps(run).values_list("entrant_id", "sample_id", "repetition"))
-    if not places:
+    described, places = follow_up_of(run), list(with_gaps(run).values_list("entrant_id", "sample_id", "repetition"))
+    if described is None or not places:
         raise RunRefused(NOTHING)
-    insert_rows(RunItem, _NEW, [(*place, Stage.FOLLOW_UP, "") for place in places])
+    insert_rows(RunItem, _NEW, [(*place, described.step, "") for place in places])
     reopen_job(job.pk)
     run.job.refresh_from_db()
-    add_work(run=run, places=_waiting(run), now=now)
-    note_later(run, FOLLOWED_UP, now, judgements=len(places), prompt=DIGEST)
+    add_work(run=run, places=_waiting(run, described.step), now=now)
+    note_later(run, FOLLOWED_UP, now, judgements=len(places), prompt=described.wording)
     run.save(update_fields=["spec"])
     audit.record(by=by, project=run.project, action="run.followed_up", target=run.uid, judgements=len(places))
     return len(places)
@@ -102,6 +107,6 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
 _NEW = ("entrant", "sample", "repetition", "stage", "unusable")
 
 
-def _waiting(run: Run) -> Sequence[RunItem]:
-    held = RunItem.objects.filter(entrant__run=run, stage=Stage.FOLLOW_UP, item=None, call=None)
+def _waiting(run: Run, step: str) -> Sequence[RunItem]:
+    held = RunItem.objects.filter(entrant__run=run, stage=step, item=None, call=None)
     return list(held.select_related("entrant__endpoint").order_by("id"))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from benchmark.models import Form, JudgeTestItem
-from benchmark.services.judge_tests import PURPOSE, draft_run, request_of
-from benchmark.suites.omnitom.readings.extraction import PredictedRow
-from benchmark.suites.omnitom.readings.judgement import read_counts
-from benchmark.suites.omnitom.records import record_of
+from benchmark.models import JudgeTestItem
+from benchmark.services.judge_test_calls import counts_of, draft_run, request_of
+from benchmark.services.judge_tests import PURPOSE
 from benchmark.suites.reasons import UNREADABLE
 from core.bulk import update_rows
 from workers.models import Call, Item, ItemState
@@ -46,14 +44,6 @@ class JudgeTestHandler(JobHandler):
 def _held(items: Sequence[Item]) -> dict[int, JudgeTestItem]:
     rows = JudgeTestItem.objects.filter(item__in=items)
     return {one.item_id: one for one in rows.select_related("sample", "test__project", "test__dataset", "test__judge")}
-
-
-def counts_of(item: JudgeTestItem, answer: str) -> list[int | None]:
-    """The MatchCount of each predicted row, None where the answer gives none."""
-    record = record_of(item.sample.record)
-    gold = [record.rows[at] for at in sorted(pair["gold"] for pair in item.pairs)]
-    predicted = [PredictedRow(pair["actor"], pair["belief"], "") for pair in item.pairs]
-    return read_counts(answer, predicted, gold, structured=item.test.form == Form.STRUCTURED)[0]
 
 
 def register_handler() -> None:

@@ -6,24 +6,30 @@ import hashlib
 import json
 from typing import Any
 
-from benchmark.models import Run, Stage
-from benchmark.services.asking import reads_prompts
-from benchmark.services.in_context import wanted_by
+from benchmark.models import Run
+from benchmark.services.asking import reads_prompts, settings_of
+from benchmark.suites.registry import suite_named
 
 NO_PART_OF_IT = ("name", "family")
 """Of an endpoint's spec: what can be renamed without another answer."""
 
 
-def version_of(run: Run) -> str:
-    """The digest of what makes the run's judge what it is; runs with the same one are judged by one instrument.
+def judged_at(run: Run) -> str:
+    """The step at which the run has its judge asked, empty for a run without a judge."""
+    step = suite_named(run.suite).judging
+    return step.key if step is not None and step.key in run.stages and run.judge_id else ""
 
-    The longest answer and the seed are no part of it: a longer answer loses fewer rows, and another seed is a repetition.
+
+def version_of(run: Run) -> str:
+    """The digest of what makes the run's judge what it is; runs of a suite with the same one are judged by one instrument.
+
+    What counts of the run's settings its suite says (`suites.judged.Judge.instrument`).
     """
+    suite = suite_named(run.suite)
     spec = {name: value for name, value in (run.spec.get("judge") or {}).items() if name not in NO_PART_OF_IT}
     held: dict[str, Any] = {"judge": spec, "form": run.form}
+    if suite.judge is not None:
+        held |= suite.judge.instrument(settings_of(run))
     if reads_prompts(run.judge):
-        held |= {name: run.params.get(name) for name in ("judge_level", "with_story")}
-        held["prompt"] = run.spec.get("prompts", {}).get(Stage.JUDGE)
-        if shots := wanted_by(run, Stage.JUDGE):
-            held |= {"shots": shots, "examples_from": run.params.get("examples_from")}
+        held["prompt"] = run.spec.get("prompts", {}).get(suite.judging.key) if suite.judging else None
     return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()

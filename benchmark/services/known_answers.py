@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from benchmark.models import DatasetSample, Stage
-from benchmark.services.asking import NO_ANSWERS, prompts_of, stage_request
+from benchmark.models import DatasetSample
+from benchmark.services.asking import prompts_of, stage_request
 from benchmark.services.estimates import Known, Part
+from benchmark.services.judge_test_calls import calls_of
+from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.services.judge_tests import PURPOSE as TESTS
-from benchmark.services.judge_tests import SELF_TEST, calls_of
-from benchmark.services.judge_tests import request_of as test_request
+from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.plans import Plan, extracted_by
 from benchmark.services.runs import PURPOSE, draft_of
 from benchmark.suites.registry import suite_named
@@ -29,83 +30,64 @@ Answers = dict[tuple[int, int], str]
 def known_answers(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[tuple[int, str], Known]:
     """Questions by (endpoint id of the model, stage). What needs an earlier answer is looked for where that is known.
 
-    `stories` are all of the run, `parts` what is asked, a model's extraction before its judgement.
+    `stories` are all of the run, `parts` what is asked, a model's steps in the order in which one needs the other.
     """
     seeker = _Seeker(plan, stories)
-    if not plan.definition.protocol:
-        return {(part.model.pk, part.stage): seeker.repeated(part) for part in parts}
-    found: dict[tuple[int, str], Known] = {}
-    extractions: dict[int, Answers] = {}
+    found: dict[tuple[int, str], Answers] = {}
     for part in parts:
+        place = (part.model.pk, part.stage)
         if part.stage == SELF_TEST:
-            held = seeker.tests(part)
-        elif part.stage == Stage.JUDGE:
-            said = _taken_over(plan, part.model) if plan.source else extractions.get(part.model.pk, {})
-            held = seeker.judgements(part, said)
-        else:
-            held = seeker.answers(part)
-        if part.stage == Stage.EXTRACT:
-            extractions[part.model.pk] = held
-        found[part.model.pk, part.stage] = set(held)
-    return found
+            found[place] = seeker.tests(part)
+            continue
+        needs = plan.definition.step(part.stage).needs
+        said = {step: _earlier(plan, part.model, step, found) for step in needs}
+        found[place] = seeker.answers(part, said)
+    return {place: set(held) for place, held in found.items()}
 
 
-def _taken_over(plan: Plan, model: Endpoint) -> Answers:
+def _earlier(plan: Plan, model: Endpoint, step: str, found: Mapping[tuple[int, str], Answers]) -> Answers:
+    """The answers of a model at an earlier step: of the run that they are taken over from, else those that are known."""
+    if plan.source is None:
+        return found.get((model.pk, step), {})
     held = extracted_by(plan.source, model).values_list("sample_id", "repetition", "call__answer")
     return {(sample, turn): answer for sample, turn, answer in held}
 
 
 class _Seeker:
-    """Makes each story's question once for all models."""
+    """Looks up the questions of a draft run in the ledger."""
 
     def __init__(self, plan: Plan, stories: Sequence[DatasetSample]) -> None:
         self.draft = draft_of(plan, stories)
         self.prompts, self.repetitions = prompts_of(self.draft), plan.repetitions
-        self.requests: dict[tuple[str, int, int], Request] = {}
+        self.requests: dict[tuple[str, int, int], Request | str] = {}
 
-    def answers(self, part: Part) -> Answers:
+    def answers(self, part: Part, earlier: Mapping[str, Answers]) -> Answers:
+        """The answers that the ledger has, with their texts where another step needs them. `earlier` are the answers by step to those that this one
+        needs; a question that lacks one of them is not looked for."""
         if not _has_answers(part.asked):
             return {}
-        turns = range(self.repetitions)
-        asked = {(story.pk, turn): self._once(story, part.stage, turn) for turn in turns for story in part.stories}
-        return _found(part.asked, asked, texts=part.stage == Stage.EXTRACT)
-
-    def judgements(self, part: Part, extractions: Answers) -> Answers:
-        if not _has_answers(part.asked):
-            return {}
-        stories = {story.pk: story for story in part.stories}
-        asked = {
-            (pk, turn): self._request(stories[pk], Stage.JUDGE, turn, {Stage.EXTRACT: text})
-            for (pk, turn), text in extractions.items()
-            if pk in stories
-        }
-        return _found(part.asked, asked, texts=False)
-
-    def repeated(self, part: Part) -> Known:
-        """Of a suite without a protocol; nothing where an earlier answer is needed, which is not looked for."""
-        if not _has_answers(part.asked) or suite_named(self.draft.suite).step(part.stage).needs:
-            return set()
-        asked = {
-            (one.pk, turn): stage_request(one, part.stage, self.draft, None, repetition=turn)
-            for turn in range(self.repetitions)
-            for one in part.stories
-        }
-        requests = {place: request for place, request in asked.items() if not isinstance(request, str)}
-        return set(_found(part.asked, requests, texts=False))
+        asked: dict[tuple[int, int], Request] = {}
+        for story in part.stories:
+            for place in ((story.pk, turn) for turn in range(self.repetitions)):
+                if all(place in answers for answers in earlier.values()):
+                    said = {step: answers[place] for step, answers in earlier.items()}
+                    request = self._request(story, part.stage, place[1], said)
+                    asked |= {} if isinstance(request, str) else {place: request}
+        return _found(part.asked, asked, texts=bool(suite_named(self.draft.suite).following(part.stage)))
 
     def tests(self, part: Part) -> Answers:
-        calls = calls_of(self.draft.dataset, self.draft.params)
+        calls = calls_of(self.draft)
         asked = {(story.pk, 0): test_request(story, pairs, self.draft) for story, pairs in calls}
         return _found(part.asked, asked, texts=False) if _has_answers(part.asked) else {}
 
-    def _once(self, story: DatasetSample, stage: str, turn: int) -> Request:
+    def _request(self, story: DatasetSample, stage: str, turn: int, said: Mapping[str, str]) -> Request | str:
+        """A question that rests on no answer is made once for all models."""
         key = (stage, story.pk, turn)
+        if said:
+            return stage_request(story, stage, self.draft, self.prompts, said, turn)
         if key not in self.requests:
-            self.requests[key] = self._request(story, stage, turn)
+            self.requests[key] = stage_request(story, stage, self.draft, self.prompts, repetition=turn)
         return self.requests[key]
-
-    def _request(self, story: DatasetSample, stage: str, turn: int, answers: Mapping[str, str] = NO_ANSWERS) -> Request:
-        return stage_request(story, stage, self.draft, self.prompts, answers, turn)
 
 
 def _has_answers(endpoint: Endpoint) -> bool:

@@ -18,7 +18,7 @@ from benchmark.domain.inference import Case, Cases, differs, leaderboard
 from benchmark.models import Run, Stage, StoryScores
 from benchmark.services.conditions import FIELDS, asking_told, conditions_of, named, settings_told
 from benchmark.services.in_context import examples_told, judge_told
-from benchmark.services.judge_tests import summaries_of
+from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.showing.names import label

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import prompts_of, question_of, stage_request
-from benchmark.services.judge_tests import calls_of
-from benchmark.services.judge_tests import request_of as test_request
+from benchmark.services.judge_test_calls import calls_of
+from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Extent
@@ -75,7 +75,7 @@ def test_sizes(run: Run) -> dict[int, Size]:
     """Of the calls that test the run's judge, by dataset sample id."""
     sizes = suite_named(run.suite).sizes
     found = {}
-    for story, pairs in calls_of(run.dataset, run.params):
+    for story, pairs in calls_of(run):
         told = [(pair["actor"], pair["belief"]) for pair in pairs]
         answer = sizes.pairs(told, run.form) if sizes else Extent()
         found[story.pk] = Size(extent_of(test_request(story, pairs, run)), answer)

@@ -85,7 +85,8 @@ class Parsed:
 
     `official` and `repaired` are plain data for a database row, `official` None where the released code cannot read such an answer. `score`
     and `repaired_score`, from 0 to 1, are what tables sort by; None where there is none. `unusable` says why the repaired reading has no
-    estimate, empty where it has one; `unjudged` counts the rows that a judgement leaves out.
+    estimate, empty where it has one; `unjudged` counts the rows that a judgement leaves out. `empty` says that the answer was read and holds nothing, which
+    the end of its call may explain.
     """
 
     official: Mapping[str, Any] | None
@@ -94,6 +95,7 @@ class Parsed:
     repaired_score: float | None
     unusable: str = ""
     unjudged: int = 0
+    empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.asked import Entered, ItemView, Measured, Outcome, Parsed, Question, Resources, Sample, Step
+from benchmark.suites.judged import Judge
 from benchmark.suites.prompt_sets import PromptSets
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.settings import Option, Setting
@@ -113,7 +114,8 @@ class Suite:
 
     How it is asked: `settings` of its own, `repetitions` and `max_tokens` to begin with, `prompts` {step: digest of the wording} under the
     name `prompts_version`, or `prompting` where runs choose among prompt sets, and whether answers can be `structured`. `sizes` measures questions
-    and answers; without it each is made for an estimate. `protocol` says that it is asked as OmniToM is.
+    and answers; without it each is made for an estimate. `judge` says what makes its judge what it is, and how that is tested and
+    asked once more; None for a suite without one. `protocol` says that it is asked as OmniToM is.
 
     How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are; `methods(reported)`
     are (heading, text) of a methods section, `dependent` is what of one cluster is not independent. `judge_sees(settings)` is what the judge is
@@ -149,6 +151,7 @@ class Suite:
     prompting: PromptSets | None = None
     sizes: Sizes | None = None
     protocol: bool = False
+    judge: Judge | None = None
     item: Callable[[ItemView], dict[str, Any]] | None = None
     item_template: str = "benchmark/items/_plain.html"
     methods: Callable[[Reported], Sections] | None = None

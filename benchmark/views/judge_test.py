@@ -10,9 +10,10 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.models import Role
 from benchmark.access import run_access
-from benchmark.models import Run, Stage
+from benchmark.models import Run
 from benchmark.services.estimates import estimate_of_test
-from benchmark.services.judge_tests import standing_test, start_test, summaries_of, way_on, why_untestable
+from benchmark.services.judge_test_summaries import summaries_of
+from benchmark.services.judge_tests import standing_test, start_test, way_on, why_untestable
 from benchmark.services.plans import RunRefused
 from core.idempotency.forms import made_once
 from workers.services.failures import reasons_of
@@ -29,7 +30,7 @@ def judge_test(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         else:
             messages.success(request, f"{int(made):,} calls will test the judge.")
         return redirect("benchmark:judge_test", slug, uid)
-    summary = summaries_of([access.run]).get(access.run.pk) if Stage.JUDGE in access.run.stages else None
+    summary = summaries_of([access.run]).get(access.run.pk)
     test = standing_test(access.run) if summary is not None else None
     offered = summary is not None and test is None
     why = why_untestable(access.run) if offered else ""

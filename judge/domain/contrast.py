@@ -48,22 +48,22 @@ class Pair:
 
 
 def contrast_calls(
-    stories: Mapping[Hashable, Sequence[Row]], *, most: int, seed: int
+    samples: Mapping[Hashable, Sequence[Row]], *, most: int, seed: int, least: int = 2
 ) -> dict[Hashable, tuple[Pair, ...]]:
-    """By story the pairs of one call, of at most `most` stories; the same for the same seed and stories.
+    """By sample the pairs of one call, of at most `most` samples; the same for the same seed and samples.
 
-    A gold row serves once, and the kinds are kept level over all calls as far as the gold has material for them. A story of which fewer than two pairs can be made is left out.
+    A gold row serves once, and the kinds are kept level over all calls as far as the gold has material for them. A sample of which fewer than `least` pairs can be made is left out.
     """
     rng, counts = Random(f"contrast {seed}"), Counter[Kind]()
     calls: dict[Hashable, tuple[Pair, ...]] = {}
-    order = sorted(stories, key=str)
+    order = sorted(samples, key=str)
     rng.shuffle(order)
-    for story in order:
+    for sample in order:
         if len(calls) == most:
             break
-        found = _call(stories[story], rng, counts)
-        if len(found) > 1:
-            calls[story] = found
+        found = _call(samples[sample], rng, counts)
+        if len(found) >= least:
+            calls[sample] = found
             counts.update(pair.kind for pair in found)
     return calls
 
@@ -87,7 +87,7 @@ def _call(rows: Sequence[Row], rng: Random, counts: Counter[Kind]) -> tuple[Pair
 
 
 def pairs_of(row: Row, rows: Sequence[Row], rng: Random) -> list[Pair]:
-    """Every pair that the rules can make of a gold row beside the others of its story, at most one of a kind.
+    """Every pair that the rules can make of a gold row beside the others of its sample, at most one of a kind.
 
     A row that says something else is made only where its actor has no gold row, the source aside, that half of its words would fit.
     """
@@ -106,7 +106,7 @@ def pairs_of(row: Row, rows: Sequence[Row], rng: Random) -> list[Pair]:
 
 
 def _another(actor: str, rows: Sequence[Row], rng: Random) -> str | None:
-    """Another person of the story; none for a fact of the world, which is no one's belief."""
+    """Another person of the sample; none for a fact of the world, which is no one's belief."""
     named = {key(one): one for one, _ in rows}
     others = sorted(named.keys() - {WORLD, key(actor)})
     return named[rng.choice(others)] if others and key(actor) != WORLD else None

@@ -14,7 +14,8 @@ from annotation.domain.sample_corpus import sample_records
 from benchmark.models import JudgeTest, JudgeTestItem, Run
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate_of, parts_of
-from benchmark.services.judge_tests import PURPOSE, SELF_TEST, start_test, summaries_of
+from benchmark.services.judge_test_summaries import summaries_of
+from benchmark.services.judge_tests import PURPOSE, SELF_TEST, start_test
 from benchmark.services.judge_versions import version_of
 from benchmark.services.known_answers import known_answers
 from benchmark.services.plans import Plan, RunRefused, check

@@ -9,7 +9,8 @@ from typing import Any
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import reads_prompts
 from benchmark.services.estimates import Part, estimate_of
-from benchmark.services.judge_tests import SELF_TEST, standing_test, summaries_of
+from benchmark.services.judge_test_summaries import summaries_of
+from benchmark.services.judge_tests import SELF_TEST, standing_test
 from benchmark.services.plans import Plan
 from benchmark.services.preparing import prepare
 from benchmark.services.reports import scores_of

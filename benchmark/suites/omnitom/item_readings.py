@@ -55,7 +55,7 @@ def read_stage1_rows(extraction: str, *, structured: bool = False) -> Parsed:
     rows = read_extraction(extraction, structured=structured)
     kinds = {"orders": [order_bucket(row.order) for row in rows], "roles": [role_of(row.actor) for row in rows]}
     unusable = "" if rows else repaired.why_unreadable(extraction, structured=structured)
-    return Parsed(None, {"rows": len(rows), **kinds}, None, None, unusable)
+    return Parsed(None, {"rows": len(rows), **kinds}, None, None, unusable, empty=not rows)
 
 
 def _stage1(result: Stage1Result) -> dict[str, Any]:
@@ -69,12 +69,14 @@ def read_stage2(record: Record, answer: str, *, structured: bool = False) -> Par
     mended = repaired.stage2_result(record, texts, structured=structured)
     kept = {"predicted": [row and list(row) for row in mended.predicted]}
     mended_score = None if mended.unusable else repaired.stage2_score(mended).estimate["overall_accuracy"]
+    empty = not any(mended.predicted)
     if structured:
-        return Parsed(None, kept, None, mended_score, mended.unusable)
+        return Parsed(None, kept, None, mended_score, mended.unusable, empty=empty)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage2_result(record, tables)
     held = {"predicted": [row and list(row) for row in result.predicted]} | _aborted(tables)
-    return Parsed(held, kept, None if tables.aborted else _accuracy(result), mended_score, mended.unusable)
+    score = None if tables.aborted else _accuracy(result)
+    return Parsed(held, kept, score, mended_score, mended.unusable, empty=empty)
 
 
 def _aborted(tables: official.StoredTables) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmark.suites.contract import MetricGroup, Option, Suite
 from benchmark.suites.omnitom.categories import CATEGORIES
+from benchmark.suites.omnitom.judging import JUDGED
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.measure import measure, scores
 from benchmark.suites.omnitom.methods import judge_sees, methods
@@ -69,6 +70,7 @@ SUITE = Suite(
     prompting=PROMPTING,
     sizes=SIZES,
     protocol=True,
+    judge=JUDGED,
     methods=methods,
     dependent="the propositions of one story",
     judge_sees=judge_sees,

@@ -1,0 +1,83 @@
+"""What a judge is tested with: pairs made of gold by rule, asked and read as the run's suite does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from benchmark.models import DatasetSample, JudgeTest, JudgeTestItem, Run
+from benchmark.services.asking import question_of, sample_of
+from benchmark.suites import judged
+from benchmark.suites.contract import Question
+from benchmark.suites.registry import suite_named
+from judge.domain.contrast import Pair, Row, contrast_calls
+from workers.providers.contract import Request
+
+SEED = 1
+Calls = list[tuple[DatasetSample, list[dict[str, Any]]]]
+"""(sample, its pairs as `JudgeTestItem` has them) of each call."""
+
+
+def test_of(suite: str) -> judged.JudgeTest | None:
+    """How the judge of a suite is tested, None where there is no judge or no test."""
+    judge = suite_named(suite).judge
+    return judge.test if judge else None
+
+
+def calls_of(run: Run) -> Calls:
+    """What the run's judge is tested with: samples of the whole version, but for those that serve prompts as examples. Empty without a test."""
+    test = test_of(run.suite)
+    if test is None:
+        return []
+    return _calls(run.suite, run.dataset.pk, run.dataset.digest, test.examples(run.params))
+
+
+@lru_cache(8)
+def _calls(suite: str, dataset: int, digest: str, examples: tuple[int, ...]) -> Calls:
+    """By digest, as another database's dataset may have the same id."""
+    test = test_of(suite)
+    if test is None:
+        return []
+    held = DatasetSample.objects.filter(dataset=dataset).exclude(number__in=examples)
+    held = held.exclude(split=test.spared) if test.spared else held
+    samples = {one.number: one for one in held.defer("votes", "methods", "adjudications")}
+    rows = {number: list(test.rows(sample_of(one))) for number, one in samples.items()}
+    found = contrast_calls(rows, most=test.most_calls, least=test.least_pairs, seed=SEED)
+    return [(samples[number], [_plain(pair, rows[number]) for pair in pairs]) for number, pairs in found.items()]
+
+
+def _plain(pair: Pair, rows: Sequence[Row]) -> dict[str, Any]:
+    actor, belief = pair.prediction
+    return {"kind": pair.kind.value, "actor": actor, "belief": belief, "gold": rows.index(pair.gold)}
+
+
+def request_of(sample: DatasetSample, pairs: Sequence[Mapping[str, Any]], run: Run) -> Request:
+    """The call about the pairs of a sample, of a run whose suite tests its judge."""
+    return _described(run).request(_question(sample, run), pairs)
+
+
+def counts_of(item: JudgeTestItem, answer: str) -> list[int | None]:
+    """How many gold rows the judge matched with each made row, None where the answer gives none."""
+    run = draft_run(item.test)
+    return _described(run).counts(_question(item.sample, run), item.pairs, answer)
+
+
+def draft_run(test: JudgeTest) -> Run:
+    """The run that asks as the test's judge is asked; it is not saved."""
+    return Run(
+        project=test.project, dataset=test.dataset, form=test.form, level=test.params["level"], prompt_set=test.prompt_set,
+        judge=test.judge, params=test.params, suite=test.suite,
+    )  # fmt: skip
+
+
+def _question(sample: DatasetSample, run: Run) -> Question:
+    step = suite_named(run.suite).judging
+    return question_of(run, sample, step.key if step else "")
+
+
+def _described(run: Run) -> judged.JudgeTest:
+    test = test_of(run.suite)
+    if test is None:
+        raise ValueError(f"The judge of {run.suite} has no self-test.")
+    return test

@@ -1,0 +1,46 @@
+"""What the self-test of a run's judge came to, as its rows, pages and files are told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmark.models import JudgeTest, Run
+from benchmark.services.judge_versions import judged_at, version_of
+from benchmark.suites.showing.judges import NOT_TESTED, Summary
+from judge.domain.self_test import rates, told
+from workers.models import JobState
+
+
+def summaries_of(runs: Sequence[Run]) -> dict[int, Summary]:
+    """By id of each run that has a judge. Two queries."""
+    judged = {run.pk: (run.project_id, run.suite, version_of(run)) for run in runs if judged_at(run)}
+    held = JudgeTest.objects.filter(
+        project__in={run.project_id for run in runs}, version__in={version for *_, version in judged.values()}
+    )
+    tests = {
+        (one.project_id, one.suite, one.version): one
+        for one in held.select_related("job", "dataset").prefetch_related("items")
+    }
+    return {run.pk: _summary(run, tests.get(judged[run.pk])) for run in runs if run.pk in judged}
+
+
+def _summary(run: Run, test: JudgeTest | None) -> Summary:
+    judge = (run.spec.get("judge") or {}).get("name", run.judge.name)
+    if test is None:
+        return {"state": NOT_TESTED, "judge": judge, "told": NOT_TESTED, "kinds": []}
+    items = list(test.items.all())
+    judged = [
+        (pair["kind"], count)
+        for item in items
+        for pair, count in zip(item.pairs, item.counts or [None] * len(item.pairs), strict=True)
+    ]
+    kinds, answered = rates(judged), sum(item.counts is not None for item in items)
+    state = "tested" if answered == len(items) else "incomplete"
+    state = "in progress" if test.job.state in (JobState.RUNNING, JobState.PAUSED) else state
+    if not any(kind["n"] for kind in kinds):
+        state = state if state == "in progress" else NOT_TESTED
+    said = told(kinds) if answered else f"no answer to {len(items)} calls"
+    return {
+        "state": state, "judge": judge, "dataset": test.dataset.version, "calls": len(items), "answered": answered, "kinds": kinds,
+        "told": said if state == "tested" else f"{state}: {said}",
+    }  # fmt: skip
