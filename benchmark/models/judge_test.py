@@ -39,8 +39,8 @@ class JudgeTest(OpaqueModel):
 class JudgeTestItem(models.Model):
     """One call of a self-test: pairs of one sample.
 
-    `pairs` are {"kind", "actor", "belief", "gold"}, `gold` the place of the gold row among the story's. `counts` has the MatchCount of each
-    predicted row, None where the answer gives none; it is null before an answer is there.
+    `pairs` are {"kind", "actor", "belief", "gold"}, `gold` the place of the gold row among the sample's. `counts` says how many gold rows each
+    made row was matched with, None where the answer gives none; it is null before an answer is there.
     """
 
     test = models.ForeignKey(JudgeTest, models.CASCADE, related_name="items")

@@ -20,7 +20,7 @@ from benchmark.services.conditions import FIELDS, asking_told, conditions_of, na
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.selections import Selection
-from benchmark.suites.registry import group_named, suite_named
+from benchmark.suites.registry import group_named, nouns_of_group, suite_named
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import Entry
 from benchmark.suites.story_scores import (
@@ -257,7 +257,8 @@ def _ranked(rated, columns, stage: str, reading: str, selection: Selection | Non
             clusters |= clusters_of(held)
     if not cases:
         return {"models": [], "pairs": [], "method": "", "tests": 0, "no_letters": ""}
-    return leaderboard(Cases.of(cases, everything, clusters), seed=seed, categories=categories)
+    held = Cases.of(cases, everything, clusters)
+    return leaderboard(held, seed=seed, categories=categories, samples=nouns_of_group(stage)[1])
 
 
 def run_standing(run: Run, report: Mapping[str, Any], stage: str) -> list[Entry]:

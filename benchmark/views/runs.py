@@ -155,6 +155,7 @@ def made(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "judged_by": sorted(filter(None, judged)),
         "settings": sent_settings(held),
         "params": parameters_of(held),
+        "noun": suite_named(held.suite).noun,
         "launched_with": Decimal(budget) if (budget := held.params.get("budget")) else None,
     }
     return render(request, "benchmark/runs/_made.html", access.context | context)

@@ -30,7 +30,7 @@ from core.statistics import (
 RANKS_FROM = 8
 """So many models have intervals of their ranks beside the letters, which say little then."""
 NO_STORY = "no story has a score"
-LOST = "not ranked: what judges or providers lost, in {lost} of {n} stories, is worth up to {points:.1f} points; ask for it again"
+LOST = "not ranked: what judges or providers lost, in {lost} of {n} {samples}, is worth up to {points:.1f} points; ask for it again"
 TOO_FEW = "{stories} stories can show no difference in {tests} tests at once, however large it is"
 ALONE = "nobody to be compared with"
 
@@ -75,6 +75,7 @@ def leaderboard(
     resamples: int = RESAMPLES,
     alpha: float = ALPHA,
     categories: Mapping[int, str] | None = None,
+    samples: str = "stories",
 ) -> Ranking:
     """The ranking, ready for JSON.
 
@@ -84,6 +85,7 @@ def leaderboard(
     `RANKS_FROM` models on. Models without a common letter in `group` are shown to differ: see `differs` and `groups`.
     `pairs` as in `paired_differences`, the higher-ranked model first, with `categories` in each category too: the letters
     rest on the overall differences, adjusted over all `tests`. `no_letters` says why there are none, empty where there are.
+    `samples` is what the reasons call what was asked about.
     """
     ordered = cases.best_first()
     fits = ordered.ranks
@@ -96,7 +98,7 @@ def leaderboard(
     apart = [(one["first"], one["second"]) for one in pairs if not one["category"] and differs(one, alpha)]
     group = {} if no_letters else letters(ranked.models, apart)
     rules = {"seed": seed, "resamples": resamples}
-    models = [*_ranked(ranked, group, **rules), *_unranked(unranked, **rules)]
+    models = [*_ranked(ranked, group, **rules), *_unranked(unranked, samples, **rules)]
     flips = flips_for(len(pairs))
     fewest = min((one.get("clusters", one["n"]) for one in pairs if one["p"] is not None), default=ranked.units)
     by_category = any(one["category"] for one in pairs)
@@ -122,10 +124,10 @@ def _ranked(cases: Cases, group: Mapping[str, str], *, seed: int, resamples: int
         yield one
 
 
-def _unranked(cases: Cases, *, seed: int, resamples: int) -> Iterator[Standing]:
+def _unranked(cases: Cases, samples: str, *, seed: int, resamples: int) -> Iterator[Standing]:
     standings = _standings(cases, seed=seed, resamples=resamples)
     for one, points in zip(standings, cases.lost_score, strict=True):
-        one["reason"] = LOST.format(lost=one["lost"], n=one["n"], points=100 * points)
+        one["reason"] = LOST.format(lost=one["lost"], n=one["n"], samples=samples, points=100 * points)
         yield one
 
 

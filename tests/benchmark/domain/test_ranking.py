@@ -154,7 +154,9 @@ def test_a_difference_that_only_missing_answers_make_is_not_shown():
 
 def test_a_model_whose_score_judges_could_move_by_more_than_a_tenth_has_no_rank():
     assert MOST_LOST == 0.1
-    found = found_of(scored(A=[0.5] * 20, B=[*[0.9] * 17, *[LOST] * 3], C=[*[0.9] * 18, *[LOST] * 2]))
+    held = scored(A=[0.5] * 20, B=[*[0.9] * 17, *[LOST] * 3], C=[*[0.9] * 18, *[LOST] * 2])
+    assert "in 3 of 20 questions, is worth" in found_of(held, samples="questions")["models"][-1]["reason"]
+    found = found_of(held)
     assert [(one["model"], one["rank"]) for one in found["models"]] == [("C", 1), ("A", 2), ("B", None)]
     assert found["models"][-1]["reason"] == (
         "not ranked: what judges or providers lost, in 3 of 20 stories, is worth up to 15.0 points; ask for it again"
