@@ -28,7 +28,8 @@ class Rate:
 
 
 def rates(judged: Iterable[tuple[str, int | None]]) -> list[dict[str, Any]]:
-    """A `Rate` as plain data for each kind, of (kind, MatchCount or None) pairs; a count from 1 on is a match."""
+    """A `Rate` as plain data for each kind, of pairs of a kind and the number of gold rows that the made row was matched with, None where
+    there is no answer; a number from 1 on is a match."""
     right, answered, missing = Counter[str](), Counter[str](), Counter[str]()
     for kind, count in judged:
         if count is None:
