@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, NotRequired, Protocol, TypedDict, TypeVar
 
 T = TypeVar("T")
 
@@ -125,8 +125,49 @@ class Entered:
     resources: Resources
 
 
-Measured = tuple[dict[str, Any], dict[str, Any]]
-"""What a metric group came to: (figures, figures by sample), as `benchmark.suites.measuring` makes them."""
+Reading = Literal["official", "repaired"]
+Value = float | list[float] | None
+"""A kept figure of one sample: a fraction; of the repaired reading [worst, best] where the sample is unusable, [worst, estimate, best] where the
+judge left rows out; None where nothing is defined."""
+
+
+class Columns(TypedDict):
+    """Figures sample by sample, of one metric group and reading: columns over the samples.
+
+    `stories` are their numbers. With `clusters`, some samples are resampled together. Of the repaired reading `unusable` says why by number,
+    `unjudged` how many predicted and gold rows the judge left out; of several repetitions `partly` says why some are unusable.
+    """
+
+    stories: list[int]
+    categories: list[str]
+    values: dict[str, list[Value]]
+    clusters: NotRequired[list[str]]
+    unusable: NotRequired[dict[str, str]]
+    unjudged: NotRequired[dict[str, list[int]]]
+    partly: NotRequired[dict[str, str]]
+
+
+class BySample(TypedDict):
+    """Figures sample by sample of both readings, None where a reading has none."""
+
+    official: Columns | None
+    repaired: Columns | None
+
+
+class Figures(TypedDict):
+    """What a metric group came to: both readings as {overall, by_category}, `official` None where a sample lacks an answer that can be read,
+    with a `reason`; `answered` counts the answers that official scoring takes, of those `asked`."""
+
+    official: dict[str, Any] | None
+    repaired: dict[str, Any]
+    answered: int
+    asked: int
+    analyses: NotRequired[dict[str, Any]]
+    reason: NotRequired[str]
+
+
+Measured = tuple[Figures, BySample]
+"""What a metric group came to, as `benchmark.suites.measuring` makes it."""
 
 
 @dataclass(frozen=True, slots=True)

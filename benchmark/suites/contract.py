@@ -148,7 +148,7 @@ class Suite:
     prompts: Mapping[str, str] = field(default_factory=dict)
     prompts_version: str = ""
     structured: bool = False
-    prompting: PromptSets | None = None
+    prompting: PromptSets[Any] | None = None
     sizes: Sizes | None = None
     protocol: bool = False
     judge: Judge | None = None

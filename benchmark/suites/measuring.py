@@ -1,8 +1,6 @@
 """The figures of a metric group as reports keep them, from what each sample came to.
 
-Figures are {"official", "repaired", "answered", "asked", "analyses"[, "reason"]}: `official` and `repaired` have {overall, by_category}, `official`
-None where a sample lacks an answer that can be read, with a `reason`; `answered` counts the answers that official scoring takes.
-Figures by sample are those of `benchmark.suites.story_scores`, by reading.
+Figures and figures by sample are those of `benchmark.suites.asked`.
 """
 
 from __future__ import annotations
@@ -14,9 +12,11 @@ from typing import Any
 
 from benchmark.domain.averaging import averages
 from benchmark.domain.estimating import StoryScore, overall_row, report
+from benchmark.suites.asked import BySample, Columns, Figures, Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.registry import group_named
 from benchmark.suites.story_scores import (
+    READINGS,
     mean_columns,
     official_columns,
     official_figures,
@@ -49,19 +49,22 @@ def with_columns(
 ) -> Measured:
     """(figures, figures by sample) of both readings, whose rows of single samples are under `stories`; `clusters` names the cluster of each by
     its number, where some share one."""
-    columns = official_columns(official["stories"], categories, group) if official else None
-    by_sample = {"official": columns, "repaired": repaired_columns(repaired["stories"], group)}
-    for held in filter(None, by_sample.values()) if clusters else ():
-        held["clusters"] = [clusters[number] for number in held["stories"]]
-    if columns:
-        rules = {"seed": repaired["seed"], "resamples": repaired["resamples"]}
-        official = with_intervals(_without_samples(official), columns, set(columns["stories"]), group, **rules)
-    figures = {
-        "official": official,
+    by_sample: BySample = {"official": None, "repaired": repaired_columns(repaired["stories"], group)}
+    figures: Figures = {
+        "official": None,
         "repaired": _without_samples(repaired),
         "answered": len(categories),
         "asked": len(repaired["stories"]),
     }
+    if official:
+        by_sample["official"] = official_columns(official["stories"], categories, group)
+    for held in (by_sample["official"], by_sample["repaired"]):
+        if held and clusters:
+            held["clusters"] = [clusters[number] for number in held["stories"]]
+    if official and (columns := by_sample["official"]):
+        rules = {"seed": repaired["seed"], "resamples": repaired["resamples"]}
+        whole = _without_samples(official)
+        figures["official"] = with_intervals(whole, columns, set(columns["stories"]), group, **rules)
     return figures, by_sample
 
 
@@ -72,13 +75,12 @@ def _without_samples(figures: Mapping[str, Any]) -> dict[str, Any]:
 def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
     """What a group came to whose every question was asked several times: the mean over repetitions of each sample, with the analyses of the
     first repetition and what single ones came to. `each` is what the repetitions came to."""
-    columns = {reading: mean_columns([one[1][reading] for one in each]) for reading in ("official", "repaired")}
+    official, repaired = (mean_columns([one[1][reading] for one in each]) for reading in READINGS)
     first, rules = each[0][0], {"seed": seed, "resamples": RESAMPLES}
-    repaired, official = columns["repaired"], columns["official"]
     if repaired is None:  # repetitions of different samples: one was extended, and not all have what is new yet
         return each[0]
     stories = set(repaired["stories"])
-    figures = first | {"repaired": repaired_figures(repaired, stories, group, **rules), "official": None}
+    figures: Figures = {**first, "repaired": repaired_figures(repaired, stories, group, **rules), "official": None}
     if official and (whole := official_figures(official, stories, group)):
         figures["official"] = with_intervals(whole, official, stories, group, **rules)
     elif "reason" not in figures:
@@ -86,13 +88,13 @@ def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measure
     figures["analyses"] = {
         reading: first["analyses"][reading]
         and first["analyses"][reading] | {"repetitions": _spread([one[1][reading] for one in each], group)}
-        for reading in columns
+        for reading in READINGS
     }
     figures["analyses"] |= {} if figures["official"] else {"official": None}
-    return figures, columns
+    return figures, {"official": official, "repaired": repaired}
 
 
-def _spread(each: Sequence[Mapping[str, Any] | None], group: str) -> dict[str, float | int | None]:
+def _spread(each: Sequence[Columns | None], group: str) -> dict[str, float | int | None]:
     share = group_named(group).score
     values = [list(scores_by_story(one, share).values()) for one in each if one]
     return spread_of(values)
@@ -107,8 +109,10 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
         return {}
     whole = [column for column in zip(*values, strict=True) if None not in column]
     same = sum(len(set(column)) == 1 for column in whole) / len(whole) if whole else None
-    known = [(score, at) for row in values for at, score in enumerate(row) if score is not None]
-    split = variance_split(*zip(*known, strict=True))
+    scores, samples = zip(
+        *((score, at) for row in values for at, score in enumerate(row) if score is not None), strict=True
+    )
+    split = variance_split(scores, samples)
     return {
         "repetitions": len(values), "mean": mean(means), "spread": stdev(means) if len(means) > 1 else None, "lowest": min(means), "highest": max(means),
         "agreement": same, "of_samples": split.get("clusters"), "of_repetitions": split.get("repetitions"),
@@ -124,7 +128,7 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
 
     Official figures are None as soon as one sample has none. Analyses are the score by facet and that of single repetitions.
     """
-    held = []
+    held: list[tuple[Sample, SampleResult]] = []
     for sample in entered.samples:
         outcomes = [one for one in entered.outcomes.get(sample.key, ()) if one.step in group.rests_on]
         if outcomes:
@@ -139,15 +143,18 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
     official = None if reason else _official(group, held)
     categories = [one.category for one, _ in held] if official else []
     figures, by_sample = with_columns(official, categories, repaired, group.key, _clusters([one for one, _ in held]))
-    figures |= {"analyses": _analyses(group, entered, held, official is not None, score)}
-    return figures | ({"reason": reason} if reason else {}), by_sample
+    figures["analyses"] = _analyses(group, entered, held, official is not None, score)
+    if reason:
+        figures["reason"] = reason
+    return figures, by_sample
 
 
 def _analyses(group: MetricGroup, entered: Entered, held: Held, has_official: bool, score: Scoring) -> dict[str, Any]:
     """{reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a reading without figures."""
     found: dict[str, Any] = {}
     seed = int(entered.settings.get("seed", 1))
-    for reading in ("repaired", "official") if has_official else ("repaired",):
+    readings: tuple[Reading, ...] = ("repaired", "official") if has_official else ("repaired",)
+    for reading in readings:
         scores = [(sample, _scored(sample, result, reading)) for sample, result in held]
         found[reading] = {"facets": {name: _facet(scores, name, group.score, seed) for name in group.facets}}
         if spread := _repeated(group, entered, held, score, reading):
@@ -155,7 +162,7 @@ def _analyses(group: MetricGroup, entered: Entered, held: Held, has_official: bo
     return {"official": None} | found
 
 
-def _scored(sample: Sample, result: SampleResult, reading: str) -> StoryScore:
+def _scored(sample: Sample, result: SampleResult, reading: Reading) -> StoryScore:
     if reading == "repaired":
         return replace(result.repaired, cluster=sample.cluster)
     shares = dict(result.official or {})
@@ -181,7 +188,7 @@ def _estimate(scores: Sequence[StoryScore], share: str, seed: int) -> dict[str, 
 
 
 def _repeated(
-    group: MetricGroup, entered: Entered, held: Held, score: Scoring, reading: str
+    group: MetricGroup, entered: Entered, held: Held, score: Scoring, reading: Reading
 ) -> dict[str, float | int | None]:
     """What single repetitions came to; nothing where everything was asked once."""
     turns = sorted({one.repetition for outcomes in entered.outcomes.values() for one in outcomes})
@@ -192,7 +199,7 @@ def _repeated(
 
 
 def _single(
-    group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int, reading: str
+    group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int, reading: Reading
 ) -> float | None:
     """The score of one repetition of a sample, None where it has none."""
     outcomes = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from benchmark.suites.asked import Question
 from workers.providers.contract import Request
@@ -49,9 +49,12 @@ class PromptSet(Protocol):
         """SHA-256 of all wording that can enter a prompt of a step and level, in hexadecimal digits."""
 
 
+S = TypeVar("S", bound=PromptSet)
+
+
 @dataclass(frozen=True, slots=True)
-class PromptSets:
-    """How a suite's prompt sets are made and what their prompts show.
+class PromptSets(Generic[S]):
+    """How a suite's prompt sets, which it alone makes and reads, are made and what their prompts show.
 
     `names` are the sets that come with the suite, `built_in(name)` one of them; `load(files, name)` makes a set of a team's files, and raises
     BadPromptSet. `hashes(prompts, settings, steps)` is the digest of the wording by step, for those at which somebody reads a prompt; it raises
@@ -66,10 +69,10 @@ class PromptSets:
     """
 
     names: tuple[str, ...]
-    built_in: Callable[[str], PromptSet]
-    load: Callable[[Mapping[str, str], str], PromptSet]
-    hashes: Callable[[PromptSet, Settings, Sequence[str]], dict[str, str]]
-    filled: Callable[[PromptSet, str, int, str], Request]
+    built_in: Callable[[str], S]
+    load: Callable[[Mapping[str, str], str], S]
+    hashes: Callable[[S, Settings, Sequence[str]], dict[str, str]]
+    filled: Callable[[S, str, int, str], Request]
     wanted: Callable[[Settings, str], int]
     shown: Callable[[Question, int], tuple[str, int]]
     sources: Mapping[str, str]

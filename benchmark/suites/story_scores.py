@@ -1,10 +1,6 @@
 """Figures story by story, kept with a run's report, and what a selection of stories comes to from them.
 
-Of one stage and reading the plain data are columns over the stories: {"stories": [numbers], "categories": [names], "values": {share: [value]}}, with "clusters":
-[names] where some stories are resampled together.
-A value is a fraction; of the repaired reading [worst, best] where the story is unusable, [worst, estimate, best] where the judge left
-rows out, and None where nothing is defined. `unusable` says why by number, `unjudged` how many predicted and gold rows the judge left
-out. Official values are the six decimals of official output.
+Of one stage and reading they are `Columns`. Official values are the six decimals of official output.
 """
 
 from __future__ import annotations
@@ -15,15 +11,14 @@ from typing import Any
 from benchmark.domain.averaging import averages
 from benchmark.domain.estimating import COMPLETE, StoryScore, report
 from benchmark.domain.inference import Case
+from benchmark.suites.asked import Columns, Reading, Value
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named
 
-READINGS = ("official", "repaired")
-
-Columns = Mapping[str, Any]
+READINGS: tuple[Reading, ...] = ("official", "repaired")
 
 
-def official_columns(rows: Sequence[Mapping[str, str]], categories: Sequence[str], stage: str) -> dict[str, Any]:
+def official_columns(rows: Sequence[Mapping[str, str]], categories: Sequence[str], stage: str) -> Columns:
     """From the story rows of official figures; `categories` verbatim."""
     return {
         "stories": [int(row["story_id"]) for row in rows],
@@ -32,7 +27,7 @@ def official_columns(rows: Sequence[Mapping[str, str]], categories: Sequence[str
     }
 
 
-def repaired_columns(rows: Sequence[Mapping[str, Any]], stage: str) -> dict[str, Any]:
+def repaired_columns(rows: Sequence[Mapping[str, Any]], stage: str) -> Columns:
     """From the story rows of repaired figures."""
     return {
         "stories": [row["story_id"] for row in rows],
@@ -43,14 +38,15 @@ def repaired_columns(rows: Sequence[Mapping[str, Any]], stage: str) -> dict[str,
     }
 
 
-def _value(row: Mapping[str, Any], name: str) -> Any:
-    bounds = row.get("bounds", {}).get(name)
+def _value(row: Mapping[str, Any], name: str) -> Value:
+    bounds: list[float] | None = row.get("bounds", {}).get(name)
     if "reason" in row:
         return bounds
-    return row[name] if bounds is None else [bounds[0], row[name], bounds[1]]
+    value: float | None = row[name]
+    return value if bounds is None or value is None else [bounds[0], value, bounds[1]]
 
 
-def _cases(value: Any) -> tuple[float | None, float | None, float | None]:
+def _cases(value: Value) -> tuple[float | None, float | None, float | None]:
     """(worst, estimate, best) of a kept value."""
     if not isinstance(value, list):
         return value, value, value
@@ -72,14 +68,12 @@ def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
     return {story: _case(value, whys.get(str(story), "")) for story, value in held}
 
 
-def _case(value: Any, why: str) -> Case | None:
+def _case(value: Value, why: str) -> Case | None:
     """Rows that a judge left out are lost outside; the story has its estimate all the same, and a `why` where a repetition is unusable."""
     worst, estimate, best = _cases(value)
-    return (
-        None
-        if worst is None
-        else Case(worst, best, estimate, lost_outside(why) if why or estimate is None else worst < best)
-    )
+    if worst is None or best is None:
+        return None
+    return Case(worst, best, estimate, lost_outside(why) if why or estimate is None else worst < best)
 
 
 def categories_of(columns: Columns) -> dict[int, str]:
@@ -136,14 +130,14 @@ def _score(columns: Columns, at: int, stage: str) -> StoryScore:
         dict(zip(group_named(stage).shares, case, strict=True)) for case in zip(*cases, strict=True)
     )
     story = str(columns["stories"][at])
-    unusable, unjudged = columns["unusable"].get(story, ""), tuple(columns["unjudged"].get(story, COMPLETE))
+    unusable, (predicted, left) = columns["unusable"].get(story, ""), columns["unjudged"].get(story, COMPLETE)
     cluster = columns["clusters"][at] if "clusters" in columns else ""
     return StoryScore(
-        columns["categories"][at], worst, best, None if unusable else estimate, unusable, unjudged, cluster
+        columns["categories"][at], worst, best, None if unusable else estimate, unusable, (predicted, left), cluster
     )
 
 
-def mean_columns(each: Sequence[Columns | None]) -> dict[str, Any] | None:
+def mean_columns(each: Sequence[Columns | None]) -> Columns | None:
     """The columns of several repetitions as one: of every story the mean of what is known, of worst and of best case. None where a repetition
     has none, or they are of different stories."""
     held = [one for one in each if one]
@@ -153,7 +147,7 @@ def mean_columns(each: Sequence[Columns | None]) -> dict[str, Any] | None:
     values = {
         name: [_mean_value(of) for of in zip(*(one["values"][name] for one in held), strict=True)] for name in names
     }
-    found = dict(held[0]) | {"values": values}
+    found: Columns = {**held[0], "values": values}
     if "unusable" in found:
         found["partly"] = _partly([one["unusable"] for one in held])
         found["unusable"] = {
@@ -175,12 +169,13 @@ def _partly(each: Sequence[Mapping[str, str]]) -> dict[str, str]:
     return {story: min(held, key=lost_outside) for story, held in whys.items()}
 
 
-def _mean_value(values: Sequence[Any]) -> Any:
+def _mean_value(values: Sequence[Value]) -> Value:
     cases = [_cases(one) for one in values]
-    if any(worst is None for worst, _, _ in cases):
-        return None
     known = [estimate for _, estimate, _ in cases if estimate is not None]
-    worst, best = (sum(case[end] for case in cases) / len(cases) for end in (0, 2))
+    ends = [(worst, best) for worst, _, best in cases if worst is not None and best is not None]
+    if len(ends) < len(cases):
+        return None
+    worst, best = (sum(end) / len(ends) for end in zip(*ends, strict=True))
     if not known:
         return [worst, best]
     estimate = sum(known) / len(known)

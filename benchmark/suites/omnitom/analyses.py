@@ -170,9 +170,9 @@ def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], 
         ]
     pooled = columns.pooled(**rules)
     confusion, predicted = {}, {}
-    for name, (flat, of_gold, of_said, total) in places.items():
+    for name, (whole, of_gold, of_said, total) in places.items():
         rows, said = tables[name].sum(axis=0), said_labels(name)
-        ends, reasons = pooled.ratios(flat, of_gold, each=len(said)).ends()
+        ends, reasons = pooled.ratios(whole, of_gold, each=len(said)).ends()
         starts = range(0, len(ends), len(said))
         confusion[name] = {
             "gold": list(SCHEMA[name].values),

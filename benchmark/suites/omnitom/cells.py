@@ -25,7 +25,8 @@ KIND_PLACES = {kind: at for at, kind in enumerate(ALL_KINDS)}
 
 
 def is_of(kinds: Ints, at: int) -> NDArray[np.bool_]:
-    return (kinds == at).any(axis=1)
+    found: NDArray[np.bool_] = (kinds == at).any(axis=1)
+    return found
 
 
 def said_labels(dimension: str) -> tuple[str, ...]:
@@ -99,8 +100,7 @@ class Cells:
     def right(self) -> tuple[Ints, Ints]:
         """Right cells and cells by story, kind, and all dimensions together before each: shape (stories, kinds, 1 + dimensions)."""
         legal = self.gold >= 0
-        found = (legal & (self.gold == self.said), legal)
-        return tuple(self._by_kind(one) for one in found)
+        return self._by_kind(legal & (self.gold == self.said)), self._by_kind(legal)
 
     def _by_kind(self, cells: NDArray[np.bool_]) -> Ints:
         wide = np.column_stack([cells.sum(axis=1), cells]).astype(float)

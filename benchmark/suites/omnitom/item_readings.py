@@ -26,7 +26,7 @@ def read_stage1(
     texts = {"extract": extraction, "judge": judgement}
     mended = repaired.stage1_result(record, texts | {"follow_up": follow_up}, structured=structured)
     kept = _stage1(mended)
-    mended_score = None if mended.unusable else repaired.stage1_score(mended).estimate["f1"]
+    mended_score = repaired.stage1_score(mended).of("estimate", "f1")
     told = (mended_score, mended.unusable, sum(mended.unjudged))
     if structured:
         return Parsed(None, kept, None, *told)
@@ -68,7 +68,7 @@ def read_stage2(record: Record, answer: str, *, structured: bool = False) -> Par
     texts = {"label": answer}
     mended = repaired.stage2_result(record, texts, structured=structured)
     kept = {"predicted": [row and list(row) for row in mended.predicted]}
-    mended_score = None if mended.unusable else repaired.stage2_score(mended).estimate["overall_accuracy"]
+    mended_score = repaired.stage2_score(mended).of("estimate", "overall_accuracy")
     empty = not any(mended.predicted)
     if structured:
         return Parsed(None, kept, None, mended_score, mended.unusable, empty=empty)

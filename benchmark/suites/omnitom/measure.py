@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
+from benchmark.suites.asked import BySample
 from benchmark.suites.contract import Entered, Measured, Outcome, Sample
 from benchmark.suites.measuring import over_repetitions, with_columns
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
@@ -19,6 +21,9 @@ from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.reasons import JUDGE_S, NO_GOLD, OF_JUDGE, OPEN
+from benchmark.suites.story_scores import READINGS
+
+R = TypeVar("R", Stage1Result, Stage2Result)
 
 SKIPPED = "rows without a judgement"
 FIGURES = {JUDGE: "stage1", LABEL: "stage2"}
@@ -56,7 +61,7 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     if len(turns) < 2:
         return measured(results_of(entered), seed)
     each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
-    held = {stage: [one[stage] for one in each if one[stage]] for stage in FIGURES.values()}
+    held = {stage: [found for one in each if (found := one[stage])] for stage in FIGURES.values()}
     return {stage: over_repetitions(of, stage, seed) if of else None for stage, of in held.items()}
 
 
@@ -113,14 +118,15 @@ class _Collecting:
 
     def _scored(self, key: str, outcome: Outcome) -> None:
         record, official, repaired = self.records[key], outcome.official, outcome.repaired
-        if none := self._why_none(key, outcome.step, official, repaired):
+        if none := self._why_none(key, outcome):
             self.lacking[FIGURES[outcome.step]][key], official = none, None
         answered = repaired is not None
         why = outcome.unusable if answered else outcome.without or OPEN
         if outcome.step == LABEL:
             if self.judging and key not in self.extractions:  # the judged run was about fewer stories
-                self.lacking["stage1"][key] = self._why_none(key, JUDGE, None, None, extracted=False)
+                self.lacking["stage1"][key] = self._why_none(key)
             _count(self.found, record, LABEL, why, answered=answered)
+            repaired = {"predicted": [None] * len(record.shown)} if repaired is None else repaired
             _take(self.found.official2, self.found.repaired2, stage2_of, record, official, repaired, why)
         else:
             self.judged.add(key)
@@ -140,15 +146,18 @@ class _Collecting:
         record, lost = self.records[key], self.extractions[key]
         repaired = _unjudged(record, {} if lost else self.extracted.get(key, {}))
         _take(self.found.official1, self.found.repaired1, stage1_of, record, None, repaired, lost or OPEN)
-        self.lacking["stage1"][key] = self._why_none(key, JUDGE, None, None, extracted=False)
+        self.lacking["stage1"][key] = self._why_none(key)
 
-    def _why_none(self, key: str, step: str, official, repaired, *, extracted: bool | None = None) -> str:
-        """Why the answer has no part in official figures; empty where it has."""
+    def _why_none(self, key: str, outcome: Outcome | None = None) -> str:
+        """Why the answer has no part in official figures, empty where it has; without an outcome, why a story that was never judged has none."""
         if self.entered.settings["form"] == "structured":
             return STRUCTURED
-        answered = {EXTRACT} if (key in self.extracted if extracted is None else extracted) else set()
-        answered |= {step} if repaired is not None else set()
-        return why_none(self.records[key].story_id, FIGURES[step], answered, (official or {}).get("aborted", {}))
+        story = self.records[key].story_id
+        if outcome is None:
+            return why_none(story, FIGURES[JUDGE], (), {})
+        answered = {EXTRACT} if key in self.extracted else set()
+        answered |= {outcome.step} if outcome.repaired is not None else set()
+        return why_none(story, FIGURES[outcome.step], answered, (outcome.official or {}).get("aborted", {}))
 
 
 def _lacking(
@@ -187,19 +196,21 @@ def _judge_s(found: Results, record: Record, why: str, *, answered: bool) -> str
     return told
 
 
-def _take(officials: list, mended: list, read: Callable, record: Record, official, repaired, unusable: str) -> None:
+def _take(
+    officials: list[R],
+    mended: list[R],
+    read: Callable[..., R],
+    record: Record,
+    official: Mapping[str, Any] | None,
+    repaired: Mapping[str, Any],
+    unusable: str,
+) -> None:
     if official is not None:
         officials.append(read(record, official, mended=False))
-    if repaired is None:
-        repaired = _nothing(record, read)
     mended.append(read(record, repaired, mended=True, unusable=unusable))
 
 
-def _nothing(record: Record, read: Callable) -> dict:
-    return _unjudged(record, {}) if read is stage1_of else {"predicted": [None] * len(record.shown)}
-
-
-def _unjudged(record: Record, extracted: Mapping) -> dict:
+def _unjudged(record: Record, extracted: Mapping[str, Any]) -> dict[str, Any]:
     """What is known of an extraction that nobody judged."""
     kinds = {name: extracted.get(name, []) for name in ("orders", "roles")}
     return {"pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown), **kinds}
@@ -210,8 +221,9 @@ def measured(held: Results, seed: int) -> dict[str, Measured | None]:
     found = {"stage1": _stage1(held, seed), "stage2": _stage2(held, seed)}
     for stage, one in found.items():
         if one is not None and stage in held.lacking:
-            seen = one[0]["analyses"] | {"official": None}
-            one[0].update({"official": None, "reason": held.lacking[stage], "analyses": seen})
+            figures = one[0]
+            figures["official"], figures["reason"] = None, held.lacking[stage]
+            figures["analyses"] |= {"official": None}
     return found
 
 
@@ -221,7 +233,7 @@ def _stage1(held: Results, seed: int) -> Measured | None:
     official, repaired = held.official1, held.repaired1
     skipped = sum(sum(one.unjudged) for one in repaired)
     without = held.without[EXTRACT], held.without[JUDGE], Counter({SKIPPED: skipped} if skipped else {})
-    seen = _seen(official, repaired, stage1_analyses, held.extractions, without, seed)
+    seen = _seen(official, repaired, partial(stage1_analyses, seed=seed), held.extractions, without, seed)
     metrics = stage1_metrics(official) if official else None
     return _both(official, metrics, stage1_report(repaired, seed=seed), seen, "stage1")
 
@@ -230,61 +242,48 @@ def _stage2(held: Results, seed: int) -> Measured | None:
     if not held.repaired2:
         return None
     official, repaired = held.official2, held.repaired2
-    seen = _seen(official, repaired, stage2_analyses, held.labellings, (held.without[LABEL],), seed)
+    seen = _seen(official, repaired, partial(stage2_analyses, seed=seed), held.labellings, (held.without[LABEL],), seed)
     metrics = stage2_metrics(official) if official else None
     return _both(official, metrics, stage2_report(repaired, seed=seed), seen, "stage2")
 
 
 def _seen(
-    official: Sequence, repaired: Sequence, analyse: Callable, outputs: Sequence, without: Sequence[Counter], seed: int
-):
+    official: Sequence[R],
+    repaired: Sequence[R],
+    analyse: Callable[[Sequence[R]], dict[str, Any]],
+    outputs: Sequence[str | None],
+    without: Sequence[Counter[str]],
+    seed: int,
+) -> dict[str, Any]:
     """The analyses by reading; official ones only where every story has an answer, as its figures."""
     names = ("calls", "judgements", "rows")[: len(without)]
     others = {name: dict(sorted(held.items())) for name, held in zip(names, without, strict=True)}
-    found = {
-        "repaired": analyse(repaired, seed=seed) | {"outputs": outputs_analysis(outputs, others, seed=seed)},
+    found: dict[str, Any] = {
+        "repaired": analyse(repaired) | {"outputs": outputs_analysis(outputs, others, seed=seed)},
         "official": None,
     }
     if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
         nothing = [unread(one) for one, mended in zip(official, repaired, strict=True) if mended.unusable != NO_GOLD]
-        found["official"] = analyse(official, seed=seed) | {"outputs": outputs_analysis(nothing, others, seed=seed)}
+        found["official"] = analyse(official) | {"outputs": outputs_analysis(nothing, others, seed=seed)}
     return found
 
 
 def _both(
-    official: Sequence, metrics: dict[str, Any] | None, mended: dict[str, Any], seen: dict[str, Any], stage: str
+    official: Sequence[Stage1Result | Stage2Result],
+    metrics: dict[str, Any] | None,
+    mended: dict[str, Any],
+    seen: dict[str, Any],
+    stage: str,
 ) -> Measured:
     figures, by_story = with_columns(metrics, [one.category for one in official], mended, stage)
-    return figures | {"analyses": seen}, by_story
+    figures["analyses"] = seen
+    return figures, by_story
 
 
-def own_figures(official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int) -> Measured:
-    """(figures, figures by story) of labels by reading, without analyses."""
+def own_figures(
+    official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int
+) -> tuple[dict[str, Any], BySample]:
+    """(figures by reading, figures by story) of labels."""
     metrics = stage2_metrics(official) if official else None
     figures, by_story = _both(official, metrics, stage2_report(repaired, seed=seed), {}, "stage2")
-    return {name: figures[name] for name in ("official", "repaired")}, by_story
-
-
-def scores(entered: Entered) -> dict[str, Any]:
-    """{official, repaired} in the form of score_outputs; a stage without figures is None, with its sentence in the reading's `reason`. Of
-    one that was asked several times, figures alone, without stories."""
-    if any(one.repetition for outcomes in entered.outcomes.values() for one in outcomes):
-        found = {stage: one[0] if one else {} for stage, one in measure(entered).items()}
-        return {name: {stage: one.get(name) for stage, one in found.items()} for name in ("official", "repaired")}
-    return _scores(results_of(entered), int(entered.settings.get("seed", 1)))
-
-
-def _scores(held: Results, seed: int) -> dict[str, Any]:
-    official = {"stage1": (stage1_metrics, held.official1), "stage2": (stage2_metrics, held.official2)}
-    mended = {"stage1": (stage1_report, held.repaired1), "stage2": (stage2_report, held.repaired2)}
-    unasked = {stage: held.lacking[stage] for stage, (_, results) in mended.items() if not results}
-    return {
-        "official": {
-            stage: None if stage in held.lacking else metrics(results) for stage, (metrics, results) in official.items()
-        }
-        | ({"reason": held.lacking} if held.lacking else {}),
-        "repaired": {
-            stage: report(results, seed=seed) if results else None for stage, (report, results) in mended.items()
-        }
-        | ({"reason": unasked} if unasked else {}),
-    }
+    return {name: figures[name] for name in READINGS}, by_story

@@ -7,9 +7,9 @@ texts, and none where the released code would have ended with a traceback.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmark.suites.omnitom.judge_alignment import align
 from benchmark.suites.omnitom.judge_tables import JudgedRow, OversizedField, check_fields, read_judgement
@@ -20,6 +20,8 @@ from benchmark.suites.omnitom.pipe_tables import ExtractionRow, LabelRow, extrac
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from judge.domain.text import key, normalise_space
+
+T = TypeVar("T")
 
 STAGES = ("extract", "label", "judge")
 STRUCTURED = "Structured output has no official reading: the released code cannot read it."
@@ -57,7 +59,9 @@ def stored_tables(records: Iterable[Record], texts: Texts) -> dict[int, StoredTa
 
 def _stored(record: Record, texts: Mapping[str, str]) -> StoredTables:
     aborted: dict[str, str] = {}
-    extraction = labels = judged = None
+    extraction: tuple[ExtractionRow, ...] | None = None
+    labels: tuple[LabelRow, ...] | None = None
+    judged: tuple[tuple[JudgedRow, ...], tuple[JudgedRow, ...]] | None = None
     if "extract" in texts:
         extraction = _storable(extraction_rows(texts["extract"]), ExtractionRow._make, "extract", aborted)
     if "label" in texts:
@@ -71,7 +75,9 @@ def _stored(record: Record, texts: Mapping[str, str]) -> StoredTables:
     return StoredTables(extraction, labels, judged, aborted)
 
 
-def _storable(rows: Iterable[Iterable[str]], make, stage: str, aborted: dict[str, str]):
+def _storable(
+    rows: Iterable[Iterable[str]], make: Callable[[list[str]], T], stage: str, aborted: dict[str, str]
+) -> tuple[T, ...] | None:
     """Rows as they come back from a CSV file: space-normalised; None where the file could not be read back."""
     cells = [[normalise_space(cell) for cell in row] for row in rows]
     try:
@@ -101,12 +107,12 @@ def judged_tables(
 
 def stage1_result(record: Record, tables: StoredTables) -> Stage1Result:
     predicted, gold = tables.judged or ((), ())
-    counts = (tuple(row.count for row in rows) for rows in (predicted, gold))
-    extracted = tables.extraction if tables.judged else ()
+    extracted = tables.extraction if tables.judged and tables.extraction else ()
     return Stage1Result(
         record.story_id,
         record.category,
-        *counts,
+        pred_counts=tuple(row.count for row in predicted),
+        gold_counts=tuple(row.count for row in gold),
         gold_orders=tuple(row.labels[0] for row in record.rows),
         pred_orders=tuple(order_bucket(canonical("order", row.order)) for row in extracted),
         gold_roles=tuple(role_of(row.actor) for row in record.rows),
@@ -148,15 +154,23 @@ def score_official(records: Sequence[Record], texts: Texts) -> dict[str, Any]:
     tables = stored_tables(records, texts)
     out: dict[str, Any] = {}
     reasons: dict[str, str] = {}
-    for stage, result, metrics in _PLAN:
+    for stage, metrics in _PLAN:
         if why := _lacking(records, tables, stage):
             out[stage], reasons[stage] = None, why
         else:
-            out[stage] = metrics([result(record, tables[record.story_id]) for record in records])
+            out[stage] = metrics(records, tables)
     return {**out, "reason": reasons} if reasons else out
 
 
-_PLAN = (("stage1", stage1_result, stage1_metrics), ("stage2", stage2_result, stage2_metrics))
+def _stage1(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> dict[str, Any]:
+    return stage1_metrics([stage1_result(record, tables[record.story_id]) for record in records])
+
+
+def _stage2(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> dict[str, Any]:
+    return stage2_metrics([stage2_result(record, tables[record.story_id]) for record in records])
+
+
+_PLAN = (("stage1", _stage1), ("stage2", _stage2))
 NEEDED = {"stage1": ("extract", "judge"), "stage2": ("label",)}
 """The answers that each stage's figures rest on, in the order in which they are made."""
 _HELD = {"extract": "extraction", "judge": "judged", "label": "labels"}

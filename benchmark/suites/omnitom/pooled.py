@@ -6,17 +6,22 @@ Stories are resampled whole, and the ratio is taken of each resample's sums; all
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.statistics import FEWEST, SHARE, Interval, Scale, intervals, ratios, replicated_sums, spanning
+from core import statistics
+from core.statistics import FEWEST, SHARE, Floats, Interval, Scale, intervals, ratios, replicated_sums, spanning
 
-Floats = NDArray[np.float64]
-Estimate = dict[str, Any]
-"""{"value", "n", "interval"}: a ratio, what it is of (the sum of its denominators) and [low, high] of 95 %; with a `reason` where any
-is None."""
+Ints = NDArray[np.int64]
+
+
+class Estimate(statistics.Estimate):
+    """A ratio; `n` is what it is of, the sum of its denominators. `bounds` are it with rows that are missing at their worst and at their best."""
+
+    bounds: NotRequired[list[float]]
+
 
 NO_ROW = "no row of this kind"
 DIGITS = 5
@@ -30,7 +35,7 @@ class Ratios:
 
     values: Floats
     of: Floats
-    stories: Floats
+    stories: Ints
     replicates: Floats
     clusters: int
     empty: str = NO_ROW
@@ -38,10 +43,7 @@ class Ratios:
 
     def estimates(self) -> list[Estimate]:
         found = zip(self.values.tolist(), self.of.tolist(), self.intervals(), strict=True)
-        return [
-            {"value": value if of else None, "n": int(of), "interval": ends} | ({"reason": why} if why else {})
-            for value, of, (ends, why) in found
-        ]
+        return [_estimate(value if of else None, int(of), interval) for value, of, interval in found]
 
     def ends(self) -> tuple[list[list[float] | None], list[str]]:
         """([low, high] of each, None where there is no interval; why, empty where there is one)."""
@@ -50,8 +52,15 @@ class Ratios:
 
     def intervals(self) -> list[Interval]:
         """[low, high] of each, or the reason why there is none."""
-        rules = {"clusters": self.clusters, "scale": self.scale, "unit": "stories", "empty": self.empty}
-        found = intervals(self.values, self.replicates, self.stories, **rules)
+        found = intervals(
+            self.values,
+            self.replicates,
+            self.stories,
+            clusters=self.clusters,
+            scale=self.scale,
+            unit="stories",
+            empty=self.empty,
+        )
         return [(ends and [round(end, DIGITS) for end in ends], why) for ends, why in found]
 
     def harmonic(self, other: Ratios) -> Ratios:
@@ -60,6 +69,13 @@ class Ratios:
         both = (self.of > 0) & (other.of > 0)
         of, stories = np.where(both, other.of, 0), np.minimum(self.stories, other.stories)
         return Ratios(means[0], of, stories, means[1], self.clusters)
+
+
+def _estimate(value: float | None, n: int, interval: Interval) -> Estimate:
+    found: Estimate = {"value": value, "n": n, "interval": interval[0]}
+    if interval[1]:
+        found["reason"] = interval[1]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +100,9 @@ class Bounded:
             if low < high:
                 one["bounds"] = [low, high]
                 if one["interval"]:
-                    one |= {"interval": interval} | ({"reason": why} if why else {})
+                    one["interval"] = interval
+                    if why:
+                        one["reason"] = why
         return found
 
     def harmonic(self, other: Bounded) -> Bounded:
@@ -97,7 +115,9 @@ class Bounded:
 
 def _harmonic(one: Floats, other: Floats) -> Floats:
     sums = one + other
-    return np.divide(2 * one * other, sums, out=np.where(np.isnan(sums), np.nan, 0.0), where=sums > 0)
+    out: Floats = np.where(np.isnan(sums), np.nan, 0.0)
+    np.divide(2 * one * other, sums, out=out, where=sums > 0)
+    return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +136,7 @@ class Columns:
         self.blocks = [np.empty((stories, 0), dtype=np.float32)]
         self.width = 0
 
-    def add(self, block: NDArray) -> slice:
+    def add(self, block: NDArray[Any]) -> slice:
         """The place of a block of counts, shape (stories, k) or (stories,)."""
         block = block.astype(np.float32)
         block = block[:, None] if block.ndim == 1 else block
@@ -151,11 +171,12 @@ class Pooled:
         known = self.ratios(parts.meant, parts.known)
         if parts.missing is None:
             return Bounded(known, known, known)
-        return Bounded(known, *(self._case(parts, best=best) for best in (False, True)))
+        worst, best = (self._case(parts, parts.missing, best=best) for best in (False, True))
+        return Bounded(known, worst, best)
 
-    def _case(self, parts: Parts, *, best: bool) -> Ratios:
+    def _case(self, parts: Parts, missing: slice, *, best: bool) -> Ratios:
         (top, drawn_top), (of, drawn_of) = self._of(parts.meant), self._of(parts.known)
-        gap, drawn_gap = self._of(parts.missing)
+        gap, drawn_gap = self._of(missing)
         of, drawn_of = np.broadcast_to(of + gap, top.shape), drawn_of + drawn_gap
         top, drawn_top = (top + gap, drawn_top + drawn_gap) if best else (top, drawn_top)
         total = of.sum(axis=0)

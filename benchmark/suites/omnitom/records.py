@@ -82,9 +82,13 @@ def record_of_sample(sample: Sample) -> Record:
 
 
 def _gold_row(row: _Belief) -> GoldRow:
-    told = tuple("" if value is None else str(value).strip() for value in (row.actor, row.belief))
+    told = _told(row.actor), _told(row.belief)
     order = normalise_space(row.labels.get("order"))
     return GoldRow(normalise_space(row.actor), normalise_space(row.belief), canonical_labels(row.labels), order, told)
+
+
+def _told(value: object) -> str:
+    return "" if value is None else str(value).strip()
 
 
 def read_records(handle: BinaryIO, file: str) -> list[Record]:

@@ -58,7 +58,8 @@ def stage1_result(record: Record, texts: Mapping[str, str], *, structured: bool 
     return Stage1Result(
         record.story_id,
         record.category,
-        *map(tuple, counts),
+        pred_counts=tuple(counts[0]),
+        gold_counts=tuple(counts[1]),
         gold_orders=tuple(repaired("order", row.order) for row in gold),
         unusable=unusable,
         pred_orders=tuple(order_bucket(row.order) for row in predicted),
@@ -129,12 +130,21 @@ def _matched(counts: Sequence[int | None], unjudged: int) -> int:
 
 def _judged_shares(predicted: Sequence[int | None], gold: Sequence[int | None]) -> tuple[float, float]:
     """Precision and recall over the rows with a count; see the module's docstring for a side that has none."""
-    sides = [[count for count in side if count is not None] for side in (predicted, gold)]
-    shares = [_matched(side, 0) / len(side) if side else None for side in sides]
-    for at, (own, other) in enumerate(((predicted, gold), (gold, predicted))):
-        if shares[at] is None:
-            shares[at] = min(1.0, shares[1 - at] * len(other) / len(own)) if own else 0.0
-    return shares[0], shares[1]
+    precision, recall = (_judged_share(side) for side in (predicted, gold))
+    if precision is None:
+        precision = _as_many((recall or 0.0) * len(gold), len(predicted))
+    if recall is None:
+        recall = _as_many(precision * len(predicted), len(gold))
+    return precision, recall
+
+
+def _judged_share(counts: Sequence[int | None]) -> float | None:
+    known = [count for count in counts if count is not None]
+    return _matched(known, 0) / len(known) if known else None
+
+
+def _as_many(matched: float, rows: int) -> float:
+    return min(1.0, matched / rows) if rows else 0.0
 
 
 def stage2_score(result: Stage2Result) -> StoryScore:
@@ -166,11 +176,11 @@ def score_repaired(
     out: dict[str, Any] = {}
     reasons: dict[str, str] = {}
     held = {stage for record in records for stage in texts.get(record.story_id, ())}
-    for stage, needed, result, reported in _PLAN:
+    for stage, needed, reported in _PLAN:
         if lacking := [name for name in needed if name not in held]:
             out[stage], reasons[stage] = None, f"No story has an answer for {lacking[0]}."
         else:
-            out[stage] = reported([result(record, texts.get(record.story_id, {})) for record in records], **rules)
+            out[stage] = reported(records, texts, **rules)
     return {**out, "reason": reasons} if reasons else out
 
 
@@ -194,16 +204,21 @@ def _stage1_counts(result: Stage1Result) -> dict[str, int]:
     return totals | {"pred_matched": result.pred_matched, "gt_matched": result.gold_matched}
 
 
-def _whole(head: dict[str, Any], results, scores: Sequence[StoryScore], counts: Sequence[dict[str, int]]) -> dict:
+def _whole(
+    head: dict[str, Any],
+    results: Sequence[Stage1Result | Stage2Result],
+    scores: Sequence[StoryScore],
+    counts: Sequence[dict[str, int]],
+) -> dict[str, Any]:
     stories = [_story(*one) for one in zip(results, scores, counts, strict=True)]
     return {"overall": head.pop("overall"), "by_category": head.pop("by_category"), "stories": stories, **head}
 
 
 def _story(result: Stage1Result | Stage2Result, score: StoryScore, counts: Mapping[str, int]) -> dict[str, Any]:
-    row = {"story_id": result.story_id, "story_category": result.category, **counts}
+    row: dict[str, Any] = {"story_id": result.story_id, "story_category": result.category, **counts}
     if any(score.unjudged):
         row["unjudged"] = dict(zip(("predicted", "gold"), score.unjudged, strict=True))
-    if not result.unusable:
+    if score.estimate is not None:
         row |= {**score.estimate, "unusable": False}
     else:
         row |= {**dict.fromkeys(score.worst), "unusable": score.defined, "reason": result.unusable}
@@ -211,7 +226,14 @@ def _story(result: Stage1Result | Stage2Result, score: StoryScore, counts: Mappi
     return {**row, "bounds": bounds} if bounds and score.worst != score.best else row
 
 
-_PLAN = (
-    ("stage1", ("extract", "judge"), stage1_result, stage1_report),
-    ("stage2", ("label",), stage2_result, stage2_report),
-)
+def _stage1_of(records: Sequence[Record], texts: Texts, *, seed: int, resamples: int) -> dict[str, Any]:
+    results = [stage1_result(record, texts.get(record.story_id, {})) for record in records]
+    return stage1_report(results, seed=seed, resamples=resamples)
+
+
+def _stage2_of(records: Sequence[Record], texts: Texts, *, seed: int, resamples: int) -> dict[str, Any]:
+    results = [stage2_result(record, texts.get(record.story_id, {})) for record in records]
+    return stage2_report(results, seed=seed, resamples=resamples)
+
+
+_PLAN = (("stage1", ("extract", "judge"), _stage1_of), ("stage2", ("label",), _stage2_of))

@@ -108,10 +108,10 @@ def _follow_up(question: Question) -> Request | None:
     predicted = read_extraction(question.answers[EXTRACT], structured=structured)
     judgement = question.answers[JUDGE]
     counts = judged_counts({"judge": judgement}, predicted, record.shown, structured=structured)
-    missing = tuple([at for at, count in enumerate(side) if count is None] for side in counts)
-    if not any(missing):
+    predictions, gold = ([at for at, count in enumerate(side) if count is None] for side in counts)
+    if not (predictions or gold):
         return None
-    gaps = Gaps([(row.actor, row.belief) for row in predicted], plain(record.rows), missing)
+    gaps = Gaps([(row.actor, row.belief) for row in predicted], plain(record.rows), (predictions, gold))
     return follow_up_request(_judging(question), judgement, gaps, form=question.settings["form"])
 
 

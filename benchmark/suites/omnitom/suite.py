@@ -6,7 +6,7 @@ from benchmark.suites.contract import MetricGroup, Option, Suite
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.judging import JUDGED
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
-from benchmark.suites.omnitom.measure import measure, scores
+from benchmark.suites.omnitom.measure import measure
 from benchmark.suites.omnitom.methods import judge_sees, methods
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES
 from benchmark.suites.omnitom.prompting.offered import PROMPTING
@@ -16,6 +16,7 @@ from benchmark.suites.omnitom.shown.sections import EXPLORER, SECTIONS
 from benchmark.suites.omnitom.shown.tables import tables
 from benchmark.suites.omnitom.sizes import SIZES
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request, unfit
+from benchmark.suites.omnitom.summary import scores
 from benchmark.suites.omnitom.tables import HEADERS
 
 EXTRACTION = MetricGroup(

@@ -158,7 +158,7 @@ def match_count_distribution(
         columns.append(Column(key=name, header=f"MC={name}", kind="count"))
         if shares:
             columns.append(estimated(f"{name} share", f"MC={name}, share", unit="%", best="", n="", digits=1))
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"model": model, **held}
         | {
             key: one

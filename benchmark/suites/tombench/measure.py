@@ -66,6 +66,7 @@ def _score(sample: Sample, outcomes: Sequence[Outcome], votes: tuple[str | None,
         return StoryScore(sample.category, {ACCURACY: 0.0}, {ACCURACY: 1.0}, None, why)
     estimate = float(is_correct(_voted(sample, votes)))
     if not missing:
-        return StoryScore(sample.category, *([{ACCURACY: estimate}] * 3))
+        known = {ACCURACY: estimate}
+        return StoryScore(sample.category, known, known, known)
     worst, best = float(counts[right] > others + missing), float(counts[right] + missing >= others)
     return StoryScore(sample.category, {ACCURACY: worst}, {ACCURACY: best}, {ACCURACY: estimate})

@@ -86,8 +86,8 @@ Option = Annotated[Filled | None, BeforeValidator(_missing)]
 
 
 class _Item(Open):
-    ability: Filled = Field(alias=ABILITY)
-    answer: Filled = Field(alias=ANSWER)
+    ability: Annotated[Filled, Field(alias=ABILITY)]
+    answer: Annotated[Filled, Field(alias=ANSWER)]
 
 
 class _InOneLanguage(Open):

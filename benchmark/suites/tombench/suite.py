@@ -37,11 +37,14 @@ LANGUAGES = Setting(
 
 def _summary(entered: Entered) -> dict[str, Any]:
     """{reading: {group: figures}}; a `reason` where the official reading has none."""
-    figures = (measure(entered)[GROUP.key] or ({},))[0]
-    official = {GROUP.key: figures.get("official")} | (
-        {"reason": {GROUP.key: figures["reason"]}} if "reason" in figures else {}
-    )
-    return {"official": official, "repaired": {GROUP.key: figures.get("repaired")}}
+    measured = measure(entered)[GROUP.key]
+    if measured is None:
+        return {"official": {GROUP.key: None}, "repaired": {GROUP.key: None}}
+    figures = measured[0]
+    official: dict[str, Any] = {GROUP.key: figures["official"]}
+    if "reason" in figures:
+        official["reason"] = {GROUP.key: figures["reason"]}
+    return {"official": official, "repaired": {GROUP.key: figures["repaired"]}}
 
 
 def _item(view: ItemView) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Literal, NotRequired, TypedDict
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,13 +19,27 @@ from benchmark.suites.omnitom.cells import ILLEGAL, MISSING
 from benchmark.suites.omnitom.labels import SCHEMA
 
 Counts = Mapping[str, int]
+Side = Literal["gold", "predicted"]
 NO_LABEL = "No label was counted."
 NO_ROW = "No predicted row was judged."
 _ROW = 13.0
 
 
+class LabelCounts(TypedDict):
+    """How often a label stands in the gold rows and how often it was predicted; intervals are of its shares."""
+
+    gold: int
+    predicted: int
+    gold_interval: NotRequired[list[float] | None]
+    interval: NotRequired[list[float] | None]
+    reason: NotRequired[str]
+
+
+Labels = Mapping[str, LabelCounts]
+
+
 def label_distribution(
-    dimensions: Mapping[str, Mapping[str, Counts]],
+    dimensions: Mapping[str, Labels],
     *,
     model: str,
     reading: str,
@@ -35,7 +49,7 @@ def label_distribution(
 ) -> bytes:
     """How often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's figure 4.
 
-    `dimensions` is {dimension: {label: {"gold", "predicted"[, "gold_interval", "interval", "reason"]}}}. Bars are shares: of the gold rows of all
+    `dimensions` is {dimension: {label: its counts}}. Bars are shares: of the gold rows of all
     stories, and of those in the usable ones; lines over them the intervals of the shares.
     """
     title = f"Labels in gold and as predicted by {model}, {reading} reading"
@@ -53,16 +67,22 @@ def label_distribution(
     return sheet.bytes(format, title, sentences(lines))
 
 
-def _totals(table: Mapping[str, Counts]) -> dict[str, int]:
-    return {side: sum(one[side] for one in table.values()) for side in ("gold", "predicted")}
+def _totals(table: Labels) -> dict[Side, int]:
+    return {side: sum(one[side] for one in table.values()) for side in SIDES}
 
 
-def _used(table: Mapping[str, Counts]) -> dict[str, Counts]:
+def _used(table: Labels) -> dict[str, LabelCounts]:
     """What is no label is shown only where it was said."""
     return {label: one for label, one in table.items() if label not in {MISSING, ILLEGAL} or one["predicted"]}
 
 
-def _distribution(held, totals: Mapping[str, Counts], said: tuple[str, str], theme: str, width: float) -> Sheet:
+def _distribution(
+    held: Mapping[str, Labels],
+    totals: Mapping[str, Mapping[Side, int]],
+    said: tuple[str, str],
+    theme: str,
+    width: float,
+) -> Sheet:
     model, reading = said
     columns = 2 if width > WIDTHS["column"] else 1
     each = (width - 2 * EDGE - 3 * GAP * (columns - 1)) / columns
@@ -89,44 +109,59 @@ def _distribution(held, totals: Mapping[str, Counts], said: tuple[str, str], the
     return sheet
 
 
-def _lines(held: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+def _lines(held: Mapping[str, Labels]) -> str:
     shown = [one for table in held.values() for one in table.values() if one["gold"] or one["predicted"]]
-    return barred((Percent(0.0, one.get("interval"), one.get("reason") or "") for one in shown), "line")
+    ends = [(_ends(one, "predicted"), one.get("reason") or "") for one in shown]
+    return barred((Percent(0.0, (held[0], held[1]) if held else None, why) for held, why in ends), "line")
 
 
-_ENDS = {"gold": "gold_interval", "predicted": "interval"}
+SIDES: tuple[Side, Side] = ("gold", "predicted")
 
 
-def _share(one: Mapping[str, Any], side: str, total: Counts) -> float:
+def _ends(one: LabelCounts, side: Side) -> list[float] | None:
+    return one.get("gold_interval") if side == "gold" else one.get("interval")
+
+
+def _share(one: LabelCounts, side: Side, total: Mapping[Side, int]) -> float:
     return one[side] / total[side] if total[side] else 0.0
 
 
-def _reach(one: Mapping[str, Any], total: Counts) -> float:
+def _reach(one: LabelCounts, total: Mapping[Side, int]) -> float:
     """How far the bars of a label and their intervals go."""
-    ends = [end for side in _ENDS.values() for end in one.get(side) or ()]
-    return max([*ends, *(_share(one, side, total) for side in _ENDS)])
+    ends = [end for side in SIDES for end in _ends(one, side) or ()]
+    return max([*ends, *(_share(one, side, total) for side in SIDES)])
 
 
-def _dimension(sheet: Sheet, name: str, table, total: Counts, *, left, top, names, each, most) -> None:
+def _dimension(
+    sheet: Sheet,
+    name: str,
+    table: Labels,
+    total: Mapping[Side, int],
+    *,
+    left: float,
+    top: float,
+    names: float,
+    each: float,
+    most: float,
+) -> None:
     numbers = text_width(["100.0  100.0"], SMALL)
     sheet.text(left, top + 6, SCHEMA[name].name, weight="bold")
     axes = sheet.axes(left + names, top + 14, each - names - numbers - 4, _ROW * len(table), frame=False)
     axes.set_xlim(0, most)
     axes.set_ylim(len(table), 0)
     middles = np.arange(len(table)) + 0.5
-    for key, shift, colour in (("gold", -0.19, sheet.theme.line_strong), ("predicted", 0.19, sheet.theme.chart)):
+    for key, shift, colour in zip(SIDES, (-0.19, 0.19), (sheet.theme.line_strong, sheet.theme.chart), strict=True):
         shares = [_share(one, key, total) for one in table.values()]
         axes.barh(middles + shift, shares, height=0.34, color=colour)
-        ends = [
-            (y + shift, *one[_ENDS[key]]) for y, one in zip(middles, table.values(), strict=True) if one.get(_ENDS[key])
-        ]
+        rows = zip(middles, table.values(), strict=True)
+        ends = [(y + shift, *held) for y, one in rows if (held := _ends(one, key))]
         if ends:
             axes.hlines(*np.transpose(ends), color=sheet.theme.ink, linewidth=0.8)
     axes.axvline(0, color=sheet.theme.line_strong, linewidth=0.7)
     for at, (label, one) in enumerate(table.items()):
         y = top + 14 + _ROW * (at + 0.5)
         sheet.text(left + names - GAP + 3, y, label, ha="right")
-        for key, right in (("gold", left + each - numbers / 2 - 3), ("predicted", left + each)):
+        for key, right in zip(SIDES, (left + each - numbers / 2 - 3, left + each), strict=True):
             sheet.text(
                 right, y, f"{100 * _share(one, key, total):.1f}", size=SMALL, colour=sheet.theme.soft, ha="right"
             )

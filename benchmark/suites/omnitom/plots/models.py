@@ -21,9 +21,16 @@ from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 def f1_by_category(rows: Sequence[Row], *, reading: str, **how: Any) -> bytes:
     """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}, `how` as `scores_by_part` takes it."""
     order = in_order((name for row in rows for name in row["values"]), CATEGORIES)
-    ordered = [row | {"values": {name: row["values"].get(name) for name in order}} for row in rows]
-    told = {"score": "Extraction F1", "part": "story category", "short": CATEGORIES, "key": "f1"}
-    return scores_by_part(ordered, reading=reading, **told, **how)
+    ordered = [{**row, "values": {name: row["values"].get(name) for name in order}} for row in rows]
+    return scores_by_part(
+        ordered,
+        reading=reading,
+        score="Extraction F1",
+        part="story category",
+        short=CATEGORIES,
+        key="f1",
+        **how,
+    )
 
 
 KIND_TITLES = {"order": "order", "role": "actor role"}

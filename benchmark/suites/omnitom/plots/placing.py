@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 Point = tuple[float, float]
@@ -20,9 +20,9 @@ class Placer:
         """The middle of the text, in the unit of the marks."""
         best = min(self._around(mark, width, height), key=lambda one: (self._crowd(one, width, height), one[2]))
         self.taken.append(_box(best, width, height))
-        return best[:2]
+        return best[0], best[1]
 
-    def _around(self, mark: Point, width: float, height: float):
+    def _around(self, mark: Point, width: float, height: float) -> Iterator[tuple[float, float, float]]:
         for step, (right, up) in product(
             (1.0, 2.2, 3.6), ((1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
         ):

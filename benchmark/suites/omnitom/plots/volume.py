@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,25 @@ from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, n
 from benchmark.domain.figures.theme import SMALL, families
 from benchmark.domain.figures.values import BANDS, Figure, Percent, barred, bounds_of, ended, limits, percent, sentences
 from benchmark.suites.omnitom.plots.placing import Placer
+from core.statistics import Floats
 
 NO_VOLUME = "No model has predicted a row."
 UNBOUNDED = " (rows a story have none: an answer that nobody can read may hold any number)"
 _NUMBER, _BAND = 16.0, 7.0
 PANELS = {"precision": ("Precision", "^"), "recall": ("Recall", "s"), "f1": ("F1", "o")}
+
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A model's place: its rows a story, and by panel its share and where that can be."""
+
+    model: str
+    rows: Percent
+    shares: Mapping[str, Percent | None]
+    bounds: Mapping[str, Bounds | None]
 
 
 def volume(
@@ -39,43 +54,47 @@ def volume(
     can read may hold any number of them.
     """
     title = f"Predicted rows a story against precision, recall and F1, {reading} reading"
+    drawn = [_drawn(row, across) for row in rows if (across := _rows_a_story(row["predicted_per_story"]))]
     none = [row["model"] for row in rows if not _rows_a_story(row["predicted_per_story"])]
-    rows = [row | {"x": x} for row in rows if (x := _rows_a_story(row["predicted_per_story"]))]
-    if not rows:
+    if not drawn:
         return nothing(NO_VOLUME, format, theme, title)
-    shown = [one for row in rows for one in (row["x"], *(percent(row.get(name)) for name in PANELS))]
-    banded = any(bounds_of(row.get(name)) for row in rows for name in PANELS)
+    shown = [one for row in drawn for one in (row.rows, *row.shares.values())]
+    banded = any(ends for row in drawn for ends in row.bounds.values())
     unit = f"Predicted rows a story, {reading} reading{barred(shown)}{(BANDS + UNBOUNDED) if banded else ''}"
     unit += ended(f"without a predicted row: {', '.join(none)}" if none else "") + ended(note)
-    sheet = _volume(rows, unit, theme, WIDTHS[width])
+    sheet = _volume(drawn, unit, theme, WIDTHS[width])
     lines = [
-        f"{at}. {row['model']}: {row['x'].said()} rows a story"
+        f"{at}. {row.model}: {row.rows.said()} rows a story"
         + "".join(
-            f", {name.lower()} {one.said()}{_worst_to_best(row.get(key))}"
+            f", {name.lower()} {one.said()}{_worst_to_best(row.bounds[key])}"
             for key, (name, _) in PANELS.items()
-            if (one := percent(row.get(key)))
+            if (one := row.shares[key])
         )
-        for at, row in enumerate(rows, 1)
+        for at, row in enumerate(drawn, 1)
     ]
     return sheet.bytes(format, title, sentences(lines))
 
 
-def _worst_to_best(figure: Figure) -> str:
-    ends = bounds_of(figure)
+def _drawn(row: Mapping[str, Any], across: Percent) -> _Drawn:
+    shares = {name: percent(row.get(name)) for name in PANELS}
+    return _Drawn(row["model"], across, shares, {name: bounds_of(row.get(name)) for name in PANELS})
+
+
+def _worst_to_best(ends: Bounds | None) -> str:
     return f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else ""
 
 
 def _rows_a_story(figure: Figure) -> Percent | None:
     """A number of rows, which is no share; None for nought, which a logarithmic axis does not have."""
-    held = figure if isinstance(figure, Mapping) else {"value": figure}
-    if not held.get("value"):
+    held: Mapping[str, Any] = figure if isinstance(figure, Mapping) else {"value": figure}
+    value, ends = held.get("value"), held.get("interval")
+    if not value:
         return None
-    ends = tuple(held["interval"]) if held.get("interval") else None
-    return Percent(float(held["value"]), ends, held.get("reason") or "")
+    return Percent(float(value), (ends[0], ends[1]) if ends else None, held.get("reason") or "")
 
 
-def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: float) -> Sheet:
-    key = labels(row["model"] for row in rows)
+def _volume(rows: Sequence[_Drawn], unit: str, theme: str, width: float) -> Sheet:
+    key = labels(row.model for row in rows)
     columns = max(1, int((width - 2 * EDGE) // (_NUMBER + text_width(key, SMALL) + GAP)))
     lines = -(-len(key) // columns)
     across = len(PANELS) if width > WIDTHS["column"] else 1
@@ -85,11 +104,11 @@ def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: flo
     deep = -(-len(PANELS) // across)
     caption = wrapped(unit, width - 2 * EDGE)
     sheet = Sheet(width, EDGE + block * deep + LINE * len(caption) + 8 + 11 * lines, theme)
-    figures = {name: [percent(row.get(name)) for row in rows] for name in PANELS}
-    bounds = {name: [bounds_of(row.get(name)) for row in rows] for name in PANELS}
+    figures = {name: [row.shares[name] for row in rows] for name in PANELS}
+    bounds = {name: [row.bounds[name] for row in rows] for name in PANELS}
     ends = [Percent(end) for held in bounds.values() for one in held if one for end in one]
     span = limits([*ends, *(one for found in figures.values() for one in found)])
-    x = np.array([row["x"].value for row in rows])
+    x: Floats = np.array([row.rows.value for row in rows])
     for at, (name, (heading, marker)) in enumerate(PANELS.items()):
         start, top = left + (at % across) * (each + 2.5 * GAP), EDGE + (at // across) * block
         sheet.text(start, top + 6, f"{heading} (%)", weight="bold")
@@ -97,7 +116,7 @@ def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: flo
         _upright(axes, span, labelled=at % across == 0)
         _logarithmic(axes, x)
         _bands(axes, x, bounds[name], sheet.theme.line)
-        _bars(axes, [row["x"] for row in rows], figures[name], sheet.theme.chart)
+        _bars(axes, [row.rows for row in rows], figures[name], sheet.theme.chart)
         _numbered(axes, x, figures[name], marker, sheet, (each, tall))
     sheet.caption(left + (width - left - EDGE) / 2, EDGE + block * deep + 3, caption)
     for at, text in enumerate(key):
@@ -108,7 +127,7 @@ def _volume(rows: Sequence[Mapping[str, Any]], unit: str, theme: str, width: flo
     return sheet
 
 
-def _bands(axes: Axes, x: np.ndarray, bounds: Sequence[tuple[float, float] | None], colour: str) -> None:
+def _bands(axes: Axes, x: Floats, bounds: Sequence[Bounds | None], colour: str) -> None:
     for across, ends in zip(x, bounds, strict=True):
         if ends:
             axes.vlines(across, *ends, color=colour, linewidth=_BAND, zorder=0.5)
@@ -118,7 +137,7 @@ def _bars(axes: Axes, x: Sequence[Percent], y: Sequence[Percent | None], colour:
     """Intervals across and upright."""
     known = [(across, up) for across, up in zip(x, y, strict=True) if up]
     for across, up in known:
-        how = {"color": colour, "linewidth": 0.8, "alpha": 0.6, "zorder": 1}
+        how: dict[str, Any] = {"color": colour, "linewidth": 0.8, "alpha": 0.6, "zorder": 1}
         if across.interval:
             axes.hlines(up.value, *across.interval, **how)
         if up.interval:
@@ -132,7 +151,7 @@ def _upright(axes: Axes, span: tuple[float, float], *, labelled: bool) -> None:
     axes.tick_params(axis="y", left=False, labelleft=labelled)
 
 
-def _logarithmic(axes: Axes, x: np.ndarray) -> None:
+def _logarithmic(axes: Axes, x: Floats) -> None:
     axes.set_xscale("log")
     low, high = x.min() / 1.25, x.max() * 1.25
     axes.set_xlim(low, high)
@@ -144,7 +163,9 @@ def _logarithmic(axes: Axes, x: np.ndarray) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-def _numbered(axes: Axes, x, figures, marker: str, sheet: Sheet, size: tuple[float, float]) -> None:
+def _numbered(
+    axes: Axes, x: Floats, figures: Sequence[Percent | None], marker: str, sheet: Sheet, size: tuple[float, float]
+) -> None:
     """Marks with the model's number where there is room for it, by the mark."""
     theme = sheet.theme
     for tick in axes.get_yticks():

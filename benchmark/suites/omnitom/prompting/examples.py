@@ -31,6 +31,13 @@ class Example:
     record: Record
     prediction: Prediction | None = None
 
+    @property
+    def judged(self) -> Prediction:
+        """The prediction. Raises ValueError for an example that has none, which is no judge's."""
+        if self.prediction is None:
+            raise ValueError("The example is not one for a judge: it has no prediction.")
+        return self.prediction
+
 
 def examples_for(
     category: str, stage: str, not_this_story: str, records: Iterable[Record], count: int
@@ -107,7 +114,7 @@ def _reads_back(example: Example, stage: str) -> bool:
         judged = read_judgement(text)
     except OversizedField:
         return False
-    prediction = example.prediction
+    prediction = example.judged
     counts = align(prediction.rows, judged.predictions), align([row.as_told for row in rows], judged.gold)
     return counts == prediction.counts(len(rows))
 
@@ -119,7 +126,7 @@ def ideal_answer(example: Example, stage: str, form: str) -> str:
 
 
 def _judged_text(example: Example) -> str:
-    rows, prediction = example.record.rows, example.prediction
+    rows, prediction = example.record.rows, example.judged
     counts = prediction.counts(len(rows))
     predicted = [(*row, count) for row, count in zip(prediction.rows, counts[0], strict=True)]
     gold = [(*row.as_told, count) for row, count in zip(rows, counts[1], strict=True)]
@@ -137,12 +144,11 @@ def _labelled(example: Example) -> str:
 
 
 def _judged(example: Example) -> str:
-    sizes = len(example.prediction.rows), len(example.record.rows)
+    prediction = example.judged
+    sizes = len(prediction.rows), len(example.record.rows)
     sides = {}
     for side, name in enumerate(("predictions", "gold")):
-        matches = [
-            [pair[1 - side] + 1 for pair in example.prediction.matches if pair[side] == at] for at in range(sizes[side])
-        ]
+        matches = [[pair[1 - side] + 1 for pair in prediction.matches if pair[side] == at] for at in range(sizes[side])]
         sides[name] = [{"id": at, "matches": ids} for at, ids in enumerate(matches, 1)]
     return _json(sides)
 

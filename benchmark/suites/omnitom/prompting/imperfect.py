@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from annotation.domain.schema import WORLD
@@ -92,7 +92,7 @@ def _denied(belief: str) -> str:
     return f"It is not the case that {_inside(belief)}"
 
 
-_TURNS = (
+_TURNS: tuple[tuple[Callable[[str], list[str]], bool], ...] = (
     (lambda belief: [belief], True),
     (lambda belief: [_denied(belief)], False),
     (lambda belief: [_reworded(belief)], True),

@@ -101,7 +101,7 @@ def example_data(example: Example, stage: str, form: str) -> dict[str, str | Non
     if stage == "label":
         values["belief_table"] = propositions(example.record.rows, form)
     if stage == "judge":
-        values["predictions"] = predictions_table(example.prediction.rows, form)
+        values["predictions"] = predictions_table(example.judged.rows, form)
         values["gold"] = gold_table(example.record.rows, form)
     return values
 

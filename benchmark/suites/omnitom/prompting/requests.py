@@ -7,7 +7,7 @@ baselines and scripted functions (workers/providers/baseline.py).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.domain.schema import Schema
@@ -181,4 +181,8 @@ def judging_request(
     )
 
 
-REQUESTS = {"extract": extraction_request, "label": labelling_request, "judge": judging_request}
+REQUESTS: Mapping[str, Callable[..., Request]] = {
+    "extract": extraction_request,
+    "label": labelling_request,
+    "judge": judging_request,
+}

@@ -10,5 +10,5 @@ def says_nothing(text: str) -> bool:
     """Whether an answer is a table without rows: an empty list of `rows`, or a header with nothing but rules below it."""
     value = json_in(text)
     if value is not None and "rows" in value:
-        return value["rows"] == []
+        return bool(value["rows"] == [])
     return pipes.has_bare_header(text)

@@ -27,7 +27,7 @@ _LONGEST_QUOTED = 8
 class _Judged(NamedTuple):
     actor: str
     belief: str
-    count: int
+    count: int  # type: ignore[assignment]  # it hides tuple.count, which rows have no use for
 
 
 def read_counts(
@@ -44,9 +44,8 @@ def read_counts(
         told = [_by_id(rows_in(value, name), own, other) for name, own, other in sides]
         return told[0], told[1]
     sections = ([], []) if structured else _sections(text)
-    wanted = [[(row.actor, row.belief, row.officially) for row in predicted], [(r.actor, r.belief, None) for r in gold]]
-    counts = [_counted(rows, judged) for rows, judged in zip(wanted, sections, strict=True)]
-    return counts[0], counts[1]
+    shown = [(row.actor, row.belief, row.officially) for row in predicted]
+    return _counted(shown, sections[0]), _counted([(row.actor, row.belief, None) for row in gold], sections[1])
 
 
 def _by_id(rows: Iterable[Mapping[str, Any]], own: int, other: int) -> Counts:
@@ -84,7 +83,7 @@ def _counted(rows: Sequence[tuple[str, str, tuple[str, str] | None]], judged: Se
 
 def _contradicted(keys: Sequence[str], held: Sequence[str], judged: Sequence[_Judged]) -> set[str]:
     """Keys that the judge counts more often than there are rows, and differently."""
-    asked, told = Counter(keys), defaultdict(list)
+    asked, told = Counter(keys), defaultdict[str, list[int]](list)
     for key, row in zip(held, judged, strict=True):
         told[key].append(row.count)
     return {key for key, counts in told.items() if len(counts) > asked[key] and len(set(counts)) > 1}
@@ -100,13 +99,15 @@ def _sections(text: str) -> tuple[list[_Judged], list[_Judged]]:
 
 
 def _tables(text: str) -> Iterator[tuple[int | None, list[_Judged]]]:
-    side, header, rows = None, None, []
+    side: int | None = None
+    header: _Header | None = None
+    rows: list[_Judged] = []
     lines = [line.strip() for line in answer_of(text).splitlines()]
     at = 0
     while at < len(lines):
         found = _header(lines[at]) if lines[at] else None
         cells, used = _cells(lines, at, header) if header and not found else (None, 1)
-        row = _row(cells, header) if cells else None
+        row = _row(cells, header) if cells and header else None
         heading = None if row or found else _heading(lines[at])
         if heading is not None:
             yield side, rows

@@ -57,8 +57,8 @@ def repaired(dimension: str, text: str) -> str:
 
 
 def _label(dimension: str, text: str) -> str | None:
-    if found := _said(dimension, text):
-        return found
+    if said := _said(dimension, text):
+        return said
     for decoration in (_REMARK, _PREFIX):
         found = decoration.search(text)
         if found and not _said(dimension, found[1]):
