@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,6 +18,13 @@ def _types(*paths: Path) -> subprocess.CompletedProcess[str]:
 def test_types_hold():
     result = _types()
     assert result.returncode == 0, result.stdout
+
+
+def test_the_types_of_everything_that_knows_no_framework_are_looked_at():
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    held = tuple(one.replace("/", ".") for one in tools["mypy"]["files"])
+    [pure] = [one for one in tools["importlinter"]["contracts"] if one["name"] == "Pure rules know no framework"]
+    assert [one for one in pure["source_modules"] if not f"{one}.".startswith(tuple(f"{name}." for name in held))] == []
 
 
 def test_a_wrong_type_is_found(tmp_path):
