@@ -26,8 +26,8 @@ NOTES = (
 def pairs_of(
     entries: Sequence[Entry], stage: str, selection: Selection | None, reading: str
 ) -> tuple[list[dict[str, Any]], str]:
-    """(rows, method): {first, second, category, value, interval, n, p, p_adjusted, _first, _second}, the biggest difference first
-    and those without one last; models by their unique labels, the keys of their entries with an underscore."""
+    """(rows, method): {first, second, category, value, interval, n, p, p_adjusted, first_key, second_key}, the biggest difference first
+    and those without one last; models by their unique labels, the keys of their entries beside them."""
     found = differences(entries, stage, selection)[reading]
     names = {one["key"]: one["model"] for one in entries}
     rows = [
@@ -35,8 +35,8 @@ def pairs_of(
         | {
             "first": names[one["first"]],
             "second": names[one["second"]],
-            "_first": one["first"],
-            "_second": one["second"],
+            "first_key": one["first"],
+            "second_key": one["second"],
         }
         for one in found["pairs"]
     ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Column, Items, SourcedRow, Table
 from benchmark.domain.tables.categories import in_order, short_names_told
 from benchmark.domain.tables.estimates import interval_of, share_column, worst_of
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
-from benchmark.suites.showing.entries import by_category, identity, measured, readings_in, short_names_of, unjudged
+from benchmark.suites.showing.entries import by_category, measured, readings_in, row_of, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
@@ -86,15 +86,15 @@ def _ranking_columns(reading: str, group: str) -> list[Column]:
     return [rank, Column(key=f"{reading}_group", header="Group", group=group)]
 
 
-def _ranked(rows: Sequence[tuple[Entry, dict[str, Any]]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _ranked(rows: Sequence[tuple[Entry, SourcedRow]]) -> tuple[list[SourcedRow], list[SourcedRow]]:
     """Rows to sort and to mark the best of, and those that stand below: experts, whose decisions are gold."""
     below = [row for one, row in rows if one.get("role") == "expert"]
     ranked = [row for one, row in rows if one.get("role") != "expert"]
     return (ranked, below) if ranked else (below, [])
 
 
-def _stage_row(entry: Entry, stage: str) -> dict[str, Any]:
-    row = identity(entry, stage)
+def _stage_row(entry: Entry, stage: str) -> SourcedRow:
+    row: dict[str, Any] = {}
     for reading in READINGS:
         row |= _of_reading(entry, stage, reading)
     missing = missing_of(entry, stage)
@@ -103,7 +103,7 @@ def _stage_row(entry: Entry, stage: str) -> dict[str, Any]:
     row |= own_values(entry, stage)
     row |= {"unusable": left_out(missing), "unjudged": unjudged(entry)}
     row |= {name: missing[name] for name in ("low", "high", "stories")}
-    return row | {"_where": _where(stage)}
+    return row_of(entry, stage, row, _where(stage))
 
 
 def _of_reading(entry: Entry, stage: str, reading: str) -> dict[str, Any]:
@@ -118,12 +118,12 @@ def _of_reading(entry: Entry, stage: str, reading: str) -> dict[str, Any]:
     return row | {f"{reading}_group": entry["group"][reading]}
 
 
-def _where(stage: str) -> dict[str, dict[str, str]]:
+def _where(stage: str) -> dict[str, Items]:
     """The items behind each figure."""
     names = group_named(stage).headers
-    where = {f"{reading}_{name}": measured(stage, name, reading) for reading in READINGS for name in names}
-    where |= {key: {"problem": "missing"} for key in ("unusable", "low", "high")}
-    return where | {"unjudged": {"problem": "gaps"}}
+    where = {f"{reading}_{name}": Items(measured(stage, name, reading)) for reading in READINGS for name in names}
+    where |= {key: Items({"problem": "missing"}) for key in ("unusable", "low", "high")}
+    return where | {"unjudged": Items({"problem": "gaps"})}
 
 
 def _notes(entries: Sequence[Entry], stage: str) -> list[str]:
@@ -190,13 +190,14 @@ def _category_column(reading: str, category: str, group: str) -> Column:
     )
 
 
-def _category_row(entry: Entry, stage: str) -> dict[str, Any]:
-    score, where = group_named(stage).score, {}
-    row = identity(entry, stage)
+def _category_row(entry: Entry, stage: str) -> SourcedRow:
+    score = group_named(stage).score
+    row: dict[str, Any] = {}
+    where: dict[str, Items] = {}
     for reading in READINGS:
         for category, figures in by_category(entry, reading).items():
             key = f"{reading} {category}"
             row |= {key: figures[score], **interval_of(f"{key} interval", figures, score)}
             row |= {f"{key} n": int(figures["stories"]), f"{key} worst": worst_of(figures, score)}
-            where[key] = {"category": category} | measured(stage, score, reading)
-    return row | {"_where": where}
+            where[key] = Items({"category": category} | measured(stage, score, reading))
+    return row_of(entry, stage, row, where)

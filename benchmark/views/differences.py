@@ -128,7 +128,7 @@ def _compare(access: ProjectAccess, stage: str, reading: str, chosen: Mapping[st
     def href(row, column) -> str:
         if column.key != "value" or row["value"] is None:
             return ""
-        asked = {"a": row["_first"], "b": row["_second"], "stage": stage, "reading": reading, **ranking}
+        asked = {"a": row["first_key"], "b": row["second_key"], "stage": stage, "reading": reading, **ranking}
         return f"{page}?{urlencode(asked | ({'split': split} if split else {}))}"
 
     return href

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Column, Items, Source, Table, source_of
 from benchmark.suites.registry import group_named
 
 LEGEND_NOTES, LEGEND_LENGTH = 4, 260
@@ -25,9 +25,9 @@ def items_url(slug: str, run: str, **query: Any) -> str:
     return f"{reverse('benchmark:run_items', args=[slug, run])}?{urlencode({name: value for name, value in query.items() if value})}"
 
 
-def person_url(slug: str, row: Mapping[str, Any], category: str, split: str) -> str:
+def person_url(slug: str, source: Source, category: str, split: str) -> str:
     """The stories that a person's figures rest on."""
-    run, _, person = row["_key"].partition(".")
+    run, _, person = source.key.partition(".")
     filters = urlencode({name: value for name, value in {"category": category, "split": split}.items() if value})
     return reverse("benchmark:run_person", args=[slug, run, person]) + (f"?{filters}" if filters else "")
 
@@ -36,14 +36,14 @@ def evidence(slug: str, split: str = "") -> Href:
     """The link of a cell: the items of its model and stage in the selection `split`, and which of them its row says."""
     return _evidence(
         lambda run, **query: items_url(slug, run, **query),
-        lambda row, category: person_url(slug, row, category, split),
+        lambda source, category: person_url(slug, source, category, split),
         split,
     )
 
 
 def frozen_evidence(slug: str, report: str) -> Href:
     """The link of a cell of a frozen report: the items as they were then. What people labelled is not among them."""
-    return _evidence(lambda run, **query: frozen_items_url(slug, report, **query), lambda row, category: "")
+    return _evidence(lambda run, **query: frozen_items_url(slug, report, **query), lambda source, category: "")
 
 
 def frozen_items_url(slug: str, report: str, **query: Any) -> str:
@@ -51,17 +51,18 @@ def frozen_items_url(slug: str, report: str, **query: Any) -> str:
     return f"{reverse('benchmark:shared_items', args=[slug, report])}?{filters}"
 
 
-def _evidence(items: Callable[..., str], person: Callable[[Mapping[str, Any], str], str], split: str = "") -> Href:
+def _evidence(items: Callable[..., str], person: Callable[[Source, str], str], split: str = "") -> Href:
     def href(row: Mapping[str, Any], column: Column) -> str:
-        if column.is_text or row.get(column.key) is None:
+        source = source_of(row)
+        if source is None or column.is_text or row.get(column.key) is None:
             return ""
-        if row.get("_kind") == "person":
-            return person(row, row.get("_where", {}).get(column.key, {}).get("category", ""))
-        if not row.get("_entrant"):
+        held = source.where.get(column.key, Items())
+        if source.kind == "person":
+            return person(source, held.filters.get("category", ""))
+        if not source.entrant:
             return ""
-        where = dict(row.get("_where", {}).get(column.key, {}))
-        run, entrant = where.pop("_run", row["_run"]), where.pop("_entrant", row["_entrant"])
-        return items(run, **{"model": entrant, "stage": group_named(row["_stage"]).scored, "split": split} | where)
+        query = {"model": held.entrant or source.entrant, "stage": group_named(source.stage).scored, "split": split}
+        return items(held.run or source.run, **query | dict(held.filters))
 
     return href
 
@@ -90,7 +91,8 @@ def shown(
             section = row.get(table.section)
             rows.append({"section": section})
         made = _row(table.columns, row, href, {column.key: marks.get((at, column.key), "") for column in table.columns})
-        rows.append(made | {"run_href": run_href(row["_run"])} if run_href else made)
+        source = source_of(row)
+        rows.append(made | {"run_href": run_href(source.run)} if run_href and source else made)
     legend, more = told_in_two(table)
     return {
         "name": name,
@@ -169,10 +171,10 @@ def _row(columns: Sequence[Column], row: Mapping[str, Any], href: Href, marks: M
             "again": link in seen,
         })  # fmt: skip
         seen.add(link)
-    kind = KINDS.get(row.get("_kind", ""), "")
+    source = source_of(row)
     return {
         "cells": cells,
-        "kind": kind,
-        "own": row.get("_own", ""),
-        "row": {name[1:]: held for name, held in row.items() if name[:1] == "_"},
+        "kind": KINDS.get(source.kind, "") if source else "",
+        "own": source.own if source else "",
+        "row": source,
     }

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from benchmark.domain.tables import source_of
 from benchmark.models import Form
 from benchmark.services.boards import board
 from benchmark.services.comparisons import compare, difference_table, pair_of
@@ -138,6 +140,12 @@ def hrefs(response, containing: str) -> list[str]:
     return [unescape(one) for one in re.findall(r'href="([^"]+)"', response.content.decode()) if containing in one]
 
 
+def compared_in(response) -> set[str]:
+    """The keys of the entries whose differences open a comparison."""
+    queries = [parse_qs(urlsplit(one).query) for one in hrefs(response, "/results/compare/?")]
+    return {query[side][0] for query in queries for side in ("a", "b") if side in query}
+
+
 def hidden_inputs(response, action: str) -> dict[str, str]:
     [form] = re.findall(rf'<form[^>]*action="{action}".*?</form>', response.content.decode(), re.DOTALL)
     return {name: unescape(value) for name, value in re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form)}
@@ -154,7 +162,7 @@ def test_from_a_ranking_to_two_of_its_models_and_back_to_all_its_pairs(judged_tw
     strict = client.get(f"{world.base}/results/?{query}&runs=all")
     of_stage = next(one for one in hrefs(strict, "/results/differences/") if "stage=stage1" in one)
     pairs = client.get(of_stage)
-    keys = {one for row in pairs.context["table"]["rows"] for one in (row["row"]["first"], row["row"]["second"])}
+    keys = compared_in(pairs)
     assert keys == {f"{run.uid}.{run.entrants.get().pk}" for run in (world.strict, again)}
     from_a_pair = client.get(hrefs(pairs, "/results/compare/")[0])
     compared, names = f"{world.base}/results/compare/", [one["key"] for one in strict.context["entrants"]]
@@ -186,7 +194,7 @@ def test_from_a_run_to_two_of_its_models_and_to_all_pairs_of_their_ranking(world
     page = client.get(compared, {"a": first, "b": second, **hidden_inputs(_results_of(client, world, run), compared)})
     [link] = [one for one in hrefs(page, "/results/differences/") if "stage=stage1" in one]
     pairs = client.get(link)
-    keys = {one for row in pairs.context["table"]["rows"] for one in (row["row"]["first"], row["row"]["second"])}
+    keys = compared_in(pairs)
     found = pairs.context["board"]
     assert {first, second} <= keys and found["rankings"]["stage1"].chosen["judge"].startswith(STRICT)
     assert len(found["chosen"].stories) == (limit or 9)
@@ -248,7 +256,7 @@ def test_two_stages_that_were_asked_differently_are_no_row(world):
         ]
         held = document(world, prompts=names[0])
         [row] = [row for row in tables_of(held)["main-official"]().rows if row["model"] == "m"]
-        assert row.get(missing) is None and row["_run"] == run.uid
+        assert row.get(missing) is None and source_of(row).run == run.uid
 
 
 def test_two_stages_that_were_asked_alike_are_one_row_and_each_opens_its_run(world):
@@ -257,8 +265,8 @@ def test_two_stages_that_were_asked_alike_are_one_row_and_each_opens_its_run(wor
     extracted = world.another("m", stages=("extract", "judge"))
     [row] = [row for row in tables_of(document(world))["main-official"]().rows if row["model"] == "m"]
     assert row["f1"] is not None and row["overall_accuracy"] is not None
-    assert row["_where"]["f1"]["_run"] == extracted.uid
-    assert row["_where"]["overall_accuracy"]["_run"] == labelled.uid
+    assert source_of(row).where["f1"].run == extracted.uid
+    assert source_of(row).where["overall_accuracy"].run == labelled.uid
 
 
 def test_the_longest_answer_is_a_setting(world):

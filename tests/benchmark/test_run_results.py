@@ -5,6 +5,7 @@ import re
 import pytest
 from django.test.utils import CaptureQueriesContext
 
+from benchmark.domain.tables import source_of
 from benchmark.models import Audience, Form, RunItem, RunReport
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.reports import forget_report, report_of, scores_of
@@ -238,8 +239,9 @@ def test_a_repaired_figure_opens_the_items_that_it_rests_on(world, client):
     assert client.get(items).content.decode().count('id="item-') == 9
     assert client.get(f"{items}&problem=used").content.decode().count('id="item-') == 4
     table = tables_of(document_of(world.run))["stage2"]()
-    where = table.rows[0]["_where"]
-    assert where["repaired_overall_accuracy"] == {"problem": "used"} and where["official_overall_accuracy"] == {}
+    where = source_of(table.rows[0]).where
+    assert where["repaired_overall_accuracy"].filters == {"problem": "used"}
+    assert where["official_overall_accuracy"].filters == {}
 
 
 def test_an_older_report_is_computed_anew(world):

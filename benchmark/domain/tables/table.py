@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Literal
 
+from benchmark.domain.tables.sourced import source_of
+
 Row = Mapping[str, Any]
 Absent = Mapping[str, str]
 """{"model", "why"} of a model that a table or a picture does not have."""
@@ -94,7 +96,7 @@ def absent_told(absent: Sequence[Absent]) -> str:
 class Table:
     """`section` is the key that splits rows into blocks, each under its value; rows of a section stand together.
 
-    `totals` stand below a rule and are never marked, nor are rows with a true `_unranked`. `mark_within` is the key within
+    `totals` stand below a rule and are never marked, nor are rows whose source is unranked. `mark_within` is the key within
     whose equal values cells are compared, empty to compare all rows. `lead` are sentences to read before the table, `notes` those below.
     `ranking` names what the order of the rows and the marks go by, `absent` the models that have no row, with the reason.
     """
@@ -114,7 +116,7 @@ class Table:
         """(row, column key) → best or second; ties share a mark, judged by the digits that are printed."""
         groups: dict[Any, list[int]] = defaultdict(list)
         for at, row in enumerate(self.rows):
-            if row.get("_unranked"):
+            if (source := source_of(row)) and source.unranked:
                 continue
             groups[row.get(self.mark_within) if self.mark_within else None].append(at)
         found: dict[tuple[int, str], Mark] = {}

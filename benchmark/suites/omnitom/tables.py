@@ -113,7 +113,7 @@ def by_dimension_and_category(
         (name for model in accuracies.values() for held in model.values() for name in held), CATEGORIES
     )
     rows = [
-        {"dimension": SCHEMA[dimension].name, "_dimension": dimension, "model": model}
+        {"dimension": SCHEMA[dimension].name, "model": model}
         | {
             key: one
             for name in categories

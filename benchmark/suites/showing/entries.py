@@ -1,14 +1,11 @@
-"""The entries that tables and pictures show, and what their rows say of them.
-
-Rows also have, under names with an underscore, what a page links them to: `_entrant` and `_stage` say whose items a row rests on, `_where` which
-of them by the key of a column, as filters of the items page.
-"""
+"""The entries that tables and pictures show, and what their rows say of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from benchmark.domain.tables import Source, SourcedRow, Where
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.shown import Entry
@@ -52,21 +49,22 @@ def analyses_of(entry: Entry, reading: str) -> Mapping[str, Any]:
     return held
 
 
-def identity(entry: Entry, stage: str) -> dict[str, Any]:
-    """What every row of an entry begins with."""
-    return {
-        "model": entry["model"],
-        "_key": entry["key"],
-        "_kind": entry["kind"],
-        "_unranked": unranked(entry),
-        "_run": entry["run"],
-        "_run_title": entry["run_title"],
-        "_entrant": entry["entrant"],
-        "_own": entry["own"],
-        "_others": entry.get("others", 0),
-        "_stage": stage,
-        JUDGE_TEST: (entry.get("judge_test") or {}).get("told"),
-    }
+def row_of(entry: Entry, stage: str, cells: Mapping[str, Any], where: Where | None = None) -> SourcedRow:
+    """A row of an entry: its name, what the self-test of its judge came to, and `cells`, which rest on the items `where`."""
+    source = Source(
+        key=entry["key"],
+        kind=entry["kind"],
+        run=entry["run"],
+        run_title=entry["run_title"],
+        entrant=entry["entrant"],
+        stage=stage,
+        own=entry["own"],
+        others=entry.get("others", 0),
+        unranked=unranked(entry),
+        where=where or {},
+    )
+    told = (entry.get("judge_test") or {}).get("told")
+    return SourcedRow({**cells, "model": entry["model"], JUDGE_TEST: told}, source)
 
 
 def measured(stage: str, name: str, reading: str) -> dict[str, str]:

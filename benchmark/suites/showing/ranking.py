@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Column, Row, Table, source_of, with_cell
 from benchmark.suites.shown import Entry
 
 WITHIN = {"prompts": "asked with", "judge": "judged by"}
@@ -41,10 +41,15 @@ def in_rank_order(entries: Sequence[Entry], reading: str) -> list[Entry]:
 
 def with_settings(table: Table) -> Table:
     """With a column of the settings that not all rows share, where there are any."""
-    if not any(row.get("_own") for row in table.rows):
+    if not any(_own(row) for row in table.rows):
         return table
     rows, totals = (
-        [dict(row) | {"settings": row.get("_own") or None} for row in held] for held in (table.rows, table.totals)
+        [with_cell(row, "settings", _own(row) or None) for row in held] for held in (table.rows, table.totals)
     )
     columns = [*table.columns, Column(key="settings", header="Settings")]
     return replace(table, columns=columns, rows=rows, totals=totals)
+
+
+def _own(row: Row) -> str:
+    source = source_of(row)
+    return source.own if source else ""

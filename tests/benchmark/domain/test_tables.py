@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
+from benchmark.domain.tables import Column, Source, SourcedRow, Table, to_csv, to_json, to_latex
 from benchmark.domain.tables.categories import in_order, short_names_told
 from benchmark.domain.tables.estimates import figure_of, worst_of
 from benchmark.domain.tables.latex import escaped
@@ -75,7 +75,8 @@ def test_best_and_second_are_judged_as_printed_and_ties_share():
 
 def test_rows_that_stand_outside_the_ranking_take_no_mark():
     held = table(0.9, 0.6, 0.5)
-    rows = [dict(held.rows[0]) | {"_unranked": True}, *held.rows[1:]]
+    source = Source(key="a", kind="model", run="r", run_title="R", entrant="a", stage="s", unranked=True)
+    rows = [SourcedRow(held.rows[0], source), *held.rows[1:]]
     found = Table(title=held.title, columns=held.columns, rows=rows)
     assert found.marks() == {(1, "score"): "best", (2, "score"): "second"}
     assert MARKED in to_latex(found).decode() and MARKED not in to_latex(found, mark=False).decode()

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated, figure_of
-from benchmark.suites.showing.entries import identity
+from benchmark.suites.showing.entries import row_of
 from benchmark.suites.shown import Plot, ReadingResults, Section, ShownPicture, ShownTable
 
 SECTIONS = (Section("Sums at a glance", ("glance",), ("glance",)),)
@@ -19,7 +19,7 @@ def tables(results: ReadingResults) -> dict[str, ShownTable]:
 
 def _table(results: ReadingResults) -> Table:
     rows = [
-        identity(one, "tiny") | estimate("right", figure_of(one["readings"][results.reading]["overall"], "right"))
+        row_of(one, "tiny", estimate("right", figure_of(one["readings"][results.reading]["overall"], "right")))
         for one in results.read["tiny"]
     ]
     columns = [Column(key="model", header="Model"), estimated("right", "Right")]

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmark.domain.tables import Table
+from benchmark.domain.tables import Items, Table
 from benchmark.domain.tables.estimates import figure_of, worst_of
-from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.tables import by_dimension_and_category
-from benchmark.suites.showing.entries import by_category, identity
+from benchmark.suites.showing.entries import by_category, row_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import Entry
+
+BY_NAME = {SCHEMA[dimension].name: dimension for dimension in DIMENSIONS}
 
 
 def dimension_table(entries: Sequence[Entry], reading: str) -> Table:
@@ -20,9 +22,7 @@ def dimension_table(entries: Sequence[Entry], reading: str) -> Table:
     held = {one["model"]: _accuracies(one, reading) for one in entries}
     table = by_dimension_and_category(held, reading=reading)
     by_model = {one["model"]: one for one in entries}
-    rows = [
-        dict(row) | identity(by_model[row["model"]], "stage2") | {"_where": _where(row, reading)} for row in table.rows
-    ]
+    rows = [row_of(by_model[row["model"]], "stage2", row, _where(row, reading)) for row in table.rows]
     return replace(table, rows=rows, lead=unlike_missing({"stage2": entries}))
 
 
@@ -36,6 +36,6 @@ def _accuracies(entry: Entry, reading: str) -> dict[str, dict[str, dict[str, Any
     return found
 
 
-def _where(row: Mapping[str, Any], reading: str) -> dict[str, dict[str, str]]:
-    cells = {"dimension": row["_dimension"], "reading": reading}
-    return {key: cells | {"category": key.removeprefix("in ")} for key in row if key.startswith("in ")}
+def _where(row: Mapping[str, Any], reading: str) -> dict[str, Items]:
+    cells = {"dimension": BY_NAME[row["dimension"]], "reading": reading}
+    return {key: Items(cells | {"category": key.removeprefix("in ")}) for key in row if key.startswith("in ")}

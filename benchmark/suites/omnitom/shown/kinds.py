@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.shown.pooled import POOLED, of_bounds, pooled_lead
 from benchmark.suites.omnitom.tables import HEADERS
-from benchmark.suites.showing.entries import analyses_of, identity
+from benchmark.suites.showing.entries import analyses_of, row_of
 from benchmark.suites.showing.missing import complete, unmarked
 from benchmark.suites.shown import Entry
 
@@ -35,13 +36,14 @@ def kind_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
         ]
     rows = []
     for one in entries:
-        row = identity(one, "stage1") | {"_where": {}}
+        cells: dict[str, Any] = {}
+        where: dict[str, Items] = {}
         for kind in KINDS[by]:
             held = analyses_of(one, reading)["kinds"][kind]
             for name in measures:
-                row |= estimate(f"{kind} {name}", held[name])
-                row["_where"][f"{kind} {name}"] = {by: kind, "reading": reading}
-        rows.append(row)
+                cells |= estimate(f"{kind} {name}", held[name])
+                where[f"{kind} {name}"] = Items({by: kind, "reading": reading})
+        rows.append(row_of(one, "stage1", cells, where))
     title = f"Extraction by {KIND_HEADS[by]}, {reading} reading (%)"
     notes = [POOLED, KIND_NOTES[by], *of_bounds(rows), *unmarked(entries, reading)]
     return Table(title=title, columns=columns, rows=rows, lead=pooled_lead("stage1", entries), notes=notes)
@@ -56,12 +58,14 @@ def kind_dimension_table(entries: Sequence[Entry], by: str, reading: str) -> Tab
     rows = []
     for kind in KINDS[by]:
         for one in entries:
-            row = identity(one, "stage2") | {"kind": KIND_NAMES[kind], "_where": {}}
-            for name, found in analyses_of(one, reading)["kinds"][kind].items():
-                row |= estimate(name, found)
-                cells = {} if name == "overall" else {"dimension": name}
-                row["_where"][name] = {by: kind, "reading": reading} | cells
-            rows.append(row)
+            held = analyses_of(one, reading)["kinds"][kind]
+            cells: dict[str, Any] = {"kind": KIND_NAMES[kind]}
+            where = {}
+            for name, found in held.items():
+                cells |= estimate(name, found)
+                dimension = {} if name == "overall" else {"dimension": name}
+                where[name] = Items({by: kind, "reading": reading} | dimension)
+            rows.append(row_of(one, "stage2", cells, where))
     title = f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {reading} reading (%)"
     notes = [POOLED.replace("n: rows", "n: cells"), CELLS_NOTE.format(head=KIND_HEADS[by])]
     notes += unmarked(entries, reading)

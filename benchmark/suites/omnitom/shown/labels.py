@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.omnitom.cells import ILLEGAL
 from benchmark.suites.omnitom.cells import MISSING as NO_LABEL
 from benchmark.suites.omnitom.labels import SCHEMA
 from benchmark.suites.omnitom.shown.pooled import pooled_lead
-from benchmark.suites.showing.entries import analyses_of, identity
+from benchmark.suites.showing.entries import analyses_of, row_of
 from benchmark.suites.shown import Entry
 
 DISTRIBUTION_NOTE = "Brackets: 95 % intervals over stories of the share of the row's total (%). Gold's are those of all stories, models' of usable ones."
@@ -32,9 +32,10 @@ def distribution_table(entries: Sequence[Entry], dimension: str, reading: str) -
     rows = []
     for one in entries:
         found = held[one["key"]]
-        row = identity(one, "stage2") | _distributed(labels, found["predicted"], found["ends"], found.get("reasons"))
-        where = {label: {"dimension": dimension, "said": label, "reading": reading} for label in labels}
-        rows.append(row | {"_where": where | {f"{label} share": cells for label, cells in where.items()}})
+        cells = _distributed(labels, found["predicted"], found["ends"], found.get("reasons"))
+        where = {label: Items({"dimension": dimension, "said": label, "reading": reading}) for label in labels}
+        where |= {f"{label} share": items for label, items in where.items()}
+        rows.append(row_of(one, "stage2", cells, where))
     most = max(held.values(), key=lambda one: sum(one["gold"]))  # people cover fewer stories than the run
     gold = {"model": "Gold of all stories"} | _distributed(
         labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
@@ -70,12 +71,12 @@ def confusion_table(entry: Entry, dimension: str, reading: str) -> Table:
     rows = []
     reasons = held.get("reasons") or [None] * len(held["gold"])
     for gold, counts, ends, why in zip(held["gold"], held["rows"], held["ends"], reasons, strict=True):
-        cells = {one: {"dimension": dimension, "gold": gold, "said": one, "reading": reading} for one in held["said"]}
-        where = cells | {f"{one} share": found for one, found in cells.items()}
-        where["total"] = {"dimension": dimension, "gold": gold, "reading": reading}
-        rows.append(
-            identity(entry, "stage2") | {"gold": gold, "_where": where} | _distributed(held["said"], counts, ends, why)
-        )
+        of_gold = {"dimension": dimension, "gold": gold, "reading": reading}
+        where = {one: Items(of_gold | {"said": one}) for one in held["said"]}
+        where |= {f"{one} share": items for one, items in where.items()}
+        where["total"] = Items(of_gold)
+        cells = {"gold": gold} | _distributed(held["said"], counts, ends, why)
+        rows.append(row_of(entry, "stage2", cells, where))
     title = f"{SCHEMA[dimension].name}: gold labels and those of {entry['model']}, {reading} reading"
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmark.domain.tables import Table
+from benchmark.domain.tables import Items, Table
 from benchmark.suites.omnitom.tables import main_results
-from benchmark.suites.showing.entries import identity, measured
+from benchmark.suites.showing.entries import measured, row_of
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.names import label
@@ -28,7 +28,7 @@ def main_table(stages: Entries, reading: str) -> Table:
     ]
     table = main_results(runs, reading=reading)
     made = [
-        dict(row) | identity(head, "stage1") | {"_where": {key: one.where(key, reading) for key in row}}
+        row_of(head, "stage1", row, {key: one.where(key, reading) for key in row})
         for row, head, one in zip(table.rows, heads, rows, strict=True)
     ]
     notes = [*table.notes, *_stories(runs), *_of_judges([one.first for one in rows if one.first])]
@@ -72,11 +72,11 @@ class _Joined:
         held = [one for one in (self.first, self.second) if one]
         return dict(held[0]) | {"settings": held[-1]["settings"] | held[0]["settings"]}
 
-    def where(self, key: str, reading: str) -> dict[str, Any]:
+    def where(self, key: str, reading: str) -> Items:
         """The items behind a column, which may be another run's than the row's."""
         held = _main_where(key, reading)
         entry = self.first if held["stage"] == "judge" else self.second
-        return held | ({"_run": entry["run"], "_entrant": entry["entrant"]} if entry else {})
+        return Items(held, entry["run"], entry["entrant"]) if entry else Items(held)
 
 
 def _joined(stages: Entries) -> Iterator[tuple[Entry | None, Entry | None]]:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated, figure_of
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.shown.pooled import CASES_NOTE, of_bounds, pooled_lead
 from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
-from benchmark.suites.showing.entries import analyses_of, identity
+from benchmark.suites.showing.entries import analyses_of, row_of
 from benchmark.suites.shown import Entries, Entry
 
 UNUSABLE_NOTES = {
@@ -29,11 +29,9 @@ def match_count_table(entries: Sequence[Entry], reading: str) -> Table:
     table = match_count_distribution(
         counts, reading=reading, shares={model: one["shares"] for model, one in held.items()}
     )
-    where = {name: {"match_count": name, "reading": reading} for name in BUCKETS}
+    where = {name: Items({"match_count": name, "reading": reading}) for name in BUCKETS}
     where |= {f"{name} share": found for name, found in where.items()}
-    rows = [
-        dict(row) | identity(one, "stage1") | {"_where": where} for row, one in zip(table.rows, entries, strict=True)
-    ]
+    rows = [row_of(one, "stage1", row, where) for row, one in zip(table.rows, entries, strict=True)]
     left = "; ".join(f"{model} {one['unjudged']:,}" for model, one in held.items() if one.get("unjudged"))
     notes = [*table.notes, "Shares of the model's predicted rows; brackets: 95 % intervals over stories."]
     notes += [f"Not among them, as the judge left them out: {left}."] if left else []
@@ -53,15 +51,12 @@ def unusable_table(stages: Entries, reading: str) -> Table:
                     "outputs"
                 ]
     table = unusable_outputs(shares, reading=reading)
-    rows = [
-        dict(row) | identity(by_model[row["model"]], "stage1") | {"_where": _outputs_where(reading)}
-        for row in table.rows
-    ]
+    rows = [row_of(by_model[row["model"]], "stage1", row, _outputs_where(reading)) for row in table.rows]
     told = [f"{model}: {said}" for model, held in shares.items() if (said := _reasons(held))]
     return replace(table, rows=rows, notes=[*table.notes, UNUSABLE_NOTES[reading], *told])
 
 
-def _outputs_where(reading: str) -> dict[str, dict[str, str]]:
+def _outputs_where(reading: str) -> dict[str, Items]:
     """Official parsing keeps no row of an extraction itself: its counts stand with the judgement."""
     first = "judge" if reading == "official" else "extract"
     found: dict[str, dict[str, str]] = {}
@@ -72,7 +67,8 @@ def _outputs_where(reading: str) -> dict[str, dict[str, str]]:
     found |= {f"{key}_answers": {"stage": stage, "problem": "answered"} for key, stage in asked.items()}
     found |= {f"{key}_calls": {"stage": stage, "problem": "unanswered"} for key, stage in asked.items()}
     gaps = {"stage1_judgements": "unjudged", "stage1_rows": "gaps"}
-    return found | {key: {"stage": "judge", "problem": problem} for key, problem in gaps.items()}
+    found |= {key: {"stage": "judge", "problem": problem} for key, problem in gaps.items()}
+    return {key: Items(filters) for key, filters in found.items()}
 
 
 def _reasons(stages: Mapping[str, Mapping[str, Any] | None]) -> str:
@@ -106,7 +102,7 @@ def volume_table(entries: Sequence[Entry], reading: str) -> Table:
         row = {name: held[name] for name in ("predicted", "gold", "stories")}
         for name in ("predicted_per_story", "gold_per_story", "precision", "recall", "f1"):
             row |= estimate(name, held[name])
-        rows.append(identity(one, "stage1") | row)
+        rows.append(row_of(one, "stage1", row))
     notes = ["Brackets: 95 % intervals over stories."]
     notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
     title, lead = f"Volume against precision and recall, {reading} reading", pooled_lead("stage1", entries)
