@@ -8,14 +8,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from benchmark.domain.tables import Table
 
-Entry = dict[str, Any]
-"""One model (or person) of one run in one metric group: {key, name, model, kind, role, run, run_title, entrant, settings, own, conditions,
-judge_test, figures, numbers, scores, spec}; `model` is its unique label, `figures` the group's of the report, `scores` the id of its
-`StoryScores`. A ranking adds {readings, ranking, group, no_letters}; one that was frozen may be older than some of these."""
+
+class Entry(TypedDict):
+    """One model, baseline or person of one run in one metric group, as plain data; one that was frozen may be older than some of it.
+
+    `model` is its unique label, `own` the settings that not all have, `figures` the group's of the report, `scores` the id of its `StoryScores`;
+    `others` is how many earlier entries it stands for, `within` what all models of its ranking have in common. A ranking adds `readings`, the figures of its
+    selection, and by reading `ranking`, `group`, its letters, and `no_letters`, why there are none.
+    """
+
+    key: str
+    name: str
+    model: str
+    kind: str
+    run: str
+    run_title: str
+    entrant: int | None
+    settings: dict[str, str]
+    own: str
+    figures: dict[str, Any]
+    readings: dict[str, Any]
+    role: NotRequired[str]
+    person: NotRequired[str]
+    at: NotRequired[Any]
+    judge_test: NotRequired[dict[str, Any] | None]
+    spec: NotRequired[dict[str, Any]]
+    conditions: NotRequired[dict[str, Any]]
+    numbers: NotRequired[Sequence[int]]
+    scores: NotRequired[int]
+    within: NotRequired[dict[str, str]]
+    others: NotRequired[int]
+    ranking: NotRequired[dict[str, Any]]
+    group: NotRequired[dict[str, Any]]
+    no_letters: NotRequired[dict[str, str]]
+
 
 Entries = Mapping[str, Sequence[Entry]]
 """By key of metric group."""

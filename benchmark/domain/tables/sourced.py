@@ -9,11 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The items behind a cell, as `filters` of the items page; of another `run` and `entrant` than the row's where these are not empty."""
+    """The items behind a cell, as `filters` of the items page; of another `run` and `entrant` than the row's where these are said."""
 
     filters: Mapping[str, str] = field(default_factory=dict)
     run: str = ""
-    entrant: str = ""
+    entrant: int | None = None
 
 
 Where = Mapping[str, Items]
@@ -33,7 +33,7 @@ class Source:
     kind: str
     run: str
     run_title: str
-    entrant: str
+    entrant: int | None
     stage: str
     own: str = ""
     others: int = 0

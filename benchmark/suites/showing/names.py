@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from benchmark.suites.shown import Entry
 
@@ -48,5 +48,5 @@ ENDPOINT_S = ("provider", "model", "revision", "base_url", "options")
 """What of an endpoint's spec tells two of one name apart."""
 
 
-def _alike(entries: Sequence[Entry], name: str, of: str = "settings") -> bool:
+def _alike(entries: Sequence[Entry], name: str, of: Literal["settings", "spec"] = "settings") -> bool:
     return len({json.dumps(one.get(of, {}).get(name), sort_keys=True) for one in entries}) == 1

@@ -75,7 +75,7 @@ def test_best_and_second_are_judged_as_printed_and_ties_share():
 
 def test_rows_that_stand_outside_the_ranking_take_no_mark():
     held = table(0.9, 0.6, 0.5)
-    source = Source(key="a", kind="model", run="r", run_title="R", entrant="a", stage="s", unranked=True)
+    source = Source(key="a", kind="model", run="r", run_title="R", entrant=1, stage="s", unranked=True)
     rows = [SourcedRow(held.rows[0], source), *held.rows[1:]]
     found = Table(title=held.title, columns=held.columns, rows=rows)
     assert found.marks() == {(1, "score"): "best", (2, "score"): "second"}

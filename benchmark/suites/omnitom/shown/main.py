@@ -70,7 +70,7 @@ class _Joined:
     def head(self) -> Entry:
         """A copy of the entry that names the row, with the settings of both."""
         held = [one for one in (self.first, self.second) if one]
-        return dict(held[0]) | {"settings": held[-1]["settings"] | held[0]["settings"]}
+        return {**held[0], "settings": held[-1]["settings"] | held[0]["settings"]}
 
     def where(self, key: str, reading: str) -> Items:
         """The items behind a column, which may be another run's than the row's."""
