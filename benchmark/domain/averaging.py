@@ -5,19 +5,32 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import Any
+from typing import Any, TypedDict
 
 from judge.domain.text import normalise_space
 
 Row = dict[str, str]
 
 
+class Averages(TypedDict):
+    """Printed means over all stories, and over those of each category in a row each."""
+
+    overall: Row
+    by_category: list[Row]
+
+
+class StoryAverages(Averages):
+    """Means, and the row of each story: its number as `story_id`, and its figures, as texts or as numbers."""
+
+    stories: Sequence[Mapping[str, str | float]]
+
+
 def six(value: float) -> str:
     return f"{value:.6f}"
 
 
-def averages(rows: Sequence[tuple[str, Mapping[str, Any]]], shares: Sequence[str], mean_of: str = "") -> dict[str, Any]:
-    """{overall, by_category} from each story's category, verbatim, and its printed figures, as texts or as numbers; `overall` also has the mean of the categories'
+def averages(rows: Sequence[tuple[str, Mapping[str, Any]]], shares: Sequence[str], mean_of: str = "") -> Averages:
+    """Means from each story's category, verbatim, and its printed figures, as texts or as numbers; `overall` also has the mean of the categories'
     means of the share `mean_of`, as `<share>_category_mean`.
 
     Categories stand in the order of their verbatim names, of which two can read alike.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
@@ -98,10 +98,27 @@ class FigureRow:
         return out
 
 
+class Report(TypedDict):
+    """Rows over all stories and over those of each category, as plain data, and how their intervals are made: see `report`."""
+
+    overall: dict[str, Any]
+    by_category: list[dict[str, Any]]
+    method: str
+    seed: int
+    resamples: int
+
+
+class StoryReport(Report):
+    """A report, and the row of each story: its number as `story_id`, its `story_category` and its figures, or None with a `reason`; bounds and what
+    is `unjudged` where anything is missing."""
+
+    stories: list[dict[str, Any]]
+
+
 def report(
     scores: Sequence[StoryScore], shares: Sequence[str], *, mean_of_categories: str = "", seed: int, resamples: int
-) -> dict[str, Any]:
-    """{overall, by_category, method, seed, resamples}, ready for JSON.
+) -> Report:
+    """The figures, ready for JSON.
 
     A row has `stories` (those with an estimate), the figures of `shares`, `interval` and `bounds` with [low, high] of each (an interval
     may be None: `reasons` then says why by figure, and `reason` has the first), the
@@ -116,7 +133,6 @@ def report(
     groups: dict[str, list[StoryScore]] = defaultdict(list)
     for score in scores:
         groups[score.category].append(score)
-    rules = {"seed": seed, "resamples": resamples}
 
     def row(held: Sequence[StoryScore], mean_of: str = "") -> dict[str, Any]:
         return overall_row(held, shares, mean_of, seed=seed, resamples=resamples).as_json()
@@ -124,8 +140,9 @@ def report(
     return {
         "overall": row(scores, mean_of_categories),
         "by_category": [{"story_category": name, **row(groups[name])} for name in sorted(groups)],
-        "method": method(**rules, unit="stories"),
-        **rules,
+        "method": method(seed=seed, resamples=resamples, unit="stories"),
+        "seed": seed,
+        "resamples": resamples,
     }
 
 

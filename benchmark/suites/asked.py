@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NotRequired, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict, TypeVar
+
+if TYPE_CHECKING:
+    from benchmark.domain.estimating import Report  # which loads the statistics libraries
 
 T = TypeVar("T")
 
@@ -154,12 +157,19 @@ class BySample(TypedDict):
     repaired: Columns | None
 
 
+class Official(TypedDict):
+    """Official figures over all samples, and over those of each category in a row each, with the intervals of the repaired reading."""
+
+    overall: dict[str, Any]
+    by_category: list[dict[str, Any]]
+
+
 class Figures(TypedDict):
-    """What a metric group came to: both readings as {overall, by_category}, `official` None where a sample lacks an answer that can be read,
+    """What a metric group came to, in both readings: `official` is None where a sample lacks an answer that can be read,
     with a `reason`; `answered` counts the answers that official scoring takes, of those `asked`."""
 
-    official: dict[str, Any] | None
-    repaired: dict[str, Any]
+    official: Official | None
+    repaired: Report
     answered: int
     asked: int
     analyses: NotRequired[dict[str, Any]]

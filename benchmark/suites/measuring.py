@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from statistics import mean, stdev
 from typing import Any
 
-from benchmark.domain.averaging import averages
-from benchmark.domain.estimating import StoryScore, overall_row, report
+from benchmark.domain.averaging import Averages, StoryAverages, averages
+from benchmark.domain.estimating import StoryReport, StoryScore, overall_row, report
 from benchmark.suites.asked import BySample, Columns, Figures, Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.registry import group_named
@@ -28,22 +28,20 @@ from benchmark.suites.story_scores import (
 from core.statistics import RESAMPLES
 from core.statistics.variance import variance_split
 
-Shares = Mapping[str, float | None]
-
 
 @dataclass(frozen=True, slots=True)
 class SampleResult:
     """What one sample came to: its official shares, None with a `reason` where there are none, and its score in the repaired reading."""
 
-    official: Shares | None
+    official: Mapping[str, float] | None
     repaired: StoryScore
     reason: str = ""
 
 
 def with_columns(
-    official: Mapping[str, Any] | None,
+    official: StoryAverages | None,
     categories: Sequence[str],
-    repaired: Mapping[str, Any],
+    repaired: StoryReport,
     group: str,
     clusters: Mapping[int, str] | None = None,
 ) -> Measured:
@@ -52,7 +50,13 @@ def with_columns(
     by_sample: BySample = {"official": None, "repaired": repaired_columns(repaired["stories"], group)}
     figures: Figures = {
         "official": None,
-        "repaired": _without_samples(repaired),
+        "repaired": {
+            "overall": repaired["overall"],
+            "by_category": repaired["by_category"],
+            "method": repaired["method"],
+            "seed": repaired["seed"],
+            "resamples": repaired["resamples"],
+        },
         "answered": len(categories),
         "asked": len(repaired["stories"]),
     }
@@ -63,13 +67,9 @@ def with_columns(
             held["clusters"] = [clusters[number] for number in held["stories"]]
     if official and (columns := by_sample["official"]):
         rules = {"seed": repaired["seed"], "resamples": repaired["resamples"]}
-        whole = _without_samples(official)
+        whole: Averages = {"overall": official["overall"], "by_category": official["by_category"]}
         figures["official"] = with_intervals(whole, columns, set(columns["stories"]), group, **rules)
     return figures, by_sample
-
-
-def _without_samples(figures: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in figures.items() if name != "stories"}
 
 
 def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
@@ -137,8 +137,10 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
         return None
     rules = {"seed": int(entered.settings.get("seed", 1)), "resamples": RESAMPLES}
     scores = [replace(result.repaired, cluster=sample.cluster) for sample, result in held]
-    repaired = report(scores, group.shares, mean_of_categories=group.category_mean, **rules)
-    repaired |= {"stories": [_row(sample, one) for (sample, _), one in zip(held, scores, strict=True)]}
+    repaired: StoryReport = {
+        **report(scores, group.shares, mean_of_categories=group.category_mean, **rules),
+        "stories": [_row(sample, one) for (sample, _), one in zip(held, scores, strict=True)],
+    }
     reason = next((f"Sample {one.number}: {result.reason}." for one, result in held if result.official is None), "")
     official = None if reason else _official(group, held)
     categories = [one.category for one, _ in held] if official else []
@@ -212,7 +214,7 @@ def _single(
     return None if held is None else held[group.score]
 
 
-def _official(group: MetricGroup, held: Sequence[tuple[Sample, SampleResult]]) -> dict[str, Any]:
+def _official(group: MetricGroup, held: Sequence[tuple[Sample, SampleResult]]) -> StoryAverages:
     rows = [(sample.category, dict(result.official or {})) for sample, result in held]
     stories = [{"story_id": sample.number, **dict(result.official or {})} for sample, result in held]
     return {**averages(rows, group.shares, group.category_mean), "stories": stories}

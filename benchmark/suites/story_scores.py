@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from benchmark.domain.averaging import averages
-from benchmark.domain.estimating import COMPLETE, StoryScore, report
+from benchmark.domain.averaging import Averages, averages
+from benchmark.domain.estimating import COMPLETE, Report, StoryScore, report
 from benchmark.domain.inference import Case
-from benchmark.suites.asked import Columns, Reading, Value
+from benchmark.suites.asked import Columns, Official, Reading, Value
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named
 
 READINGS: tuple[Reading, ...] = ("official", "repaired")
 
 
-def official_columns(rows: Sequence[Mapping[str, str]], categories: Sequence[str], stage: str) -> Columns:
+def official_columns(rows: Sequence[Mapping[str, str | float]], categories: Sequence[str], stage: str) -> Columns:
     """From the story rows of official figures; `categories` verbatim."""
     return {
         "stories": [int(row["story_id"]) for row in rows],
@@ -93,8 +93,8 @@ def lacking(columns: Columns | None, stories: Set[int]) -> str:
     return f"Story {min(missing)} has no official reading; official scoring needs one of every story."
 
 
-def official_figures(columns: Columns, stories: Set[int], stage: str) -> dict[str, Any] | None:
-    """{overall, by_category} of the selection as official scoring has them; None where one of its stories is not there."""
+def official_figures(columns: Columns, stories: Set[int], stage: str) -> Averages | None:
+    """The figures of the selection as official scoring has them; None where one of its stories is not there."""
     if lacking(columns, stories):
         return None
     kept = [at for at, story in enumerate(columns["stories"]) if story in stories]
@@ -104,21 +104,23 @@ def official_figures(columns: Columns, stories: Set[int], stage: str) -> dict[st
 
 
 def with_intervals(
-    figures: Mapping[str, Any], columns: Columns, stories: Set[int], stage: str, **rules: int
-) -> dict[str, Any]:
+    figures: Averages, columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int
+) -> Official:
     """Official figures with `interval` in each row, from the bootstrap that the repaired reading has."""
-    held = repaired_figures({**columns, "unusable": {}, "unjudged": {}}, stories, stage, **rules)
+    held = repaired_figures({**columns, "unusable": {}, "unjudged": {}}, stories, stage, seed=seed, resamples=resamples)
     # both are in the order of the verbatim categories, of which two can read alike
-    by_category = [row | _intervals(one) for row, one in zip(figures["by_category"], held["by_category"], strict=True)]
-    return {"overall": figures["overall"] | _intervals(held["overall"]), "by_category": by_category}
+    by_category = [
+        {**row, **_intervals(one)} for row, one in zip(figures["by_category"], held["by_category"], strict=True)
+    ]
+    return {"overall": {**figures["overall"], **_intervals(held["overall"])}, "by_category": by_category}
 
 
 def _intervals(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in ("interval", "reasons") if name in row}
 
 
-def repaired_figures(columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int) -> dict[str, Any]:
-    """{overall, by_category, method, seed, resamples} of the selection as score_repaired has them."""
+def repaired_figures(columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int) -> Report:
+    """The figures of the selection as score_repaired has them."""
     kept = [_score(columns, at, stage) for at, story in enumerate(columns["stories"]) if story in stories]
     group = group_named(stage)
     return report(kept, group.shares, mean_of_categories=group.category_mean, seed=seed, resamples=resamples)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
+from benchmark.domain.averaging import StoryAverages
+from benchmark.domain.estimating import StoryReport
 from benchmark.suites.asked import BySample
 from benchmark.suites.contract import Entered, Measured, Outcome, Sample
 from benchmark.suites.measuring import over_repetitions, with_columns
@@ -270,8 +272,8 @@ def _seen(
 
 def _both(
     official: Sequence[Stage1Result | Stage2Result],
-    metrics: dict[str, Any] | None,
-    mended: dict[str, Any],
+    metrics: StoryAverages | None,
+    mended: StoryReport,
     seen: dict[str, Any],
     stage: str,
 ) -> Measured:

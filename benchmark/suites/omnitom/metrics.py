@@ -7,9 +7,8 @@ text, as in official output; shares are fractions from 0 to 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from benchmark.domain.averaging import Row, averages, six
+from benchmark.domain.averaging import Row, StoryAverages, averages, six
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from judge.domain.text import normalise_space
@@ -58,16 +57,16 @@ def stage2_row(result: Stage2Result) -> Row:
     return dict(zip(STAGE2_COLUMNS, map(str, values), strict=True))
 
 
-def stage1_metrics(results: Sequence[Stage1Result]) -> dict[str, Any]:
-    """{overall, by_category, stories}; `overall` also has `f1_category_mean`, the figure that the paper's table 3
+def stage1_metrics(results: Sequence[Stage1Result]) -> StoryAverages:
+    """The figures of extraction; `overall` also has `f1_category_mean`, the figure that the paper's table 3
     prints: the plain mean of the categories' F1."""
     return _metrics([(one.category, stage1_row(one)) for one in results], STAGE1_SHARES, "f1")
 
 
-def stage2_metrics(results: Sequence[Stage2Result]) -> dict[str, Any]:
-    """{overall, by_category, stories}, as `stage1_metrics` without the mean of categories."""
+def stage2_metrics(results: Sequence[Stage2Result]) -> StoryAverages:
+    """The figures of labelling, as `stage1_metrics` without the mean of categories."""
     return _metrics([(one.category, stage2_row(one)) for one in results], STAGE2_SHARES)
 
 
-def _metrics(rows: Sequence[tuple[str, Row]], shares: Sequence[str], mean_of: str = "") -> dict[str, Any]:
+def _metrics(rows: Sequence[tuple[str, Row]], shares: Sequence[str], mean_of: str = "") -> StoryAverages:
     return {**averages(rows, shares, mean_of), "stories": [row for _, row in rows]}

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from benchmark.domain.averaging import StoryAverages
 from benchmark.suites.omnitom.judge_alignment import align
 from benchmark.suites.omnitom.judge_tables import JudgedRow, OversizedField, check_fields, read_judgement
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
@@ -162,11 +163,11 @@ def score_official(records: Sequence[Record], texts: Texts) -> dict[str, Any]:
     return {**out, "reason": reasons} if reasons else out
 
 
-def _stage1(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> dict[str, Any]:
+def _stage1(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> StoryAverages:
     return stage1_metrics([stage1_result(record, tables[record.story_id]) for record in records])
 
 
-def _stage2(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> dict[str, Any]:
+def _stage2(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> StoryAverages:
     return stage2_metrics([stage2_result(record, tables[record.story_id]) for record in records])
 
 

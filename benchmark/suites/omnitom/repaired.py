@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.domain.estimating import StoryScore, report
+from benchmark.domain.estimating import Report, StoryReport, StoryScore, report
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, f1
@@ -184,15 +184,15 @@ def score_repaired(
     return {**out, "reason": reasons} if reasons else out
 
 
-def stage1_report(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """{overall, by_category, stories, method, seed, resamples}; `overall` also has `f1_category_mean`."""
+def stage1_report(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
+    """The figures of extraction; `overall` also has `f1_category_mean`."""
     scores = [stage1_score(one) for one in results]
     head = report(scores, STAGE1_SHARES, mean_of_categories="f1", seed=seed, resamples=resamples)
     return _whole(head, results, scores, [_stage1_counts(one) for one in results])
 
 
-def stage2_report(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """{overall, by_category, stories, method, seed, resamples}."""
+def stage2_report(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
+    """The figures of labelling."""
     scores = [stage2_score(one) for one in results]
     head = report(scores, STAGE2_SHARES, seed=seed, resamples=resamples)
     counts = [{"pairs": len(one.gold), "matched_pairs": one.paired} for one in results]
@@ -205,13 +205,19 @@ def _stage1_counts(result: Stage1Result) -> dict[str, int]:
 
 
 def _whole(
-    head: dict[str, Any],
+    head: Report,
     results: Sequence[Stage1Result | Stage2Result],
     scores: Sequence[StoryScore],
     counts: Sequence[dict[str, int]],
-) -> dict[str, Any]:
-    stories = [_story(*one) for one in zip(results, scores, counts, strict=True)]
-    return {"overall": head.pop("overall"), "by_category": head.pop("by_category"), "stories": stories, **head}
+) -> StoryReport:
+    return {
+        "overall": head["overall"],
+        "by_category": head["by_category"],
+        "stories": [_story(*one) for one in zip(results, scores, counts, strict=True)],
+        "method": head["method"],
+        "seed": head["seed"],
+        "resamples": head["resamples"],
+    }
 
 
 def _story(result: Stage1Result | Stage2Result, score: StoryScore, counts: Mapping[str, int]) -> dict[str, Any]:
@@ -226,12 +232,12 @@ def _story(result: Stage1Result | Stage2Result, score: StoryScore, counts: Mappi
     return {**row, "bounds": bounds} if bounds and score.worst != score.best else row
 
 
-def _stage1_of(records: Sequence[Record], texts: Texts, *, seed: int, resamples: int) -> dict[str, Any]:
+def _stage1_of(records: Sequence[Record], texts: Texts, *, seed: int, resamples: int) -> StoryReport:
     results = [stage1_result(record, texts.get(record.story_id, {})) for record in records]
     return stage1_report(results, seed=seed, resamples=resamples)
 
 
-def _stage2_of(records: Sequence[Record], texts: Texts, *, seed: int, resamples: int) -> dict[str, Any]:
+def _stage2_of(records: Sequence[Record], texts: Texts, *, seed: int, resamples: int) -> StoryReport:
     results = [stage2_result(record, texts.get(record.story_id, {})) for record in records]
     return stage2_report(results, seed=seed, resamples=resamples)
 
