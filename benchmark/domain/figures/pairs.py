@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypedDict
 
 from benchmark.domain.figures.dots import EDGE, GAP
 from benchmark.domain.figures.heat import FAINTEST, STRONGEST
@@ -13,8 +13,17 @@ from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, n
 from benchmark.domain.figures.theme import SMALL
 from benchmark.domain.figures.values import sentences
 
-Cell = Mapping[str, Any] | None
 NO_MODEL = "No model is ranked."
+
+
+class Difference(TypedDict):
+    """How far one model is ahead of another, as a fraction, and whether that is shown."""
+
+    value: float
+    shown: bool
+
+
+Cell = Difference | None
 _ROW, _HEAD, _WIDEST = 15.0, 14.0, 40.0
 
 
@@ -31,7 +40,7 @@ def pair_matrix(
 ) -> bytes:
     """How far each model is ahead of each below it, in points; coloured and bold where that is shown.
 
-    `models` are best first, `cells` the rows of a square: {"value": fraction, "shown": whether the difference is shown} right of the
+    `models` are best first, `cells` the rows of a square: differences right of the
     diagonal, None elsewhere and where the two were not compared.
     """
     title = f"{score}: differences between all pairs, {reading} reading"
@@ -75,12 +84,14 @@ def _drawn(
     return sheet
 
 
-def _cell(sheet: Sheet, cell: Mapping[str, Any], text: str, place: tuple[float, float, float], most: float) -> None:
+def _cell(sheet: Sheet, cell: Difference, text: str, place: tuple[float, float, float], most: float) -> None:
     left, top, each = place
     tint = sheet.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * max(0.0, cell["value"]) / most)
     colour = tint if cell["shown"] else sheet.theme.surface
     sheet.box(left + 0.6, top + 0.6, each - 1.2, _ROW - 1.2, colour, edgecolor=sheet.theme.line, linewidth=0.5)
-    how = {"colour": sheet.theme.ink, "weight": "bold"} if cell["shown"] else {"colour": sheet.theme.soft}
+    how: dict[str, Any] = (
+        {"colour": sheet.theme.ink, "weight": "bold"} if cell["shown"] else {"colour": sheet.theme.soft}
+    )
     sheet.text(left + each / 2, top + _ROW / 2, text, ha="center", size=SMALL, **how)
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.domain.figures.dots import Panel, Series, dot_plot
 from benchmark.domain.figures.names import ROOM, labels, printable
-from benchmark.domain.figures.ranked import NO_MODEL, Row, banded, barred_panels
+from benchmark.domain.figures.ranked import NO_MODEL, ModelRow, banded, barred_panels
 from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
 from benchmark.domain.figures.values import bounds_of, ended, percent, sentences
 
 
 def scores_by_part(
-    rows: Sequence[Row],
+    rows: Sequence[ModelRow],
     *,
     reading: str,
     score: str,
@@ -24,7 +24,7 @@ def scores_by_part(
     theme: str = "light",
     width: Width = "page",
 ) -> bytes:
-    """Draw `score` in one panel a `part`, both in words; a row is {"model", "values": {part: figure}}.
+    """Draw `score` in one panel a `part`, both in words.
 
     Parts are in the order of the first row that has them; `short` are names for narrow panels. A figure's "bounds" are drawn as a band where they
     differ.

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from benchmark.domain.figures.dots import Aside, Panel, Series, dot_plot
 from benchmark.domain.figures.names import ROOM, labels
 from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
-from benchmark.domain.figures.values import BANDS, Percent, barred, ended, percent, percents, sentences
+from benchmark.domain.figures.values import BANDS, Figure, Percent, barred, ended, percent, percents, sentences
 
-Row = Mapping[str, Any]
 NO_MODEL = "No model has a score."
 
 
+class RankedRow(TypedDict):
+    """A model in a ranking: its figure in both readings, the `group` letters, the `ranks` that it may have, and the share that is `left_out`."""
+
+    model: str
+    official: NotRequired[Figure]
+    repaired: NotRequired[Figure]
+    group: NotRequired[str | None]
+    ranks: NotRequired[Sequence[int] | None]
+    left_out: NotRequired[float | None]
+    bounds: NotRequired[Sequence[float] | None]
+
+
+class ModelRow(TypedDict):
+    """A model's figures by part, such as category, dimension or kind, and over all."""
+
+    model: str
+    values: Mapping[str, Figure]
+    overall: NotRequired[Figure]
+
+
 def leaderboard(
-    rows: Sequence[Row],
+    rows: Sequence[RankedRow],
     *,
     score: str,
     note: str = "",
@@ -25,13 +44,12 @@ def leaderboard(
 ) -> bytes:
     """Both readings of `score` with intervals, in the order of the ranking, and what is missing.
 
-    A row is {"model", "official": figure, "repaired": figure, "group": letters or None, "ranks": [low, high] or None, "left_out": share,
-    "bounds": [low, high] or None}. `note` is the end of the caption, as in all figures: whom it lacks, what has no bounds.
+    `note` is the end of the caption, as in all figures: whom it lacks, what has no bounds.
     """
     title = f"{score}: official and repaired reading"
     if not rows:
         return nothing(NO_MODEL, format, theme, title)
-    held = [{name: percent(row.get(name)) for name in ("repaired", "official")} for row in rows]
+    held = [{"repaired": percent(row.get("repaired")), "official": percent(row.get("official"))} for row in rows]
     series = (
         Series(key="repaired", label="Repaired reading"),
         Series(key="official", label="Official reading", marker="D", colour="second", filled=False),
@@ -54,7 +72,9 @@ def banded(bounds: Sequence[tuple[float, float] | None]) -> str:
     return BANDS if any(bounds) else ""
 
 
-def _ranking_asides(rows: Sequence[Row], held: Sequence[Mapping[str, Percent | None]], *, narrow: bool) -> list[Aside]:
+def _ranking_asides(
+    rows: Sequence[RankedRow], held: Sequence[Mapping[str, Percent | None]], *, narrow: bool
+) -> list[Aside]:
     asides = [
         Aside(head, [f"{figure.value:.1f}" if (figure := one[name]) else "–" for one in held])
         for head, name in (("Rep.", "repaired"), ("Off.", "official"))
@@ -69,11 +89,11 @@ def _ranking_asides(rows: Sequence[Row], held: Sequence[Mapping[str, Percent | N
     return asides
 
 
-def _ranked_line(row: Row, held: Mapping[str, Percent | None], bounds: tuple[float, float] | None) -> str:
+def _ranked_line(row: RankedRow, held: Mapping[str, Percent | None], bounds: tuple[float, float] | None) -> str:
     told = [f"{name} {figure.said() if figure else 'without a score'}" for name, figure in held.items()]
-    told += [f"left out {100 * row['left_out']:.1f} %"] if row.get("left_out") else []
+    told += [f"left out {100 * share:.1f} %"] if (share := row.get("left_out")) else []
     told += [f"worst to best case {bounds[0]:.1f} to {bounds[1]:.1f}"] if bounds else []
-    told += [f"rank {' to '.join(map(str, row['ranks']))}"] if row.get("ranks") else []
+    told += [f"rank {' to '.join(map(str, ranks))}"] if (ranks := row.get("ranks")) else []
     told += [f"group {row['group']}"] if row.get("group") else []
     return f"{row['model']}: {', '.join(told)}"
 

@@ -9,7 +9,7 @@ from benchmark.domain.figures.dots import Panel, Series, dot_plot
 from benchmark.domain.figures.heat import heat_table
 from benchmark.domain.figures.names import ROOM, labels
 from benchmark.domain.figures.parts import scores_by_part
-from benchmark.domain.figures.ranked import NO_MODEL, Row, barred_panels
+from benchmark.domain.figures.ranked import NO_MODEL, ModelRow, barred_panels
 from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
 from benchmark.domain.figures.values import ended, percent, sentences
 from benchmark.domain.tables.categories import in_order
@@ -18,10 +18,10 @@ from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 
 
-def f1_by_category(rows: Sequence[Row], *, reading: str, **how: Any) -> bytes:
+def f1_by_category(rows: Sequence[ModelRow], *, reading: str, **how: Any) -> bytes:
     """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}, `how` as `scores_by_part` takes it."""
     order = in_order((name for row in rows for name in row["values"]), CATEGORIES)
-    ordered = [{**row, "values": {name: row["values"].get(name) for name in order}} for row in rows]
+    ordered: list[ModelRow] = [{**row, "values": {name: row["values"].get(name) for name in order}} for row in rows]
     return scores_by_part(
         ordered,
         reading=reading,
@@ -38,7 +38,7 @@ MARKS = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
 
 
 def by_kind(
-    panels: Mapping[str, Sequence[Row]],
+    panels: Mapping[str, Sequence[ModelRow]],
     *,
     by: str,
     of: str,
@@ -84,7 +84,7 @@ def by_kind(
 
 
 def accuracy_by_dimension(
-    rows: Sequence[Row],
+    rows: Sequence[ModelRow],
     *,
     reading: str,
     bold_best: bool = True,
