@@ -7,6 +7,9 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.xdist_group("mypy")  # one cache for all
 ROOT = Path(__file__).resolve().parent.parent
 MYPY = Path(sys.executable).parent / "mypy"
 

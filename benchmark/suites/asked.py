@@ -164,12 +164,17 @@ class Official(TypedDict):
     by_category: list[dict[str, Any]]
 
 
-class Figures(TypedDict):
-    """What a metric group came to, in both readings: `official` is None where a sample lacks an answer that can be read,
-    with a `reason`; `answered` counts the answers that official scoring takes, of those `asked`."""
+class Readings(TypedDict):
+    """Figures in both readings: `official` is None where a sample lacks an answer that can be read."""
 
     official: Official | None
     repaired: Report
+
+
+class Figures(Readings):
+    """What a metric group came to; `answered` counts the answers that official scoring takes, of those `asked`, and without an official reading
+    there is a `reason`."""
+
     answered: int
     asked: int
     analyses: NotRequired[dict[str, Any]]

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.estimating import StoryReport
-from benchmark.suites.asked import BySample
+from benchmark.suites.asked import BySample, Readings
 from benchmark.suites.contract import Entered, Measured, Outcome, Sample
 from benchmark.suites.measuring import over_repetitions, with_columns
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
@@ -23,7 +23,6 @@ from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.reasons import JUDGE_S, NO_GOLD, OF_JUDGE, OPEN
-from benchmark.suites.story_scores import READINGS
 
 R = TypeVar("R", Stage1Result, Stage2Result)
 
@@ -284,8 +283,8 @@ def _both(
 
 def own_figures(
     official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int
-) -> tuple[dict[str, Any], BySample]:
+) -> tuple[Readings, BySample]:
     """(figures by reading, figures by story) of labels."""
     metrics = stage2_metrics(official) if official else None
     figures, by_story = _both(official, metrics, stage2_report(repaired, seed=seed), {}, "stage2")
-    return {name: figures[name] for name in READINGS}, by_story
+    return {"official": figures["official"], "repaired": figures["repaired"]}, by_story
