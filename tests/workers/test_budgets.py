@@ -151,7 +151,7 @@ def test_no_model_thinks_for_longer_than_is_reserved(name, extra):
     [
         "dear-host", {}, {"order": ["dear-host"], "allow_fallbacks": False}, {"sort": "throughput"}, {"max_price": 1},
         {"max_price": {"prompt": 1}}, {"max_price": {"prompt": "1", "completion": 2}}, {"max_price": {"prompt": True, "completion": 2}},
-        {"max_price": {"prompt": -1, "completion": 2}},
+        {"max_price": {"prompt": -1, "completion": 2}}, {"max_price": {"prompt": float("nan"), "completion": 2}},
     ],
 )  # fmt: skip
 def test_a_router_chooses_no_host_without_a_highest_price(choice):
