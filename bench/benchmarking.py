@@ -191,7 +191,15 @@ def _wide_run(dataset, models: int):
         for at in range(models)
     ]
     judge = save_endpoint(by="", values={"name": "wide-judge", "provider": "scripted", "model": "judge"})
-    plan = Plan(dataset=dataset, endpoints=ends, stages=["extract", "judge", "label"], judge=judge, title="Wide")
+    plan = Plan(
+        dataset=dataset,
+        endpoints=ends,
+        stages=["extract", "judge", "label"],
+        suite="omnitom",
+        judge=judge,
+        options={"self_test": False},
+        title="Wide",
+    )
     run = start_run(by=None, plan=plan, now=timezone.now())
     call = Call.objects.create(key="0" * 64, endpoint=ends[0], body="{}", state="answered", planned_at=timezone.now())
     fields = ["call", "official", "repaired", "score", "repaired_score", "unusable"]

@@ -34,7 +34,7 @@ from workers.models import Endpoint, Item, Making
 TEMPLATES = Path(site.BASE_DIR, "templates")
 LAUNCHED = {
     "dataset": "1", "endpoints": ["majority"], "stages": ["label"], "judge_level": "4", "shots": "3", "level": "3", "form": "text",
-    "examples": "1", "prompt_set": "omnitom-1", "max_tokens": "6000", "seed": "1",
+    "examples": "1", "examples_from": "sample", "prompt_set": "omnitom-1", "max_tokens": "6000", "seed": "1", "repetitions": "1",
 }  # fmt: skip
 ENDPOINT = {"name": "small", "provider": "baseline", "model": "majority"}
 

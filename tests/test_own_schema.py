@@ -450,7 +450,7 @@ def test_frozen_gold_keeps_its_schema_and_no_run_measures_it_by_another(settled,
         "own, version 1 is labelled by eight:1; expected gold labelled by omnitom:1, whose dimensions a run measures."
     )
     with pytest.raises(RunRefused) as caught:
-        check(Plan(dataset, [endpoint], ["label"]))
+        check(Plan(dataset, [endpoint], ["label"], "omnitom"))
     assert (str(caught.value), caught.value.field) == (sentence, "dataset")
     with pytest.raises(CommandError) as told:
         call_command(

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from django import forms
 
 from benchmark.suites.settings import MOST_CHARACTERS, Setting
 
+FEW = 10
+"""Numbers that are chosen from a list rather than typed."""
 
-def setting_field(setting: Setting) -> forms.Field:
-    """The field of a suite's setting."""
-    told = {"label": setting.label, "help_text": setting.help, "initial": setting.default}
-    if setting.choices:
-        return forms.ChoiceField(choices=setting.choices, **told)
+
+def setting_field(setting: Setting, prompt_sets: Sequence[str] = ()) -> forms.Field:
+    """The field of a suite's setting; one that names a prompt set offers `prompt_sets`."""
+    told: dict[str, Any] = {"label": setting.label, "help_text": setting.help, "initial": setting.default}
+    choices = [(name, name) for name in prompt_sets] if setting.prompt_set else _choices(setting)
+    if choices:
+        return forms.TypedChoiceField(choices=choices, coerce=type(setting.default), **told)
     if isinstance(setting.default, bool):
         return forms.BooleanField(required=False, **told)
     if isinstance(setting.default, int):
         return forms.IntegerField(min_value=setting.least, max_value=setting.most, **told)
     return forms.CharField(required=False, max_length=MOST_CHARACTERS, **told)
+
+
+def _choices(setting: Setting) -> Sequence[tuple[str | int, str]]:
+    whole = isinstance(setting.default, int) and not isinstance(setting.default, bool)
+    if setting.choices or not whole or setting.most - setting.least >= FEW:
+        return setting.choices
+    return [(one, str(one) if one else "none") for one in range(setting.least, setting.most + 1)]

@@ -15,6 +15,7 @@ from benchmark.models import Dataset, DatasetSample, Run, RunItem, StoredPromptS
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.registry import suite_named
+from benchmark.suites.settings import COLUMN, OPTION, PARAMETER, Setting
 from workers.models import Endpoint
 from workers.providers.contract import Request
 
@@ -97,14 +98,25 @@ def prompts_of(run: Run) -> PromptSet | None:
 
 def settings_of(run: Run) -> dict[str, Any]:
     """What the run was launched with, for its suite; `judge_reads_prompts` says whether the judge is asked in words."""
-    chosen = {"form": run.form, "level": run.level, "prompt_set": run.prompt_set}
-    return {**run.params, **options_of(run), **chosen, "judge_reads_prompts": reads_prompts(run.judge)}
+    columns = {one.name: getattr(run, one.name) for one in _settings_kept(run, COLUMN)}
+    return {**run.params, **options_of(run), **columns, "judge_reads_prompts": reads_prompts(run.judge)}
 
 
 def options_of(run: Run) -> dict[str, Any]:
-    """The options of its suite, with the default of those that were not chosen."""
+    """The settings of its suite that are kept among its options, with the default of those that were not chosen."""
     chosen = run.params.get("options", {})
-    return {one.name: chosen.get(one.name, one.default) for one in suite_named(run.suite).settings}
+    return {one.name: chosen.get(one.name, one.default) for one in _settings_kept(run, OPTION)}
+
+
+def chosen_of(run: Run) -> dict[str, Any]:
+    """All settings of its suite, wherever they are kept."""
+    columns = {one.name: getattr(run, one.name) for one in _settings_kept(run, COLUMN)}
+    params = {one.name: run.params.get(one.name, one.before_it_was) for one in _settings_kept(run, PARAMETER)}
+    return options_of(run) | params | columns
+
+
+def _settings_kept(run: Run, where: str) -> list[Setting]:
+    return [one for one in suite_named(run.suite).settings if one.stored == where]
 
 
 def sample_of(story: DatasetSample) -> Sample:

@@ -15,17 +15,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmark.models import Run, Stage
+from benchmark.models import Run
 from benchmark.services.asking import options_of, reads_prompts, settings_of
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_versions import version_of
 from benchmark.suites.registry import group_named, suite_named
+from benchmark.suites.settings import OF_EVERY_RUN
 
 FIELDS = ("judge", "prompts")
 """In the order in which they are chosen."""
-
-OF_THE_PROTOCOL = ("judge_level", "shots", "examples", "examples_from", "example_stories", "with_story", "self_test")
-"""Parameters of a run that only a suite with OmniToM's protocol has a use for."""
 
 Conditions = dict[str, list[str] | None]
 """By field [what it is in words, a digest of all that it is]; None where the field does not bear on the row."""
@@ -56,18 +54,17 @@ def _own_prompts(run: Run, digest: str | None) -> list[str]:
 
 def settings_told(run: Run) -> dict[str, str]:
     """By name in words: the options of the run's suite, repetitions and temperature where there are any."""
-    if suite_named(run.suite).protocol:
-        return asking_told(run)
     held = options_of(run)
-    chosen = {one.label.lower(): one.in_words(held[one.name]) for one in suite_named(run.suite).settings}
-    return chosen | asking_told(run)
+    settings = [one for one in suite_named(run.suite).settings if one.name in held]
+    return {one.label.lower(): one.in_words(held[one.name]) for one in settings} | asking_told(run)
 
 
 def parameters_of(run: Run) -> dict[str, Any]:
-    """What a run was launched with, by name: of its parameters those that its suite has a use for, and the suite's own settings."""
+    """What a run was launched with, by name: of its parameters those that its suite has a use for, and the suite's own options."""
     suite = suite_named(run.suite)
-    unused = {"once", "budget", "options", *(() if suite.protocol else OF_THE_PROTOCOL)}
-    return {name: value for name, value in run.params.items() if name not in unused} | options_of(run)
+    known = {one.name for one in suite.settings} | (OF_EVERY_RUN - {"once", "budget", "options"})
+    known |= {"example_stories"} if suite.prompting else set()
+    return {name: value for name, value in run.params.items() if name in known} | options_of(run)
 
 
 def asking_told(run: Run) -> dict[str, str]:
@@ -81,7 +78,8 @@ def asking_told(run: Run) -> dict[str, str]:
 
 
 def _judge(run: Run) -> list[str]:
-    shown = examples_told(run, Stage.JUDGE) if reads_prompts(run.judge) else ""
+    judging = suite_named(run.suite).judging
+    shown = examples_told(run, judging.key) if judging and reads_prompts(run.judge) else ""
     return [judge_told(run) + (f", {shown}" if shown else ""), version_of(run)[:12]]
 
 

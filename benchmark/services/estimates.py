@@ -7,12 +7,14 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
-from benchmark.models import LAUNCHED, DatasetSample, Run, Stage
+from benchmark.models import DatasetSample, Run
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_tests import SELF_TEST, is_wanted
-from benchmark.services.plans import Plan, check, extracted_by, own_stages, stages_of
+from benchmark.services.plans import Plan, check, own_stages
 from benchmark.services.question_sizes import Size, sizes_of, test_sizes
-from benchmark.services.runs import Extension, draft_of, plan_of
+from benchmark.services.runs import Extension
+from benchmark.services.stored_plans import draft_of, plan_of
+from benchmark.services.taken_over import extracted_by
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Money
 from workers.models import Endpoint
@@ -39,6 +41,11 @@ class Line:
     @property
     def stage_name(self) -> str:
         return "Self-test" if self.stage == SELF_TEST else suite_named(self.suite).step(self.stage).label
+
+    @property
+    def judged(self) -> bool:
+        """Whether it is the judge who is asked about the model."""
+        return self.stage != SELF_TEST and suite_named(self.suite).step(self.stage).judged
 
     def money(self, name: str) -> Money:
         """`cost` or `most` for sums."""
@@ -83,14 +90,12 @@ def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
     found = []
     for model in plan.endpoints:
         for stage in stages_asked(plan, model):
-            held = stories
-            if stage == Stage.JUDGE and plan.source is not None:
+            held, judged = stories, plan.definition.step(stage).judged
+            if judged and plan.source is not None:
                 there = set(extracted_by(plan.source, model).values_list("sample_id", flat=True))
                 held = [story for story in stories if story.pk in there]
-            judged = plan.definition.step(stage).judged
             found.append(Part(model, stage, plan.judge if judged else model, held))
-    found += _test_of(plan, stories) if plan.definition.protocol else []
-    return [part for part in found if part.stories]
+    return [part for part in [*found, *_test_of(plan, stories)] if part.stories]
 
 
 def _test_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
@@ -103,7 +108,7 @@ def _test_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
 
 def parts_of_extension(more: Extension) -> list[Part]:
     """What extending a run asks besides what it has: new stories of its models, all stories of new ones."""
-    plan = replace(more.plan, self_test=False)
+    plan = more.plan.without_test()
     joined = replace(plan, endpoints=more.added)
     return [*parts_of(plan, more.fresh), *parts_of(joined, more.stories)]
 
@@ -139,13 +144,10 @@ def _position(story: DatasetSample) -> int:
 
 def stages_asked(plan: Plan, model: Endpoint) -> list[str]:
     """The steps at which a model of the plan, or the judge about it, is asked."""
-    if not plan.definition.protocol:
-        able = stages_of(model, plan.suite)
-        asked = [one for one in plan.definition.steps if one.chosen and one.key in plan.stages]
-        return [one.key for one in asked if one.judged or one.key in able]
-    own = own_stages(plan, model)
-    judged = Stage.JUDGE in plan.stages and (Stage.EXTRACT in own or plan.source is not None)
-    return [stage for stage in LAUNCHED if stage in own or (judged and stage == Stage.JUDGE)]
+    own = set(own_stages(plan, model))
+    there = own | set(plan.judged_anew)
+    judged = {one.key for one in plan.definition.launched if one.judged and set(one.needs) <= there}
+    return [one.key for one in plan.definition.launched if one.key in own | (judged & set(plan.stages))]
 
 
 def line_of(plan: Plan, line: Line, sizes: Mapping[int, Size]) -> Line:

@@ -21,7 +21,8 @@ from benchmark.services.evaluating import Texts, answers_of
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.plans import RunRefused
 from benchmark.services.question_sizes import Size, extent_of
-from benchmark.services.runs import FOLLOWED_UP, add_work, note_later, plan_of
+from benchmark.services.runs import FOLLOWED_UP, add_work, note_later
+from benchmark.services.stored_plans import plan_of
 from benchmark.suites.judged import FollowUp
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows

@@ -12,8 +12,10 @@ from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.services.judge_tests import PURPOSE as TESTS
 from benchmark.services.judge_tests import SELF_TEST
-from benchmark.services.plans import Plan, extracted_by
-from benchmark.services.runs import PURPOSE, draft_of
+from benchmark.services.plans import Plan
+from benchmark.services.runs import PURPOSE
+from benchmark.services.stored_plans import draft_of
+from benchmark.services.taken_over import extracted_by
 from benchmark.suites.registry import suite_named
 from workers.models import Call, Endpoint
 from workers.models.call import COMPLETED

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-from benchmark.models import Run, Stage
+from benchmark.models import Run
 from benchmark.services.plans import Plan, RunRefused
-from benchmark.services.runs import plan_of
+from benchmark.services.stored_plans import plan_of
+from benchmark.services.taken_over import judged_answers, needed_by_judge
+from benchmark.suites.registry import suite_named
 from workers.models import Endpoint
 
 
-def judging_plan(source: Run, *, judge: Endpoint, judge_level: int, shots: int, with_story: bool, **other) -> Plan:
-    """The extractions of `source` judged anew: same dataset, models, form and prompts, every story that has one."""
-    extracted = set(source.entrants.filter(items__stage=Stage.EXTRACT).values_list("endpoint", flat=True))
-    if not extracted:
-        raise RunRefused(f"{source.title} has no extraction to be judged.", "source")
+def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **other: Any) -> Plan:
+    """What the judge reads of `source` judged anew: same dataset, models, form and prompts, every sample that has an answer; `options` are the
+    settings of judging. Raises RunRefused."""
+    suite = suite_named(source.suite)
+    extracted = set(source.entrants.filter(items__stage__in=needed_by_judge(suite)).values_list("endpoint", flat=True))
+    if not extracted or suite.judging is None:
+        raise RunRefused(f"{source.title} has no {judged_answers(suite)[0]} to be judged.", "source")
     held = plan_of(source)
     chosen = other | {"title": other.get("title") or f"{source.title}, judged by {judge.name}"[:200]}
     return replace(
         held,
         endpoints=[one for one in held.endpoints if one.pk in extracted],
-        stages=[Stage.JUDGE],
+        stages=[suite.judging.key],
         judge=judge,
-        judge_level=judge_level,
-        shots=shots,
-        with_story=with_story,
+        options={**held.options, **options},
         source=source.source or source,
         split="",
         category="",

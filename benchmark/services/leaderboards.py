@@ -15,7 +15,7 @@ from typing import Any
 from django.core.cache import cache
 
 from benchmark.domain.inference import Case, Cases, differs, leaderboard
-from benchmark.models import Run, Stage, StoryScores
+from benchmark.models import Run, StoryScores
 from benchmark.services.conditions import FIELDS, asking_told, conditions_of, named, settings_told
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_test_summaries import summaries_of
@@ -43,8 +43,8 @@ SEED = 1
 def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
     """What of a run's settings bears on a stage's figures: of what was sent, nothing that a prompt had no use for; `reads` says whether
     there was a prompt."""
-    held = run.params
-    if not suite_named(run.suite).protocol:
+    held, suite = run.params, suite_named(run.suite)
+    if suite.prompting is None:
         return ({"prompts": run.prompt_set} if reads else {}) | settings_told(run) | {"seed": str(held.get("seed", 1))}
     found = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
     found["seed"] = str(held.get("seed", 1))
@@ -55,7 +55,7 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
         found["examples"] = shown
     if group_named(stage).judged:
         found["judge"] = judge_told(run)
-        if shown := examples_told(run, Stage.JUDGE):
+        if suite.judging and (shown := examples_told(run, suite.judging.key)):
             found["judge's examples"] = shown
     return found
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Q, QuerySet
-
-from benchmark.models import Dataset, DatasetSample, Form, Run, RunItem, Stage
+from benchmark.models import Dataset, DatasetSample, Form, Run
 from benchmark.services.asking import DatasetResources, prompt_set_named, reads_prompts
-from benchmark.services.results import WITHOUT_CALL
+from benchmark.services.taken_over import ended_extractions, judged_answers, needed_by_judge, nothing_to_judge
 from benchmark.suites.contract import Suite
-from benchmark.suites.omnitom.prompting import LEVELS, MAX_EXAMPLES
-from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import unknown_price_told
 from workers.models import Endpoint
+from workers.providers.registry import wants_address
 from workers.services.jobs import MOST_MONEY
 
 MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS = 200_000, 2**31 - 1, 1_000_000, 100
@@ -34,23 +31,16 @@ class RunRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is to be. `examples` and `shots` are in-context examples of extraction and labelling, and of the judge, both
-    at level 4; `examples_from` is a key of SOURCES, which other one a category falls back to; `limit` 0 takes every story;
-    `max_tokens` of an answer; `options` are those of the suite's settings that were chosen; everything is asked `repetitions` times, at
-    `temperature` where one is given; `budget` in US dollars, None for no cap; `self_test` has a judge tested that was not yet."""
+    """What a run is to be. `options` are the suite's settings, those that were not chosen at their defaults; `limit` 0 takes every
+    sample; `max_tokens` of an answer; everything is asked `repetitions` times, at `temperature` where one is given; `budget` in US
+    dollars, None for no cap; `source` is the run whose answers the judge reads anew."""
 
     dataset: Dataset
     endpoints: Sequence[Endpoint]
     stages: Sequence[str]
+    suite: str
     judge: Endpoint | None = None
-    level: int = 3
-    form: str = Form.TEXT
-    prompt_set: str = "omnitom-1"
-    judge_level: int = 4
-    shots: int = 3
-    examples: int = 1
-    examples_from: str = SAMPLE
-    with_story: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)
     split: str = ""
     category: str = ""
     limit: int = 0
@@ -60,13 +50,12 @@ class Plan:
     batch: bool = False
     source: Run | None = None
     title: str = ""
-    self_test: bool = False
-    suite: str = "omnitom"
-    options: Mapping[str, Any] = field(default_factory=dict)
     repetitions: int = 1
     temperature: float | None = None
 
     def __post_init__(self) -> None:
+        defaults = {one.name: one.default for one in self.definition.settings}
+        object.__setattr__(self, "options", defaults | dict(self.options))
         object.__setattr__(self, "stages", list(dict.fromkeys(self.stages)))  # a form or a command may name one twice
 
     @property
@@ -76,14 +65,43 @@ class Plan:
     @property
     def settings(self) -> dict[str, Any]:
         """What is chosen, as `Question.settings` has it of a run."""
-        names = ("form", "level", "prompt_set", "judge_level", "shots", "examples", "examples_from", "with_story")
-        chosen = {name: getattr(self, name) for name in names}
-        return chosen | {"judge_reads_prompts": reads_prompts(self.judge), **self.options}
+        return {**self.options, "judge_reads_prompts": reads_prompts(self.judge)}
+
+    @property
+    def form(self) -> str:
+        """The form of the answers: free text where the suite knows no other."""
+        return self.options.get("form", Form.TEXT)
+
+    @property
+    def prompt_set(self) -> str:
+        """The name of what is asked: of a chosen prompt set, else of the suite's own prompts."""
+        chosen = next((one.name for one in self.definition.settings if one.prompt_set), None)
+        return self.options[chosen] if chosen else self.definition.prompts_version or self.suite
+
+    @property
+    def self_test(self) -> bool:
+        """Whether a judge is tested that was not yet."""
+        return bool(self.options.get("self_test"))
+
+    def without_test(self) -> Plan:
+        """The same without a test of its judge."""
+        return replace(self, options={**self.options, "self_test": False}) if self.self_test else self
+
+    @property
+    def judges(self) -> bool:
+        """Whether the judge is asked."""
+        step = self.definition.judging
+        return step is not None and step.key in self.stages
+
+    @property
+    def judged_anew(self) -> tuple[str, ...]:
+        """The steps whose answers are those of `source`: what the judge needs."""
+        return needed_by_judge(self.definition) if self.source is not None else ()
 
 
-def stages_of(endpoint: Endpoint, suite: str = "omnitom") -> tuple[str, ...]:
+def stages_of(endpoint: Endpoint, suite: str) -> tuple[str, ...]:
     """The steps that a run is launched with and that an endpoint can be asked for: a baseline does one thing, a model everything."""
-    steps = [one for one in suite_named(suite).steps if one.chosen]
+    steps = suite_named(suite).launched
     return tuple(one.key for one in steps if endpoint.tasks is None or one.kind in endpoint.tasks)
 
 
@@ -99,6 +117,7 @@ def check(plan: Plan) -> list[DatasetSample]:
     if plan.form == Form.STRUCTURED:
         check_structured(plan)
     check_room(plan)
+    check_addresses(plan)
     try:
         prompt_hashes(plan)
     except BadPromptSet as error:
@@ -121,6 +140,8 @@ def _check_dataset(plan: Plan) -> None:
 def _check_options(plan: Plan) -> None:
     """Raises RunRefused for options that the suite does not have, or that cannot be."""
     known = {one.name: one for one in plan.definition.settings}
+    if "form" in set(plan.options) - set(known):
+        raise RunRefused(f"{plan.definition.title} is answered in free text alone.", "form")
     if unknown := sorted(set(plan.options) - set(known)):
         there = ", ".join(known) or "none"
         raise RunRefused(f"{plan.definition.title} has no option {unknown[0]!r}; it has: {there}.", "options")
@@ -131,48 +152,52 @@ def _check_options(plan: Plan) -> None:
             raise RunRefused(str(error), name) from error
     if plan.temperature is not None and not 0 <= plan.temperature <= 2:
         raise RunRefused(f"The temperature is {plan.temperature}; expected 0 to 2.", "temperature")
-    if plan.form == Form.STRUCTURED and not plan.definition.structured:
-        raise RunRefused(f"{plan.definition.title} is answered in free text alone.", "form")
 
 
 def _check_stages(plan: Plan) -> None:
-    known = [one.key for one in plan.definition.steps if one.chosen]
+    known = [one.key for one in plan.definition.launched]
     if not plan.stages or not set(plan.stages) <= set(known):
         expected = f"{', '.join(known[:-1])} and {known[-1]}" if known[1:] else known[0]
         raise RunRefused(f"The stages are {', '.join(plan.stages) or 'none'}; expected some of {expected}.", "stages")
-    if Stage.JUDGE in plan.stages and Stage.EXTRACT not in plan.stages and plan.source is None:
-        raise RunRefused(
-            "Judging needs extractions: choose extraction too, or a run whose extractions are judged anew.", "stages"
-        )
+    _check_needs(plan)
     if plan.source is not None:
         _check_source(plan, plan.source)
-    if Stage.JUDGE in plan.stages and plan.judge is None:
-        raise RunRefused("Judging needs a judge: choose an endpoint, for instance the lexical judge.", "judge")
-    if plan.judge and not set(stages_of(plan.judge, plan.suite)) & {
-        one.key for one in plan.definition.steps if one.judged
-    }:
-        raise RunRefused(f"{plan.judge.name} is a baseline that cannot judge.", "judge")
+    _check_judge(plan)
     if not plan.endpoints:
         raise RunRefused("No model was chosen.", "endpoints")
 
 
+def _check_needs(plan: Plan) -> None:
+    """Raises RunRefused for a step whose question needs answers that nobody is asked for."""
+    for step in (one for one in plan.definition.launched if one.key in plan.stages):
+        there = {*plan.stages, *(plan.judged_anew if step.judged else ())}
+        if lacking := [plan.definition.step(key) for key in step.needs if key not in there]:
+            one = lacking[0]
+            anew = f", or a run whose {one.answers[1]} are judged anew" if step.judged else ""
+            raise RunRefused(f"{step.label} needs {one.answers[1]}: choose {one.label.lower()} too{anew}.", "stages")
+
+
+def _check_judge(plan: Plan) -> None:
+    if plan.judges and plan.judge is None:
+        label = plan.definition.judging.label
+        raise RunRefused(f"{label} needs a judge: choose an endpoint, for instance the lexical judge.", "judge")
+    judged = {one.key for one in plan.definition.steps if one.judged}
+    if plan.judge and not judged:
+        raise RunRefused(f"Nobody judges {plan.definition.title}: leave the judge out.", "judge")
+    if plan.judge and not set(stages_of(plan.judge, plan.suite)) & judged:
+        raise RunRefused(f"{plan.judge.name} is a baseline that cannot judge.", "judge")
+
+
 def _check_numbers(plan: Plan) -> None:
     bounds = {
-        "level": ("The prompt level", LEVELS[0], LEVELS[-1]),
-        "judge_level": ("The judge's prompt level", LEVELS[0], LEVELS[-1]),
         "limit": (f"The number of {plan.definition.noun[1]}", 0, MOST_STORIES),
         "max_tokens": ("The longest answer in tokens", 1, MOST_TOKENS),
         "seed": ("The seed", 0, MOST_SEED),
         "repetitions": ("The number of repetitions", 1, MOST_REPETITIONS),
     }
-    for who, name in (("The judge", "shots"), ("A prompt", "examples")):
-        if not 0 <= getattr(plan, name) <= MAX_EXAMPLES:
-            raise RunRefused(f"{who} can have 0 to {MAX_EXAMPLES} examples, not {getattr(plan, name)}.", name)
     for name, (called, least, most) in bounds.items():
         if not least <= getattr(plan, name) <= most:
             raise RunRefused(f"{called} is {getattr(plan, name)}; expected {least} to {most}.", name)
-    if plan.examples_from not in SOURCES:
-        raise RunRefused(f"Examples come from {' or '.join(SOURCES)}, not {plan.examples_from!r}.", "examples_from")
     if plan.budget is not None and not (plan.budget.is_finite() and 0 <= plan.budget < MOST_MONEY):
         raise RunRefused(f"The budget is {plan.budget}; expected US dollars, 0 or more, such as 2.50.", "budget")
     for one in [*plan.endpoints, *([plan.judge] if plan.judge else [])]:
@@ -180,10 +205,14 @@ def _check_numbers(plan: Plan) -> None:
             raise RunRefused(unknown_price_told(one.name), "budget")
 
 
+def _asked(plan: Plan) -> list[Endpoint]:
+    """The models of the plan, and its judge where it judges."""
+    return [*plan.endpoints, *([plan.judge] if plan.judge and plan.judges else [])]
+
+
 def check_room(plan: Plan) -> None:
     """Raises RunRefused where the longest answer leaves no question any room in the context of an endpoint."""
-    judges = [plan.judge] if plan.judge and Stage.JUDGE in plan.stages else []
-    for endpoint in [*plan.endpoints, *judges]:
+    for endpoint in _asked(plan):
         if reads_prompts(endpoint) and 0 < endpoint.context_tokens <= plan.max_tokens:
             raise RunRefused(
                 f"Answers of up to {plan.max_tokens:,} tokens leave no room for a question in the context of {endpoint.name}, which "
@@ -192,60 +221,59 @@ def check_room(plan: Plan) -> None:
             )
 
 
+def check_addresses(plan: Plan) -> None:
+    """Raises RunRefused for an endpoint of which nobody knows where it answers."""
+    for endpoint in _asked(plan):
+        if not endpoint.base_url and wants_address(endpoint.provider):
+            field = "judge" if endpoint == plan.judge else "endpoints"
+            raise RunRefused(f"{endpoint.name} has no address: say where its server answers.", field)
+
+
 def _stories(plan: Plan) -> list[DatasetSample]:
     stories = list(plan.dataset.samples.selected(split=plan.split, category=plan.category, limit=plan.limit))
     if not stories:
         raise RunRefused(
             f"The choice of split and category leaves no {plan.definition.noun[0]} of this dataset.", "split"
         )
-    if plan.source is None or set(plan.stages) != {Stage.JUDGE}:
+    judging = plan.definition.judging
+    if plan.source is None or judging is None or set(plan.stages) != {judging.key}:
         return stories
     rows = [row for one in plan.endpoints for row in ended_extractions(plan.source, one).values_list("sample", "call")]
     asked, answered = {story for story, _ in rows}, {story for story, call in rows if call}
     if any(story.pk in answered for story in stories):
         return [story for story in stories if story.pk in asked]
-    raise RunRefused("The earlier run has no extraction of these models and stories yet.", "source")
-
-
-def ended_extractions(source: Run, model: Endpoint) -> QuerySet[RunItem]:
-    """The places of a run where the model was asked for an extraction and nothing is to come: with an answer, or lost for good."""
-    held = RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, stage=Stage.EXTRACT)
-    return held.filter(Q(call__isnull=False) | Q(item__state__in=WITHOUT_CALL) | Q(item=None) & ~Q(unusable=""))
-
-
-def extracted_by(source: Run, model: Endpoint) -> QuerySet[RunItem]:
-    """Those that can be judged."""
-    return ended_extractions(source, model).filter(call__isnull=False)
+    raise RunRefused(nothing_to_judge(plan.definition), "source")
 
 
 def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
     if endpoint.tasks is None:
-        return f"{plan.source} has no extraction of {endpoint.name} to be judged."
+        if plan.source is None:
+            return f"None of the chosen stages is for {endpoint.name}."
+        return f"{plan.source} has no {judged_answers(plan.definition)[0]} of {endpoint.name} to be judged."
     able = " or ".join(endpoint.tasks)
     return f"{endpoint.name} is a baseline that can only {able}; none of the chosen stages is for it."
 
 
 def _check_source(plan: Plan, source: Run) -> None:
-    if Stage.EXTRACT in plan.stages:
+    many = judged_answers(plan.definition)[1]
+    if made := [plan.definition.step(key) for key in plan.judged_anew if key in plan.stages]:
         raise RunRefused(
-            "A run that judges another's extractions makes none of its own; leave extraction out.", "stages"
+            f"A run that judges another's {many} makes none of its own; leave {made[0].label.lower()} out.", "stages"
         )
     if source.dataset_id != plan.dataset.pk:
         raise RunRefused(
-            f"The extractions of {source.title} are about version {source.dataset.version} of the dataset, "
+            f"The {many} of {source.title} are about version {source.dataset.version} of the dataset, "
             f"not version {plan.dataset.version}.",
             "source",
         )
     if source.form != plan.form:
         told = Form(source.form).label.lower()
-        raise RunRefused(f"The extractions of {source.title} are {told}, and are judged as such.", "form")
+        raise RunRefused(f"The {many} of {source.title} are {told}, and are judged as such.", "form")
 
 
 def check_structured(plan: Plan) -> None:
     """Raises RunRefused where an endpoint of the plan cannot hold its answers to a schema."""
-    judges = [plan.judge] if plan.judge and Stage.JUDGE in plan.stages else []
-    asked = [*plan.endpoints, *judges]
-    unable = [one.name for one in asked if not (one.json_schema or one.about.fits_schemas)]
+    unable = [one.name for one in _asked(plan) if not (one.json_schema or one.about.fits_schemas)]
     if unable:
         raise RunRefused(f"{', '.join(unable)} cannot hold its answers to a schema; choose free text.", "form")
 
@@ -253,21 +281,12 @@ def check_structured(plan: Plan) -> None:
 def own_stages(plan: Plan, endpoint: Endpoint) -> list[str]:
     """The stages of which the endpoint gets places at the launch."""
     able = stages_of(endpoint, plan.suite)
-    own = [stage for stage in plan.stages if stage != Stage.JUDGE and stage in able]
-    judged_anew = plan.source is not None and plan.source.entrants.filter(endpoint=endpoint).exists()
-    return own or ([Stage.JUDGE] if judged_anew and Stage.JUDGE in plan.stages else [])
-
-
-def prompted_stages(plan: Plan) -> list[str]:
-    """The stages at which somebody reads a prompt: a baseline does not."""
-    models = [one for one in plan.endpoints if reads_prompts(one)]
-    return [
-        stage
-        for stage in plan.stages
-        if (
-            reads_prompts(plan.judge) if stage == Stage.JUDGE else any(stage in own_stages(plan, one) for one in models)
-        )
-    ]
+    own = [stage for stage in plan.stages if not plan.definition.step(stage).judged and stage in able]
+    if own or not plan.judges or plan.source is None:
+        return own
+    judging = plan.definition.judging
+    there = plan.source.entrants.filter(endpoint=endpoint).exists()
+    return [judging.key] if judging and there else []
 
 
 def prompt_hashes(plan: Plan) -> dict[str, str]:

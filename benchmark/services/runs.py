@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import DatasetSample, Entrant, Form, Run, RunItem, Stage
+from benchmark.models import DatasetSample, Entrant, Form, Run, RunItem
+from benchmark.services.asking import reads_prompts
 from benchmark.services.in_context import calibration_of, examples_used
 from benchmark.services.judge_tests import ensure_test
 from benchmark.services.plans import (
     Plan,
     RunRefused,
     check,
+    check_addresses,
     check_room,
     check_structured,
-    ended_extractions,
     own_stages,
     prompt_hashes,
-    prompted_stages,
 )
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.results import WITHOUT_CALL
+from benchmark.services.stored_plans import draft_of, plan_of
+from benchmark.services.taken_over import ended_extractions, nothing_to_judge
+from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows, update_rows
 from workers.models import Endpoint, Item, Job, JobState
@@ -52,7 +55,7 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
 def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime) -> Run:
     project = plan.dataset.project
     names = ", ".join(one.name for one in plan.endpoints[:3]) + (" …" if len(plan.endpoints) > 3 else "")
-    what = ", ".join(plan.stages) if plan.definition.protocol else plan.definition.title
+    what = ", ".join(plan.stages) if plan.definition.judging else plan.definition.title
     title = (plan.title or f"{names}: {what}")[:200]
     asked = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
     job = open_job(
@@ -64,30 +67,12 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
     run.save()
     _enter(run, plan, plan.endpoints, stories, now)
     if not job.items.exists():  # a job without items would never end
-        raise RunRefused("The earlier run has no extraction of these models and stories yet.", "source")
-    if plan.self_test and Stage.JUDGE in plan.stages:
+        raise RunRefused(nothing_to_judge(plan.definition), "source")
+    if plan.self_test and plan.judges:
         ensure_test(by=by, run=run, now=now)
     details = {"models": [one.name for one in plan.endpoints], "stages": list(plan.stages), "stories": len(stories)}
     audit.record(by=by, project=project, action="run.started", target=run.uid, **details)
     return run
-
-
-def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
-    """The run that the plan would make on these stories, for asking what it would ask; it is not saved."""
-    return Run(
-        project=plan.dataset.project, dataset=plan.dataset, suite=plan.suite, form=plan.form, level=plan.level,
-        prompt_set=plan.prompt_set, judge=plan.judge, params=_params(plan, stories), stages=list(plan.stages),
-    )  # fmt: skip
-
-
-def _params(plan: Plan, stories: Sequence[DatasetSample]) -> dict[str, Any]:
-    names = (
-        "judge_level", "shots", "examples", "examples_from", "with_story", "split", "category", "limit", "max_tokens", "seed", "batch",
-        "self_test", "repetitions", "temperature",
-    )  # fmt: skip
-    held = {name: getattr(plan, name) for name in names} | {"options": dict(plan.options)}
-    held["example_stories"] = calibration_of(plan, stories)
-    return held | {"stories": len(stories), "budget": str(plan.budget) if plan.budget is not None else None}
 
 
 def _spec(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> dict[str, Any]:
@@ -105,9 +90,17 @@ def _examples(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[di
     """What `examples_used` says; of extractions that were taken over, what it said of them."""
     taken = plan.source.spec.get("examples", ()) if plan.source else ()
     return [
-        *(row for row in taken if row["stage"] == Stage.EXTRACT),
-        *examples_used(run, prompted_stages(plan), stories),
+        *(row for row in taken if row["stage"] in plan.judged_anew),
+        *examples_used(run, _prompted_stages(plan), stories),
     ]
+
+
+def _prompted_stages(plan: Plan) -> list[str]:
+    """The stages at which somebody reads a prompt: a baseline does not."""
+    models = [one for one in plan.endpoints if reads_prompts(one)]
+    read = {stage for one in models for stage in own_stages(plan, one)}
+    judged = reads_prompts(plan.judge)
+    return [stage for stage in plan.stages if (judged if plan.definition.step(stage).judged else stage in read)]
 
 
 def _enter(
@@ -130,8 +123,9 @@ def _add_places(
             turns = range(run.params.get("repetitions", 1))
             rows = [(entrant.pk, story.pk, stage, "", turn) for turn in turns for story in stories]
             insert_rows(RunItem, _NEW, rows)
-    if run.source_id and Stage.JUDGE in run.stages:
-        _take_over(run, entrant, stories)
+    judging = suite_named(run.suite).judging
+    if run.source_id and judging and judging.key in run.stages:
+        _take_over(run, judging, entrant, stories)
     work = RunItem.objects.filter(entrant=entrant, item=None, call=None, unusable="").order_by("id")
     add_work(run=run, places=list(work.select_related("entrant__endpoint")), now=now)
 
@@ -139,22 +133,23 @@ def _add_places(
 _NEW = ("entrant", "sample", "stage", "unusable", "repetition")
 
 
-def _take_over(run: Run, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
-    """The source's extractions become this run's, call by call; each gets a place for its new judgement. One that was lost is lost
-    here too, and its place says why."""
+def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
+    """The source's answers to what the judge reads become this run's, call by call; where it has them all there is a place for a new
+    judgement. One that was lost is lost here too, and its place says why."""
     held = ended_extractions(run.source, entrant.endpoint).values_list(
-        "sample_id", "repetition", "call_id", "repaired", "unusable", "item__state"
+        "stage", "sample_id", "repetition", "call_id", "repaired", "unusable", "item__state"
     )
     read = {
-        (sample, turn): (call, repaired, unusable if call else unusable or WITHOUT_CALL[state])
-        for sample, turn, call, repaired, unusable, state in held
+        (step, sample, turn): (call, repaired, unusable if call else unusable or WITHOUT_CALL[state])
+        for step, sample, turn, call, repaired, unusable, state in held
     }
     places = {story.pk: at for at, story in enumerate(stories)}
-    mine = sorted((key for key in read if key[0] in places), key=lambda key: (key[1], places[key[0]]))
+    mine = sorted((key for key in read if key[1] in places), key=lambda key: (key[2], places[key[1]], key[0]))
     fields = ("entrant", "stage", "sample", "repetition", "call", "repaired", "unusable")
-    insert_rows(RunItem, fields, [(entrant.pk, Stage.EXTRACT, *key, *read[key]) for key in mine])
-    judged = [(entrant.pk, sample, Stage.JUDGE, "", turn) for sample, turn in mine if read[sample, turn][0]]
-    insert_rows(RunItem, _NEW, judged)
+    insert_rows(RunItem, fields, [(entrant.pk, *key, *read[key]) for key in mine])
+    answered = Counter((sample, turn) for step, sample, turn in mine if read[step, sample, turn][0])
+    whole = [place for place, count in answered.items() if count == len(judging.needs)]
+    insert_rows(RunItem, _NEW, [(entrant.pk, sample, judging.key, "", turn) for sample, turn in whole])
 
 
 def add_work(*, run: Run, places: Sequence[RunItem], now: datetime) -> None:
@@ -197,9 +192,10 @@ def extend_run(
     _enter(run, more.plan, more.added, more.stories, now)
     made = RunItem.objects.filter(entrant__run=run).count() - before
     if not made:
-        raise RunRefused("These models and stories are all in the run already.")
+        raise RunRefused(f"These models and {more.plan.definition.noun[1]} are all in the run already.")
     details = {"models": [one.name for one in more.added], "stories": len(more.fresh)}
-    run.params |= {"stories": len(more.stories), "example_stories": calibration_of(more.plan, more.stories)}
+    run.params |= {"stories": len(more.stories)}
+    run.params |= {"example_stories": calibration_of(more.plan, more.stories)} if more.plan.definition.prompting else {}
     everybody = replace(more.plan, endpoints=[*more.plan.endpoints, *more.added])
     run.spec["examples"] = _examples(everybody, run, more.stories)
     note_later(run, EXTENDED, now, **details, changed=_changed_endpoints(run))
@@ -233,6 +229,7 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
     if run.form == Form.STRUCTURED:
         check_structured(joined)
     check_room(joined)
+    check_addresses(joined)
     _refuse_shown(run, fresh)
     return Extension(plan, added, fresh, sorted([*here, *fresh], key=lambda one: one.position))
 
@@ -259,20 +256,6 @@ def _changed_endpoints(run: Run) -> list[str]:
     held = [(one.name, one.spec, one.endpoint) for one in run.entrants.select_related("endpoint")]
     held += [(run.judge.name, run.spec.get("judge"), run.judge)] if run.judge else []
     return [name for name, spec, endpoint in held if spec != spec_of(endpoint)]
-
-
-def plan_of(run: Run) -> Plan:
-    """What the run was launched with: to extend it, and to run it again."""
-    held = {name: run.params[name] for name in asdict(_BARE) if name in run.params and name not in ("budget", "limit")}
-    budget = run.params.get("budget")
-    return Plan(
-        dataset=run.dataset, endpoints=[one.endpoint for one in run.entrants.select_related("endpoint")],
-        stages=run.stages, judge=run.judge, level=run.level, form=run.form, prompt_set=run.prompt_set, source=run.source, suite=run.suite,
-        title=run.title, limit=run.params.get("limit", 0), budget=Decimal(budget) if budget else None, **held,
-    )  # fmt: skip
-
-
-_BARE = Plan(dataset=None, endpoints=(), stages=())  # type: ignore[arg-type]
 
 
 def run_again(*, by: User | None, run: Run, now: datetime) -> Run:

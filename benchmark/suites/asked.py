@@ -35,7 +35,7 @@ class Sample:
 class Step:
     """One kind of call. A model is asked, or where `judged` the run's judge.
 
-    Answers to the steps of `needs` are in its question. `chosen` says whether a run is launched with it; one that is not is asked for
+    `answers` are what is given at it, one and many. Answers to the steps of `needs` are in its question. `chosen` says whether a run is launched with it; one that is not is asked for
     afterwards, about items with gaps, and its answer completes that to `completes`, which is then read anew. `task` is the kind of its
     `Request.task` where that is not its key.
     """
@@ -47,6 +47,7 @@ class Step:
     chosen: bool = True
     completes: str = ""
     task: str = ""
+    answers: tuple[str, str] = ("answer", "answers")
 
     @property
     def kind(self) -> str:

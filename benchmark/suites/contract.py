@@ -109,13 +109,13 @@ class Suite:
 
     What it is about: `load(folder, **options)` reads a user's copy of the benchmark, with `load_options`, and raises BadImport; without it the suite
     works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot
-    ask about, as the end of a sentence about it, empty where it can. `noun` is what a sample is called, one and many. `people` is the group in which annotators stand beside
+    ask about, as the end of a sentence about it, empty where it can. `noun` is what a sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators stand beside
     models, empty for none.
 
-    How it is asked: `settings` of its own, `repetitions` and `max_tokens` to begin with, `prompts` {step: digest of the wording} under the
-    name `prompts_version`, or `prompting` where runs choose among prompt sets, and whether answers can be `structured`. `sizes` measures questions
-    and answers; without it each is made for an estimate. `judge` says what makes its judge what it is, and how that is tested and
-    asked once more; None for a suite without one. `protocol` says that it is asked as OmniToM is.
+    How it is asked: `settings` of its own, `repetitions` and `max_tokens` to begin with, `temperature` in words where none is chosen, `prompts`
+    {step: digest of the wording} under the name `prompts_version`, or `prompting` where runs choose among prompt sets. `sizes` measures questions
+    and answers; without it each is made for an estimate. `judge` says what makes its judge what it is, and how that is tested and asked once
+    more; None for a suite without one. `protocol` says that it is asked as OmniToM is.
 
     How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are; `methods(reported)`
     are (heading, text) of a methods section, `dependent` is what of one cluster is not independent. `judge_sees(settings)` is what the judge is
@@ -140,14 +140,15 @@ class Suite:
     load: Callable[..., Imported] | None = None
     load_options: tuple[Setting, ...] = ()
     noun: tuple[str, str] = ("sample", "samples")
+    cluster: tuple[str, str] = ("story", "stories")
     unfit: Callable[[Resources], str] | None = None
     people: str = ""
     settings: tuple[Setting, ...] = ()
     repetitions: int = 1
     max_tokens: int = 1000
+    temperature: str = "the suite’s own"
     prompts: Mapping[str, str] = field(default_factory=dict)
     prompts_version: str = ""
-    structured: bool = False
     prompting: PromptSets[Any] | None = None
     sizes: Sizes | None = None
     protocol: bool = False
@@ -173,6 +174,12 @@ class Suite:
     def judging(self) -> Step | None:
         """The step of a launch at which the judge is asked, None for a suite without one."""
         return next((one for one in self.launched if one.judged), None)
+
+    @property
+    def judging_settings(self) -> tuple[Setting, ...]:
+        """The settings that only judging has a use for."""
+        judged = {one.key for one in self.steps if one.judged}
+        return tuple(one for one in self.settings if one.steps and set(one.steps) <= judged)
 
     def step(self, key: str) -> Step:
         """Raises KeyError where there is none."""

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 
 from benchmark.suites.contract import MetricGroup, Suite
-from benchmark.suites.settings import OF_EVERY_RUN
+from benchmark.suites.settings import OF_EVERY_RUN, OF_THE_LAUNCH
 from workers.providers.baseline.registered import register_baseline
 
 FOLDERS = ("omnitom", "tombench")
@@ -24,7 +24,7 @@ def register(suite: Suite) -> None:
     for group in suite.groups:
         if _groups.get(group.key, group) is not group:
             raise ValueError(f"Two metric groups have the key {group.key!r}; expected one of its own for each.")
-    if taken := sorted({one.name for one in suite.settings} & OF_EVERY_RUN):
+    if taken := sorted({one.name for one in suite.settings} & (OF_EVERY_RUN | OF_THE_LAUNCH)):
         raise ValueError(
             f"Every run has a parameter {taken[0]!r}; expected another name for the setting of {suite.name}."
         )

@@ -12,11 +12,18 @@ MOST_CHARACTERS = 200
 
 OF_EVERY_RUN = frozenset(
     (
-        "batch", "budget", "category", "example_stories", "examples", "examples_from", "form", "judge_level", "judge_reads_prompts", "level", "limit",
-        "max_tokens", "once", "options", "prompt_set", "repetitions", "seed", "self_test", "shots", "split", "stories", "temperature", "with_story",
+        "batch", "budget", "category", "judge_reads_prompts", "limit", "max_tokens", "once", "options", "repetitions", "seed", "split",
+        "stories", "temperature",
     )
 )  # fmt: skip
 """Names that `Question.settings` has of every run; no setting of a suite can have one of them."""
+OF_THE_LAUNCH = frozenset(
+    ("csrfmiddlewaretoken", "dataset", "endpoints", "judge", "ledger", "shown", "stages", "title")
+)
+"""Names of the launch form beside them, which are taken too."""
+
+OPTION, PARAMETER, COLUMN = "option", "parameter", "column"
+"""Where a run keeps a setting: among its options, as a parameter under its own name, or in a column of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,44 +37,81 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class Only:
+    """That a setting is of use only where another one, `name`, has a `value`; `told` says so of its flag, with {value} for what the other has."""
+
+    name: str
+    value: str | int | bool
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
-    """What may be chosen at the launch of a run, declared once: the launch form, the flag of `run_benchmark`, the stored parameter, and
-    `told`, what the methods text says of it with {value}, come from it. The type of `default` is that of the value; a choice is (value, label),
-    numbers lie between `least` and `most`."""
+    """What may be chosen at the launch of a run, declared once: the launch form, the flag of `run_benchmark` and the stored parameter come from it.
+
+    The type of `default` is that of the value; a choice is (value, label), numbers lie between `least` and `most`; `refusal` is what is said of a
+    value that cannot be, with {value}, a sentence made from the label without it. With `prompt_set` the choices are the names of the suite's
+    prompt sets and of the project's own.
+
+    `steps` are those that have a use for it, all of them where it names none; `unread` says why a judge that reads no prompt has none, empty
+    where it has one. `stored` is where runs keep it. It is given as `--option NAME=VALUE`, or by a `flag` of its own with `flag_help`; the flag
+    of a truth says the opposite of its default. `lacking` is what it is of a run that was launched before there was this setting, None where that
+    is the default.
+    """
 
     name: str
     label: str
     default: str | int | bool
     help: str = ""
-    choices: tuple[tuple[str, str], ...] = ()
+    choices: tuple[tuple[str | int, str], ...] = ()
     least: int = 0
     most: int = 2**31 - 1
-    told: str = ""
+    refusal: str = ""
+    prompt_set: bool = False
+    steps: tuple[str, ...] = ()
+    unread: str = ""
+    only: Only | None = None
+    stored: str = OPTION
+    flag: str = ""
+    flag_help: str = ""
+    lacking: str | int | bool | None = None
+
+    @property
+    def before_it_was(self) -> str | int | bool:
+        """What it is of a run that does not say."""
+        return self.default if self.lacking is None else self.lacking
 
     def checked(self, value: Any) -> Any:
         """The value, of the type of the default. Raises ValueError with one sentence."""
-        if self.choices:
-            if value not in dict(self.choices):
-                raise ValueError(f"{self.label} is {value!r}; expected {' or '.join(dict(self.choices))}.")
-            return value
-        if isinstance(self.default, bool):
-            return bool(value)
-        if isinstance(self.default, int):
-            if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
-                raise ValueError(
-                    f"{self.label} is {value!r}; expected a whole number from {self.least} to {self.most}."
-                )
-            return value
-        if not isinstance(value, str):
-            raise ValueError(f"{self.label} is {value!r}; expected a text.")
-        if len(value) > MOST_CHARACTERS or storable(value) != value:
+        if expected := self._expected(value):
             raise ValueError(
-                f"{self.label} is {value[:40]!r}; expected a text of up to {MOST_CHARACTERS} characters, without NUL."
+                self.refusal.format(value=value) or f"{self.label} is {_shown(value)}; expected {expected}."
             )
-        return value
+        return bool(value) if isinstance(self.default, bool) else value
+
+    def _expected(self, value: Any) -> str:
+        """What is expected instead of the value; empty where it can be."""
+        if self.choices:
+            known = [one for one, _ in self.choices]
+            return "" if value in known else " or ".join(map(str, known))
+        if isinstance(self.default, bool):
+            return ""
+        if isinstance(self.default, int):
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            return (
+                "" if whole and self.least <= value <= self.most else f"a whole number from {self.least} to {self.most}"
+            )
+        if not isinstance(value, str):
+            return "a text"
+        fits = len(value) <= MOST_CHARACTERS and storable(value) == value
+        return "" if fits else f"a text of up to {MOST_CHARACTERS} characters, without NUL"
 
     def in_words(self, value: Any) -> str:
         """The label of a choice, yes or no, else the value as text."""
         if isinstance(value, bool):
             return "yes" if value else "no"
         return str(dict(self.choices).get(value, value))
+
+
+def _shown(value: Any) -> str:
+    return repr(value[:40] if isinstance(value, str) else value)

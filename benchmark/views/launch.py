@@ -13,8 +13,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import project_access
 from annotation.models import Project, Role
 from benchmark.access import RunAccess, run_access
-from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, SuiteLaunchForm
-from benchmark.models import DatasetSample, Run, Stage
+from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm
+from benchmark.models import DatasetSample, Run
 from benchmark.services import estimates
 from benchmark.services.asking import prompts_of, reads_prompts
 from benchmark.services.detectable import can_show
@@ -26,7 +26,9 @@ from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import Plan, RunRefused, check, stages_of
 from benchmark.services.question_sizes import extent_of, request_of
-from benchmark.services.runs import again_of, draft_of, extend_run, extension_of, run_again, start_run
+from benchmark.services.runs import again_of, extend_run, extension_of, run_again, start_run
+from benchmark.services.stored_plans import draft_of
+from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named, suite_of_gold, suites
@@ -41,7 +43,8 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = _suite_asked(access.project, request.POST.get("dataset") or request.GET.get("dataset"))
     first = access.project.datasets.filter(suite=_samples_of(suite)).values_list("version", flat=True).first()
-    form = _form(_sent(request), access.project, suite, initial={"dataset": request.GET.get("dataset", first)})
+    chosen = {"dataset": request.GET.get("dataset", first)}
+    form = LaunchForm(_sent(request), project=access.project, suite=suite, initial=chosen)
     if request.method == "POST" and form.is_valid():
         try:
             made = _launched(request, form.plan())
@@ -49,11 +52,9 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
             form.refuse(error)
         else:
             return redirect("benchmark:run", slug, made)
-    steps = [one for one in suite.steps if one.chosen]
-    context = {"form": form, "first": first, "models": models_shown(form, suite), "steps": steps, "suite": suite}
+    context = {"form": form, "first": first, "models": models_shown(form, suite), "suite": suite}
     context["launches"] = _launches(access.project)
-    page = "launch" if suite.protocol else "suite"
-    return render(request, f"benchmark/launch/{page}.html", access.context | context)
+    return render(request, "benchmark/launch/launch.html", access.context | context)
 
 
 def _suite_asked(project: Project, version: str | None) -> Suite:
@@ -67,12 +68,6 @@ def _suite_asked(project: Project, version: str | None) -> Suite:
 
 def _samples_of(suite: Suite) -> str:
     return suite.name if suite.load else ""
-
-
-def _form(data, project: Project, suite: Suite, **more) -> LaunchForm | SuiteLaunchForm:
-    if suite.protocol:
-        return LaunchForm(data, project=project, **more)
-    return SuiteLaunchForm(data, project=project, suite=suite, **more)
 
 
 def _launches(project: Project) -> list[dict]:
@@ -113,7 +108,8 @@ def models_shown(form, suite: Suite) -> list[dict]:
 def estimate(request: HttpRequest, slug: str) -> HttpResponse:
     """What the chosen run asks and costs, and what it can show. With `ledger`, what is known already; that takes longer."""
     access = project_access(request.user, slug, role=Role.ADMIN)
-    form = _form(request.GET, access.project, _suite_asked(access.project, request.GET.get("dataset")))
+    suite = _suite_asked(access.project, request.GET.get("dataset"))
+    form = LaunchForm(request.GET, project=access.project, suite=suite)
 
     def asked() -> Asked:
         stories = check(form.plan())
@@ -164,9 +160,8 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     """The prompt of one stage for the first of the chosen stories."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = _suite_asked(access.project, request.GET.get("dataset"))
-    form = _form(request.GET, access.project, suite)
-    chosen = [one for one in suite.steps if one.chosen]
-    step = next((one for one in chosen if one.key == request.GET.get("shown")), chosen[0])
+    form = LaunchForm(request.GET, project=access.project, suite=suite)
+    step = next((one for one in suite.launched if one.key == request.GET.get("shown")), suite.launched[0])
     context = {"problems": _lacking(form), "stage": step, "noun": suite.noun[0]}
     if not context["problems"]:
         try:
@@ -179,7 +174,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 def _previewed(plan: Plan, stage: str) -> dict:
     stories = check(plan)
     if plan.definition.step(stage).judged and plan.judge and not reads_prompts(plan.judge):
-        return {"problems": [f"{plan.judge.name} reads no prompt: it compares the two tables as they are."]}
+        return {"problems": [f"{plan.judge.name} reads no prompt: it goes by the data as they are."]}
     draft = draft_of(plan, stories)
     request = request_of(stories[0], stage, draft, prompts_of(draft))
     if isinstance(request, str):
@@ -191,10 +186,10 @@ def _previewed(plan: Plan, stage: str) -> dict:
 @require_http_methods(["GET", "POST"])
 def judge_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    form = JudgeForm(_sent(request))
+    form = JudgeForm(_sent(request), suite=suite_named(access.run.suite))
     if request.method == "POST" and form.is_valid():
         try:
-            made = _launched(request, judging_plan(access.run, **form.cleaned_data))
+            made = _launched(request, judging_plan(access.run, **form.chosen()))
         except RunRefused as error:
             form.refuse(error)
         else:
@@ -204,7 +199,8 @@ def judge_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 def _extracted(run: Run) -> int:
-    return (run.source or run).entrants.filter(items__stage=Stage.EXTRACT, items__call__isnull=False).count()
+    needed = needed_by_judge(suite_named(run.suite))
+    return (run.source or run).entrants.filter(items__stage__in=needed, items__call__isnull=False).count()
 
 
 @require_http_methods(["GET", "POST"])
@@ -234,7 +230,8 @@ def again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     """The same once more; what the ledger holds is not asked again."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     if request.method == "GET":
-        return render(request, "benchmark/launch/again.html", access.context)
+        context = {"suite": suite_named(access.run.suite)}
+        return render(request, "benchmark/launch/again.html", access.context | context)
     try:
         made = made_once(request, lambda: run_again(by=request.user, run=access.run, now=timezone.now()).uid)
     except RunRefused as error:
@@ -275,11 +272,10 @@ def estimate_extension(request: HttpRequest, slug: str, uid: str) -> HttpRespons
 @require_GET
 def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    form = JudgeForm(request.GET)
+    form = JudgeForm(request.GET, suite=suite_named(access.run.suite))
 
     def asked() -> Asked:
-        chosen = {name: value for name, value in form.cleaned_data.items() if name != "once"}
-        plan = judging_plan(access.run, **chosen)
+        plan = judging_plan(access.run, **form.chosen())
         stories = check(plan)
         return plan, stories, estimates.parts_of(plan, stories)
 

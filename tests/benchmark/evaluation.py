@@ -15,8 +15,8 @@ from annotation.services.corpus_import import import_corpus
 from bench.make_corpus import CATEGORIES, belief_of, stories_of
 from benchmark.models import Dataset, Run
 from benchmark.services.datasets import freeze
-from benchmark.services.plans import Plan
 from benchmark.services.runs import start_run
+from tests.benchmark.planning import planned
 from tests.servers import ModelServer
 from workers.models import Endpoint
 from workers.services.endpoints import save_endpoint
@@ -98,7 +98,7 @@ class OracleWorld:
 
 
 def started(**plan) -> Run:
-    return start_run(by=None, plan=Plan(**plan), now=timezone.now())
+    return start_run(by=None, plan=planned(**plan), now=timezone.now())
 
 
 def worked_off(run: Run) -> Run:

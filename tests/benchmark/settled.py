@@ -10,8 +10,8 @@ from django.utils import timezone
 from annotation.models import Proposition
 from benchmark.models import Run
 from benchmark.services.datasets import freeze
-from benchmark.services.plans import Plan
 from benchmark.services.runs import start_run
+from tests.benchmark.planning import planned
 from workers.models import Endpoint, EndpointPace
 from workers.services.waiting import see_through
 
@@ -46,7 +46,7 @@ def baselines() -> dict[str, Endpoint]:
 
 
 def started(cast, dataset, models, stages=("label",), **plan) -> Run:
-    made = Plan(dataset=dataset, endpoints=models, stages=list(stages), **plan)
+    made = planned(dataset, models, stages, **plan)
     return start_run(by=cast.alice, plan=made, now=timezone.now())
 
 

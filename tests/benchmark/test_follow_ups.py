@@ -16,7 +16,7 @@ from benchmark.services.evaluating import read_again
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups, gaps_of, with_gaps
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
-from benchmark.services.runs import plan_of
+from benchmark.services.stored_plans import plan_of
 from benchmark.services.watching import standings
 from benchmark.suites.omnitom.readings.extraction import read_extraction
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written

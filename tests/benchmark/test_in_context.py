@@ -15,9 +15,11 @@ from benchmark.services.evidence import asked_of
 from benchmark.services.in_context import examples_told
 from benchmark.services.leaderboards import settings_of
 from benchmark.services.plans import Plan, RunRefused, check
-from benchmark.services.runs import draft_of, extend_run, run_again, start_run
+from benchmark.services.runs import extend_run, run_again, start_run
+from benchmark.services.stored_plans import draft_of
 from benchmark.suites.omnitom.prompting import built_in
 from judge.domain.lexical import RULES
+from tests.benchmark.planning import planned
 from tests.benchmark.settled import baselines, make_endpoint, settle, started, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,7 +47,7 @@ def gold(cast, make_story):
 
 def plan_for(gold, *models, stages=("label",), **fields) -> Plan:
     chosen = {"level": 4, "split": "main", "examples": 2} | fields
-    return Plan(dataset=gold, endpoints=list(models), stages=list(stages), **chosen)
+    return planned(gold, models, stages, **chosen)
 
 
 def prompts_of(plan: Plan, stage: str = "label") -> dict[int, str]:

@@ -18,11 +18,12 @@ from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_tests import PURPOSE, SELF_TEST, start_test
 from benchmark.services.judge_versions import version_of
 from benchmark.services.known_answers import known_answers
-from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.plans import RunRefused, check
 from benchmark.services.runs import start_run
 from judge.domain.contrast import ALIKE, Kind
 from judge.domain.lexical_judge import LEXICAL_JUDGE
 from tests.benchmark.evaluation import endpoint, frozen, generated, write_records
+from tests.benchmark.planning import planned
 from workers.models import Call, Endpoint, Item, Job
 from workers.providers.baseline.registered import register_baseline
 from workers.services.jobs import cancel_job
@@ -43,7 +44,7 @@ def omniscient(db) -> Endpoint:
 
 def launched(dataset, models, judge, **plan) -> Run:
     chosen = {"stages": ["extract", "judge"], "judge": judge, "limit": 2, "self_test": True} | plan
-    return start_run(by=None, plan=Plan(dataset=dataset, endpoints=models, **chosen), now=timezone.now())
+    return start_run(by=None, plan=planned(dataset, models, **chosen), now=timezone.now())
 
 
 def seen_through(run: Run) -> Run:
@@ -151,9 +152,7 @@ def test_one_version_is_tested_once_and_another_form_or_prompt_is_another_versio
 
 def test_the_estimate_states_calls_and_money_before_and_what_the_ledger_has(dataset, omniscient):
     judge = endpoint("paid", options={"default": "no"}, price_input="3", price_output="15")
-    plan = Plan(
-        dataset=dataset, endpoints=[omniscient], stages=["extract", "judge"], judge=judge, limit=2, self_test=True
-    )
+    plan = planned(dataset, [omniscient], ["extract", "judge"], judge=judge, limit=2, self_test=True)
     stories = check(plan)
     parts = parts_of(plan, stories)
     found = estimate_of(plan, stories, parts, known_answers(plan, stories, parts))

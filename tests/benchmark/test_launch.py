@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from annotation.models import AuditEvent
-from benchmark.models import LAUNCHED, Dataset, Form, Run, RunItem
+from benchmark.models import Dataset, Form, Run, RunItem
 from benchmark.services import estimates
 from benchmark.services.asking import stage_request
 from benchmark.services.datasets import freeze
@@ -20,10 +20,12 @@ from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.question_sizes import extent_of, request_of
-from benchmark.services.runs import draft_of, run_again, start_run
+from benchmark.services.runs import run_again, start_run
+from benchmark.services.stored_plans import draft_of
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.prompting import built_in
 from benchmark.views import launch
+from tests.benchmark.planning import planned
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off, written
 from workers.domain.pricing import Money
 from workers.models import Call, Job
@@ -32,8 +34,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 ASKED = {
     "dataset": "1", "stages": ["extract", "judge", "label"], "judge": "lexical-judge", "judge_level": "4", "shots": "3",
-    "with_story": "on", "level": "3", "form": "text", "examples": "1", "prompt_set": "omnitom-1", "max_tokens": "6000", "seed": "1",
-    "once": "token-1",
+    "with_story": "on", "level": "3", "form": "text", "examples": "1", "examples_from": "sample", "prompt_set": "omnitom-1",
+    "max_tokens": "6000", "seed": "1", "repetitions": "1", "once": "token-1",
 }  # fmt: skip
 ESTIMATE = "/p/minds/runs/new/estimate/"
 
@@ -55,7 +57,7 @@ def gold(cast, make_story):
 
 
 def plan_for(dataset, *endpoints, stages=("extract", "judge", "label"), **fields) -> Plan:
-    return Plan(dataset=dataset, endpoints=list(endpoints), stages=list(stages), **fields)
+    return planned(dataset, endpoints, stages, **fields)
 
 
 def known(plan: Plan) -> dict:
@@ -147,7 +149,7 @@ def test_sizes_are_those_of_the_requests(gold, models, form, level):
     stories, prompts = check(plan), built_in()
     draft = draft_of(plan, stories)
     sizes = estimates._sizes(plan, stories, estimates.parts_of(plan, stories))
-    for stage in LAUNCHED:
+    for stage in ("extract", "judge", "label"):
         for story in stories:
             whole = extent_of(request_of(story, stage, draft, prompts))
             assert sizes[stage][story.pk].question == whole, (stage, story)
@@ -309,7 +311,7 @@ def test_nothing_to_judge_is_said_and_refused(alice, cast, gold, models):
     assert "There is nothing to judge" in written(alice.get(f"/p/minds/runs/{run.uid}/judge/"))
     waiting = started(cast, gold, [models["omniscient"]], ["extract"])
     with pytest.raises(RunRefused):
-        plan = judging_plan(waiting, judge=models["lexical-judge"], judge_level=4, shots=0, with_story=True)
+        plan = judging_plan(waiting, judge=models["lexical-judge"], options={"shots": 0})
         start_run(by=None, plan=plan, now=timezone.now())
     assert Job.objects.count() == 2, "no job without items is left behind"
 

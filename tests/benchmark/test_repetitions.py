@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-from dataclasses import replace
 from statistics import mean, stdev
 
 import pytest
@@ -19,10 +18,12 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate, estimate_of, parts_of
 from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
-from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.plans import RunRefused, check
 from benchmark.services.reports import report_of
-from benchmark.services.runs import plan_of, run_again, start_run
+from benchmark.services.runs import run_again, start_run
+from benchmark.services.stored_plans import plan_of
 from benchmark.suites.story_scores import cases_by_story, mean_columns
+from tests.benchmark.planning import changed, planned
 from tests.benchmark.settled import baselines, frozen, started, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -106,7 +107,7 @@ def test_again_nothing_is_asked_and_the_estimate_knows_it(run, cast):
 
 
 def test_another_judge_judges_every_repetition(run, cast):
-    plan = judging_plan(run, judge=run.judge, judge_level=4, shots=0, with_story=True)
+    plan = judging_plan(run, judge=run.judge, options={"shots": 0})
     assert estimate(plan).total["calls"] == TURNS * 6
     made = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     assert scores(made, "omniscient", "judge") == scores(run, "omniscient", "judge")
@@ -131,9 +132,9 @@ def test_what_a_model_refused_in_one_repetition_is_not_lost_outside(why, outside
 def test_how_often_has_bounds(run, cast):
     for count in (0, 101):
         with pytest.raises(RunRefused, match="expected 1 to 100"):
-            check(Plan(dataset=run.dataset, endpoints=[run.judge], stages=["label"], repetitions=count))
+            check(planned(run.dataset, [run.judge], ["label"], repetitions=count))
     with pytest.raises(RunRefused, match="expected 0 to 2"):
-        check(Plan(dataset=run.dataset, endpoints=plan_of(run).endpoints, stages=["label"], temperature=3.0))
+        check(planned(run.dataset, plan_of(run).endpoints, ["label"], temperature=3.0))
 
 
 def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast):
@@ -149,7 +150,7 @@ def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast
         one for one in tables_of(document_of(run))["repetitions-stage2-repaired"]().rows if one["model"] == "random"
     )
     assert (row["of_samples"], row["of_repetitions"]) == pytest.approx((alone["of_samples"], alone["of_repetitions"]))
-    plan = replace(
+    plan = changed(
         plan_of(run), stages=["label"], judge=None, level=1, title="Level 1", endpoints=plan_of(run).endpoints[:2]
     )
     other = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -18,12 +17,14 @@ from benchmark.services.human_results import human_results
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.results import records_of
-from benchmark.services.runs import extend_run, plan_of, run_again, start_run
+from benchmark.services.runs import extend_run, run_again, start_run
+from benchmark.services.stored_plans import plan_of
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.item_readings import read_stage2
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
+from tests.benchmark.planning import changed, planned
 from workers.models import Call, Item, Job
 from workers.services.jobs import cancel_job, progress_of
 
@@ -69,61 +70,61 @@ def refusal(plan: Plan) -> tuple[str, str]:
 def test_every_refusal_says_why_in_one_sentence(dataset, majority, omniscient, lexical):
     model = endpoint("plain", "openai", base_url="http://127.0.0.1:1/v1", json_schema=False)
     off = endpoint("off", active=False)
-    plan = Plan(dataset=dataset, endpoints=[model], stages=["label"])
-    extracting = replace(plan, stages=["extract", "judge"], judge=lexical)
+    plan = planned(dataset, [model], ["label"])
+    extracting = changed(plan, stages=["extract", "judge"], judge=lexical)
     cases = [
-        (replace(plan, stages=[]), "The stages are none; expected some of extract, judge and label."),
-        (replace(plan, stages=["sing"]), "The stages are sing; expected some of extract, judge and label."),
+        (changed(plan, stages=[]), "The stages are none; expected some of extract, judge and label."),
+        (changed(plan, stages=["sing"]), "The stages are sing; expected some of extract, judge and label."),
         (
-            replace(plan, stages=["judge"], judge=lexical),
+            changed(plan, stages=["judge"], judge=lexical),
             "Judging needs extractions: choose extraction too, or a run whose extractions are judged anew.",
         ),
         (
-            replace(extracting, judge=None),
+            changed(extracting, judge=None),
             "Judging needs a judge: choose an endpoint, for instance the lexical judge.",
         ),
-        (replace(extracting, judge=majority), "majority is a baseline that cannot judge."),
-        (replace(plan, endpoints=[]), "No model was chosen."),
-        (replace(extracting, shots=4), "The judge can have 0 to 3 examples, not 4."),
+        (changed(extracting, judge=majority), "majority is a baseline that cannot judge."),
+        (changed(plan, endpoints=[]), "No model was chosen."),
+        (changed(extracting, shots=4), "The judge can have 0 to 3 examples, not 4."),
         (
-            replace(plan, endpoints=[model, omniscient]),
+            changed(plan, endpoints=[model, omniscient]),
             "omniscient is a baseline that can only extract; none of the chosen stages is for it.",
         ),
-        (replace(plan, form="structured"), "plain cannot hold its answers to a schema; choose free text."),
-        (replace(plan, prompt_set="nobody's"), 'There is no prompt set "nobody\'s"; there are omnitom-1.'),
-        (replace(plan, split="none"), "The choice of split and category leaves no story of this dataset."),
-        (replace(plan, endpoints=[off]), "The endpoint off is switched off."),
-        (replace(plan, batch=True), "The endpoint plain has no batch form."),
+        (changed(plan, form="structured"), "plain cannot hold its answers to a schema; choose free text."),
+        (changed(plan, prompt_set="nobody's"), 'There is no prompt set "nobody\'s"; there are omnitom-1.'),
+        (changed(plan, split="none"), "The choice of split and category leaves no story of this dataset."),
+        (changed(plan, endpoints=[off]), "The endpoint off is switched off."),
+        (changed(plan, batch=True), "The endpoint plain has no batch form."),
     ]
     model.batches = False
     model.save()
-    for changed, sentence in cases:
-        told, field = refusal(changed)
+    for refused, sentence in cases:
+        told, field = refusal(refused)
         assert told == sentence
-        assert field and (field in {"judge", "stages"} or hasattr(changed, field))
+        assert field and (field in {"judge", "stages"} or field in refused.options or hasattr(refused, field))
 
 
 def test_what_a_source_must_be(dataset, omniscient, lexical, extracted):
-    plan = Plan(dataset=dataset, endpoints=[omniscient], stages=["judge"], judge=lexical, source=extracted)
+    plan = planned(dataset, [omniscient], ["judge"], judge=lexical, source=extracted)
     assert len(check(plan)) == 8
-    told, _ = refusal(replace(plan, stages=["extract", "judge"]))
+    told, _ = refusal(changed(plan, stages=["extract", "judge"]))
     assert told == "A run that judges another's extractions makes none of its own; leave extraction out."
-    told, _ = refusal(replace(plan, form="structured"))
+    told, _ = refusal(changed(plan, form="structured"))
     assert told == f"The extractions of {extracted.title} are free text, and are judged as such."
-    told, _ = refusal(replace(plan, endpoints=[endpoint("stranger")]))
+    told, _ = refusal(changed(plan, endpoints=[endpoint("stranger")]))
     assert told == f"{extracted.title} has no extraction of stranger to be judged."
     belief = Proposition.objects.live_gold().filter(table__story__project=dataset.project).first()
     belief.belief += ", changed"
     belief.save()
     later, fresh = freeze(by=None, project=dataset.project)
     assert fresh and later.version == 2
-    told, _ = refusal(replace(plan, dataset=later))
+    told, _ = refusal(changed(plan, dataset=later))
     assert told == f"The extractions of {extracted.title} are about version 1 of the dataset, not version 2."
 
 
 def test_a_source_without_answers_is_refused(dataset, omniscient, lexical):
     waiting = started(dataset=dataset, endpoints=[omniscient], stages=["extract"])
-    plan = Plan(dataset=dataset, endpoints=[omniscient], stages=["judge"], judge=lexical, source=waiting)
+    plan = planned(dataset, [omniscient], ["judge"], judge=lexical, source=waiting)
     assert refusal(plan)[0] == "The earlier run has no extraction of these models and stories yet."
 
 
@@ -152,7 +153,7 @@ def test_a_run_says_what_made_it_and_no_secret(dataset, monkeypatch):
     reached = {"base_url": "http://127.0.0.1:1/v1", "api_key_env": "MODEL_KEY", "price_input": 1, "price_output": 2}
     model = endpoint("paid", "openai", revision="abc", **reached)
     alice = User.objects.create_user("alice")
-    plan = Plan(dataset=dataset, endpoints=[model], stages=["label"], seed=7, budget=Decimal("2.50"))
+    plan = planned(dataset, [model], ["label"], seed=7, budget=Decimal("2.50"))
     run = start_run(by=alice, plan=plan, now=NOW())
     assert run.spec["dataset"] == {"version": 1, "digest": dataset.digest}
     assert run.spec["prompts"].keys() == {"label"} and len(run.spec["prompts"]["label"]) == 64
@@ -170,15 +171,15 @@ def test_a_run_says_what_made_it_and_no_secret(dataset, monkeypatch):
 def test_another_wording_has_another_hash(dataset, majority):
     from benchmark.suites.omnitom.prompting.sets import built_in
 
-    one = Plan(dataset=dataset, endpoints=[majority], stages=["label"])
-    hashes = {level: start_run(by=None, plan=replace(one, level=level), now=NOW()).spec["prompts"] for level in (1, 2)}
+    one = planned(dataset, [majority], ["label"])
+    hashes = {level: start_run(by=None, plan=changed(one, level=level), now=NOW()).spec["prompts"] for level in (1, 2)}
     assert hashes[1] != hashes[2]
     assert hashes[1]["label"] == built_in().content_hash("label", 1)
 
 
 def test_plan_of_gives_back_what_was_launched(dataset, majority, lexical):
-    plan = Plan(
-        dataset=dataset, endpoints=[majority], stages=["label"], judge=lexical, level=2, seed=3, limit=4, shots=1,
+    plan = planned(
+        dataset, [majority], ["label"], judge=lexical, level=2, seed=3, limit=4, shots=1,
         with_story=False, examples=0, max_tokens=500, budget=Decimal("1.5"), title="Mine",
     )  # fmt: skip
     assert plan_of(start_run(by=None, plan=plan, now=NOW())) == plan

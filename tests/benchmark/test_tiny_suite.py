@@ -71,7 +71,7 @@ def run(tiny, admin, cast) -> Run:
     for name in ("adder", "counter"):
         make_endpoint(name, provider="baseline", model=name)
     sent = {
-        "dataset": dataset.version, "endpoints": ["adder", "counter"], "stages": ["repeat", "sum"], "set_politeness": "now",
+        "dataset": dataset.version, "endpoints": ["adder", "counter"], "stages": ["repeat", "sum"], "politeness": "now",
         "repetitions": 2, "max_tokens": 20, "seed": 3, "title": "Two adders",
     }  # fmt: skip
     page = admin.get(reverse("benchmark:launch", args=[cast.project.slug]), {"dataset": dataset.version})
@@ -349,11 +349,42 @@ def test_a_choice_of_no_samples_is_refused_in_the_words_of_the_suite(run, cast):
         check(replace(plan, limit=-1))
 
 
+def test_what_has_no_use_for_the_suite_is_refused_before_anything_is_asked(tiny, admin, cast):
+    imported(admin, cast)
+    adder, held = make_endpoint("adder", provider="baseline", model="adder"), Dataset.objects.get()
+    lost = make_endpoint("lost", provider="vllm", model="lost")
+    for plan, sentence in (
+        (Plan(held, [adder], ["sum"], "tiny"), "Adding needs answers: choose repeating too."),
+        (Plan(held, [adder], ["repeat"], "tiny", judge=adder), "Nobody judges Tiny sums: leave the judge out."),
+        (Plan(held, [adder], ["repeat"], "tiny", options={"form": "structured"}), "Tiny sums is answered in free text alone."),
+        (Plan(held, [lost], ["repeat"], "tiny"), "lost has no address: say where its server answers."),
+    ):  # fmt: skip
+        with pytest.raises(RunRefused) as caught:
+            check(plan)
+        assert str(caught.value) == sentence
+    for asked, sentence in (
+        (["--stage", "nope"], "--stage is 'nope'; expected some of repeat, sum, or all."),
+        (["--level", "3"], "--level is of no use for Tiny sums: leave it out."),
+        (["--without-story"], "--without-story is of no use for Tiny sums: leave it out."),
+    ):
+        with pytest.raises(CommandError) as caught:
+            call_command(
+                "run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--endpoint", "adder", *asked
+            )
+        assert str(caught.value) == sentence
+
+
+def test_the_leaderboard_of_a_copy_is_headed_with_its_title(run, cast):
+    told = io.StringIO()
+    call_command("leaderboard", project=cast.project.slug, stdout=told)
+    assert told.getvalue().startswith("Sums, version 1, text, ")
+
+
 def test_a_stage_that_is_named_twice_is_asked_once(tiny, admin, cast):
     imported(admin, cast)
     make_endpoint("adder", provider="baseline", model="adder")
     sent = {
-        "dataset": 1, "endpoints": ["adder"], "stages": ["repeat", "repeat"], "set_politeness": "now", "repetitions": 1, "max_tokens": 20, "seed": 3,
+        "dataset": 1, "endpoints": ["adder"], "stages": ["repeat", "repeat"], "politeness": "now", "repetitions": 1, "max_tokens": 20, "seed": 3,
     }  # fmt: skip
     assert admin.post(reverse("benchmark:launch", args=[cast.project.slug]), sent).status_code == 302
     assert Run.objects.get().stages == ["repeat"]

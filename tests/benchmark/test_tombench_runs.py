@@ -34,7 +34,7 @@ def copy(shared, cast):
 def asked(cast, copy, *models: str, **plan) -> Run:
     endpoints = [make_endpoint(name, provider="baseline", model=name) for name in models]
     held = {"category": TASK, "split": "en", "limit": 40, "options": {"method": "direct"}, "repetitions": 3} | plan
-    made = Plan(dataset=copy, endpoints=endpoints, stages=["answer"], suite="tombench", prompt_set="tombench-1", **held)
+    made = Plan(dataset=copy, endpoints=endpoints, stages=["answer"], suite="tombench", **held)
     return work_off(start_run(by=cast.alice, plan=made, now=timezone.now()))
 
 
@@ -88,12 +88,12 @@ def test_its_pages_are_read_in_the_browser(cast, copy, client):
 
 def test_what_cannot_be_is_refused_in_one_sentence(cast, copy, tmp_path):
     endpoint = make_endpoint("random", provider="baseline", model="random")
-    held = {"dataset": copy, "endpoints": [endpoint], "prompt_set": "tombench-1"}
+    held = {"dataset": copy, "endpoints": [endpoint]}
     for plan, sentence in (
         ({"stages": ["label"], "suite": "tombench"}, "expected some of answer"),
         ({"stages": ["answer"], "suite": "tombench", "options": {"method": "loud"}}, "expected direct or cot"),
         ({"stages": ["answer"], "suite": "tombench", "options": {"tone": 1}}, "it has: method"),
-        ({"stages": ["answer"], "suite": "tombench", "form": "structured"}, "free text alone"),
+        ({"stages": ["answer"], "suite": "tombench", "options": {"form": "structured"}}, "free text alone"),
         ({"stages": ["answer"], "suite": "tombench", "repetitions": 0}, "expected 1 to 100"),
         ({"stages": ["label"], "suite": "omnitom"}, "needs a version of the project's own gold"),
     ):

@@ -6,14 +6,15 @@ A description loads none of the packages that calls need: a backend does, when i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
 from workers import providers
 from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec
 from workers.providers.description import Provider
-from workers.providers.errors import UnknownProvider
+from workers.providers.errors import BackendError, UnknownProvider, WrongAddress
 
 LONGEST = 20
 """Characters of a provider's name: as many as a row has room for."""
@@ -65,6 +66,24 @@ def without_prompts() -> list[str]:
 def make(spec: Spec) -> Backend | EngineBackend:
     """Return the backend of an endpoint. Raises a BackendError where its settings cannot work, such as a missing key."""
     return find(spec.provider).backend(spec)
+
+
+def wants_address(name: str) -> bool:
+    """Return whether a provider's models answer nowhere of their own, so that an endpoint must say where its server is."""
+    provider = find(name)
+    takes_one = "base_url" not in provider.left_out and not provider.in_process
+    return takes_one and _refuses_without_address(provider.backend, name)
+
+
+@cache
+def _refuses_without_address(backend: Callable[[Spec], Backend | EngineBackend], name: str) -> bool:
+    try:
+        backend(Spec(name, "model"))
+    except WrongAddress:
+        return True
+    except BackendError:  # of the key, which lies where the worker runs
+        return False
+    return False
 
 
 def make_batches(spec: Spec, backend: Backend, *, others: Sequence[str] = ()) -> BatchBackend | None:

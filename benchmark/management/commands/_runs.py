@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmark.models import DatasetSample, Run
@@ -15,7 +15,6 @@ from benchmark.services.plans import Plan
 from benchmark.services.preparing import prepare
 from benchmark.services.reports import scores_of
 from benchmark.services.watching import shortfall_of_run
-from benchmark.suites.omnitom.prompting.choosing import WITH_EXAMPLES
 from workers.domain.pricing import about
 from workers.management.bar import JobBar
 from workers.management.commands.work import draining
@@ -40,23 +39,6 @@ def run_of(uid: str) -> Run:
     if held is None:
         raise ValueError(f"There is no run {uid!r}; its id is the last part of its page's address.")
     return held
-
-
-def flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def given(options: dict[str, Any], names: Iterable[str]) -> list[str]:
-    """Those of the options that somebody typed; their defaults are None or False."""
-    return [name for name in names if options[name] is not None and options[name] is not False]
-
-
-def check_examples(count: int | None, option: str, level: int, of: str) -> None:
-    """Raises ValueError for examples that no prompt of the level shows."""
-    if count and level != WITH_EXAMPLES:
-        raise ValueError(
-            f"{flag(option)} are shown at level {WITH_EXAMPLES}, and the {of} is {level}: leave one of them out."
-        )
 
 
 def say_before(

@@ -1,55 +1,122 @@
-"""The plan of a run of a suite with samples and prompts of its own, from the flags of `run_benchmark`."""
+"""The plan of a run from the flags of `run_benchmark`, whatever its suite."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from annotation.management.commands._money import dollars
 from annotation.models import Project
+from benchmark.management.commands._flags import check_only, check_uses, chosen_by_flag
 from benchmark.management.commands._options import options_given
-from benchmark.management.commands._runs import endpoint_named, flag, given
-from benchmark.models import Dataset
+from benchmark.management.commands._runs import endpoint_named
+from benchmark.models import Dataset, Run
+from benchmark.services.datasets import freeze
 from benchmark.services.plans import Plan
+from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
+from benchmark.suites.settings import COLUMN
+from workers.models import Endpoint
 
-OF_THE_PROTOCOL = (
-    "level", "form", "prompt_set", "examples", "examples_from", "judge_level", "shots", "no_self_test", "without_story",
-)  # fmt: skip
-"""Flags that only a suite with OmniToM's protocol has a use for."""
+ALL = "all"
+SAME = ("split", "category", "limit", "seed", "batch", "title", "temperature")
+"""Flags that are fields of a plan."""
 
 
 def suite_plan(project: Project, suite: Suite, options: dict[str, Any]) -> Plan:
-    """Raises ValueError with one sentence."""
-    if idle := given(options, OF_THE_PROTOCOL):
-        raise ValueError(f"{flag(idle[0])} is of no use for {suite.title}: leave it out.")
-    steps = [one.key for one in suite.steps if one.chosen]
-    asked = options["stage"] or steps
-    same = {name: options[name] for name in ("split", "category", "limit", "seed", "batch", "title", "temperature")}
-    return Plan(
-        suite=suite.name,
-        dataset=_dataset(project, suite, options["dataset"]),
-        endpoints=[endpoint_named(name) for name in dict.fromkeys(options["endpoint"])],
-        stages=steps if "all" in asked else asked,
-        judge=endpoint_named(options["judge"]) if options["judge"] else None,
-        options={one.name: one.default for one in suite.settings} | options_given(suite.settings, options["option"]),
-        repetitions=options["repetitions"] if options["repetitions"] is not None else suite.repetitions,
-        max_tokens=options["max_tokens"] if options["max_tokens"] is not None else suite.max_tokens,
-        prompt_set=suite.prompts_version or suite.name,
-        budget=dollars(options["budget"]),
-        **same,
-    )
+    """What the flags say. Raises ValueError with one sentence."""
+    stages = _stages(suite, options)
+    chosen = _own_options(suite, options["option"])
+    endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"])]
+    judge = endpoint_named(options["judge"]) if options["judge"] else None
+    check_uses(suite, options, stages, judge)
+    typed = chosen_by_flag(suite.settings, options)
+    dataset, source = _dataset(project, suite, stages, endpoints, options["dataset"], typed)
+    taken = {one.name: getattr(source, one.name) for one in suite.settings if source and one.stored == COLUMN}
+    plan = Plan(
+        dataset=dataset, endpoints=endpoints, stages=stages, suite=suite.name, judge=judge, source=source,
+        options={**taken, **chosen, **typed}, budget=dollars(options["budget"]),
+        repetitions=suite.repetitions if options["repetitions"] is None else options["repetitions"],
+        max_tokens=suite.max_tokens if options["max_tokens"] is None else options["max_tokens"],
+        **{name: options[name] for name in SAME},
+    )  # fmt: skip
+    check_only(suite.settings, typed, plan.options)
+    return plan
 
 
-def _dataset(project: Project, suite: Suite, version: int | None) -> Dataset:
-    """The version that is named, else the newest of the suite."""
-    if version is not None:
-        return version_of(project, version)
-    newest = project.datasets.filter(suite=suite.name if suite.load else "").order_by("-version").first()
+def _stages(suite: Suite, options: dict[str, Any]) -> list[str]:
+    """Those that are named, in the order of the suite, all of one that nobody judges; a judge that is named judges what is asked for."""
+    known = [one.key for one in suite.launched]
+    asked = options["stage"] or ([] if suite.judging else [ALL])
+    expected = f"expected some of {', '.join(known)}, or {ALL}"
+    if not asked:
+        raise ValueError(f"--stage is missing; {expected}.")
+    if wrong := [one for one in asked if one not in (*known, ALL)]:
+        raise ValueError(f"--stage is {wrong[0]!r}; {expected}.")
+    stages = [key for key in known if ALL in asked or key in asked]
+    judging = suite.judging
+    if judging and options["judge"] and judging.key not in stages and set(judging.needs) <= set(stages):
+        stages.append(judging.key)  # a judge without something to judge would be a mistake
+    return stages
+
+
+def _own_options(suite: Suite, told: Sequence[str]) -> dict[str, Any]:
+    """What `--option` says of the settings that have no flag."""
+    without = [one for one in suite.settings if not one.flag]
+    if told and suite.settings and not without:
+        raise ValueError(f"--option is for suites with settings of their own; {suite.title}'s are flags.")
+    return options_given(without, told)
+
+
+def _dataset(
+    project: Project,
+    suite: Suite,
+    stages: Sequence[str],
+    endpoints: Sequence[Endpoint],
+    version: int | None,
+    typed: dict[str, Any],
+) -> tuple[Dataset, Run | None]:
+    """(the version that is named, or the present gold, or the newest copy; the run whose answers the judge alone reads)."""
+    judging = suite.judging
+    dataset = version_of(project, version) if version is not None else None
+    reads_others = judging is not None and judging.key in stages and not set(judging.needs) & set(stages)
+    if dataset is None and not (reads_others and len(stages) == 1):
+        dataset = _newest(project, suite) if suite.load else freeze(by=None, project=project)[0]
+    if not reads_others:
+        return dataset, None
+    source = _judgeable(project, suite, endpoints, dataset, typed)
+    return source.dataset, source
+
+
+def _newest(project: Project, suite: Suite) -> Dataset:
+    newest = project.datasets.filter(suite=suite.name).order_by("-version").first()
     if newest is None:
         raise ValueError(
             f"{project.slug} has no copy of {suite.title} yet: manage.py import_benchmark --project {project.slug} --suite {suite.name} --path FOLDER"
         )
     return newest
+
+
+def _judgeable(
+    project: Project, suite: Suite, endpoints: Sequence[Endpoint], dataset: Dataset | None, typed: dict[str, Any]
+) -> Run:
+    """The newest run with what the judge reads of all of these models that fits what is given."""
+    wanted = {one.name: typed[one.name] for one in suite.settings if one.stored == COLUMN and one.name in typed}
+    runs = Run.objects.filter(project=project, suite=suite.name, source=None, **wanted).order_by("-id")
+    if dataset is not None:
+        runs = runs.filter(dataset=dataset)
+    needed = needed_by_judge(suite)
+    for run in runs:
+        held = set(run.entrants.values_list("endpoint_id", flat=True))
+        if set(needed) <= set(run.stages) and held >= {one.pk for one in endpoints}:
+            return run
+    names = ", ".join(one.name for one in endpoints)
+    of = [f"version {dataset.version} of the dataset"] if dataset is not None else []
+    of += [f"{name.replace('_', ' ')} {value}" for name, value in wanted.items()]
+    told_of = f" with {', '.join(of)}" if of else ""
+    raise ValueError(
+        f"No run of {project.slug} has {judged_answers(suite)[1]} of {names}{told_of}; add --stage {needed[-1]}."
+    )
 
 
 def version_of(project: Project, number: int) -> Dataset:

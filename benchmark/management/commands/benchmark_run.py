@@ -5,25 +5,23 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotation.domain.labelling import LEVELS
 from annotation.management.commands._money import dollars
 from annotation.management.commands._output import file_output
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._files import content_of
-from benchmark.management.commands._runs import (
-    before_asking,
-    check_examples,
-    endpoint_named,
+from benchmark.management.commands._flags import (
+    add_flags,
+    check_judge,
+    check_only,
+    chosen_by_flag,
     flag,
     given,
-    run_of,
-    say_before,
-    seen_through,
-    told,
+    name_of,
+    settings_with_flags,
 )
+from benchmark.management.commands._runs import before_asking, endpoint_named, run_of, say_before, seen_through, told
 from benchmark.management.commands._scores import say_run
 from benchmark.models import Entrant, Run
-from benchmark.services.asking import reads_prompts
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, zipped
 from benchmark.services.estimates import estimate_of_test, parts_of, parts_of_extension
@@ -34,6 +32,7 @@ from benchmark.services.launching import judging_plan
 from benchmark.services.pictured import figures_of
 from benchmark.services.plans import check
 from benchmark.services.runs import again_of, extend_run, extension_of, run_again, start_run
+from benchmark.suites.registry import suite_named
 from workers.domain.pricing import about
 from workers.management.ending import failure_of
 from workers.services.steering import steer_strictly
@@ -46,7 +45,14 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "cancel": (),
     "extend": ("endpoint", "stories", "split", "category", "limit", "wait"),
     "again": ("wait",),
-    "judge": ("judge", "judge_level", "shots", "without_story", "budget", "batch", "title", "no_self_test", "wait"),
+    "judge": (
+        "judge",
+        *(name_of(one) for one in settings_with_flags(judging=True)),
+        "budget",
+        "batch",
+        "title",
+        "wait",
+    ),
     "test-judge": ("wait",),
     "follow-up": ("wait",),
     "reread": (),
@@ -73,12 +79,7 @@ class Command(JsonCommand):
         parser.add_argument("--category", metavar="NAME", help="extend: only stories of this category")
         parser.add_argument("--limit", type=int, metavar="N", help="extend: only the first N of them")
         parser.add_argument("--judge", metavar="NAME", help="judge: the endpoint that judges")
-        parser.add_argument("--judge-level", type=int, choices=LEVELS, help="judge: 4 if not given")
-        parser.add_argument(
-            "--shots", type=int, metavar="N", help="judge: examples, 0 to 3, at level 4; 3 if not given"
-        )
-        parser.add_argument("--without-story", action="store_true", help="judge: the story is not shown")
-        parser.add_argument("--no-self-test", action="store_true", help="judge: the judge is not tested")
+        add_flags(parser, settings_with_flags(judging=True), "judge: ")
         parser.add_argument("--batch", action="store_true", help="judge: as a batch")
         parser.add_argument("--title", metavar="TEXT", help="judge: the name of the new run")
         parser.add_argument("--what", choices=[SCORES, OFFICIAL, TABLE, FIGURE], help="download: scores if not given")
@@ -134,16 +135,16 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
 
 
 def _extended(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> int:
-    where = given(options, ("split", "category", "limit"))
+    where, (one, many) = given(options, ("split", "category", "limit")), suite_named(run.suite).noun
     if not options["endpoint"] and not options["stories"] and not where:
         raise ValueError("Name what is to be added: --endpoint, --stories, or both.")
     stories = []
     if options["stories"] or where:
         if (options["limit"] or 0) < 0:
-            raise ValueError(f"--limit is {options['limit']}; expected 0 or more stories.")
+            raise ValueError(f"--limit is {options['limit']}; expected 0 or more {many}.")
         stories = list(run.dataset.samples.selected(**{name: options[name] for name in where}))
         if not stories:
-            raise ValueError("The choice of split and category leaves no story of the run's dataset.")
+            raise ValueError(f"The choice of split and category leaves no {one} of the run's dataset.")
     endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"] or ())]
     more = extension_of(run, endpoints, stories)
     say_before(parts_of_extension(more), more.plan, more.stories, tell)
@@ -154,17 +155,15 @@ def _judged(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> R
     if not options["judge"]:
         raise ValueError("Name the judge: --judge NAME.")
     judge = endpoint_named(options["judge"])
-    idle = given(options, ("judge_level", "shots", "without_story"))
-    if idle and not reads_prompts(judge):
-        raise ValueError(f"{flag(idle[0])} is of no use: {judge.name} is a baseline that reads the two tables alone.")
-    check_examples(options["shots"], "shots", options["judge_level"] or 4, "judge's level")
+    settings = suite_named(run.suite).judging_settings
+    chosen = chosen_by_flag(settings, options)
+    check_judge([one for one in settings if one.name in chosen], judge)
+    held = {one.name: one.default for one in settings} | chosen
+    check_only(settings, chosen, held)
     plan = judging_plan(
         run,
         judge=judge,
-        judge_level=options["judge_level"] or 4,
-        shots=3 if options["shots"] is None else options["shots"],
-        with_story=not options["without_story"],
-        self_test=not options["no_self_test"],
+        options=held,
         budget=dollars(options["budget"]),
         batch=options["batch"],
         title=options["title"] or "",

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._comparing import OF_COMPARING, add_choices, compared
-from benchmark.management.commands._runs import flag, given, run_of
+from benchmark.management.commands._flags import flag, given
+from benchmark.management.commands._runs import run_of
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
 
 

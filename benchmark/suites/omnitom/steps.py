@@ -28,7 +28,7 @@ from workers.providers.contract import Request
 
 EXTRACT, JUDGE, FOLLOW_UP, LABEL = "extract", "judge", "follow", "label"
 STEPS = (
-    Step(EXTRACT, "Extraction"),
+    Step(EXTRACT, "Extraction", answers=("extraction", "extractions")),
     Step(JUDGE, "Judging", judged=True, needs=(EXTRACT,)),
     Step(FOLLOW_UP, "Follow-up", judged=True, needs=(EXTRACT, JUDGE), chosen=False, completes=JUDGE),
     Step(LABEL, "Labelling"),

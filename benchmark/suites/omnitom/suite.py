@@ -11,6 +11,7 @@ from benchmark.suites.omnitom.methods import judge_sees, methods
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES
 from benchmark.suites.omnitom.prompting.offered import PROMPTING
 from benchmark.suites.omnitom.scoring import score_answers
+from benchmark.suites.omnitom.settings import SETTINGS
 from benchmark.suites.omnitom.shown.pictures import pictures
 from benchmark.suites.omnitom.shown.sections import EXPLORER, SECTIONS
 from benchmark.suites.omnitom.shown.tables import tables
@@ -66,8 +67,9 @@ SUITE = Suite(
     unfit=unfit,
     noun=("story", "stories"),
     people="stage2",
+    settings=SETTINGS,
     max_tokens=6000,
-    structured=True,
+    temperature="0, as published",
     prompting=PROMPTING,
     sizes=SIZES,
     protocol=True,

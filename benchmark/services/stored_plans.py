@@ -1,0 +1,49 @@
+"""How a plan is kept in the row of its run, and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from benchmark.models import DatasetSample, Run
+from benchmark.services.asking import chosen_of
+from benchmark.services.in_context import calibration_of
+from benchmark.services.plans import Plan
+from benchmark.suites.settings import COLUMN, OPTION, PARAMETER
+
+KEPT = ("split", "category", "limit", "max_tokens", "seed", "batch", "repetitions", "temperature")
+"""What of a plan every run has among its parameters."""
+NO_LEVEL = 3
+"""What the column says of a run whose prompts have no levels; nobody reads it."""
+
+
+def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
+    """The run that the plan would make on these stories, for asking what it would ask; it is not saved."""
+    columns = {"form": plan.form, "level": NO_LEVEL, "prompt_set": plan.prompt_set} | _stored(plan, COLUMN)
+    return Run(
+        project=plan.dataset.project, dataset=plan.dataset, suite=plan.suite, judge=plan.judge, params=_params(plan, stories),
+        stages=list(plan.stages), **columns,
+    )  # fmt: skip
+
+
+def _stored(plan: Plan, where: str) -> dict[str, Any]:
+    """The settings of the plan that runs keep there."""
+    return {one.name: plan.options[one.name] for one in plan.definition.settings if one.stored == where}
+
+
+def _params(plan: Plan, stories: Sequence[DatasetSample]) -> dict[str, Any]:
+    held = _stored(plan, PARAMETER) | {name: getattr(plan, name) for name in KEPT} | {"options": _stored(plan, OPTION)}
+    held |= {"example_stories": calibration_of(plan, stories)} if plan.definition.prompting else {}
+    return held | {"stories": len(stories), "budget": str(plan.budget) if plan.budget is not None else None}
+
+
+def plan_of(run: Run) -> Plan:
+    """What the run was launched with: to extend it, and to run it again."""
+    held = {name: run.params[name] for name in KEPT if name in run.params}
+    budget = run.params.get("budget")
+    return Plan(
+        dataset=run.dataset, endpoints=[one.endpoint for one in run.entrants.select_related("endpoint")], stages=run.stages,
+        suite=run.suite, judge=run.judge, options=chosen_of(run), source=run.source, title=run.title,
+        budget=Decimal(budget) if budget else None, **held,
+    )  # fmt: skip

@@ -1,0 +1,68 @@
+"""What OmniToM lets choose at the launch of a run."""
+
+from __future__ import annotations
+
+from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES, WITH_EXAMPLES
+from benchmark.suites.omnitom.prompting.examples import MAX_EXAMPLES
+from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STRUCTURED
+from benchmark.suites.settings import COLUMN, PARAMETER, Only, Setting
+
+LEVELS = (
+    (1, "1: one sentence"),
+    (2, "2: a paragraph"),
+    (3, "3: stepwise sub-tasks"),
+    (4, "4: criteria, categories and examples"),
+)
+_TABLES_ALONE = "is a baseline that reads the two tables alone"
+
+SETTINGS = (
+    Setting(
+        "prompt_set", "Prompt set", "omnitom-1",
+        stored=COLUMN, prompt_set=True, flag="prompt-set", flag_help="the built-in set if not given",
+    ),
+    Setting(
+        "level", "Prompt level", 3, choices=LEVELS, refusal="The prompt level is {value}; expected 1 to 4.",
+        stored=COLUMN, flag="level", flag_help="of extraction and labelling; 3 if not given",
+    ),
+    Setting(
+        "examples", "Examples", 1, help=f"Shown at level {WITH_EXAMPLES}.", most=MAX_EXAMPLES,
+        refusal=f"A prompt can have 0 to {MAX_EXAMPLES} examples, not {{value}}.",
+        stored=PARAMETER, flag="examples", flag_help=f"0 to {MAX_EXAMPLES}, at level {WITH_EXAMPLES}; 1 if not given",
+        steps=(EXTRACT, LABEL),
+        only=Only("level", WITH_EXAMPLES, f"are shown at level {WITH_EXAMPLES}, and the level is {{value}}"),
+    ),
+    Setting(
+        "examples_from", "Examples from", SAMPLE, choices=tuple(SOURCES.items()),
+        help="A category without any there takes the other’s. Stories that are asked never serve.",
+        refusal=f"Examples come from {' or '.join(SOURCES)}, not {{value!r}}.",
+        stored=PARAMETER, flag="examples-from", flag_help="sample if not given",
+    ),
+    Setting(
+        "form", "Form of the answers", "text", choices=(("text", "Free text"), (STRUCTURED, "Structured output")),
+        stored=COLUMN, flag="form", flag_help="text if not given",
+    ),
+    Setting(
+        "judge_level", "Judge’s prompt level", 4, choices=LEVELS,
+        refusal="The judge's prompt level is {value}; expected 1 to 4.",
+        stored=PARAMETER, flag="judge-level", flag_help="4 if not given", steps=(JUDGE,), unread=_TABLES_ALONE,
+    ),
+    Setting(
+        "shots", "Judge’s examples", 3, most=MAX_EXAMPLES,
+        help=f"Shown at level {WITH_EXAMPLES}. The lexical judge compares words of the two tables, not meanings.",
+        refusal=f"The judge can have 0 to {MAX_EXAMPLES} examples, not {{value}}.",
+        stored=PARAMETER, flag="shots",
+        flag_help=f"the judge's examples: 0 to {MAX_EXAMPLES}, at level {WITH_EXAMPLES}; 3 if not given",
+        steps=(JUDGE,), unread=_TABLES_ALONE,
+        only=Only("judge_level", WITH_EXAMPLES, f"are shown at level {WITH_EXAMPLES}, and the judge's level is {{value}}"),
+    ),
+    Setting(
+        "with_story", "The judge reads the story too", True,
+        stored=PARAMETER, flag="without-story", flag_help="the judge is not shown the story", steps=(JUDGE,), unread=_TABLES_ALONE,
+    ),
+    Setting(
+        "self_test", "Test the judge on pairs made from gold", True,
+        help="Once for each version of a judge, up to 12 calls, with a cap of its own as high as the budget.",
+        stored=PARAMETER, flag="no-self-test", flag_help="a judge that was not tested yet is not tested now either", steps=(JUDGE,),
+        lacking=False,
+    ),
+)  # fmt: skip
