@@ -50,7 +50,7 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Seed", str(held.get("seed", 1))],
         *[[f"Sent to {row['name']}, {row['stage'].lower()}", row["sent"]] for row in sent_settings(run)],
         ["Code", _code(spec)],
-        *[[f"{one['did'].capitalize()} {one['at'][:16].replace('T', ' ')} UTC", _later(one)] for one in spec.get("later", ())],
+        *[[f"{one['did'].capitalize()} {one['at'][:16].replace('T', ' ')} UTC", _later(one, suite.noun[1])] for one in spec.get("later", ())],
     ]  # fmt: skip
 
 
@@ -73,10 +73,10 @@ def _code(spec: Mapping[str, Any]) -> str:
     return f"Credence {spec.get('code', '')}, Python {spec.get('python', '')}; {packages}"
 
 
-def _later(held: Mapping[str, Any]) -> str:
+def _later(held: Mapping[str, Any], many: str) -> str:
     """What a run's `spec.later` says of one thing that was done to it (services/runs.py)."""
     parts = [f"models {', '.join(held['models'])}"] if held.get("models") else []
-    parts += [f"{held['stories']:,} stories"] if held.get("stories") else []
+    parts += [f"{held['stories']:,} {many}"] if held.get("stories") else []
     parts += [f"{held['changed']:,} readings changed"] if held["did"] == READ_AGAIN else []
     parts += [f"{held['judgements']:,} judgements, prompt SHA-256 {held['prompt']}"] if held.get("judgements") else []
     if held["did"] != READ_AGAIN and held.get("changed"):
@@ -211,22 +211,13 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
     shown = [one for entries in stages.values() for one in entries]
     if not shown:
         return ""
-    method = shown[0]["figures"]["repaired"]["method"]
+    suite, method = suite_named(run.suite), shown[0]["figures"]["repaired"]["method"]
+    (_, many), (cluster, clusters) = suite.noun, suite.cluster
+    dependent = suite.dependent or f"{many} about one {cluster}"
+    why = caution(min(one["figures"]["repaired"]["overall"]["stories"] for one in shown), many)
     return (
-        f"Intervals: {method}; {_whole(run)}. Models are "
-        "ranked by the mean over all stories with missing answers at their worst, and compared in pairs on the same scores by a two-sided sign-flip "
-        "test of the mean difference by story, with Holm's correction over all pairs of a stage and reading, over all stories and in each category; "
-        "models without a common letter are shown to differ at the 5 % level, and a common letter does not mean that they are equal."
-        + (
-            f" {why[:1].upper()}{why[1:]}."
-            if (why := caution(min(one["figures"]["repaired"]["overall"]["stories"] for one in shown), "stories"))
-            else ""
-        )
-    )
-
-
-def _whole(run: Run) -> str:
-    suite = suite_named(run.suite)
-    return (
-        f"{suite.dependent or f'{suite.noun[1]} about one story'} are not independent, so stories are resampled whole"
-    )
+        f"Intervals: {method}; {dependent} are not independent, so {clusters} are resampled whole. Models are ranked by the mean over all {many} "
+        f"with missing answers at their worst, and compared in pairs on the same scores by a two-sided sign-flip test of the mean difference by "
+        f"{cluster}, with Holm's correction over all pairs of a stage and reading, over all {many} and in each category; models without a common "
+        "letter are shown to differ at the 5 % level, and a common letter does not mean that they are equal."
+    ) + (f" {why[:1].upper()}{why[1:]}." if why else "")

@@ -23,6 +23,7 @@ from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.methods_text import sent_settings
+from benchmark.services.taken_over import can_be_judged
 from benchmark.services.watching import schema_breakers, shortfall_of_run, standings, to_come_of, total_of
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
@@ -64,7 +65,7 @@ def _listed(run: Run, progress: Progress, coming: int, why: str) -> dict:
         "total": progress.total + coming,
         "stages": stages,
         "why": why,
-        "protocol": suite_named(run.suite).protocol,
+        "has_level": suite_named(run.suite).prompting is not None,
     }
 
 
@@ -97,6 +98,7 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     context = _live(access) | {
         "stages": [step.label for step in run_steps(access.run)],
         "suite": suite_named(access.run.suite),
+        "can_be_judged": can_be_judged(access.run),
         "asked": settings_told(access.run),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
     }

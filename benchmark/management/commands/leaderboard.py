@@ -66,6 +66,7 @@ class Command(JsonCommand):
         told = {
             "project": project.slug,
             "dataset": dataset.version,
+            **({"title": dataset.title} if dataset.title else {}),
             "form": str(form),
             "stories": found["chosen"].label if found["chosen"] else "",
             "stages": {stage: [_row(one, stage) for one in entries] for stage, entries in stages.items()},
@@ -87,9 +88,9 @@ class Command(JsonCommand):
         )
 
     def say(self, result: dict) -> None:
-        self.stdout.write(
-            f"Version {result['dataset']} of the gold, {result['form']}, {result['stories'] or 'no finished run'}"
-        )
+        copy = f"{result.get('title')}, version {result['dataset']}"
+        what = copy if "title" in result else f"Version {result['dataset']} of the gold"
+        self.stdout.write(f"{what}, {result['form']}, {result['stories'] or 'no finished run'}")
         for stage, rows in result["stages"].items():
             if rows:
                 wide = max(len(group_named(stage).score_title) + 4, *(len(row["model"]) for row in rows))
