@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmark.suites.judged import MOST_CALLS
 from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES, WITH_EXAMPLES
 from benchmark.suites.omnitom.prompting.examples import MAX_EXAMPLES
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STRUCTURED
@@ -61,7 +62,7 @@ SETTINGS = (
     ),
     Setting(
         "self_test", "Test the judge on pairs made from gold", True,
-        help="Once for each version of a judge, up to 12 calls, with a cap of its own as high as the budget.",
+        help=f"Once for each version of a judge, up to {MOST_CALLS} calls, with a cap of its own as high as the budget.",
         stored=PARAMETER, flag="no-self-test", flag_help="a judge that was not tested yet is not tested now either", steps=(JUDGE,),
         lacking=False,
     ),
