@@ -84,7 +84,8 @@ ALIKE = (
 
 
 def _table(groups: Sequence[str]) -> list[tuple[frozenset[str], frozenset[str]]]:
-    return [tuple(frozenset(side.split()) for side in group.split("|")) for group in groups]  # type: ignore[misc]
+    sides = (group.split("|") for group in groups)
+    return [(frozenset(one.split()), frozenset(other.split())) for one, other in sides]
 
 
 OPPOSED, HAN_OPPOSED = _table(ANTONYMS), _table(HAN_ANTONYMS)
