@@ -1,4 +1,4 @@
-"""Celery: it rings the workers. What there is to do lies in the database, so that a lost message loses nothing."""
+"""Celery notifies the workers. What there is to do lies in the database, so that a lost message loses nothing."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ log = logging.getLogger(__name__)
 
 
 @celeryd_after_setup.connect  # worker_ready comes only once a broker was reached
-def _start_sweeping(**_) -> None:
-    """Every worker looks around by itself: no separate scheduler has to be kept alive, and no broker has to be up."""
-    threading.Thread(target=_sweep_for_ever, name="sweep", daemon=True).start()
+def _start_recovery(**_) -> None:
+    """Have every worker look for work and for dead workers by itself: no scheduler has to be kept alive, and no broker has to be up."""
+    threading.Thread(target=_recover_periodically, name="recovery", daemon=True).start()
 
 
 @worker_shutting_down.connect
@@ -35,16 +35,16 @@ def _stop(**_) -> None:
     tasks.STOP.set()
 
 
-def _sweep_for_ever() -> None:
+def _recover_periodically() -> None:
     from django.conf import settings
 
     from workers import tasks
 
     _without_harm(_announce)
-    _without_harm(tasks.show_up)
+    _without_harm(tasks.report_process)
     while not tasks.STOP.wait(settings.WORKER_SWEEP_SECONDS):
-        _without_harm(tasks.look_around)
-    _without_harm(tasks.say_goodbye)
+        _without_harm(tasks.recover)
+    _without_harm(tasks.remove_process)
 
 
 def _announce() -> None:
@@ -60,5 +60,5 @@ def _without_harm(work: Callable[[], None]) -> None:
     try:
         work()
     except Exception:  # the database may be away; the next look may find it, with a connection of its own
-        log.warning("The sweep could not be made; trying again.", exc_info=True)  # a StorageFilter shortens it
+        log.warning("Recovery failed; trying again.", exc_info=True)  # a StorageFilter shortens it
         connections.close_all()

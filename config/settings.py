@@ -140,7 +140,7 @@ if CELERY_BROKER_URL.startswith("files://"):
     }
     CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 else:
-    # kombu's own intervals keep whoever rings waiting for 6 s while the broker is away.
+    # kombu's own intervals keep whoever notifies workers waiting for 6 s while the broker is away.
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "socket_connect_timeout": 2,
         "socket_timeout": 10,

@@ -1,4 +1,4 @@
-"""What a worker does when the bell rings. Messages carry nothing: what there is to do lies in the database."""
+"""Celery tasks of the workers. Messages carry no work: what there is to do lies in the database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db import connections
 from core.database_clock import database_time
 from workers.models import Endpoint
 from workers.providers import registry
-from workers.services import doorbell, processes
+from workers.services import notify, processes
 from workers.services.drain import Drain
 from workers.services.endpoints import TRY_SECONDS, begin_try, try_endpoint
 from workers.services.sweeping import claimable, sweep
@@ -69,8 +69,8 @@ def queue_of_engine(endpoint: str) -> str:
     return processes.ENGINE + endpoint
 
 
-def send_bells() -> None:
-    """Rings for everything that waits. Raises where the broker cannot be reached."""
+def notify_workers() -> None:
+    """Notify the workers of everything that waits. Raises where the broker cannot be reached."""
     waiting = claimable(now=database_time())
     own = [pk for pk, provider in waiting if registry.find(provider).in_process]
     if len(own) < len(waiting):
@@ -80,33 +80,33 @@ def send_bells() -> None:
         work_engine.apply_async([name], queue=queue_of_engine(name), retry=False, expires=60)
 
 
-def show_up() -> None:
-    """Says that this worker is there, also while it has nothing to do."""
+def report_process() -> None:
+    """Record that this worker is there, also while it has nothing to do."""
     processes.report(consumed_queues())
 
 
-def look_around() -> None:
-    """The sweep of one worker: frees what dead ones held and rings for what waits; without a broker it works itself."""
+def recover() -> None:
+    """Free what dead workers held and notify the others of what waits; without a broker this worker does it."""
     try:
-        show_up()
+        report_process()
         sweep(now=database_time())
         if claimable(now=database_time()):
-            _ring_or_work()
+            _notify_or_work()
     finally:
         connections.close_all()
 
 
-def say_goodbye() -> None:
-    """What a worker does that takes nothing more: it is not listed any more once its last answer is in."""
+def remove_process() -> None:
+    """Take this worker off the list once its last answer is in."""
     try:
         processes.leave()
     finally:
         connections.close_all()
 
 
-def _ring_or_work() -> None:
+def _notify_or_work() -> None:
     try:
-        send_bells()
+        notify_workers()
     except Exception:
         if processes.CALLS in consumed_queues():
             work()
@@ -130,4 +130,4 @@ def consumed_queues() -> set[str]:
     return set(current_app.amqp.queues.consume_from)
 
 
-doorbell.WORK.connect(send_bells)
+notify.WORKERS.connect(notify_workers)

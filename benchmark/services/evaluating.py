@@ -65,7 +65,7 @@ class EvaluationHandler(JobHandler):
         return RunItem.objects.filter(LOST, entrant__run__job=job).count()
 
     def finished(self, job: Job) -> None:
-        REPORTS.ring(job.pk)
+        REPORTS.notify(job.pk)
 
 
 def _places(items: Sequence[Item]) -> dict[int, RunItem]:

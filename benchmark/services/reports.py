@@ -17,9 +17,9 @@ from benchmark.suites.omnitom import measure as omnitom
 from benchmark.suites.omnitom.official import STRUCTURED
 from benchmark.suites.registry import suite_named
 from core.made_by import made_by
-from workers.services.doorbell import Bell
+from workers.services.notify import Notifier
 
-REPORTS = Bell("the report is computed when somebody opens it")
+REPORTS = Notifier("the report is computed when somebody opens it")
 """Asks a worker to compute the report of a run, by the id of its job."""
 
 

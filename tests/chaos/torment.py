@@ -44,7 +44,7 @@ class Torment:
             self.site.hang(self.rng.choice(self.site.workers), LEASE + 3)
 
     def without_broker(self) -> None:
-        """The broker stays away while every worker is killed once: nobody is left whom a bell could reach."""
+        """The broker stays away while every worker is killed once: nobody is left whom a notification could reach."""
         self._keep_busy(False)
         if "redis" in self.site.commands:
             self.site.kill("redis")

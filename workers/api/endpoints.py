@@ -32,7 +32,7 @@ _WHY = {
     422: ("Well-formed, and refused; `fields` says why.", "The request holds fields that are not as expected."),
 }
 _NO_BROKER = {
-    422: ("No worker can be asked.", "No worker can be asked: what rings them (BROKER_URL) cannot be reached."),
+    422: ("No worker can be asked.", "No worker can be asked: the broker (BROKER_URL) cannot be reached."),
 }
 _EXAMPLE = {
     "name": "small",

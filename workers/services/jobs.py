@@ -15,8 +15,8 @@ from django.utils import timezone
 from core.database_clock import at_once
 from workers.domain.pricing import Money, dollars, exact_dollars, unknown_price_told
 from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
-from workers.services.doorbell import WORK
 from workers.services.holding import release
+from workers.services.notify import WORKERS
 from workers.services.settling import end_jobs, reopen_job
 
 
@@ -77,7 +77,7 @@ def check_price(endpoint: Endpoint, budget: Decimal | None) -> None:
 def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: datetime) -> None:
     """More items for a job, in the caller's transaction."""
     Item.objects.insert_waiting(job, items, start=at_once(now))
-    WORK.ring()
+    WORKERS.notify()
 
 
 @transaction.atomic
@@ -95,7 +95,7 @@ def resume_job(*, job: Job, budget: Decimal | None = None) -> bool:
     freed = release(job.pk, start=at_once(timezone.now())) if open_.exists() else 0
     if freed:
         open_.update(note="")
-    WORK.ring()
+    WORKERS.notify()
     return bool(resumed or freed)
 
 
@@ -154,7 +154,7 @@ def retry_failed(*, job: Job, now: datetime) -> int:
     count = failed.retry(start=at_once(now))
     if count:
         reopen_job(job.pk)
-        WORK.ring()
+        WORKERS.notify()
     return count
 
 

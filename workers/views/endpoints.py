@@ -93,7 +93,7 @@ def try_it(request: HttpRequest, name: str) -> HttpResponse:
     """Asks a worker to make one short call; the page looks until it has come back."""
     held = get_object_or_404(Endpoint, name=name)
     heard = start_try(held)
-    context = {"endpoint": held, "waiting": heard, "unheard": not heard}
+    context = {"endpoint": held, "waiting": heard, "unanswered": not heard}
     return render(request, "workers/_tried.html", context)
 
 
@@ -105,6 +105,6 @@ def tried(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _tried(held: Endpoint) -> dict[str, Any]:
-    """`waiting` for an answer to the last try, or `unheard` because none came in time."""
+    """`waiting` for an answer to the last try, or `unanswered` because none came in time."""
     state = try_state(held)
-    return {"waiting": state == TryState.WAITING, "unheard": state == TryState.NO_WORKER}
+    return {"waiting": state == TryState.WAITING, "unanswered": state == TryState.NO_WORKER}

@@ -1,4 +1,4 @@
-"""The bell through a real Redis: a worker that would not look by itself for an hour takes up work at once."""
+"""Notifications through a real Redis: a worker that would not look by itself for an hour takes up work at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.workers.conftest import drain, make_endpoint, start, trial  # noqa: F
 from tests.workers.process import CELERY, start_process
 from workers import tasks
 from workers.models import Item, JobState
-from workers.services import doorbell
+from workers.services import notify
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,8 +46,8 @@ def _options_for(url: str) -> dict:
 
 
 @pytest.fixture
-def ring_at():
-    """Lets this process ring through the broker at `url`, as a web process does."""
+def notify_through():
+    """Lets this process notify through the broker at `url`, as a web process does."""
     before = app.conf.broker_url, app.conf.broker_transport_options
 
     def use(url: str, options: dict | None = None) -> None:
@@ -75,13 +75,13 @@ def worker(broker, tmp_path):
 def until_finished(job, *, seconds: float = PATIENCE) -> None:
     end = time.monotonic() + seconds
     while job.state == JobState.RUNNING:
-        assert time.monotonic() < end, "nobody heard the bell"
+        assert time.monotonic() < end, "no worker took the job up"
         time.sleep(0.05)
         job.refresh_from_db()
 
 
-def test_a_job_that_starts_rings_a_worker_up(broker, worker, ring_at, make_endpoint, start):  # noqa: F811
-    ring_at(broker)
+def test_a_job_that_starts_wakes_a_worker(broker, worker, notify_through, make_endpoint, start):  # noqa: F811
+    notify_through(broker)
     job = start(make_endpoint(), [f"q{at}" for at in range(30)])
     until_finished(job)
     assert Item.objects.filter(job=job, state="done").count() == 30
@@ -89,8 +89,8 @@ def test_a_job_that_starts_rings_a_worker_up(broker, worker, ring_at, make_endpo
     assert worker.wait(timeout=PATIENCE) == 0
 
 
-def test_a_broker_that_is_away_stops_nobody(ring_at, make_endpoint, start, caplog, monkeypatch):  # noqa: F811
-    ring_at("redis://127.0.0.1:1/0")
+def test_a_broker_that_is_away_stops_nobody(notify_through, make_endpoint, start, caplog, monkeypatch):  # noqa: F811
+    notify_through("redis://127.0.0.1:1/0")
     endpoint = make_endpoint()
     pauses: list[float] = []
     monkeypatch.setattr("kombu.utils.functional.sleep", pauses.append)
@@ -100,15 +100,15 @@ def test_a_broker_that_is_away_stops_nobody(ring_at, make_endpoint, start, caplo
     assert "workers will find the work by themselves" in caplog.text
 
 
-def test_the_bell_hangs_at_the_tasks():
-    assert doorbell.WORK.rings is tasks.send_bells
+def test_notifications_are_sent_by_the_tasks():
+    assert notify.WORKERS.send is tasks.notify_workers
 
 
-def test_a_message_carries_no_work(broker, ring_at, make_endpoint, start):  # noqa: F811
-    ring_at(broker)
+def test_a_message_carries_no_work(broker, notify_through, make_endpoint, start):  # noqa: F811
+    notify_through(broker)
     start(make_endpoint("scripted", name="far"), ["a", "b"])
     start(make_endpoint("vllm-engine", name="near"), ["a", "b"])
     client = redis.Redis.from_url(broker)
-    # Once for each start; the second also rings for what still waits of the first.
+    # Once for each start; the second also notifies of what still waits of the first.
     assert (client.llen("calls"), client.llen("engine-near")) == (2, 1)
     assert b'"expires": "' in client.lindex("calls", 0)

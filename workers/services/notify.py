@@ -1,0 +1,37 @@
+"""Notifying workers of new work. A lost notification loses nothing: every worker looks for work by itself, too."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+
+log = logging.getLogger(__name__)
+
+
+class Notifier:
+    """Sends through the broker once `connect` was called; `fallback` says what happens where the broker cannot be reached."""
+
+    def __init__(self, fallback: str) -> None:
+        self.fallback = fallback
+        self.send: Callable[..., None] | None = None
+
+    def connect(self, send: Callable[..., None]) -> None:
+        self.send = send
+
+    def notify(self, *arguments: Any) -> None:
+        """Call `send` with these arguments after commit. Never raises: a broker that is down must not stop anybody's work."""
+        transaction.on_commit(lambda: self._send_now(*arguments))
+
+    def _send_now(self, *arguments: Any) -> None:
+        if self.send is None:
+            return
+        try:
+            self.send(*arguments)
+        except Exception as error:
+            log.warning("The broker could not be reached (%s); %s.", error, self.fallback)
+
+
+WORKERS = Notifier("workers will find the work by themselves")
