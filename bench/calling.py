@@ -108,13 +108,13 @@ def _job(endpoint, calls: int, name: str = "Story"):
     return start_job(by="", purpose="bench", title="Bench", items=keys, now=timezone.now())
 
 
-def _drained(job) -> tuple[float, float]:
+def _timed_run(job) -> tuple[float, float]:
     """(seconds, CPU seconds) to work `job` off in this process; every call must be in the ledger afterwards."""
     from workers.models import Call
-    from workers.services.drain import Drain
+    from workers.services.runner import Runner
 
     began, cpu = time.perf_counter(), time.process_time()
-    Drain().run()
+    Runner().run()
     took, used = time.perf_counter() - began, time.process_time() - cpu
     job.refresh_from_db()
     answered = Call.objects.filter(items__job=job, state="answered").count()
@@ -125,7 +125,7 @@ def _drained(job) -> tuple[float, float]:
 def _warm(server):
     """A job of an endpoint that has answered before, as every endpoint of a worker that runs has: the package is loaded."""
     endpoint = _endpoint(server, "tiny")
-    _drained(_job(endpoint, WARM_UP, "Warm-up"))
+    _timed_run(_job(endpoint, WARM_UP, "Warm-up"))
     return _job(endpoint, CALLS)
 
 
@@ -133,7 +133,7 @@ def latency(options) -> dict:
     from tests.servers.process import ModelServer
 
     with ModelServer(latency=1.0) as server:
-        took, cpu = _drained(_warm(server))
+        took, cpu = _timed_run(_warm(server))
         paid = len(server.paid()) - WARM_UP
     limit = math.ceil(CALLS / IN_FLIGHT)
     return {
@@ -150,7 +150,7 @@ def compare(options) -> dict:
     from tests.servers.process import ModelServer
 
     with ModelServer(latency=0.2) as server:
-        took, cpu = _drained(_warm(server))
+        took, cpu = _timed_run(_warm(server))
         result = {"calls": CALLS, "seconds": round(took, 2), "cpu_ms_a_call": round(1000 * cpu / CALLS, 2)}
         if not options.inspect:
             return result | {"inspect_ai": "not measured: name a Python that has it with --inspect"}
@@ -185,7 +185,7 @@ def memory(options, calls: int = 20_000) -> dict:
 
         thread = threading.Thread(target=look)
         thread.start()
-        took, cpu = _drained(job)
+        took, cpu = _timed_run(job)
         ended.set()
         thread.join()
     tenth = max(1, len(seen) // 10)
@@ -228,11 +228,11 @@ def _work() -> None:
     import django
 
     django.setup()
-    from workers.services.drain import Drain
     from workers.services.handlers import register
+    from workers.services.runner import Runner
 
     register("bench", _Asking())
-    Drain().run()
+    Runner().run()
 
 
 MEASUREMENTS = {"latency": latency, "compare": compare, "memory": memory, "limit": limit}

@@ -11,8 +11,8 @@ from core.database_clock import database_time
 from workers.models import Endpoint
 from workers.providers import registry
 from workers.services import notify, processes
-from workers.services.drain import Drain
 from workers.services.endpoints import TRY_SECONDS, begin_try, try_endpoint
+from workers.services.runner import Runner
 from workers.services.sweeping import claimable, sweep
 
 STOP = threading.Event()
@@ -25,7 +25,7 @@ def work() -> None:
     """Makes the calls that wait, of all endpoints whose model is elsewhere; returns when nothing is left."""
     if _working.acquire(blocking=False):  # one loop a process has room for all
         try:
-            Drain(stop=STOP).run()
+            Runner(stop=STOP).run()
         finally:
             _working.release()
             connections.close_all()
@@ -34,10 +34,10 @@ def work() -> None:
 @shared_task(name="workers.work_engine", ignore_result=True)
 def work_engine(endpoint: str) -> None:
     """Works for an endpoint whose model this very process holds."""
-    from workers.services.engine_drain import EngineDrain
+    from workers.services.engine_runner import EngineRunner
 
     try:
-        EngineDrain.of(endpoint, stop=STOP).run()
+        EngineRunner.of(endpoint, stop=STOP).run()
     finally:
         connections.close_all()
 

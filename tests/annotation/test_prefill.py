@@ -20,7 +20,7 @@ from annotation.services.prefill import PrefillRefused
 from annotation.services.votes import save_votes
 from tests.annotation.prefilling import CELLS, begin, change, shares
 from workers.models import Call, Endpoint, EndpointPace, Item
-from workers.services.drain import Drain
+from workers.services.runner import Runner
 
 # --- the prompt and its answer -------------------------------------------------------------------------------------------
 ROWS = [Row(1, "world", "The key is in the drawer"), Row(2, "Ines", "The key is in the bag")]
@@ -77,7 +77,7 @@ class TestRound:
     def test_every_open_cell_gets_a_legal_suggestion_with_its_call(self, cast, endpoint, make_story):
         stories = [make_story(number) for number in range(1, 6)]
         made = begin(cast, endpoint, stories)
-        Drain().run()
+        Runner().run()
         made.job.refresh_from_db()
         assert made.job.state == "finished"
         found = list(Suggestion.objects.select_related("call"))
@@ -103,7 +103,7 @@ class TestRound:
             proposition=row, dimension="context", label="Temporal", source="before", created_at=now
         )
         begin(cast, endpoint, [story])
-        Drain().run()
+        Runner().run()
         labels = Suggestion.objects.labels()
         assert len(labels) == 2 * CELLS - 2
         assert (row.pk, "order") not in labels and (other.pk, "context") not in labels
@@ -119,7 +119,7 @@ class TestRound:
         }
         endpoint.save()
         made = begin(cast, endpoint, stories)
-        Drain().run()
+        Runner().run()
         states = dict(Item.objects.filter(job=made.job).values_list("key", "problem"))
         assert states[stories[0].uid] == "Refused by the provider: the model declined to answer."
         assert states[stories[1].uid] == "The answer holds no JSON object with rows."
@@ -131,7 +131,7 @@ class TestRound:
             baseline = Endpoint.objects.create(name=name, provider="baseline", model=name)
             EndpointPace.objects.create(endpoint=baseline)
             begin(cast, baseline, [make_story(number)])
-        Drain().run()
+        Runner().run()
         counts = service._sample_counts(DEFAULT_SCHEMA)
         for one in Suggestion.objects.filter(source__startswith="majority"):
             assert counts[one.dimension][one.label] == max(counts[one.dimension].values())
@@ -146,7 +146,7 @@ class TestRound:
         page = client.post("/p/minds/prefill/", asked).content.decode()
         assert "1 call<" in page and "14 cells" in page and "$0.0058" in page  # (400 + 2 × 90) tokens × $10 a million
         address = client.post("/p/minds/prefill/", asked | {"start": "1"})["Location"]
-        Drain().run()
+        Runner().run()
         assert "finished" in client.get(address).content.decode()
         assert client.get(f"{address}progress/").status_code == 200
         assert Suggestion.objects.count() == 14

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import Prefill
 from annotation.services import prefill as service
 from workers.models import Call
-from workers.services.drain import Drain
+from workers.services.runner import Runner
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,7 +30,7 @@ def begin(cast, endpoint, make_story):
         how = {"project": cast.project, "endpoint": endpoint, "stories": [story], "level": 1}
         planned = service.estimate(**how, **fields)
         service.start_prefill(by=cast.alice, now=timezone.now(), **how, **fields)
-        Drain().run()
+        Runner().run()
         assert {planned.output_tokens} == longest()  # one story, so one call
         return longest()
 

@@ -14,8 +14,8 @@ from annotation.services.prefill import PrefillRefused
 from tests.annotation.prefilling import CELLS, begin, suggest
 from workers.domain.pricing import dollars
 from workers.models import Call, Endpoint, Item, ItemState
-from workers.services.drain import Drain
 from workers.services.jobs import cancel_job, pause_job
+from workers.services.runner import Runner
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -43,7 +43,7 @@ def test_a_story_is_free_again_when_the_round_has_ended_with_it(cast, endpoint, 
         begin(cast, endpoint, [story])
     cancel_job(job=first.job, now=timezone.now())
     second = begin(cast, endpoint, [story])
-    Drain().run()
+    Runner().run()
     assert Item.objects.get(job=second.job).state == ItemState.DONE
     assert Call.objects.count() == 1
 
@@ -51,7 +51,7 @@ def test_a_story_is_free_again_when_the_round_has_ended_with_it(cast, endpoint, 
 def test_a_story_whose_cells_closed_meanwhile_is_not_asked_and_not_paid(cast, endpoint, make_story):
     made = begin(cast, endpoint, [story := make_story()])
     suggest(story, "other")
-    Drain().run()
+    Runner().run()
     item = Item.objects.get(job=made.job)
     assert (item.state, item.problem) == (ItemState.FAILED, service.CLOSED_MEANWHILE)
     assert not Call.objects.exists()
@@ -66,7 +66,7 @@ def answered(made, story):
 def test_an_answer_for_closed_cells_says_so(cast, endpoint, make_story, seat, cast_vote):
     stories = [make_story(1), make_story(2)]
     made = begin(cast, endpoint, stories)
-    Drain().run()
+    Runner().run()
     handler = service.PrefillHandler()
     taken = handler.receive([answered(made, stories[0])])
     # every cell has its suggestion by now

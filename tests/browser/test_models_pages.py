@@ -22,7 +22,7 @@ from annotation.services.prefill import start_prefill
 from annotation.services.votes import Change, save_votes
 from tests.browser.waiting import wait_until
 from workers.models import Call, Endpoint, EndpointPace, Job
-from workers.services.drain import Drain
+from workers.services.runner import Runner
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -62,7 +62,7 @@ def worker(stop: threading.Event) -> threading.Thread:
 
     def run() -> None:
         try:
-            Drain(stop=stop).run()
+            Runner(stop=stop).run()
         finally:
             connections.close_all()
 

@@ -15,7 +15,7 @@ import redis
 
 from config.celery import app
 from tests.patience import PATIENCE
-from tests.workers.conftest import drain, make_endpoint, start, trial  # noqa: F401
+from tests.workers.conftest import make_endpoint, run_worker, start, trial  # noqa: F401
 from tests.workers.process import CELERY, start_process
 from workers import tasks
 from workers.models import Item, JobState

@@ -16,8 +16,8 @@ from django.utils import timezone
 from workers.models import Call, Endpoint, EndpointPace, ItemState
 from workers.providers.contract import Message, Request
 from workers.services import handlers, jobs
-from workers.services.drain import Drain
 from workers.services.handlers import JobHandler, Received
+from workers.services.runner import Runner
 
 
 class Trial(JobHandler):
@@ -87,11 +87,11 @@ def start(trial):
 
 
 @pytest.fixture
-def drain():
-    """Works everything off in this process: `drain()`."""
+def run_worker():
+    """Works everything off in this process: `run_worker()`."""
 
     def work(**options):
-        Drain(**options).run()
+        Runner(**options).run()
 
     return work
 

@@ -90,10 +90,10 @@ def redirecting():
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_redirect_is_an_end_with_a_sentence(provider, redirecting, make_endpoint, start, drain):
+def test_a_redirect_is_an_end_with_a_sentence(provider, redirecting, make_endpoint, start, run_worker):
     url, asked = redirecting
     start(make_endpoint(provider, base_url=url), ["a"])
-    drain()
+    run_worker()
     call = Call.objects.get()
     assert (call.state, call.attempts_made, len(asked)) == ("failed", 1, 1) and "/taken" not in asked
     assert Item.objects.get().problem == (
@@ -237,10 +237,10 @@ def test_the_list_of_hosts_still_decides_first(monkeypatch, settings):
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_name_that_leads_elsewhere_by_now_is_not_asked(provider, monkeypatch, make_endpoint, start, drain):
+def test_a_name_that_leads_elsewhere_by_now_is_not_asked(provider, monkeypatch, make_endpoint, start, run_worker):
     _resolves_to(monkeypatch, "169.254.169.254")
     start(make_endpoint(provider, base_url="http://innocent.example/v1"), [f"q{at}" for at in range(5)])
-    drain()
+    run_worker()
     calls = list(Call.objects.all())
     assert {(call.state, call.attempts_made) for call in calls} == {("failed", 1)}
     assert {call.problem for call in calls} == {"A link-local or metadata address is no model server."}
@@ -312,11 +312,11 @@ def test_of_several_addresses_the_forbidden_one_is_passed_by(monkeypatch, make_e
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_the_list_of_hosts_binds_the_workers_too(provider, settings, redirecting, make_endpoint, start, drain):
+def test_the_list_of_hosts_binds_the_workers_too(provider, settings, redirecting, make_endpoint, start, run_worker):
     url, asked = redirecting
     start(make_endpoint(provider, base_url=url), ["a"])
     settings.ENDPOINT_HOSTS = ["models.example"]
-    drain()
+    run_worker()
     assert Item.objects.get().problem == "This site allows only models.example (ENDPOINT_HOSTS)."
     assert (Call.objects.get().state, asked) == ("failed", [])
 

@@ -86,12 +86,12 @@ def test_a_bomb_takes_no_memory_and_its_neighbours_go_on():
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "vllm"])
-def test_what_was_read_of_it_is_kept_and_may_have_been_paid(settings, make_endpoint, start, drain, provider):
+def test_what_was_read_of_it_is_kept_and_may_have_been_paid(settings, make_endpoint, start, run_worker, provider):
     settings.ANSWER_MAX_BYTES = 2_000
     long = gzip.compress(BEGUN + b"a" * 1_000_000)
     with OddServer(lambda *_: Odd(body=long, headers={"content-encoding": "gzip"})) as server:
         start(make_endpoint(provider, base_url=server.url + "/v1", repeat_unknown=0), ["a"])
-        drain()
+        run_worker()
     call = Call.objects.get()
     assert call.state == "unknown" and call.problem.startswith("The answer is longer than 0.002 MB")
     attempt = call.attempts.get()

@@ -199,10 +199,10 @@ def test_other_fields_of_a_request_can_be_set():
     assert whole({"max_tokens": 50, "extra_body": {"top_k": 20}}) == {"max_tokens": 50, "top_k": 20}
 
 
-def test_a_call_of_an_older_endpoint_fails_before_it_is_sent(make_endpoint, start, drain):
+def test_a_call_of_an_older_endpoint_fails_before_it_is_sent(make_endpoint, start, run_worker):
     endpoint = make_endpoint("openai", base_url="http://127.0.0.1:9/v1", options={"extra_body": {"n": 8}})
     job = start(endpoint, ["a"])
-    drain()
+    run_worker()
     item = Item.objects.get(job=job)
     assert (item.state, item.call) == (ItemState.FAILED, None)
     assert "extra_body cannot set 'n'" in item.problem
@@ -218,10 +218,10 @@ def test_a_new_model_that_is_billed_repeats_nothing_by_itself():
     assert save_endpoint(by="", values={**registry.find("vllm").defaults, **own}).repeat_unknown == 1
 
 
-def test_a_lost_answer_is_listed_and_asked_again_only_by_hand(make_endpoint, start, drain, page):
+def test_a_lost_answer_is_listed_and_asked_again_only_by_hand(make_endpoint, start, run_worker, page):
     endpoint = make_endpoint(repeat_unknown=0, options={"script": [{"fail": "lost"}]}, **DEAR)
     job = start(endpoint, ["a"])
-    drain()
+    run_worker()
     item = Item.objects.get()
     assert (item.state, item.call.attempts_made) == (ItemState.FAILED, 1)
     text = " ".join(page("workers:ledger").split())
@@ -229,7 +229,7 @@ def test_a_lost_answer_is_listed_and_asked_again_only_by_hand(make_endpoint, sta
     assert "None of these calls was sent again." in text and "Nothing is paid twice" not in text
     assert "1 answer got lost" in page("workers:spending")
     jobs.retry_failed(job=job, now=timezone.now())
-    drain()
+    run_worker()
     text = " ".join(page("workers:ledger").split())
     assert (
         "2 answers got lost" in text
@@ -237,8 +237,8 @@ def test_a_lost_answer_is_listed_and_asked_again_only_by_hand(make_endpoint, sta
     )
 
 
-def test_a_ledger_without_lost_answers_says_nothing_of_them(make_endpoint, start, drain, page):
+def test_a_ledger_without_lost_answers_says_nothing_of_them(make_endpoint, start, run_worker, page):
     start(make_endpoint(), ["a"])
-    drain()
+    run_worker()
     text = page("workers:ledger")
     assert "An answer that came is never paid for again." in text and "got lost" not in text

@@ -25,8 +25,8 @@ from workers.models import Attempt, Batch, Call, CallState, EndpointPace, Item, 
 from workers.providers import registry
 from workers.services import batching, heartbeat, recording
 from workers.services.claims import claim
-from workers.services.drain import Drain
 from workers.services.recording import Outcome, mark_sent, record
+from workers.services.runner import Runner
 from workers.services.sweeping import sweep
 
 in_database = pytest.mark.django_db(transaction=True)
@@ -86,12 +86,12 @@ def lose(worker: Worker) -> None:
     sweep(now=timezone.now(), patience=0)
 
 
-def drain_within(seconds: float) -> None:
-    """Lets an endless drain end, so that it fails a test and does not hang it."""
+def run_within(seconds: float) -> None:
+    """End an endless run, so that it fails a test instead of hanging it."""
     stop = threading.Event()
     timer = threading.Timer(seconds, stop.set)
     timer.start()
-    Drain(stop=stop).run()
+    Runner(stop=stop).run()
     timer.cancel()
 
 
@@ -146,12 +146,12 @@ def test_a_dead_worker_that_fills_an_endpoint_stops_nobody(make_endpoint, start,
     endpoint = make_endpoint(max_concurrency=2)
     job = start(endpoint, ["a", "b", "c"])
     assert len(claimed_by(working(), endpoint)) == 2
-    drain_within(PATIENCE)
+    run_within(PATIENCE)
     assert set(Item.objects.filter(job=job).values_list("state", flat=True)) == {"done"}
 
 
 @in_database
-def test_a_late_answer_is_kept_and_given_to_nobody_twice(make_endpoint, start, drain, trial):
+def test_a_late_answer_is_kept_and_given_to_nobody_twice(make_endpoint, start, run_worker, trial):
     endpoint = make_endpoint()
     start(endpoint, ["a"])
     late = working()
@@ -166,17 +166,17 @@ def test_a_late_answer_is_kept_and_given_to_nobody_twice(make_endpoint, start, d
     assert trial.received == {}
     heartbeat.leave(second)
     sweep(now=timezone.now())
-    drain()
+    run_worker()
     assert trial.received == {"a": 1}
     assert list(Attempt.objects.values_list("number", "outcome")) == [(1, "unknown"), (2, "unknown")]
 
 
 @in_database
 def test_an_answer_that_came_to_a_lost_worker_is_not_asked_for_again(
-    make_endpoint, start, drain, trial, tmp_path, monkeypatch
+    make_endpoint, start, run_worker, trial, tmp_path, monkeypatch
 ):
     start(make_endpoint(options={"log": str(tmp_path / "asked")}), ["a"])
-    turn = Drain._turn
+    turn = Runner._turn
 
     def turn_of_a_lost_one(self, taken):
         if any(outcomes for outcomes, _ in taken.values()):
@@ -185,11 +185,11 @@ def test_an_answer_that_came_to_a_lost_worker_is_not_asked_for_again(
         return turn(self, taken)
 
     with monkeypatch.context() as changed:
-        changed.setattr(Drain, "_turn", turn_of_a_lost_one)
-        drain()
+        changed.setattr(Runner, "_turn", turn_of_a_lost_one)
+        run_worker()
     assert Worker.objects.get().state == WorkerState.LOST
     assert (Call.objects.get().state, trial.received) == (CallState.ANSWERED, {})
-    drain()
+    run_worker()
     assert len((tmp_path / "asked").read_text().splitlines()) == 1
     assert trial.received == {"a": 1}
 
@@ -207,9 +207,9 @@ def test_a_commit_whose_confirmation_was_lost_counts_once(make_endpoint, start, 
             raise OperationalError("server closed the connection unexpectedly")
         return result
 
-    monkeypatch.setattr(f"workers.services.drain.{work}", cut_off)
+    monkeypatch.setattr(f"workers.services.runner.{work}", cut_off)
     job = start(make_endpoint(max_concurrency=2), ["a", "b", "c"])
-    drain_within(PATIENCE)
+    run_within(PATIENCE)
     assert lost == [work]
     assert set(Item.objects.filter(job=job).values_list("state", flat=True)) == {"done"}
     assert trial.received == {"a": 1, "b": 1, "c": 1}
@@ -239,10 +239,12 @@ def test_two_workers_that_look_at_once_make_one_batch(make_endpoint, start):
 
 
 @in_database
-def test_two_workers_that_look_at_once_hand_on_a_known_answer_once(make_endpoint, start, drain, trial, monkeypatch):
+def test_two_workers_that_look_at_once_hand_on_a_known_answer_once(
+    make_endpoint, start, run_worker, trial, monkeypatch
+):
     endpoint = make_endpoint(batches=True)
     start(endpoint, ["known"])
-    drain()
+    run_worker()
     job, settle = start(endpoint, ["known"], batch=True), batching.settle
     Item.objects.update(call=Call.objects.get())
 

@@ -72,19 +72,19 @@ def test_a_worker_whose_own_clock_is_wrong_keeps_its_lease(make_endpoint, start,
 
 @OFFSETS
 def test_work_that_was_added_or_retried_by_a_wrong_clock_waits_for_nothing(
-    make_endpoint, start, drain, shifted, seconds
+    make_endpoint, start, run_worker, shifted, seconds
 ):
     endpoint = make_endpoint(options={"script": [{"fail": "rejected"}]})
     with pytest.MonkeyPatch.context() as wrong:
         now = timezone.now
         wrong.setattr(timezone, "now", lambda: now() + timedelta(seconds=seconds))
         job = start(endpoint, ["a", "b"])
-    drain()
+    run_worker()
     assert set(Item.objects.values_list("state", flat=True)) == {"failed"}
     type(endpoint).objects.update(options={})
     shifted(seconds)
     assert jobs.retry_failed(job=job, now=timezone.now()) == 2
-    drain()
+    run_worker()
     assert set(Item.objects.values_list("state", flat=True)) == {"done"}
 
 

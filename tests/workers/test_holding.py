@@ -55,31 +55,33 @@ def states(job: Job) -> dict[str, int]:
     [*(("openai", cause) for cause in CAUSES), *(("anthropic", one) for one in ("402", "anthropic model", "fastapi path")),
      *(("vllm", one) for one in ("vllm model", "fastapi path"))],
 )  # fmt: skip
-def test_what_no_call_can_pass_pauses_after_a_few(make_endpoint, start, drain, provider, cause):
+def test_what_no_call_can_pass_pauses_after_a_few(make_endpoint, start, run_worker, provider, cause):
     status, body, advice = CAUSES[cause]
     answers = [Odd(status, json.dumps(body).encode())]
     with OddServer(lambda *_: answers[0]) as server:
         endpoint = make_endpoint(provider, name="small", base_url=server.url + "/v1", max_concurrency=2)
         job = start(endpoint, [f"q{at}" for at in range(20)])
-        drain()
+        run_worker()
         job.refresh_from_db()
         assert job.state == "paused" and job.note.startswith(f"small: {advice} (HTTP {status}")
         assert states(job) == {"held": 20}  # those that had failed wait with the others
         assert FEW <= server.asked <= FEW + 4  # two are under way, and two more when the third is written down
         answers[0] = Odd(200, json.dumps(GOOD).encode())
         assert steer(job, "resume") == ""
-        drain()
+        run_worker()
     job.refresh_from_db()
     assert (job.state, job.outcome, job.note, states(job)) == ("finished", "finished", "", {"done": 20})
 
 
-def test_a_server_that_is_not_there_pauses_after_a_few_calls_were_given_up(make_endpoint, start, drain, monkeypatch):
+def test_a_server_that_is_not_there_pauses_after_a_few_calls_were_given_up(
+    make_endpoint, start, run_worker, monkeypatch
+):
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
     endpoint = make_endpoint(
         "openai", name="small", base_url="http://127.0.0.1:9/v1", max_attempts=2, max_concurrency=2
     )
     job = start(endpoint, [f"q{at}" for at in range(20)])
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == "paused" and states(job) == {"held": 20}
     assert job.note.startswith(
@@ -88,34 +90,34 @@ def test_a_server_that_is_not_there_pauses_after_a_few_calls_were_given_up(make_
     assert Attempt.objects.filter(waits=0).count() <= FEW + 4  # so many calls were given up
 
 
-def test_a_name_that_nobody_knows_is_a_wrong_address_too(make_endpoint, start, drain, monkeypatch):
+def test_a_name_that_nobody_knows_is_a_wrong_address_too(make_endpoint, start, run_worker, monkeypatch):
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
     job = start(
         make_endpoint("anthropic", base_url="http://no-such-host.invalid", max_attempts=1), ["a", "b", "c", "d"]
     )
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == "paused" and "The server cannot be reached" in job.note
 
 
-def test_one_bad_call_among_good_ones_fails_alone(make_endpoint, start, drain):
+def test_one_bad_call_among_good_ones_fails_alone(make_endpoint, start, run_worker):
     """Three calls in the same trouble, but never one after another."""
     script = [{"when": "bad", "fail": "unknown-model"}]
     job = start(make_endpoint(max_concurrency=1, options={"script": script}), ["bad1", "a", "bad2", "b", "bad3", "c"])
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert (job.state, states(job)) == ("finished", {"done": 3, "failed": 3})
 
 
-def test_fewer_calls_than_a_few_fail_and_the_job_ends(make_endpoint, start, drain):
+def test_fewer_calls_than_a_few_fail_and_the_job_ends(make_endpoint, start, run_worker):
     job = start(make_endpoint(options={"script": [{"fail": "quota"}]}), ["a", "b"])
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert (job.state, job.outcome, states(job)) == ("finished", "failed", {"failed": 2})
 
 
 @pytest.fixture
-def mixed(make_endpoint, start, drain, trial):
+def mixed(make_endpoint, start, run_worker, trial):
     """A job of two models, one of whose accounts is empty, worked off: (job, the model without money)."""
     empty = make_endpoint(name="empty", options={"script": [{"fail": "quota"}]})
     good = make_endpoint(name="good", options={"default": "yes"})
@@ -124,9 +126,9 @@ def mixed(make_endpoint, start, drain, trial):
     return job, empty
 
 
-def test_the_other_models_of_a_job_go_on(mixed, drain):
+def test_the_other_models_of_a_job_go_on(mixed, run_worker):
     job, _ = mixed
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == "paused" and job.note.startswith("empty: The provider says that the quota is exhausted")
     assert states(job) == {"held": 8, "done": 8}
@@ -152,23 +154,23 @@ def press(admin):
     return push
 
 
-def test_what_is_held_back_is_cancelled_with_its_job(mixed, drain):
+def test_what_is_held_back_is_cancelled_with_its_job(mixed, run_worker):
     job, _ = mixed
-    drain()
+    run_worker()
     steer(job, "cancel")
     assert states(job) == {"cancelled": 8, "done": 8}
 
 
-def test_a_batch_whose_account_is_empty_waits_too(make_endpoint, start, drain):
+def test_a_batch_whose_account_is_empty_waits_too(make_endpoint, start, run_worker):
     with OddServer(lambda *_: Odd(402, json.dumps(error("Payment required.")).encode())) as server:
         endpoint = make_endpoint("openai", name="small", base_url=server.url + "/v1", batches=True)
         job = start(endpoint, ["a", "b", "c", "d"], batch=True)
-        drain()
+        run_worker()
     job.refresh_from_db()
     assert job.state == "paused" and job.note.startswith(f"small: {QUOTA}") and states(job) == {"held": 4}
 
 
-def test_a_wrong_address_can_be_corrected_before_anything_was_answered(make_endpoint, start, drain):
+def test_a_wrong_address_can_be_corrected_before_anything_was_answered(make_endpoint, start, run_worker):
     def reply(path: str, headers: dict, body: bytes) -> Odd:
         right = path == "/v1/chat/completions" and re.search(rb'"model": ?"right"', body)
         return Odd(200, json.dumps(GOOD).encode()) if right else Odd(404, b'{"detail": "Not Found"}')
@@ -176,12 +178,12 @@ def test_a_wrong_address_can_be_corrected_before_anything_was_answered(make_endp
     with OddServer(reply) as server:
         endpoint = make_endpoint("openai", name="small", model="wrong", base_url=server.url)
         job = start(endpoint, [f"q{at}" for at in range(5)])
-        drain()
+        run_worker()
         assert states(job) == {"held": 5}
         save_endpoint(by="alice", endpoint=endpoint, values={"base_url": server.url + "/v1", "model": "right"})
         job.refresh_from_db()
         steer(job, "resume")
-        drain()
+        run_worker()
     assert states(job) == {"done": 5}
     assert {call.model for call in Call.objects.filter(state="answered")} == {"right"}
     with pytest.raises(ValidationError, match="has answered already"):

@@ -20,7 +20,7 @@ PROVIDERS = ["openai", "anthropic", "vllm"]
 
 
 @pytest.fixture
-def ask(make_endpoint, start, drain, monkeypatch):
+def ask(make_endpoint, start, run_worker, monkeypatch):
     """Asks one question for each odd answer, in one job: `ask("openai", [Odd(…), …])` are the calls in that order."""
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
 
@@ -34,7 +34,7 @@ def ask(make_endpoint, start, drain, monkeypatch):
             tail = "" if provider == "anthropic" else "/v1"
             fields = {"max_attempts": 2, "repeat_unknown": 0, "timeout_seconds": 5, **fields}
             start(make_endpoint(provider, base_url=server.url + tail, **fields), keys)
-            drain()
+            run_worker()
         return [item.call for item in Item.objects.select_related("call").order_by("key")]
 
     return work
@@ -286,7 +286,7 @@ def test_what_a_gateway_gave_up_may_have_been_paid(ask, provider):
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_connect_that_hangs_was_not_paid(make_endpoint, start, drain, monkeypatch, provider):
+def test_a_connect_that_hangs_was_not_paid(make_endpoint, start, run_worker, monkeypatch, provider):
     """A socket that listens and accepts nobody: with its queue full, the next connection is never made."""
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
     monkeypatch.setattr("workers.providers.wire.CONNECT_SECONDS", 0.3)
@@ -302,7 +302,7 @@ def test_a_connect_that_hangs_was_not_paid(make_endpoint, start, drain, monkeypa
             provider, base_url=f"http://127.0.0.1:{address[1]}/v1", max_attempts=2, repeat_unknown=0
         )
         start(endpoint, ["a"])
-        drain()
+        run_worker()
         for one in queued:
             one.close()
     call = Call.objects.get()

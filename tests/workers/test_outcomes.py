@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def worked(make_endpoint, start, drain):
+def worked(make_endpoint, start, run_worker):
     """A job that was worked off; the calls of the keys in `failing` are rejected: `worked("a", "b", failing="a")`."""
 
     def make(*keys: str, failing: str = "", refused: str = "") -> Job:
@@ -26,7 +26,7 @@ def worked(make_endpoint, start, drain):
             {"when": key, "stop": "refusal"} for key in refused
         ]
         job = start(make_endpoint(options={"script": script}), keys)
-        drain()
+        run_worker()
         job.refresh_from_db()
         return job
 
@@ -70,7 +70,7 @@ def test_answers_read_anew_change_the_outcome_of_a_finished_job_only(worked):
     assert (job.state, job.outcome) == ("cancelled", "")
 
 
-def test_retrying_opens_the_job_and_the_outcome_is_computed_anew(worked, drain):
+def test_retrying_opens_the_job_and_the_outcome_is_computed_anew(worked, run_worker):
     job = worked("a", "b", failing="ab")
     endpoint = job.items.first().endpoint
     endpoint.options = {}
@@ -78,7 +78,7 @@ def test_retrying_opens_the_job_and_the_outcome_is_computed_anew(worked, drain):
     assert jobs.retry_failed(job=job, now=timezone.now()) == 2
     job.refresh_from_db()
     assert (job.state, job.outcome, job.finished_at) == (JobState.RUNNING, "", None)
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert (job.state, job.outcome) == (JobState.FINISHED, JobOutcome.FINISHED)
 

@@ -55,11 +55,11 @@ def endpoint(request, server, monkeypatch):
     ],
 )
 def test_each_trouble_has_its_own_end_and_the_others_go_on(
-    endpoint, server, start, drain, mode, call_state, attempts, sentence
+    endpoint, server, start, run_worker, mode, call_state, attempts, sentence
 ):
     server.control(rules=[{"when": "TROUBLE", "mode": mode}])
     job = start(endpoint, ["first", "TROUBLE", "second"])
-    drain()
+    run_worker()
     held = {item.key: item for item in Item.objects.select_related("call")}
     assert held["first"].state == held["second"].state == "done"
     trouble = held["TROUBLE"]
@@ -70,46 +70,46 @@ def test_each_trouble_has_its_own_end_and_the_others_go_on(
     assert job.state == "finished"
 
 
-def test_five_megabytes_are_kept_whole(endpoint, server, start, drain):
+def test_five_megabytes_are_kept_whole(endpoint, server, start, run_worker):
     server.control(rules=[{"when": "HUGE", "mode": "huge"}])
     start(endpoint, ["HUGE", "small"])
-    drain()
+    run_worker()
     assert Item.objects.get(key="HUGE").state == "done"
     assert len(Item.objects.get(key="HUGE").call.answer) == 5_000_000
 
 
-def test_a_server_that_is_not_there_was_never_asked(endpoint, server, start, drain):
+def test_a_server_that_is_not_there_was_never_asked(endpoint, server, start, run_worker):
     # Port 9 (discard) is closed on a test machine; nothing can have been paid, so the call failed and is not unknown.
     Endpoint.objects.filter(pk=endpoint.pk).update(base_url="http://127.0.0.1:9/v1")
     start(endpoint, ["a"])
-    drain()
+    run_worker()
     call = Call.objects.get()
     assert (call.state, call.attempts_made) == ("failed", 2)
     assert call.problem.startswith("No connection")
 
 
-def test_usage_and_cost_follow_the_providers_rules(endpoint, start, drain):
+def test_usage_and_cost_follow_the_providers_rules(endpoint, start, run_worker):
     start(endpoint, ["some words to count"])
-    drain()
+    run_worker()
     call = Call.objects.get()
     assert call.input_tokens > 0 and call.output_tokens > 0
     assert float(call.cost) == pytest.approx((call.input_tokens * 1 + call.output_tokens * 2) / 1_000_000)
     assert call.answered_by == "tiny"
 
 
-def test_the_key_reaches_the_server_and_nothing_else(endpoint, start, drain, caplog):
+def test_the_key_reaches_the_server_and_nothing_else(endpoint, start, run_worker, caplog):
     start(endpoint, ["a"])
-    drain()
+    run_worker()
     kept = json.dumps(
         list(Call.objects.values()) + list(Attempt.objects.values()) + list(Endpoint.objects.values()), default=str
     )
     assert "secret-key-of-the-trial" not in kept + caplog.text
 
 
-def test_headers_of_the_provider_lower_the_pace(endpoint, server, start, drain):
+def test_headers_of_the_provider_lower_the_pace(endpoint, server, start, run_worker):
     server.control(headers=True, rate=200, burst=50)
     start(endpoint, ["a", "b"])
-    drain()
+    run_worker()
     endpoint.pace.refresh_from_db()
     assert endpoint.pace.state["header_rate"] > 0
     assert any("ratelimit" in name for name in Attempt.objects.first().headers)

@@ -165,7 +165,7 @@ WAYS = ["answer", "strange", "html", "broken", "redirect", "filtered", "200", "4
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "vllm"])
-def test_an_echoed_key_is_nowhere(provider, make_endpoint, start, drain, admin, monkeypatch, caplog):
+def test_an_echoed_key_is_nowhere(provider, make_endpoint, start, run_worker, admin, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     caplog.handler.addFilter(KeyFilter())  # as on the site's console
     monkeypatch.setenv("TRIAL_API_KEY", KEY)
@@ -177,7 +177,7 @@ def test_an_echoed_key_is_nowhere(provider, make_endpoint, start, drain, admin, 
         fields = {"max_attempts": 2, "repeat_unknown": 0, "retry_after_cap": 0}
         endpoint = make_endpoint(provider, base_url=url, api_key_env="TRIAL_API_KEY", **fields)
         job = start(endpoint, keys)
-        drain()
+        run_worker()
         try_endpoint(endpoint=endpoint)
     assert Item.objects.filter(state="waiting").count() == 0 and server.asked > len(keys)
     stored = list(everything_stored())

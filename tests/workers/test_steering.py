@@ -22,13 +22,13 @@ FROM_THE_LEDGER = '<span class="muted">from the ledger</span>'
 
 
 @pytest.fixture
-def poor(make_endpoint, start, drain):
+def poor(make_endpoint, start, run_worker):
     """A job of four calls whose budget was enough for some: paused by it, with the note that says so.
 
     At $0.1 a token a call is booked at 44 tokens in (130 characters / 3) and 50 out, about $9.4, and costs $0.4 for the four tokens of its answer: after two, $9.2 are left.
     """
     job = start(make_endpoint(max_concurrency=1, **DEAR), ["a", "b", "c", "d"], budget=Decimal(10))
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == JobState.PAUSED and "budget" in job.note
     return job
@@ -49,12 +49,12 @@ def press(admin):
 # --- the budget -------------------------------------------------------------------------------------------------------
 
 
-def test_a_job_goes_on_with_a_budget_that_is_large_enough(poor, press, page, drain):
+def test_a_job_goes_on_with_a_budget_that_is_large_enough(poor, press, page, run_worker):
     text = page("workers:job", poor.uid)
     assert 'name="budget"' in text and "required" in text and "or more" in text
     press(poor, "resume", budget="100")
     assert (poor.state, poor.budget, poor.note) == (JobState.RUNNING, 100, "")
-    drain()
+    run_worker()
     poor.refresh_from_db()
     assert poor.state == JobState.FINISHED
 
@@ -123,23 +123,23 @@ def _with_a_failed_item(make_endpoint, start, state: str) -> Job:
     return job
 
 
-def test_failed_items_of_a_paused_job_wait_with_the_others(make_endpoint, start, press, page, drain):
+def test_failed_items_of_a_paused_job_wait_with_the_others(make_endpoint, start, press, page, run_worker):
     job = _with_a_failed_item(make_endpoint, start, JobState.PAUSED)
     Job.objects.update(note="Paused by hand.")
     assert "/retry/" in page("workers:job", job.uid)
     press(job, "retry")
     assert (job.state, job.note) == (JobState.PAUSED, "Paused by hand.")
     assert dict(Item.objects.values_list("key", "state")) == {"bad": "waiting", "open": "waiting"}
-    drain()
+    run_worker()
     assert not Call.objects.exists()
 
 
-def test_failed_items_of_a_cancelled_job_stay(make_endpoint, start, press, page, drain):
+def test_failed_items_of_a_cancelled_job_stay(make_endpoint, start, press, page, run_worker):
     job = _with_a_failed_item(make_endpoint, start, JobState.CANCELLED)
     assert "/retry/" not in page("workers:job", job.uid)
     assert "The job was cancelled, so its failed items are not asked again" in press(job, "retry")
     assert jobs.retry_failed(job=job, now=timezone.now()) == 0
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == JobState.CANCELLED
     assert dict(Item.objects.values_list("key", "state")) == {"bad": "failed", "open": "cancelled"}
@@ -148,9 +148,9 @@ def test_failed_items_of_a_cancelled_job_stay(make_endpoint, start, press, page,
 # --- what is shown ----------------------------------------------------------------------------------------------------
 
 
-def test_a_job_whose_items_all_failed_does_not_look_well(make_endpoint, start, drain, page):
+def test_a_job_whose_items_all_failed_does_not_look_well(make_endpoint, start, run_worker, page):
     job = start(make_endpoint(options={"script": [{"fail": "rejected"}]}), ["a", "b"])
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == JobState.FINISHED
     for text in (page("workers:job", job.uid), page("workers:work")):
@@ -158,9 +158,9 @@ def test_a_job_whose_items_all_failed_does_not_look_well(make_endpoint, start, d
     assert "None got an answer" in page("workers:job", job.uid)
 
 
-def test_a_job_with_answers_alone_looks_finished(make_endpoint, start, drain, page):
+def test_a_job_with_answers_alone_looks_finished(make_endpoint, start, run_worker, page):
     job = start(make_endpoint(), ["a", "b"])
-    drain()
+    run_worker()
     assert "badge-done" in page("workers:work") and ">finished</span>" in page("workers:job", job.uid)
 
 
@@ -183,29 +183,29 @@ def test_the_page_shows_reasons_when_they_appear(admin, make_endpoint, start):
     assert "HTTP 503" in admin.get(address, {"seen": seen}).content.decode()
 
 
-def test_an_item_that_was_never_answered_cost_nothing_and_came_from_nowhere(make_endpoint, start, drain, page):
+def test_an_item_that_was_never_answered_cost_nothing_and_came_from_nowhere(make_endpoint, start, run_worker, page):
     job = start(make_endpoint(max_attempts=1, options={"script": [{"fail": "rejected"}]}), ["a"])
-    drain()
+    run_worker()
     assert FROM_THE_LEDGER not in page("workers:job", job.uid)
     assert "from the ledger" not in page("workers:call", Call.objects.get().uid)
 
 
-def test_an_item_that_the_ledger_answered_says_so(make_endpoint, start, drain, page):
+def test_an_item_that_the_ledger_answered_says_so(make_endpoint, start, run_worker, page):
     endpoint = make_endpoint()
     start(endpoint, ["a"])
-    drain()
+    run_worker()
     job = start(endpoint, ["a"])
-    drain()
+    run_worker()
     assert FROM_THE_LEDGER in page("workers:job", job.uid)
     assert page("workers:call", Call.objects.get().uid).count("from the ledger") == 1
 
 
-def test_money_for_lost_answers_is_named(make_endpoint, start, drain, page):
+def test_money_for_lost_answers_is_named(make_endpoint, start, run_worker, page):
     script = [{"when": "gone", "fail": "lost"}, {"when": "twice", "fail": "lost", "times": 1}]
     endpoint = make_endpoint(repeat_unknown=1, options={"script": script}, **DEAR)
     job = start(endpoint, ["gone", "twice", "fine"])
     while job.state == JobState.RUNNING:
-        drain()
+        run_worker()
         job.refresh_from_db()
     # "gone" was lost twice and "twice" once, each booked with its call's reserve; the rest is what the answers cost
     reserves = {item.key: item.call.reserved_cost for item in Item.objects.select_related("call")}
@@ -216,22 +216,22 @@ def test_money_for_lost_answers_is_named(make_endpoint, start, drain, page):
     assert f"of it up to ${lost:.4f} for lost answers" in page("workers:job", job.uid)
 
 
-def test_an_answer_that_another_job_paid_later_takes_nothing_from_what_was_lost(make_endpoint, start, drain):
+def test_an_answer_that_another_job_paid_later_takes_nothing_from_what_was_lost(make_endpoint, start, run_worker):
     endpoint = make_endpoint(repeat_unknown=0, options={"script": [{"fail": "lost"}]}, **DEAR)
     first = start(endpoint, ["a"])
-    drain()
+    run_worker()
     type(endpoint).objects.update(options={})
     second = start(endpoint, ["a"])
-    drain()
+    run_worker()
     assert jobs.retry_failed(job=second, now=timezone.now()) == 1
-    drain()
+    run_worker()
     call = Call.objects.get()
     assert call.state == "answered" and call.cost > 0
     # the first job lost one answer, booked with the reserve of its call; the second paid the answer and lost none
     assert (jobs.progress_of(first).lost, jobs.progress_of(second).lost) == (call.reserved_cost, 0)
 
 
-def test_without_lost_answers_nothing_is_said_of_them(make_endpoint, start, drain, page):
+def test_without_lost_answers_nothing_is_said_of_them(make_endpoint, start, run_worker, page):
     job = start(make_endpoint(**DEAR), ["a", "b"])
-    drain()
+    run_worker()
     assert jobs.progress_of(job).lost == 0 and "lost answers" not in page("workers:job", job.uid)

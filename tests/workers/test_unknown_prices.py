@@ -134,10 +134,10 @@ def test_pages_and_the_api_say_what_a_hosted_vllm_server_costs(make_endpoint, pa
     assert page("workers:endpoint", "own").count(rule) == 2
 
 
-def test_answers_of_unknown_price_are_counted_not_summed(unpriced, start, drain, page):
+def test_answers_of_unknown_price_are_counted_not_summed(unpriced, start, run_worker, page):
     endpoint = unpriced(options={"script": [{"when": "gone", "fail": "lost"}]}, repeat_unknown=0)
     job = start(endpoint, ["a", "b", "gone"])
-    drain()
+    run_worker()
     progress = jobs.progress_of(job)
     assert progress.money == Money(unpriced=3)
     assert [call.cost for call in Call.objects.exclude(state="unknown")] == [None, None]
@@ -163,22 +163,22 @@ def test_a_budget_is_refused_where_a_price_is_unknown(unpriced, start):
     assert (job.state, job.budget) == (JobState.RUNNING, None)
 
 
-def test_a_price_that_is_taken_back_pauses_the_job(make_endpoint, billed, start, drain):
+def test_a_price_that_is_taken_back_pauses_the_job(make_endpoint, billed, start, run_worker):
     endpoint = make_endpoint(name="hosted", price_input=Decimal(1), price_output=Decimal(1))
     job = start(endpoint, ["a"], budget=Decimal(1))
     Endpoint.objects.update(price_input=None)
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == JobState.PAUSED and "The price of hosted is unknown" in job.note
     assert not Call.objects.filter(state="answered").exists()
 
 
-def test_a_price_that_rises_is_reserved_as_it_is_now(make_endpoint, start, drain):
+def test_a_price_that_rises_is_reserved_as_it_is_now(make_endpoint, start, run_worker):
     endpoint = make_endpoint(price_input=Decimal(1), price_output=Decimal(1))
     job = start(endpoint, ["a"], budget=Decimal("0.01"))
     claims.plan_ahead(endpoint=endpoint, backend=ScriptedBackend(endpoint.spec), now=timezone.now())
     Endpoint.objects.update(price_output=Decimal(10_000))  # fifty tokens out are half a dollar
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == JobState.PAUSED and "could exceed the budget" in job.note
 
@@ -201,25 +201,25 @@ def test_whether_a_provider_told_the_usage(read, told):
     assert read.told is told
 
 
-def test_of_half_a_usage_the_other_half_is_estimated(make_endpoint, start, drain, monkeypatch):
+def test_of_half_a_usage_the_other_half_is_estimated(make_endpoint, start, run_worker, monkeypatch):
     async def complete(self, body, *, timeout, call):
         return Completion("她知道钥匙在哪里。", Stop.END, Usage(input=7, told=False), "tiny")
 
     monkeypatch.setattr(ScriptedBackend, "complete", complete)
     start(make_endpoint(price_input=Decimal(1000), price_output=Decimal(1000)), ["a"])
-    drain()
+    run_worker()
     call = Call.objects.get()
     assert (call.input_tokens, call.output_tokens, call.usage_told) == (7, 27, False)
     assert call.cost == Decimal(7 + 27) / 1000
 
 
-def test_an_answer_without_usage_is_marked_and_estimated(make_endpoint, start, drain, page, monkeypatch):
+def test_an_answer_without_usage_is_marked_and_estimated(make_endpoint, start, run_worker, page, monkeypatch):
     async def complete(self, body, *, timeout, call):
         return Completion("她知道钥匙在哪里。", Stop.END, Usage(told=False), "tiny")
 
     monkeypatch.setattr(ScriptedBackend, "complete", complete)
     job = start(make_endpoint(price_input=Decimal(1000), price_output=Decimal(1000)), ["a"])
-    drain()
+    run_worker()
     call = Call.objects.get()
     assert not call.usage_told
     assert (call.input_tokens, call.output_tokens) == (estimated_tokens(call.body), 27)

@@ -17,7 +17,7 @@ from workers.providers import contract, registry
 from workers.providers.errors import BackendError
 from workers.providers.stops import TOLD
 from workers.services.endpoint_rules import check_endpoint
-from workers.services.engine_drain import loaded_engine
+from workers.services.engine_runner import loaded_engine
 
 QUESTION = "Answer with the single word yes: is three more than two?"
 SCHEMA = {

@@ -10,8 +10,8 @@ from core.database_clock import database_time
 from workers.models import Item, Job, JobState, Worker, WorkerState
 from workers.providers import registry
 from workers.services import processes
-from workers.services.drain import Drain
 from workers.services.heartbeat import lease_is_over
+from workers.services.runner import Runner
 from workers.services.sweeping import sweep
 
 PATIENCE = 3.0
@@ -47,11 +47,11 @@ def _somebody_works(job: Job) -> bool:
 
 
 def _work(job: Job, on_look: Callable[[], None], stop: threading.Event) -> None:
-    from workers.services.engine_drain import EngineDrain
+    from workers.services.engine_runner import EngineRunner
 
     for name, provider in set(job.items.values_list("endpoint__name", "endpoint__provider")):
         if registry.find(provider).in_process:
-            EngineDrain.of(name, stop=stop, only=job.pk).run()
+            EngineRunner.of(name, stop=stop, only=job.pk).run()
     # The bar reads the database, which an event loop must not wait for: a thread of its own draws it.
     done = threading.Event()
 
@@ -62,7 +62,7 @@ def _work(job: Job, on_look: Callable[[], None], stop: threading.Event) -> None:
     drawer = threading.Thread(target=draw, daemon=True)
     drawer.start()
     try:
-        Drain(only=job.pk, stop=stop).run()
+        Runner(only=job.pk, stop=stop).run()
     finally:
         processes.leave()
         done.set()

@@ -9,7 +9,7 @@ from typing import Any
 from annotation.models import Prefill
 from annotation.services.prefill_standing import standing_of
 from workers.management.bar import JobBar
-from workers.management.commands.work import draining
+from workers.management.commands.work import interruptible
 from workers.management.ending import note_end
 from workers.models import JobState
 from workers.services.failures import shortfall_of
@@ -30,7 +30,7 @@ def told(made: Prefill, *, wait: bool, tell: Callable[[str], None]) -> dict[str,
 def _see_through(made: Prefill, tell: Callable[[str], None]) -> None:
     bar = JobBar(made.job, time.monotonic)
     try:
-        with draining(tell) as stop:
+        with interruptible(tell) as stop:
             see_through(job=made.job, on_look=bar.refresh, stop=stop)
     finally:
         bar.close()

@@ -17,7 +17,7 @@ from benchmark.services.reports import scores_of
 from benchmark.services.watching import shortfall_of_run
 from workers.domain.pricing import about
 from workers.management.bar import JobBar
-from workers.management.commands.work import draining
+from workers.management.commands.work import interruptible
 from workers.management.ending import note_end
 from workers.models import Endpoint, JobState
 from workers.services.failures import told_of
@@ -64,7 +64,7 @@ def seen_through(run: Run, tell: Callable[[str], None]) -> None:
     """To its end, with a bar; asked to end, it waits for the answers that are on their way. The report is computed then."""
     bar = JobBar(run.job, time.monotonic)
     try:
-        with draining(tell) as stop:
+        with interruptible(tell) as stop:
             see_through(job=run.job, on_look=bar.refresh, stop=stop)
             if run.job.state not in (JobState.RUNNING, JobState.PAUSED) and (test := standing_test(run)):
                 see_through(job=test.job, stop=stop)

@@ -45,7 +45,7 @@ def echo(own_registry) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_from_its_registration_to_the_ledger(echo, admin, page, start, drain, trial, admins_api, capsys):
+def test_from_its_registration_to_the_ledger(echo, admin, page, start, run_worker, trial, admins_api, capsys):
     assert "Says what it is told." in page("workers:new_endpoint") and "An echo" in page(
         "workers:new_endpoint", provider="echo"
     )
@@ -56,7 +56,7 @@ def test_from_its_registration_to_the_ledger(echo, admin, page, start, drain, tr
     assert sent.status_code == 201
     endpoint = Endpoint.objects.get(name="loud")
     job = start(endpoint, ["who knows?"])
-    drain()
+    run_worker()
     job.refresh_from_db()
     call = Call.objects.get()
     assert (job.state, call.state, call.answer) == ("finished", "answered", "who knows?")

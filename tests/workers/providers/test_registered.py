@@ -215,11 +215,11 @@ def test_it_is_not_offered_for_new_work_and_trying_it_says_why(gone):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("batch", [False, True])
-def test_a_job_that_waits_for_it_pauses_with_the_reason(gone, start, drain, batch):
+def test_a_job_that_waits_for_it_pauses_with_the_reason(gone, start, run_worker, batch):
     Endpoint.objects.update(batches=batch)
     gone.refresh_from_db()
     job = start(gone, ["a", "b"], batch=batch)
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == "paused" and GONE.rstrip(".") in job.note
     assert set(Item.objects.values_list("state", flat=True)) == {"held"} and not Call.objects.exists()

@@ -11,15 +11,15 @@ from workers.management.bar import JobBar
 from workers.management.ending import failure_of, note_end, said_of
 from workers.models import Job, JobState
 from workers.services import processes
-from workers.services.drain import Drain
 from workers.services.failures import shortfall_of, told_of
 from workers.services.jobs import progress_of
+from workers.services.runner import Runner
 from workers.services.steering import read_budget, resume_with
 from workers.services.waiting import see_through
 
 
 @contextmanager
-def draining(tell: Callable[[str], None]) -> Iterator[threading.Event]:
+def interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
     """An event that the first SIGTERM or SIGINT sets; the second has its usual effect."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
@@ -55,7 +55,7 @@ class Command(JsonCommand):
         parser.add_argument("--budget", metavar="USD", help="with --job: a new budget, with which a paused job goes on")
 
     def work(self, **options) -> dict:
-        with draining(self.note) as stop:
+        with interruptible(self.note) as stop:
             return self._work(options, stop)
 
     def _work(self, options: dict, stop: threading.Event) -> dict:
@@ -63,7 +63,7 @@ class Command(JsonCommand):
             raise ValueError("A budget belongs to one job: name it with --job.")
         if not options["job"]:
             try:
-                Drain(stop=stop).run()
+                Runner(stop=stop).run()
             finally:
                 processes.leave()
             return {"open jobs": Job.objects.filter(state="running").count()}

@@ -41,7 +41,7 @@ GATHER = 0.005
 """Seconds in which outcomes gather for one turn while many calls are in flight."""
 
 
-class Drain:
+class Runner:
     """Works until nothing is left to claim, or until `stop` is set and the last answer is in.
 
     `only` limits it to one job. `on_turn` is called in the loop after every turn that changed something.

@@ -35,7 +35,7 @@ def loaded_engine(endpoint: Endpoint) -> EngineBackend:
     return _loaded[key]
 
 
-class EngineDrain:
+class EngineRunner:
     """Works for one endpoint until nothing is left. The engine stays loaded between runs of one process."""
 
     def __init__(
@@ -44,7 +44,7 @@ class EngineDrain:
         self.endpoint, self.backend, self.stop, self.only = endpoint, backend, stop, only
 
     @classmethod
-    def of(cls, name: str, *, stop: threading.Event, only: int | None = None) -> EngineDrain:
+    def of(cls, name: str, *, stop: threading.Event, only: int | None = None) -> EngineRunner:
         """Loads the engine of the endpoint `name`; where it cannot be loaded, the jobs that wait for it are paused and say why."""
         endpoint = Endpoint.objects.get(name=name)
         try:

@@ -15,8 +15,8 @@ from tests.workers.test_vllm_engine import SCHEMA, ScriptedEngine
 from workers.models import Attempt, Call, Item, JobState, Worker, WorkerState
 from workers.providers.contract import Message, Request
 from workers.providers.vllm_engine.backend import NOT_INSTALLED
-from workers.services import engine_drain
-from workers.services.engine_drain import EngineDrain
+from workers.services import engine_runner
+from workers.services.engine_runner import EngineRunner
 from workers.services.sweeping import sweep
 from workers.services.waiting import see_through
 
@@ -59,7 +59,7 @@ def garage(monkeypatch):
     made = Garage()
     monkeypatch.setattr("workers.providers.vllm_engine.backend.load_vllm", made.load)
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(engine_drain, "_loaded", {})
+    monkeypatch.setattr(engine_runner, "_loaded", {})
     return made
 
 
@@ -68,10 +68,10 @@ def endpoint(make_endpoint):
     return make_endpoint("vllm-engine", name="gpu", max_concurrency=8)
 
 
-def run(endpoint, **options) -> EngineDrain:
-    drain = EngineDrain.of(endpoint.name, stop=options.pop("stop", threading.Event()), **options)
-    drain.run()
-    return drain
+def run(endpoint, **options) -> EngineRunner:
+    runner = EngineRunner.of(endpoint.name, stop=options.pop("stop", threading.Event()), **options)
+    runner.run()
+    return runner
 
 
 def states(job) -> dict[str, int]:
@@ -112,7 +112,7 @@ def test_a_schema_reaches_the_engine_where_the_endpoint_has_structured_output(ga
     assert garage.engine.params_seen[0]["schema"] == SCHEMA == Call.objects.get().request["schema"]
     endpoint.json_schema = False
     endpoint.save()
-    engine_drain._loaded.clear()
+    engine_runner._loaded.clear()
     start(endpoint, ["free"])
     run(endpoint)
     assert "schema" not in garage.engine.params_seen[1]
@@ -193,9 +193,9 @@ class Broken:
 
 def test_a_backend_that_breaks_is_left_at_once_and_loaded_anew(garage, endpoint, start):
     job = start(endpoint, [f"q{at}" for at in range(20)])
-    broken = Broken(engine_drain.loaded_engine(endpoint))
-    drain = EngineDrain(endpoint, broken, stop=threading.Event())
-    drain.run()
+    broken = Broken(engine_runner.loaded_engine(endpoint))
+    runner = EngineRunner(endpoint, broken, stop=threading.Event())
+    runner.run()
     assert broken.asked == 1
     assert set(Attempt.objects.values_list("outcome", flat=True)) == {"overloaded"}
     time.sleep(0.05)
@@ -204,7 +204,7 @@ def test_a_backend_that_breaks_is_left_at_once_and_loaded_anew(garage, endpoint,
 
 
 def test_an_engine_that_cannot_be_loaded_pauses_the_job_and_says_why(endpoint, start, monkeypatch):
-    monkeypatch.setattr(engine_drain, "_loaded", {})
+    monkeypatch.setattr(engine_runner, "_loaded", {})
     monkeypatch.setattr("builtins.__import__", _without_vllm(__import__))
     job = start(endpoint, ["a"])
     run(endpoint)
@@ -225,7 +225,7 @@ def _without_vllm(usual):
 def test_what_could_not_be_written_down_is_found_by_the_sweep(garage, endpoint, start, monkeypatch):
     job = start(endpoint, ["a"])
     with monkeypatch.context() as broken:
-        broken.setattr(engine_drain, "record", _away)
+        broken.setattr(engine_runner, "record", _away)
         with pytest.raises(OperationalError):
             run(endpoint)
     assert states(job) == {"claimed": 1}
@@ -239,7 +239,7 @@ def _away(*args, **kwargs):
 
 
 def test_the_heart_beats_while_the_engine_is_busy(garage, endpoint, start, monkeypatch):
-    monkeypatch.setattr(engine_drain, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(engine_runner, "HEARTBEAT", 0.05)
     garage.engine.pause = 0.4
     start(endpoint, ["a"])
     run(endpoint)

@@ -21,9 +21,9 @@ def states(job) -> dict[str, str]:
     return dict(Item.objects.filter(job=job).values_list("key", "state"))
 
 
-def test_every_item_gets_its_answer_and_the_job_ends(make_endpoint, start, drain, trial):
+def test_every_item_gets_its_answer_and_the_job_ends(make_endpoint, start, run_worker, trial):
     job = start(make_endpoint(options={"delay": 0.01}), [f"q{at}" for at in range(200)])
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == JobState.FINISHED
     assert trial.received == {f"q{at}": 1 for at in range(200)}
@@ -36,22 +36,22 @@ def test_every_item_gets_its_answer_and_the_job_ends(make_endpoint, start, drain
     assert not Worker.objects.filter(state=WorkerState.LIVE).exists()
 
 
-def test_a_second_job_asks_nothing_again(make_endpoint, start, drain, trial, tmp_path):
+def test_a_second_job_asks_nothing_again(make_endpoint, start, run_worker, trial, tmp_path):
     endpoint = make_endpoint(options={"log": str(tmp_path / "asked")})
     start(endpoint, ["a", "b"])
-    drain()
+    run_worker()
     again = start(endpoint, ["a", "b", "c"])
-    drain()
+    run_worker()
     assert len((tmp_path / "asked").read_text().splitlines()) == 3
     progress = jobs.progress_of(again)
     assert (progress.done, progress.made, progress.reused) == (3, 1, 2)
     assert trial.received == {"a": 2, "b": 2, "c": 1}
 
 
-def test_equal_questions_of_two_jobs_at_once_are_one_call(make_endpoint, start, drain, tmp_path):
+def test_equal_questions_of_two_jobs_at_once_are_one_call(make_endpoint, start, run_worker, tmp_path):
     endpoint = make_endpoint(options={"log": str(tmp_path / "asked"), "delay": 0.05})
     first, second = start(endpoint, ["a", "b"]), start(endpoint, ["a", "b"])
-    drain()
+    run_worker()
     assert len((tmp_path / "asked").read_text().splitlines()) == 2
     assert set(states(first).values()) == set(states(second).values()) == {"done"}
 
@@ -67,12 +67,12 @@ def test_equal_questions_of_two_jobs_at_once_are_one_call(make_endpoint, start, 
     ],
 )
 def test_one_endless_failure_costs_that_item_alone(
-    make_endpoint, start, drain, failure, state, attempts, sentence, monkeypatch
+    make_endpoint, start, run_worker, failure, state, attempts, sentence, monkeypatch
 ):
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
     endpoint = make_endpoint(max_attempts=2, options={"script": [{"when": "bad", "fail": failure}]})
     job = start(endpoint, ["good1", "bad", "good2"])
-    drain()
+    run_worker()
     assert states(job) == {"good1": "done", "bad": "failed", "good2": "done"}
     item = Item.objects.get(job=job, key="bad")
     assert item.problem.endswith(sentence)
@@ -81,62 +81,62 @@ def test_one_endless_failure_costs_that_item_alone(
     assert job.state == JobState.FINISHED
 
 
-def test_a_call_that_fails_once_is_sent_again(make_endpoint, start, drain, monkeypatch):
+def test_a_call_that_fails_once_is_sent_again(make_endpoint, start, run_worker, monkeypatch):
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
     job = start(make_endpoint(options={"script": [{"fail": "overloaded", "times": 1}]}), ["a"])
-    drain()
+    run_worker()
     assert states(job) == {"a": "done"}
     outcomes = list(Attempt.objects.order_by("number").values_list("number", "outcome"))
     assert outcomes == [(1, "overloaded"), (2, "answered")]
 
 
-def test_a_deadline_ends_a_call_that_hangs(make_endpoint, start, drain):
+def test_a_deadline_ends_a_call_that_hangs(make_endpoint, start, run_worker):
     endpoint = make_endpoint(timeout_seconds=1, repeat_unknown=0, options={"script": [{"when": "hang", "delay": 60}]})
     job = start(endpoint, ["a", "hang"])
-    drain()
+    run_worker()
     assert states(job) == {"a": "done", "hang": "failed"}
     assert "No answer within 1 s." in Item.objects.get(key="hang").problem
 
 
-def test_refusals_and_cut_answers_are_kept_and_reach_the_purpose(make_endpoint, start, drain):
+def test_refusals_and_cut_answers_are_kept_and_reach_the_purpose(make_endpoint, start, run_worker):
     script = [
         {"when": "no", "text": "I will not.", "stop": "refusal"},
         {"when": "long", "text": "and so", "stop": "length"},
     ]
     job = start(make_endpoint(options={"script": script}), ["no", "long", "plain"])
-    drain()
+    run_worker()
     assert states(job) == {"no": "unusable", "long": "unusable", "plain": "done"}
     assert set(Call.objects.values_list("state", flat=True)) == {"refused", "truncated", "answered"}
 
 
-def test_what_cannot_be_asked_says_why(make_endpoint, start, drain):
+def test_what_cannot_be_asked_says_why(make_endpoint, start, run_worker):
     job = start(make_endpoint(), ["impossible", "a"])
-    drain()
+    run_worker()
     assert states(job) == {"impossible": "failed", "a": "done"}
     assert Item.objects.get(key="impossible").problem == "This item has no story."
 
 
-def test_a_mistake_of_the_purpose_costs_one_item_and_no_answer(make_endpoint, start, drain):
+def test_a_mistake_of_the_purpose_costs_one_item_and_no_answer(make_endpoint, start, run_worker):
     job = start(make_endpoint(options={"script": [{"when": "b", "text": "poison"}]}), ["a", "b", "c"])
-    drain()
+    run_worker()
     assert states(job) == {"a": "done", "b": "failed", "c": "done"}
     assert Call.objects.get(answer="poison").state == CallState.ANSWERED
 
 
-def test_hostile_characters_are_stored(make_endpoint, start, drain, trial, monkeypatch):
+def test_hostile_characters_are_stored(make_endpoint, start, run_worker, trial, monkeypatch):
     monkeypatch.setitem(FUNCTIONS, "hostile", lambda body: "a\x00b\ud800c")
     trial.suffix = "nul \x00 and half a pair \udc00"
     start(make_endpoint(options={"function": "hostile"}), ["a"])
-    drain()
+    run_worker()
     assert list(trial.answers.values()) == ["a␀b?c"]
 
 
-def test_a_budget_is_never_exceeded(make_endpoint, start, drain):
+def test_a_budget_is_never_exceeded(make_endpoint, start, run_worker):
     # A body of some 130 characters is booked as 44 tokens at $0.1, and 50 tokens of output at $0.1: a call is reserved at about $9.4
     # and costs far less; $30 leave room for one more until less than a reservation is left.
     endpoint = make_endpoint(price_input=Decimal(100_000), price_output=Decimal(100_000), max_concurrency=2)
     job = start(endpoint, [f"q{at}" for at in range(100)], budget=Decimal(30))
-    drain()
+    run_worker()
     job.refresh_from_db()
     spent = Item.objects.filter(job=job).spent()
     assert job.state == JobState.PAUSED
@@ -144,34 +144,34 @@ def test_a_budget_is_never_exceeded(make_endpoint, start, drain):
     reserved = Call.objects.filter(state=CallState.PLANNED).first().reserved_cost
     assert 30 - reserved < spent <= 30
     jobs.resume_job(job=job, budget=Decimal(10_000))
-    drain()
+    run_worker()
     assert set(states(job).values()) == {"done"}
 
 
-def test_pause_cancel_and_retry(make_endpoint, start, drain):
+def test_pause_cancel_and_retry(make_endpoint, start, run_worker):
     endpoint = make_endpoint(max_attempts=1, options={"script": [{"when": "b", "fail": "overloaded", "times": 1}]})
     job = start(endpoint, ["a", "b"])
     jobs.pause_job(job=job)
-    drain()
+    run_worker()
     assert states(job) == {"a": "waiting", "b": "waiting"}
     jobs.resume_job(job=job)
-    drain()
+    run_worker()
     assert states(job) == {"a": "done", "b": "failed"}
     assert jobs.retry_failed(job=job, now=timezone.now()) == 1
     endpoint.options = {}
     endpoint.save()
-    drain()
+    run_worker()
     assert states(job) == {"a": "done", "b": "done"}
     other = start(endpoint, ["c"])
     jobs.cancel_job(job=other, now=timezone.now())
-    drain()
+    run_worker()
     assert states(other) == {"c": "cancelled"}
 
 
-def test_a_missing_key_pauses_the_job_and_says_so(make_endpoint, start, drain, monkeypatch):
+def test_a_missing_key_pauses_the_job_and_says_so(make_endpoint, start, run_worker, monkeypatch):
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     job = start(make_endpoint("openai", name="gpt", api_key_env="NO_SUCH_KEY"), ["a"])
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == JobState.PAUSED
     assert job.note == (
@@ -180,28 +180,28 @@ def test_a_missing_key_pauses_the_job_and_says_so(make_endpoint, start, drain, m
     )
 
 
-def test_a_key_that_is_refused_pauses_the_job_before_every_item_has_failed(make_endpoint, start, drain):
+def test_a_key_that_is_refused_pauses_the_job_before_every_item_has_failed(make_endpoint, start, run_worker):
     endpoint = make_endpoint(name="gpt", max_concurrency=4, options={"script": [{"fail": "forbidden"}]})
     job = start(endpoint, [f"q{at}" for at in range(60)])
-    drain()
+    run_worker()
     job.refresh_from_db()
     assert job.state == JobState.PAUSED
     assert job.note.startswith("gpt: The key is not accepted") and job.note.endswith("(Scripted to fail: forbidden.)")
     assert set(states(job).values()) == {"held"} and Call.objects.filter(attempts_made__gt=0).count() <= 8
 
 
-def test_one_story_that_is_always_refused_does_not_slow_the_others(make_endpoint, start, drain, monkeypatch):
+def test_one_story_that_is_always_refused_does_not_slow_the_others(make_endpoint, start, run_worker, monkeypatch):
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
     script = [{"when": "bad", "fail": "throttled"}, {"delay": 0.05}]
     endpoint = make_endpoint(max_attempts=8, max_concurrency=64, options={"script": script})
     start(endpoint, ["bad", *(f"q{at}" for at in range(300))])
-    drain()
+    run_worker()
     # Only its first two refusals are taken for the endpoint's limit.
     assert EndpointPace.objects.get(endpoint=endpoint).state["denied"] == 2
 
 
 def test_work_that_the_last_answer_brings_for_another_endpoint_is_done_in_the_same_run(
-    make_endpoint, start, drain, trial
+    make_endpoint, start, run_worker, trial
 ):
     judge = make_endpoint(name="judge")
     job = start(make_endpoint(name="model"), ["story"])
@@ -213,11 +213,11 @@ def test_work_that_the_last_answer_brings_for_another_endpoint_is_done_in_the_sa
         return receive(answered)
 
     trial.receive = and_judge
-    drain()
+    run_worker()
     assert states(job) == {"story": "done", "judgement": "done"}
 
 
-def test_the_sweep_frees_what_a_dead_worker_held(make_endpoint, start, drain, trial, settings):
+def test_the_sweep_frees_what_a_dead_worker_held(make_endpoint, start, run_worker, trial, settings):
     endpoint = make_endpoint(price_output=Decimal(100_000))
     job = start(endpoint, ["not sent", "sent", "sent twice"])
     long_ago = timezone.now() - timedelta(hours=1)
@@ -237,13 +237,15 @@ def test_the_sweep_frees_what_a_dead_worker_held(make_endpoint, start, drain, tr
     dead.refresh_from_db()
     assert dead.state == WorkerState.LOST
     assert list(Attempt.objects.values_list("outcome", flat=True)) == ["unknown", "unknown"]
-    drain()
+    run_worker()
     assert states(job) == {"not sent": "done", "sent": "done", "sent twice": "failed"}
     assert Item.objects.get(key="sent twice").cost == Call.objects.get(state="unknown").reserved_cost
     assert Item.objects.get(key="not sent").cost < Item.objects.get(key="sent").cost
 
 
-def test_calls_are_planned_ahead_while_the_first_answers_are_awaited(make_endpoint, start, drain, trial, monkeypatch):
+def test_calls_are_planned_ahead_while_the_first_answers_are_awaited(
+    make_endpoint, start, run_worker, trial, monkeypatch
+):
     started: list[list[str]] = []
     asking = trial.ask
     monkeypatch.setattr(trial, "ask", lambda items: started.append([item.key for item in items]) or asking(items))
@@ -252,18 +254,18 @@ def test_calls_are_planned_ahead_while_the_first_answers_are_awaited(make_endpoi
     monkeypatch.setattr(trial, "receive", lambda pairs: answered.append(len(started)) or taking(pairs))
     keys = [f"q{at}" for at in range(200)]
     start(make_endpoint(max_concurrency=4, options={"delay": 0.3}), keys)
-    drain()
+    run_worker()
     assert [key for group in started for key in group] == keys
     # 200 items in chunks of 64 are four plans, all made before the first of fifty rounds of answers
     assert (len(started), answered[0]) == (4, 4)
 
 
-def test_no_endpoint_takes_all_starts_of_the_process(make_endpoint, start, drain, monkeypatch):
+def test_no_endpoint_takes_all_starts_of_the_process(make_endpoint, start, run_worker, monkeypatch):
     monkeypatch.setattr("workers.domain.starting.RATE", 50.0)
     first, second = make_endpoint(max_concurrency=64), make_endpoint(max_concurrency=64)
     EndpointPace.objects.update(state=Pace(rate=1000.0).as_json())  # both have proved what they bear
     jobs_of = [start(first, [f"a{at}" for at in range(60)]), start(second, [f"b{at}" for at in range(60)])]
-    drain()
+    run_worker()
     orders = [
         list(Attempt.objects.filter(call__items__job=job).order_by("id").values_list("id", flat=True))
         for job in jobs_of
