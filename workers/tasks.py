@@ -12,8 +12,9 @@ from workers.models import Endpoint
 from workers.providers import registry
 from workers.services import notify, processes
 from workers.services.endpoints import TRY_SECONDS, begin_try, try_endpoint
+from workers.services.lines import endpoints_with_work
+from workers.services.recovery import reap
 from workers.services.runner import Runner
-from workers.services.sweeping import claimable, sweep
 
 STOP = threading.Event()
 """Set when this process shuts down: nothing more is claimed, and what is in flight comes to its end."""
@@ -71,7 +72,7 @@ def queue_of_engine(endpoint: str) -> str:
 
 def notify_workers() -> None:
     """Notify the workers of everything that waits. Raises where the broker cannot be reached."""
-    waiting = claimable(now=database_time())
+    waiting = endpoints_with_work()
     own = [pk for pk, provider in waiting if registry.find(provider).in_process]
     if len(own) < len(waiting):
         work.apply_async(queue=processes.CALLS, retry=False, expires=60)
@@ -89,8 +90,8 @@ def recover() -> None:
     """Free what dead workers held and notify the others of what waits; without a broker this worker does it."""
     try:
         report_process()
-        sweep(now=database_time())
-        if claimable(now=database_time()):
+        reap(now=database_time())
+        if endpoints_with_work():
             _notify_or_work()
     finally:
         connections.close_all()

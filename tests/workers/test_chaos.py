@@ -26,8 +26,8 @@ from workers.providers import registry
 from workers.services import batching, heartbeat, recording
 from workers.services.claims import claim
 from workers.services.recording import Outcome, mark_sent, record
+from workers.services.recovery import reap
 from workers.services.runner import Runner
-from workers.services.sweeping import sweep
 
 in_database = pytest.mark.django_db(transaction=True)
 
@@ -81,9 +81,9 @@ def claimed_by(worker: Worker, endpoint) -> list:
 
 
 def lose(worker: Worker) -> None:
-    """As the sweep of another does after a lease of silence."""
+    """Reap, as another worker does after a lease of silence."""
     Worker.objects.filter(pk=worker.pk).update(heartbeat_at=timezone.now() - timedelta(hours=1))
-    sweep(now=timezone.now(), patience=0)
+    reap(now=timezone.now(), patience=0)
 
 
 def run_within(seconds: float) -> None:
@@ -106,7 +106,7 @@ def test_what_a_lost_worker_claims_is_freed(make_endpoint, start):
     worker = working()
     lose(worker)
     assert len(claimed_by(worker, endpoint)) == 1  # it was stopped before its claim, and does not know yet
-    assert sweep(now=timezone.now()) == 1
+    assert reap(now=timezone.now()) == 1
     assert (Item.objects.get(job=job).state, Call.objects.get().state) == (ItemState.WAITING, CallState.PLANNED)
     with pytest.raises(heartbeat.WorkerLost):
         heartbeat.beat(worker)
@@ -165,7 +165,7 @@ def test_a_late_answer_is_kept_and_given_to_nobody_twice(make_endpoint, start, r
     assert list(Attempt.objects.values_list("number", "outcome")) == [(1, "unknown"), (2, "")]
     assert trial.received == {}
     heartbeat.leave(second)
-    sweep(now=timezone.now())
+    reap(now=timezone.now())
     run_worker()
     assert trial.received == {"a": 1}
     assert list(Attempt.objects.values_list("number", "outcome")) == [(1, "unknown"), (2, "unknown")]

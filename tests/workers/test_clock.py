@@ -16,9 +16,9 @@ from tests.patience import PATIENCE
 from tests.workers.process import MANAGE, start_process
 from tests.workers.test_chaos import claimed_by, working
 from workers.models import Attempt, Item, ItemState, JobState, Worker, WorkerState
-from workers.services import heartbeat, jobs, sweeping
+from workers.services import heartbeat, jobs, recovery
 from workers.services.recording import mark_sent
-from workers.services.sweeping import sweep
+from workers.services.recovery import reap
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OFFSETS = pytest.mark.parametrize("seconds", [25, -25, 3600, -3600])
@@ -45,14 +45,14 @@ def shifted(monkeypatch):
 
 
 @OFFSETS
-def test_a_sweep_by_a_wrong_clock_takes_nothing_from_a_living_worker(make_endpoint, start, shifted, seconds):
+def test_recovery_by_a_wrong_clock_takes_nothing_from_a_living_worker(make_endpoint, start, shifted, seconds):
     endpoint = make_endpoint()
     start(endpoint, [f"q{at}" for at in range(21)])
     worker = heartbeat.enter()
     mark_sent(claimed_by(worker, endpoint), worker=worker, now=timezone.now())
     held = Item.objects.filter(state="claimed", worker=worker).count()
     shifted(seconds)
-    assert sweep(now=timezone.now(), patience=0) == 0
+    assert reap(now=timezone.now(), patience=0) == 0
     assert Item.objects.filter(state="claimed", worker=worker).count() == held > 0
     heartbeat.beat(worker)  # raises where it was declared lost
     assert set(Attempt.objects.values_list("outcome", flat=True)) == {""}
@@ -65,7 +65,7 @@ def test_a_worker_whose_own_clock_is_wrong_keeps_its_lease(make_endpoint, start,
         wrong.setattr(timezone, "now", lambda: now() + timedelta(seconds=seconds))
         worker = heartbeat.enter()
         heartbeat.beat(worker)
-    assert sweep(now=timezone.now(), patience=0) == 0
+    assert reap(now=timezone.now(), patience=0) == 0
     worker.refresh_from_db()
     assert (worker.state, abs(worker.heartbeat_at - now()) < timedelta(seconds=20)) == (WorkerState.LIVE, True)
 
@@ -95,7 +95,7 @@ def test_a_worker_that_showed_signs_of_life_and_then_fell_silent_is_lost(make_en
     heartbeat.beat(worker)  # the database writes the time, and SQLite with fewer decimals than Django does
     assert len(claimed_by(worker, Item.objects.get().endpoint)) == 1
     time.sleep(0.01)  # a lease of nothing is over by then
-    assert sweep(now=database_time(), patience=0) == 1
+    assert reap(now=database_time(), patience=0) == 1
     worker.refresh_from_db()
     assert (worker.state, Item.objects.get().state) == (WorkerState.LOST, ItemState.WAITING)
 
@@ -107,14 +107,14 @@ def test_a_clock_that_was_set_forward_makes_nobody_lost_who_shows_a_sign_of_life
     start(endpoint, ["a"])
     mark_sent(claimed_by(worker, endpoint), worker=worker, now=timezone.now())
     at = time.monotonic()
-    monkeypatch.setattr(sweeping.time, "monotonic", lambda: at)
+    monkeypatch.setattr(recovery.time, "monotonic", lambda: at)
     Worker.objects.update(heartbeat_at=timezone.now() - timedelta(hours=1))
-    assert sweep(now=timezone.now()) == 0 and sweeping.suspects()
+    assert reap(now=timezone.now()) == 0 and recovery.suspects()
     Worker.objects.update(heartbeat_at=timezone.now() - timedelta(minutes=59))  # it beats, by a clock that is behind
     at += 60
-    assert sweep(now=timezone.now()) == 0
+    assert reap(now=timezone.now()) == 0
     at += 60
-    assert sweep(now=timezone.now()) == 1 and not sweeping.suspects()  # nothing came any more
+    assert reap(now=timezone.now()) == 1 and not recovery.suspects()  # nothing came any more
     worker.refresh_from_db()
     assert worker.state == WorkerState.LOST
 
@@ -143,7 +143,7 @@ def test_the_databases_time_goes_on_between_two_readings(monkeypatch):
     ],
 )
 def test_two_processes_with_clocks_25_seconds_apart_send_each_call_once(make_endpoint, start, tmp_path, how):
-    """The finding: one sweep at +25 s took 34 calls for 21 items. With libfaketime SQLite's own clock is wrong as well."""
+    """Before, one recovery at +25 s led to 34 calls for 21 items. With libfaketime SQLite's own clock is wrong as well."""
     job = start(make_endpoint(options={"delay": 1.0}, max_concurrency=3), [f"q{at}" for at in range(21)])
     steady = start_process(MANAGE, "work", folder=tmp_path)
     until(lambda: Item.objects.filter(state="claimed").exists())

@@ -17,7 +17,7 @@ from workers.providers.contract import Message, Request
 from workers.providers.vllm_engine.backend import NOT_INSTALLED
 from workers.services import engine_runner
 from workers.services.engine_runner import EngineRunner
-from workers.services.sweeping import sweep
+from workers.services.recovery import reap
 from workers.services.waiting import see_through
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -229,7 +229,7 @@ def test_what_could_not_be_written_down_is_found_by_the_sweep(garage, endpoint, 
         with pytest.raises(OperationalError):
             run(endpoint)
     assert states(job) == {"claimed": 1}
-    assert sweep(now=timezone.now()) == 1
+    assert reap(now=timezone.now()) == 1
     run(endpoint)
     assert states(job) == {"done": 1}
 

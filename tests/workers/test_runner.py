@@ -12,7 +12,7 @@ from workers.domain.pacing import Pace
 from workers.models import Attempt, Call, CallState, EndpointPace, Item, ItemState, JobState, Worker, WorkerState
 from workers.providers.scripted.backend import FUNCTIONS
 from workers.services import jobs
-from workers.services.sweeping import sweep
+from workers.services.recovery import reap
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -217,7 +217,7 @@ def test_work_that_the_last_answer_brings_for_another_endpoint_is_done_in_the_sa
     assert states(job) == {"story": "done", "judgement": "done"}
 
 
-def test_the_sweep_frees_what_a_dead_worker_held(make_endpoint, start, run_worker, trial, settings):
+def test_recovery_frees_what_a_dead_worker_held(make_endpoint, start, run_worker, trial, settings):
     endpoint = make_endpoint(price_output=Decimal(100_000))
     job = start(endpoint, ["not sent", "sent", "sent twice"])
     long_ago = timezone.now() - timedelta(hours=1)
@@ -232,8 +232,8 @@ def test_the_sweep_frees_what_a_dead_worker_held(make_endpoint, start, run_worke
         Item.objects.filter(pk=item.pk).update(state=ItemState.CLAIMED, worker=dead)
         if state == "sent":
             Attempt.objects.create(call=item.call, number=1, sent_at=long_ago)
-    assert sweep(now=timezone.now(), patience=0) == 1
-    assert sweep(now=timezone.now()) == 0
+    assert reap(now=timezone.now(), patience=0) == 1
+    assert reap(now=timezone.now()) == 0
     dead.refresh_from_db()
     assert dead.state == WorkerState.LOST
     assert list(Attempt.objects.values_list("outcome", flat=True)) == ["unknown", "unknown"]

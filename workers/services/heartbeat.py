@@ -69,6 +69,6 @@ def cut_off(worker: Worker) -> None:
 
 
 def leave(worker: Worker) -> None:
-    """What it still holds, because it was cut off, the sweep finds; its batches are with the provider and lack a watcher."""
+    """End a worker. What it still holds, because it was cut off, is recovered by others; its batches go on with the provider without a watcher."""
     Batch.objects.filter(worker=worker).unended().update(worker=None)
     Worker.objects.filter(pk=worker.pk).leave()

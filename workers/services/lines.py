@@ -8,14 +8,13 @@ import logging
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from workers.models import Endpoint
+from workers.models import Endpoint, Item, ItemState, JobState
 from workers.providers import registry
 from workers.providers.contract import Backend, Completion
 from workers.providers.errors import BackendError, Lost
 from workers.services.claims import Claimed
 from workers.services.holding import hold_back_everywhere
 from workers.services.recording import Outcome
-from workers.services.sweeping import claimable
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +46,7 @@ class Line:
 
 def open_lines(lines: dict[int, Line], *, now: datetime) -> None:
     """Adds a line for each endpoint that has something to do; settings that changed meanwhile count from here on."""
-    wanted = {key for key, provider in claimable(now=now) if not registry.find(provider).in_process}
+    wanted = {key for key, provider in endpoints_with_work() if not registry.find(provider).in_process}
     for endpoint in Endpoint.objects.filter(pk__in=wanted):
         if endpoint.pk in lines:
             lines[endpoint.pk].endpoint = endpoint
@@ -56,3 +55,9 @@ def open_lines(lines: dict[int, Line], *, now: datetime) -> None:
             lines[endpoint.pk] = Line(endpoint, registry.make(endpoint.spec))
         except BackendError as error:
             hold_back_everywhere(endpoint, error)
+
+
+def endpoints_with_work() -> list[tuple[int, str]]:
+    """(id, provider) of the endpoints for which a running job has something to do."""
+    items = Item.objects.filter(job__state=JobState.RUNNING, state__in=[ItemState.WAITING, ItemState.BATCHED])
+    return list(items.order_by().values_list("endpoint_id", "endpoint__provider").distinct())

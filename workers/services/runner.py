@@ -2,7 +2,7 @@
 
 A *turn* writes down every outcome since the last one, marks what is about to be sent, and claims more; while it runs, outcomes
 gather for the next. So the number of transactions does not grow with the number of calls. The process may be killed at any
-moment: what it held is freed by the sweep of another (workers/services/sweeping.py).
+moment: another worker recovers what it held (workers/services/recovery.py).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from workers.services.claims import Claimed, claim, next_time, plan_ahead
 from workers.services.heartbeat import WorkerLost
 from workers.services.lines import Line, open_lines
 from workers.services.recording import Outcome, mark_sent, record, release, release_unheld
-from workers.services.sweeping import suspects, sweep
+from workers.services.recovery import reap, suspects
 
 log = logging.getLogger(__name__)
 ROOM = 512
@@ -59,7 +59,7 @@ class Runner:
         self.unsent: list[tuple[Line, list[Claimed]]] = []
         self.held: set[int] = set()
         self.in_doubt = False
-        self.looked = self.beaten = self.swept = 0.0
+        self.looked = self.beaten = self.reaped = 0.0
         self.starts = Starts()
 
     def run(self) -> None:
@@ -237,11 +237,11 @@ class Runner:
             return False
         before = len(self.lines)
         self.looked = time.monotonic()
-        if self.looked - self.swept >= settings.WORKER_SWEEP_SECONDS:
+        if self.looked - self.reaped >= settings.WORKER_SWEEP_SECONDS:
             # What a dead worker holds counts as in flight: where it fills the endpoint, nobody else would get anything.
-            self.swept = self.looked
+            self.reaped = self.looked
             processes.report([processes.CALLS])
-            sweep(now=database_time())
+            reap(now=database_time())
         open_lines(self.lines, now=database_time())
         return len(self.lines) > before
 

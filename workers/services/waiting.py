@@ -11,8 +11,8 @@ from workers.models import Item, Job, JobState, Worker, WorkerState
 from workers.providers import registry
 from workers.services import processes
 from workers.services.heartbeat import lease_is_over
+from workers.services.recovery import reap
 from workers.services.runner import Runner
-from workers.services.sweeping import sweep
 
 PATIENCE = 3.0
 """Seconds in which a worker that runs should have taken up the job."""
@@ -30,7 +30,7 @@ def see_through(*, job: Job, on_look: Callable[[], None] = lambda: None, stop: t
         on_look()
         if job.state != JobState.RUNNING or stop.is_set():
             return job
-        sweep(now=database_time())
+        reap(now=database_time())
         if not _somebody_works(job) and time.monotonic() - began > PATIENCE * bool(_live()):
             _work(job, on_look, stop)
         if Item.objects.filter(job=job).still_open().exists():

@@ -1,0 +1,113 @@
+"""Recovery of what a dead process held: every few seconds in every worker, and at start. May run anywhere, at any time, twice."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
+
+from workers.models import (
+    IN_FLIGHT,
+    OPEN,
+    Attempt,
+    Batch,
+    Call,
+    CallState,
+    Item,
+    ItemState,
+    Job,
+    JobState,
+    Worker,
+    WorkerState,
+)
+from workers.services import heartbeat
+from workers.services.holding import pause_held
+from workers.services.settling import end_jobs
+
+LOST_PROBLEM = "The worker that sent it is gone, and no answer is known."
+
+
+def reap(*, now: datetime, patience: float | None = None) -> int:
+    """Declare workers lost whose lease has expired, free what they held, and end jobs without open items. Returns how many workers were freed.
+
+    `now` is what is written down. Leases expire by the database's clock, and even that may have been set forward: so a worker is lost only
+    when two looks, `patience` seconds apart (default: half a lease), find the same expired heartbeat.
+    """
+    freed = 0
+    for worker in _expired(settings.WORKER_LEASE_SECONDS / 2 if patience is None else patience):
+        heartbeat.cut_off(worker)
+        with transaction.atomic():
+            # not "=": SQLite keeps what its own clock wrote with three decimals, and compares it as text with the six of a parameter
+            without_newer = Worker.objects.filter(pk=worker.pk, heartbeat_at__lte=worker.heartbeat_at)
+            if without_newer.lose():
+                _free(worker, now)
+                freed += 1
+    for worker in Worker.objects.filter(pk__in=_ended_holders()):
+        with transaction.atomic():
+            _free(worker, now)
+            freed += 1
+    _end_left_jobs(now)
+    return freed
+
+
+_suspects: dict[int, tuple[datetime, float]] = {}
+"""By worker id: the heartbeat at which this process first found the lease expired, and when that was (monotonic seconds)."""
+
+
+def suspects() -> bool:
+    """Whether the lease of some worker has expired, so that it has to be looked at once more."""
+    return bool(_suspects)
+
+
+def _expired(patience: float) -> list[Worker]:
+    global _suspects
+    at, still_suspect, expired = time.monotonic(), {}, []
+    for worker in Worker.objects.filter(heartbeat.lease_is_over()).live():
+        heartbeat_before, since = _suspects.get(worker.pk, (None, at))
+        since = since if heartbeat_before == worker.heartbeat_at else at
+        if at - since >= patience:
+            expired.append(worker)
+        else:
+            still_suspect[worker.pk] = (worker.heartbeat_at, since)
+    _suspects = still_suspect  # in one step: two threads of a process may reap at once
+    return expired
+
+
+def _ended_holders() -> set[int]:
+    """Ids of workers that ended and still hold something: cut off at their end, or declared lost in the middle of a claim."""
+    ended = Q(worker__isnull=False) & ~Q(worker__state=WorkerState.LIVE)
+    held_rows = (
+        Item.objects.filter(ended, state=ItemState.CLAIMED),
+        Call.objects.filter(ended, state__in=IN_FLIGHT),
+        Batch.objects.filter(ended).unended(),
+    )
+    return {worker for rows in held_rows for worker in rows.order_by().values_list("worker", flat=True).distinct()}
+
+
+def _free(worker: Worker, now: datetime) -> None:
+    """Free what a worker holds, in the caller's transaction: what was not sent waits again, what was sent has an unknown outcome."""
+    Call.objects.filter(worker=worker).release()
+    sent = list(Call.objects.filter(worker=worker, state=CallState.SENT).values_list("pk", flat=True))
+    # Its own, too, where the late answer of a worker before it has ended the call.
+    awaited = Attempt.objects.filter(Q(call__in=sent) | Q(worker=worker), outcome="")
+    awaited.update(outcome="unknown", finished_at=now, problem=LOST_PROBLEM)
+    Call.objects.filter(pk__in=sent).lose(problem=LOST_PROBLEM)
+    for item in Item.objects.filter(worker=worker, state=ItemState.CLAIMED, call__in=sent).select_related("call"):
+        at_most = item.call.reserved_cost
+        booked = {"unpriced": F("unpriced") + 1} if at_most is None else {"cost": F("cost") + at_most}
+        Item.objects.filter(pk=item.pk).update(**booked, made=True)
+    Item.objects.filter(worker=worker).release(now=now)
+    Batch.objects.filter(worker=worker).unended().update(worker=None)
+
+
+def _end_left_jobs(now: datetime) -> None:
+    """End jobs whose process died between the last item and the end of the job."""
+    open_items = Item.objects.filter(job=OuterRef("pk"), state__in=OPEN)
+    left = Job.objects.filter(state=JobState.RUNNING).exclude(Exists(open_items))
+    with transaction.atomic():
+        end_jobs(left.values_list("pk", flat=True), now=now)
+        held = Item.objects.filter(job__state=JobState.RUNNING, state=ItemState.HELD)
+        pause_held(set(held.order_by().values_list("job", flat=True)))
