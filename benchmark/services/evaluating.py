@@ -24,8 +24,8 @@ from core.bulk import insert_rows, update_rows
 from workers.models import Call, Item, ItemState, Job
 from workers.providers.contract import Request
 from workers.providers.stops import NO_WORD
+from workers.services.delivery import refresh_outcome
 from workers.services.handlers import JobHandler, Received, register
-from workers.services.settling import tell_outcome_anew
 
 _READ = ["call", "official", "repaired", "score", "repaired_score", "unusable", "unjudged"]
 
@@ -191,7 +191,7 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
             changed += _read_batch(run, ids[at : at + 200])
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run.pk)
-        tell_outcome_anew(run.job_id)
+        refresh_outcome(run.job_id)
         note_later(run, READ_AGAIN, now, changed=changed)
         run.save(update_fields=["spec"])
         audit.record(by=by, project=run.project, action="run.read_again", target=run.uid, changed=changed)

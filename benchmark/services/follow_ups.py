@@ -28,7 +28,7 @@ from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows
 from workers.domain.pricing import Extent
 from workers.models import Job, JobState
-from workers.services.settling import reopen_job
+from workers.services.delivery import reopen_job
 
 
 def follow_up_of(run: Run) -> FollowUp | None:

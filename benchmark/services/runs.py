@@ -34,7 +34,8 @@ from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows, update_rows
 from workers.models import Endpoint, Item, Job, JobState
-from workers.services.jobs import JobRefused, add_items, open_job, reopen_job
+from workers.services.delivery import reopen_job
+from workers.services.jobs import JobRefused, add_items, open_job
 
 PURPOSE = "evaluation"
 EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", "read again", "followed up"

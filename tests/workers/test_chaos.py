@@ -245,14 +245,14 @@ def test_two_workers_that_look_at_once_hand_on_a_known_answer_once(
     endpoint = make_endpoint(batches=True)
     start(endpoint, ["known"])
     run_worker()
-    job, settle = start(endpoint, ["known"], batch=True), batching.settle
+    job, deliver = start(endpoint, ["known"], batch=True), batching.deliver
     Item.objects.update(call=Call.objects.get())
 
-    def settle_slowly(*arguments, **named):
+    def deliver_slowly(*arguments, **named):
         time.sleep(0.3)  # by now the other has read what waits
-        settle(*arguments, **named)
+        deliver(*arguments, **named)
 
-    monkeypatch.setattr(batching, "settle", settle_slowly)
+    monkeypatch.setattr(batching, "deliver", deliver_slowly)
     assert look_at_once(job, endpoint) == [None, None]
     assert trial.received == {"known": 2}  # once in each job
 

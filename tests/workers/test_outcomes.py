@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from workers.models import Item, Job, JobOutcome, JobState
 from workers.services import jobs
-from workers.services.settling import tell_outcome_anew
+from workers.services.delivery import refresh_outcome
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,12 +60,12 @@ def test_answers_read_anew_change_the_outcome_of_a_finished_job_only(worked):
     job = worked("a", "b", refused="ab")
     Item.objects.filter(job=job, key="a").update(state="done")
     with transaction.atomic():
-        tell_outcome_anew(job.pk)
+        refresh_outcome(job.pk)
     job.refresh_from_db()
     assert (job.state, job.outcome) == ("finished", "unusable")
     Job.objects.filter(pk=job.pk).update(state="cancelled", outcome="")
     with transaction.atomic():
-        tell_outcome_anew(job.pk)
+        refresh_outcome(job.pk)
     job.refresh_from_db()
     assert (job.state, job.outcome) == ("cancelled", "")
 

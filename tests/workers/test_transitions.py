@@ -67,8 +67,8 @@ IN_HAND = (ItemState.CLAIMED, ItemState.BATCHED)
 UNENDED = (JobState.RUNNING, JobState.PAUSED)
 
 
-def settle_as(state):
-    return lambda item: Item.objects.settle([(state, "", True, 0, 0, item.pk)], now=NOW)
+def deliver_as(state):
+    return lambda item: Item.objects.deliver([(state, "", True, 0, 0, item.pk)], now=NOW)
 
 
 def read_as(state):
@@ -84,7 +84,7 @@ ITEMS = [
      ItemState.FAILED),
     ("fail_unasked", lambda item: Item.objects.fail_unasked({item.pk: "No."}, now=NOW), [ItemState.WAITING],
      ItemState.FAILED),
-    *[("settle", settle_as(state), (*OPEN, ItemState.CANCELLED), state)
+    *[("deliver", deliver_as(state), (*OPEN, ItemState.CANCELLED), state)
       for state in (ItemState.DONE, ItemState.UNUSABLE, ItemState.FAILED)],
     *[("read_anew", read_as(state), [ItemState.DONE, ItemState.UNUSABLE], state)
       for state in (ItemState.DONE, ItemState.UNUSABLE)],

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from workers.models import EndpointPace, Item, ItemState, JobState, Process, Worker, WorkerState
 from workers.services import processes
-from workers.services.settling import end_jobs
+from workers.services.delivery import end_jobs
 
 pytestmark = pytest.mark.django_db
 TITLE = "<script>alert(1)</script>"

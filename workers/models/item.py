@@ -88,10 +88,10 @@ class ItemQuerySet(models.QuerySet):
         rows = [(ItemState.FAILED, problem, now, item) for item, problem in problems.items()]
         update_rows(self.model, ("state", "problem", "finished_at"), rows, only=("state", [ItemState.WAITING]))
 
-    def settle(self, rows: Iterable[tuple], *, now: datetime) -> None:
-        """open, cancelled → done, unusable, failed, by (state, problem, made, cost, unpriced, id) of items whose answers were handed on.
+    def deliver(self, rows: Iterable[tuple], *, now: datetime) -> None:
+        """open, cancelled → done, unusable, failed, by (state, problem, made, cost, unpriced, id) of items whose answers were delivered.
 
-        A job may be cancelled while an answer is handed on; the job handler has it then, so the item counts.
+        A job may be cancelled while an answer is delivered; the job handler has it then, so the item counts.
         """
         fields = ("worker", "finished_at", "state", "problem", "made", "cost", "unpriced")
         sources = (*OPEN, ItemState.CANCELLED)

@@ -62,7 +62,7 @@ class JobQuerySet(models.QuerySet):
 class Job(OpaqueModel):
     """Many items of work of one kind. `purpose` names the `JobHandler` that the app above registered for them (workers/services/handlers.py).
 
-    `outcome` is written with the state `finished`, and only then (workers/services/settling.py).
+    `outcome` is written with the state `finished`, and only then (workers/services/delivery.py).
     """
 
     purpose = models.CharField(max_length=30)

@@ -37,9 +37,9 @@ from workers.providers import registry
 from workers.providers.contract import BatchBackend
 from workers.providers.errors import Again, BackendError, Overloaded, Rejected, TooLong
 from workers.services.claims import Claimed, affordable, hold_budgets
+from workers.services.delivery import deliver
 from workers.services.planning import plan
 from workers.services.recording import Outcome, record
-from workers.services.settling import settle
 
 log = logging.getLogger(__name__)
 MOST = 10_000
@@ -169,7 +169,7 @@ class BatchRunner:
 
 @transaction.atomic
 def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
-    """A batch of what waits, with its custom ids; answers that the ledger has are settled at once. None where nothing is left."""
+    """A batch of what waits, with its custom ids; answers that the ledger has are delivered at once. None where nothing is left."""
     EndpointPace.objects.select_for_update().get(endpoint=endpoint)  # the lock under which all work is claimed
     hold_budgets(Job.objects.filter(pk=job.pk))
     backend = registry.make(endpoint.spec)
@@ -180,7 +180,7 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
     if unplanned:
         plan(items=unplanned, endpoint=endpoint, backend=backend, now=now)
     items = list(waiting.filter(call__isnull=False).select_related("call", "job")[:MOST])
-    settle([(item, item.call) for item in items if item.call.state in COMPLETED], now=now)
+    deliver([(item, item.call) for item in items if item.call.state in COMPLETED], now=now)
     calls = Call.objects.select_for_update().filter(pk__in=[item.call_id for item in items])
     idle = set(calls.exclude(state__in=[*COMPLETED, *IN_FLIGHT]).values_list("pk", flat=True))
     free = [item for item in items if item.call_id in idle]

@@ -35,8 +35,8 @@ from workers.models import (
     Worker,
 )
 from workers.providers.contract import Backend
+from workers.services.delivery import deliver
 from workers.services.planning import AHEAD, CHUNK, plan, reserve_anew
-from workers.services.settling import settle
 
 LOOK_AGAIN = timedelta(seconds=0.5)
 """When an item looks again whose call somebody else is making."""
@@ -64,10 +64,10 @@ class Claimed:
 
 @dataclass(slots=True)
 class Haul:
-    """What one claim brought. `settled`: items that the ledger answered, `more`: whether it is worth claiming again at once."""
+    """What one claim brought. `delivered`: items that the ledger answered or that failed unasked, `more`: whether it is worth claiming again at once."""
 
     claimed: list[Claimed] = field(default_factory=list)
-    settled: int = 0
+    delivered: int = 0
     more: bool = False
 
 
@@ -107,7 +107,7 @@ def claim(
         if chosen:
             haul.claimed = _reserve(chosen, worker, endpoint, pace, now)
             row.keep(pace)
-    haul.more = bool(haul.settled)
+    haul.more = bool(haul.delivered)
     return haul
 
 
@@ -171,7 +171,7 @@ def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int
 def _sort_out(
     items: list[Item], endpoint: Endpoint, taken: set[int], wanted: int, now: datetime, haul: Haul
 ) -> list[Item]:
-    """Those to be made now. Answered ones are settled, hopeless ones fail, those in other hands look again later."""
+    """Those to be made now. Answers that the ledger has are delivered, hopeless items fail, those in other hands look again later."""
     answered, make, hopeless, later = [], [], [], []
     for item in items:
         call = item.call
@@ -189,8 +189,8 @@ def _sort_out(
     if hopeless:
         told = "Its call was sent and no answer is known; it may have been paid, so it is not sent again by itself."
         Item.objects.fail_unasked({item.pk: item.call.problem or told for item in hopeless}, now=now)
-    haul.settled += len(answered) + len(hopeless)
-    settle(answered, now=now, jobs={item.job_id for item in hopeless})
+    haul.delivered += len(answered) + len(hopeless)
+    deliver(answered, now=now, jobs={item.job_id for item in hopeless})
     return affordable(make)
 
 

@@ -15,9 +15,9 @@ from django.utils import timezone
 from core.database_clock import at_once
 from workers.domain.pricing import Money, dollars, exact_dollars, unknown_price_told
 from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
+from workers.services.delivery import reopen_job
 from workers.services.holding import release
 from workers.services.notify import WORKERS
-from workers.services.settling import end_jobs, reopen_job
 
 
 class JobRefused(ValueError):
@@ -272,22 +272,3 @@ def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now:
         unpriced=sums["total_unpriced"] or 0,
         estimated=sums["estimated"],
     )
-
-
-__all__ = [
-    "JobRefused",
-    "Progress",
-    "add_items",
-    "cancel_job",
-    "check_budget",
-    "end_jobs",
-    "least_budget",
-    "open_job",
-    "pause_job",
-    "progress_of",
-    "progress_of_all",
-    "reopen_job",
-    "resume_job",
-    "retry_failed",
-    "start_job",
-]

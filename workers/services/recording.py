@@ -32,8 +32,8 @@ from workers.providers.errors import Again, BackendError, Filtered, Throttled
 from workers.providers.headers import request_limits
 from workers.providers.stops import TOLD
 from workers.services.claims import Claimed, hold_budgets
+from workers.services.delivery import deliver, end_jobs
 from workers.services.holding import hold_back_hopeless
-from workers.services.settling import end_jobs, settle
 
 _STATES = {
     Stop.END: CallState.ANSWERED,
@@ -192,7 +192,7 @@ class _Writing:
         Item.objects.fail_asked(self.failed, now=self.now)
         for job, error in self.hopeless.items():
             hold_back_hopeless(job, self.endpoint, error)
-        settle(self.answered, now=self.now)
+        deliver(self.answered, now=self.now)
         end_jobs(self.ended, now=self.now)
 
 

@@ -24,8 +24,8 @@ from workers.models import (
     WorkerState,
 )
 from workers.services import heartbeat
+from workers.services.delivery import end_jobs
 from workers.services.holding import pause_held
-from workers.services.settling import end_jobs
 
 LOST_PROBLEM = "The worker that sent it is gone, and no answer is known."
 

@@ -1,4 +1,4 @@
-"""Handing answers to the job handler that asked, ending jobs, and opening them again."""
+"""Delivery of answers to the job handler that asked; ending jobs, and opening them again."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from workers.services.holding import pause_held
 log = logging.getLogger(__name__)
 
 
-def settle(answered: Sequence[tuple[Item, Call]], *, now: datetime, jobs: Iterable[int] = ()) -> None:
-    """Gives each answer to its job handler and ends the item, in the caller's transaction; ends the jobs that have no open item.
+def deliver(answered: Sequence[tuple[Item, Call]], *, now: datetime, jobs: Iterable[int] = ()) -> None:
+    """Hand each answer to its job handler and end the item, in the caller's transaction; end the jobs that have no open item.
 
-    `jobs` are further jobs that may have ended.
+    `jobs` are the ids of further jobs that may have ended.
     """
     if not answered:
         return end_jobs(jobs, now=now)
@@ -32,32 +32,32 @@ def settle(answered: Sequence[tuple[Item, Call]], *, now: datetime, jobs: Iterab
     for name, group in groups.items():
         received = _received(name, group)
         for item, _ in group:
-            came = received[item.pk]
-            rows.append((came.state, came.problem, item.made, item.cost, item.unpriced, item.pk))
-    Item.objects.settle(rows, now=now)
+            result = received[item.pk]
+            rows.append((result.state, result.problem, item.made, item.cost, item.unpriced, item.pk))
+    Item.objects.deliver(rows, now=now)
     end_jobs({item.job_id for item, _ in answered} | set(jobs), now=now)
 
 
 def _received(name: str, group: Sequence[tuple[Item, Call]]) -> dict[int, Received]:
-    """A handler that fails on an answer fails that item alone; the answer stays in the ledger."""
+    """By item id what the handler made of it. A handler that fails on an answer fails that item alone; the answer stays in the ledger."""
     try:
         with transaction.atomic():
             return dict(handler_of(name).receive(group))
     except Exception:
         if len(group) == 1:
             log.exception("The job handler %s could not take the answer of call %s.", name, group[0][1].uid)
-            told = "The answer is kept, but could not be taken in; the worker's log says why."
-            return {group[0][0].pk: Received(ItemState.FAILED, told)}
-    return {item: received for one in group for item, received in _received(name, [one]).items()}
+            problem = "The answer is kept, but could not be taken in; the worker's log says why."
+            return {group[0][0].pk: Received(ItemState.FAILED, problem)}
+    return {item: received for pair in group for item, received in _received(name, [pair]).items()}
 
 
 def end_jobs(jobs: Iterable[int], *, now: datetime) -> None:
-    """Finishes those of `jobs` that have no open item, with their outcome. Tells their handlers."""
+    """Finish those of `jobs` (ids) that have no open item, with their outcome, and tell their handlers."""
     ids = list(jobs)
     if not ids:
         return
-    open_ = Item.objects.filter(job=OuterRef("pk")).still_open()
-    for job in Job.objects.filter(~Exists(open_), pk__in=ids).unended():
+    open_items = Item.objects.filter(job=OuterRef("pk")).still_open()
+    for job in Job.objects.filter(~Exists(open_items), pk__in=ids).unended():
         handler = handler_of(job.purpose)
         outcome = _outcome(job, handler.failed_before(job))
         if Job.objects.filter(pk=job.pk).finish(outcome, now=now):
@@ -74,13 +74,14 @@ def _outcome(job: Job, failed_before: int) -> Outcome:
     )
 
 
-def tell_outcome_anew(job: int) -> None:
-    """For a handler that read answers anew, in the caller's transaction: a finished job comes out as its items now stand."""
-    held = Job.objects.select_for_update().filter(pk=job, state=JobState.FINISHED).first()
-    if held is not None:
-        Job.objects.filter(pk=job).change_outcome(_outcome(held, handler_of(held.purpose).failed_before(held)))
+def refresh_outcome(job: int) -> None:
+    """Compute the outcome of a finished job again, in the caller's transaction, after its handler parsed answers again."""
+    finished = Job.objects.select_for_update().filter(pk=job, state=JobState.FINISHED).first()
+    if finished is not None:
+        failed_before = handler_of(finished.purpose).failed_before(finished)
+        Job.objects.filter(pk=job).change_outcome(_outcome(finished, failed_before))
 
 
 def reopen_job(job: int) -> bool:
-    """A finished job runs again, in the caller's transaction: something of it is open anew. Its outcome is computed at its next end."""
+    """Let a finished job run again, in the caller's transaction: something of it is open again. Its outcome is computed at its next end."""
     return bool(Job.objects.filter(pk=job).reopen())
