@@ -6,7 +6,7 @@ from drf_spectacular.utils import OpenApiParameter
 
 from annotation.domain.formats import STREAMED
 from annotation.forms.votes import DIMENSION_HELP, DIMENSION_KEY, UID
-from workers.services.steering import ACTIONS
+from workers.services.jobs import ACTIONS
 
 
 def _place(name: str, text: str, schema: dict) -> OpenApiParameter:

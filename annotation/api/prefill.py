@@ -23,8 +23,7 @@ from core.api.bodies import read_body
 from core.api.description import BODY, answers
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
-from workers.services.jobs import JobRefused
-from workers.services.steering import ACTIONS, steer_strictly
+from workers.services.jobs import ACTIONS, JobRefused, require_action
 
 _WHY = {
     422: ("The round is in another state, or the budget is too small.", "The round is finished; expected paused to resume it.")
@@ -80,7 +79,7 @@ class RoundAction(GenericAPIView):
         if budget and action != "resume":
             raise CannotBeDone({"budget": [f"A budget is for resume, not for {action}."]})
         try:
-            steer_strictly(held.job, action, budget=budget, what="round")
+            require_action(held.job, action, budget=budget, what="round")
         except JobRefused as refusal:
             raise CannotBeDone(str(refusal)) from refusal
         held.job.refresh_from_db()

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.models import Prefill
 from workers.services.failures import shortfalls_of, told_of
-from workers.services.jobs import Progress, progress_of_all
+from workers.services.progress import Progress, progress_of_all
 
 
 def standing_of(made: Prefill) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from annotation.views.charts import interval_chart, no_intervals
 from core.idempotency.forms import made_once
 from core.statistics import ALPHA
 from workers.services.failures import reasons_of
-from workers.services.jobs import progress_of_all
-from workers.services.steering import steer
+from workers.services.jobs import apply_action
+from workers.services.progress import progress_of_all
 from workers.views import live
 
 
@@ -116,7 +116,7 @@ def _items(request: HttpRequest, held: Prefill) -> Page:
 @require_POST
 def action(request: HttpRequest, slug: str, round: str, action: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    if told := steer(_prefill(access, round).job, action, budget=request.POST.get("budget", "")):
+    if told := apply_action(_prefill(access, round).job, action, budget=request.POST.get("budget", "")):
         messages.error(request, told)
     return redirect("annotation:prefill", slug, round)
 

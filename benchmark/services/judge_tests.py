@@ -19,8 +19,7 @@ from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows, update_rows
 from workers.models import Item, ItemState, JobState
 from workers.services.holding import holds_back
-from workers.services.jobs import JobRefused, retry_failed, start_job
-from workers.services.steering import resume_with
+from workers.services.jobs import JobRefused, resume_with, retry_failed, start_job
 
 PURPOSE = "judge-test"
 SELF_TEST = "self-test"

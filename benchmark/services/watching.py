@@ -16,7 +16,7 @@ from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Money
 from workers.models import ItemState, JobState
 from workers.services.failures import Shortfall, shortfall_of
-from workers.services.jobs import RECENT
+from workers.services.progress import RECENT
 
 _IN_FLIGHT = (ItemState.CLAIMED, ItemState.BATCHED)
 _OVER = (JobState.FINISHED, JobState.CANCELLED)

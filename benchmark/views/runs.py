@@ -29,8 +29,8 @@ from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from workers.models import JobState
 from workers.services.failures import reasons_of
-from workers.services.jobs import Progress, progress_of_all
-from workers.services.steering import steer
+from workers.services.jobs import apply_action
+from workers.services.progress import Progress, progress_of_all
 from workers.views.live import budget_field, time_left
 
 RUNS_A_PAGE = 20
@@ -166,6 +166,6 @@ def made(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 @require_POST
 def action(request: HttpRequest, slug: str, uid: str, action: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    if refusal := steer(access.run.job, action, budget=request.POST.get("budget", "")):
+    if refusal := apply_action(access.run.job, action, budget=request.POST.get("budget", "")):
         messages.error(request, refusal)
     return redirect("benchmark:run", slug, uid)

@@ -16,7 +16,7 @@ from annotation.models import Scope
 from tests.annotation.prefilling import begin
 from tests.api.conftest import token_of
 from workers.models import Endpoint, Item, ItemState, Job, JobState
-from workers.services.steering import ACTIONS
+from workers.services.jobs import ACTIONS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -35,7 +35,7 @@ def states(made) -> list[str]:
     return list(Item.objects.filter(job=made.job).order_by("id").values_list("state", flat=True))
 
 
-def steer(*arguments: str) -> dict:
+def prefill_round(*arguments: str) -> dict:
     out = io.StringIO()
     call_command("prefill_round", *arguments, "--json", stdout=out, stderr=io.StringIO())
     return json.loads(out.getvalue())
@@ -65,7 +65,7 @@ def post(cast):
 
 def test_the_command_resumes_what_a_running_round_holds_back(held):
     assert "a budget is for one that is paused" in refused("resume", held.uid, "--budget", "5")
-    told = steer("resume", held.uid)
+    told = prefill_round("resume", held.uid)
     assert (told["state"], told["held_back"], states(held)) == ("running", 0, [ItemState.WAITING] * 2)
     assert refused("resume", held.uid) == "The round is running; expected paused to resume it."
     held.job.refresh_from_db()
@@ -73,24 +73,24 @@ def test_the_command_resumes_what_a_running_round_holds_back(held):
 
 
 def test_the_command_pauses_resumes_with_a_budget_and_cancels(held):
-    told = steer("pause", held.uid)
+    told = prefill_round("pause", held.uid)
     assert (told["round"], told["state"], told["held_back"]) == (held.uid, "paused", 1)
-    assert steer("resume", held.uid, "--budget", "2.5")["state"] == "running"
+    assert prefill_round("resume", held.uid, "--budget", "2.5")["state"] == "running"
     held.job.refresh_from_db()
     assert held.job.budget == Decimal("2.5") and states(held) == [ItemState.WAITING] * 2
-    assert steer("cancel", held.uid)["state"] == "cancelled"
+    assert prefill_round("cancel", held.uid)["state"] == "cancelled"
     assert "start a new one instead" in refused("retry", held.uid)
 
 
 def test_the_command_sees_a_resumed_round_through(held):
-    told = steer("resume", held.uid, "--wait")
+    told = prefill_round("resume", held.uid, "--wait")
     assert (told["state"], told["items"]) == ("finished", {"done": 2, "failed": 0, "unusable": 0})
     assert (told["cost"], told["known_cost"], told["unpriced_calls"]) == (0.0, 0.0, 0)
 
 
 def test_failed_items_are_asked_again(held):
     Item.objects.filter(job=held.job).update(state=ItemState.FAILED, problem="It broke.")
-    assert steer("retry", held.uid, "--wait")["items"]["done"] == 2
+    assert prefill_round("retry", held.uid, "--wait")["items"]["done"] == 2
 
 
 @pytest.mark.parametrize(
@@ -149,12 +149,12 @@ def test_what_the_api_refuses(cast, held, post, action, body, status):
 
 @pytest.mark.parametrize(("name", "status"), [("bob", 403), ("esi", 403), ("charlie", 404)])
 @pytest.mark.parametrize("action", ACTIONS)
-def test_only_admins_steer_rounds(cast, held, post, name, status, action):
+def test_only_admins_act_on_rounds(cast, held, post, name, status, action):
     assert post(getattr(cast, name), held, action).status_code == status
     assert states(held) == [ItemState.WAITING, ItemState.HELD] and Job.objects.get().state == JobState.RUNNING
 
 
-def test_a_token_that_may_only_read_steers_nothing(cast, held, post):
+def test_a_token_that_may_only_read_changes_no_round(cast, held, post):
     assert post(cast.alice, held, "pause", scope=Scope.READ).status_code == 403
     assert Job.objects.get().state == JobState.RUNNING
 

@@ -20,7 +20,7 @@ from tests.patience import PATIENCE
 from tests.servers import ModelServer
 from tests.workers.process import MANAGE, start_process
 from workers.models import Attempt, Call, Endpoint, Worker
-from workers.services.jobs import progress_of
+from workers.services.progress import progress_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

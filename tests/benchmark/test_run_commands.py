@@ -60,7 +60,7 @@ def refused(*arguments: str) -> str:
     return str(caught.value)
 
 
-# --- steering -----------------------------------------------------------------------------------------------------------------
+# --- actions ------------------------------------------------------------------------------------------------------------------
 def test_pause_resume_and_cancel(dataset, models):
     run = started(dataset=dataset, endpoints=[models["majority"]], stages=["label"])
     assert told("benchmark_run", "pause", run.uid)["state"] == "paused"

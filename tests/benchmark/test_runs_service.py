@@ -26,7 +26,8 @@ from benchmark.suites.omnitom.official import STRUCTURED
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from tests.benchmark.planning import changed, planned
 from workers.models import Call, Item, Job
-from workers.services.jobs import cancel_job, progress_of
+from workers.services.jobs import cancel_job
+from workers.services.progress import progress_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NOW = timezone.now

@@ -14,7 +14,7 @@ from workers.models import Attempt, Call, Item, Job
 from workers.services import jobs
 from workers.services.endpoints import save_endpoint
 from workers.services.holding import FEW
-from workers.services.steering import steer
+from workers.services.jobs import apply_action
 
 pytestmark = pytest.mark.django_db(transaction=True)
 GOOD = {
@@ -67,7 +67,7 @@ def test_what_no_call_can_pass_pauses_after_a_few(make_endpoint, start, run_work
         assert states(job) == {"held": 20}  # those that had failed wait with the others
         assert FEW <= server.asked <= FEW + 4  # two are under way, and two more when the third is written down
         answers[0] = Odd(200, json.dumps(GOOD).encode())
-        assert steer(job, "resume") == ""
+        assert apply_action(job, "resume") == ""
         run_worker()
     job.refresh_from_db()
     assert (job.state, job.outcome, job.note, states(job)) == ("finished", "finished", "", {"done": 20})
@@ -157,7 +157,7 @@ def press(admin):
 def test_what_is_held_back_is_cancelled_with_its_job(mixed, run_worker):
     job, _ = mixed
     run_worker()
-    steer(job, "cancel")
+    apply_action(job, "cancel")
     assert states(job) == {"cancelled": 8, "done": 8}
 
 
@@ -182,7 +182,7 @@ def test_a_wrong_address_can_be_corrected_before_anything_was_answered(make_endp
         assert states(job) == {"held": 5}
         save_endpoint(by="alice", endpoint=endpoint, values={"base_url": server.url + "/v1", "model": "right"})
         job.refresh_from_db()
-        steer(job, "resume")
+        apply_action(job, "resume")
         run_worker()
     assert states(job) == {"done": 5}
     assert {call.model for call in Call.objects.filter(state="answered")} == {"right"}

@@ -12,6 +12,7 @@ from workers.domain.pacing import Pace
 from workers.models import Attempt, Call, CallState, EndpointPace, Item, ItemState, JobState, Worker, WorkerState
 from workers.providers.scripted.backend import FUNCTIONS
 from workers.services import jobs
+from workers.services.progress import progress_of
 from workers.services.recovery import reap
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,7 +44,7 @@ def test_a_second_job_asks_nothing_again(make_endpoint, start, run_worker, trial
     again = start(endpoint, ["a", "b", "c"])
     run_worker()
     assert len((tmp_path / "asked").read_text().splitlines()) == 3
-    progress = jobs.progress_of(again)
+    progress = progress_of(again)
     assert (progress.done, progress.made, progress.reused) == (3, 1, 2)
     assert trial.received == {"a": 2, "b": 2, "c": 1}
 

@@ -20,7 +20,8 @@ from workers.providers.chat_completions import usage_of
 from workers.providers.contract import Completion, Stop, Usage
 from workers.providers.scripted.backend import ScriptedBackend
 from workers.services import claims, jobs, ledger
-from workers.services.steering import steer
+from workers.services.jobs import apply_action
+from workers.services.progress import progress_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -138,7 +139,7 @@ def test_answers_of_unknown_price_are_counted_not_summed(unpriced, start, run_wo
     endpoint = unpriced(options={"script": [{"when": "gone", "fail": "lost"}]}, repeat_unknown=0)
     job = start(endpoint, ["a", "b", "gone"])
     run_worker()
-    progress = jobs.progress_of(job)
+    progress = progress_of(job)
     assert progress.money == Money(unpriced=3)
     assert [call.cost for call in Call.objects.exclude(state="unknown")] == [None, None]
     assert ledger.totals()["money"] == Money(unpriced=2) and ledger.lost_answers().at_most == Money(unpriced=1)
@@ -157,8 +158,8 @@ def test_a_budget_is_refused_where_a_price_is_unknown(unpriced, start):
     job = start(endpoint, ["a"])
     jobs.pause_job(job=job)
     job.refresh_from_db()
-    assert "The price of hosted is unknown" in steer(job, "resume", budget="5")
-    assert steer(job, "resume") == ""
+    assert "The price of hosted is unknown" in apply_action(job, "resume", budget="5")
+    assert apply_action(job, "resume") == ""
     job.refresh_from_db()
     assert (job.state, job.budget) == (JobState.RUNNING, None)
 
@@ -224,7 +225,7 @@ def test_an_answer_without_usage_is_marked_and_estimated(make_endpoint, start, r
     assert not call.usage_told
     assert (call.input_tokens, call.output_tokens) == (estimated_tokens(call.body), 27)
     # a thousand dollars a million tokens
-    assert call.cost == Decimal(call.input_tokens + 27) / 1000 == jobs.progress_of(job).cost
+    assert call.cost == Decimal(call.input_tokens + 27) / 1000 == progress_of(job).cost
     assert "not told by the provider; tokens and cost are estimated" in page("workers:call", call.uid)
     assert "Of 1 answer" in page("workers:job", job.uid) and "estimated" in page("workers:ledger")
     assert "Of 1 the provider did not tell the usage" in page("workers:spending")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from tqdm import tqdm
 
 from workers.models import Job
-from workers.services.jobs import progress_of
+from workers.services.progress import progress_of
 
 
 class JobBar:

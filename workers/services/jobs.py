@@ -1,22 +1,22 @@
-"""Starting, pausing and ending work."""
+"""Jobs: started, paused, resumed, cancelled and retried."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from decimal import Decimal
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Max, Q, Sum
+from django.db.models import Sum
+from django.http import Http404
 from django.utils import timezone
 
 from core.database_clock import at_once
-from workers.domain.pricing import Money, dollars, exact_dollars, unknown_price_told
+from workers.domain.pricing import dollars, exact_dollars, unknown_price_told
 from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.services.delivery import reopen_job
-from workers.services.holding import release
+from workers.services.holding import holds_back, release
 from workers.services.notify import WORKERS
 
 
@@ -158,117 +158,70 @@ def retry_failed(*, job: Job, now: datetime) -> int:
     return count
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How a job stands. `cost` and `rate` in US dollars and items a minute; `seconds_left` is None where nothing can be said.
+ACTIONS: dict[str, tuple[JobState, ...]] = {
+    "pause": (JobState.RUNNING,),
+    "resume": (JobState.PAUSED,),
+    "retry": tuple(JobState),
+    "cancel": (JobState.RUNNING, JobState.PAUSED),
+}
+"""What can be done to a job, and in which states. A running one is resumed, too, where it holds items back."""
 
-    `unpriced` calls are not in `cost`, as their price is unknown; of `estimated` answers the provider did not tell the usage.
-    `lost` is the part of `cost` that lost answers can have cost at most; `retrying` items of `waiting` have failed before, the
-    last of them waits until `retry_at`. `held` items of `waiting` wait for a person.
+
+def require_action(job: Job, action: str, *, budget: str = "", what: str = "job") -> None:
+    """Apply an action for callers that are not limited to the buttons that fit. Raises JobRefused, which calls the job `what`, also where
+    nothing would change."""
+    resumes_held = action == "resume" and job.state == JobState.RUNNING and holds_back(job)
+    if resumes_held and budget:
+        raise JobRefused(f"The {what} holds items back and goes on beside; a budget is for one that is paused.")
+    if job.state not in ACTIONS[action] and not resumes_held:
+        expected = " or ".join(ACTIONS[action])
+        raise JobRefused(f"The {what} is {job.standing}; expected {expected} to {action} it.")
+    if refusal := apply_action(job, action, budget=budget):
+        raise JobRefused(refusal)
+
+
+def apply_action(job: Job, action: str, *, budget: str = "") -> str:
+    """Pause, resume, cancel or retry a job. Returns one sentence where that is refused, else "". Raises Http404 for any other action.
+
+    `budget` is what somebody typed beside Resume: US dollars, empty for the budget that the job has.
     """
-
-    total: int
-    done: int
-    unusable: int
-    failed: int
-    cancelled: int
-    in_flight: int
-    waiting: int
-    made: int
-    reused: int
-    cost: Decimal
-    input_tokens: int
-    output_tokens: int
-    unknown: int
-    rate: float
-    seconds_left: float | None
-    lost: Decimal = Decimal(0)
-    retrying: int = 0
-    retry_at: datetime | None = None
-    held: int = 0
-    unpriced: int = 0
-    estimated: int = 0
-
-    @property
-    def money(self) -> Money:
-        return Money(self.cost, self.unpriced)
-
-    @property
-    def minutes_left(self) -> float | None:
-        return None if self.seconds_left is None else self.seconds_left / 60
-
-    @property
-    def ended(self) -> int:
-        return self.done + self.unusable + self.failed + self.cancelled
+    now = timezone.now()
+    match action:
+        case "pause":
+            pause_job(job=job)
+        case "resume":
+            return _resume(job, budget)
+        case "cancel":
+            cancel_job(job=job, now=now)
+        case "retry":
+            if job.state == JobState.CANCELLED:
+                return "The job was cancelled, so its failed items are not asked again; start a new one instead."
+            retry_failed(job=job, now=now)
+        case _:
+            raise Http404("There is no such action.")
+    return ""
 
 
-RECENT = timedelta(seconds=30)
+def _resume(job: Job, budget: str) -> str:
+    try:
+        resume_with(job, read_budget(budget))
+    except JobRefused as refusal:
+        return str(refusal)
+    return ""
 
 
-def progress_of(job: Job, *, now: datetime | None = None) -> Progress:
-    return progress_of_all([job], now=now)[job.pk]
+def resume_with(job: Job, budget: Decimal | None) -> None:
+    """Resume a paused job, or what a running one holds back. Raises JobRefused where the budget is too small to go on."""
+    if job.state == JobState.PAUSED:
+        check_budget(job, budget)
+        resume_job(job=job, budget=budget)
+    elif job.state == JobState.RUNNING:
+        resume_job(job=job)
 
 
-def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict[int, Progress]:
-    """By job id. Two queries, however many the jobs and their items."""
-    now = now or timezone.now()
-    items = Item.objects.filter(job__in=jobs).order_by()
-    counts: dict[int, dict[str, int]] = {job.pk: dict.fromkeys(ItemState.values, 0) for job in jobs}
-    for job, state, count in items.values_list("job", "state").annotate(Count("id")):
-        counts[job][state] = count
-    asked, again = Q(made=True), Q(state=ItemState.WAITING) & ~Q(problem="")
-    # An answer that came after the item had ended was paid by another job.
-    own = Q(made=True, call__state__in=COMPLETED, call__finished_at__lte=F("finished_at"))
-    sums = items.values("job").annotate(
-        total_cost=Sum("cost"),
-        own_cost=Sum("call__cost", filter=own),
-        retrying=Count("pk", filter=again),
-        retry_at=Max("not_before", filter=again),
-        total_unpriced=Sum("unpriced"),
-        estimated=Count("pk", filter=asked & Q(call__usage_told=False)),
-        calls=Count("pk", filter=asked),
-        input=Sum("call__input_tokens", filter=asked),
-        output=Sum("call__output_tokens", filter=asked),
-        unknown=Count("pk", filter=Q(call__state=CallState.UNKNOWN)),
-        recent=Count("pk", filter=Q(finished_at__gte=now - RECENT)),
-    )
-    held = {row["job"]: row for row in sums}
-    return {job.pk: _progress(job, counts[job.pk], held.get(job.pk, _NOTHING), now) for job in jobs}
-
-
-_NOTHING = {
-    "total_cost": None, "total_unpriced": None, "estimated": 0, "own_cost": None, "retrying": 0, "retry_at": None, "calls": 0, "input": None, "output": None, "unknown": 0,
-    "recent": 0,
-}  # fmt: skip
-
-
-def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now: datetime) -> Progress:
-    done, unusable = counts[ItemState.DONE], counts[ItemState.UNUSABLE]
-    open_ = counts[ItemState.WAITING] + counts[ItemState.CLAIMED] + counts[ItemState.BATCHED]
-    span = min(RECENT.total_seconds(), max(1.0, (now - job.created_at).total_seconds()))
-    rate = sums["recent"] / span
-    running = job.state == JobState.RUNNING
-    cost = sums["total_cost"] or Decimal(0)
-    return Progress(
-        total=sum(counts.values()),
-        done=done,
-        unusable=unusable,
-        failed=counts[ItemState.FAILED],
-        cancelled=counts[ItemState.CANCELLED],
-        in_flight=counts[ItemState.CLAIMED] + counts[ItemState.BATCHED],
-        waiting=counts[ItemState.WAITING] + counts[ItemState.HELD],
-        held=counts[ItemState.HELD],
-        made=sums["calls"],
-        reused=max(0, done + unusable - sums["calls"]),
-        cost=cost,
-        input_tokens=sums["input"] or 0,
-        output_tokens=sums["output"] or 0,
-        unknown=sums["unknown"],
-        rate=rate * 60,
-        seconds_left=open_ / rate if running and open_ and rate else None,
-        lost=max(Decimal(0), round(cost - (sums["own_cost"] or 0), 8)),
-        retrying=sums["retrying"],
-        retry_at=sums["retry_at"],
-        unpriced=sums["total_unpriced"] or 0,
-        estimated=sums["estimated"],
-    )
+def read_budget(text: str) -> Decimal | None:
+    """Return the budget that somebody typed: None for an empty text, NaN for what is not a number, which `check_budget` refuses."""
+    try:
+        return Decimal(text.strip()) if text.strip() else None
+    except InvalidOperation:
+        return Decimal("NaN")

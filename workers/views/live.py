@@ -13,7 +13,8 @@ from django.shortcuts import render
 
 from workers.models import ItemState, Job, JobState
 from workers.services.failures import shortfall_of
-from workers.services.jobs import Progress, least_budget, progress_of
+from workers.services.jobs import least_budget
+from workers.services.progress import Progress, progress_of
 
 TROUBLED = [ItemState.FAILED, ItemState.UNUSABLE]
 ITEMS_A_PAGE = 50
@@ -22,7 +23,7 @@ ITEMS_A_PAGE = 50
 def progress_context(job: Job, job_url: str, *, takes_budget: bool = False) -> dict[str, Any]:
     """`job_url` is the page that shows it; `every` is in seconds, 0 where nothing moves any more.
 
-    `takes_budget` says that the page's view hands on to `steer` what is typed beside Resume.
+    `takes_budget` says that the page's view hands on to `apply_action` what is typed beside Resume.
     """
     progress = progress_of(job)
     return {

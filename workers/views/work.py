@@ -13,11 +13,11 @@ from django.views.decorators.http import require_GET, require_POST
 from core.database_clock import database_time
 from workers.access import site_admin
 from workers.models import EndpointPace, Item, ItemState, Job, JobState, Process, Worker, WorkerState
-from workers.services import jobs as service
 from workers.services.failures import reasons_of
 from workers.services.heartbeat import lease_is_over
+from workers.services.jobs import apply_action
 from workers.services.processes import ENGINE, is_silent, living, takers_of
-from workers.services.steering import steer
+from workers.services.progress import progress_of_all
 from workers.views import live
 
 RECENT = timedelta(hours=1)
@@ -43,7 +43,7 @@ def _state() -> dict:
     now = database_time()
     jobs = {"running": _jobs(OPEN_JOBS), "ended": _jobs([JobState.FINISHED, JobState.CANCELLED])}
     every = [one for rows in jobs.values() for one in rows]
-    progress, reasons = service.progress_of_all(every, now=now), reasons_of(every)
+    progress, reasons = progress_of_all(every, now=now), reasons_of(every)
     workers, queue = _workers(now), _queue(now)
     busy = any(one.state == JobState.RUNNING for one in jobs["running"])
     busy = busy or any(one["state"] == WorkerState.LIVE for one in workers)
@@ -158,6 +158,6 @@ def _live(held: Job) -> dict:
 @site_admin
 @require_POST
 def job_action(request: HttpRequest, uid: str, action: str) -> HttpResponse:
-    if told := steer(get_object_or_404(Job, uid=uid), action, budget=request.POST.get("budget", "")):
+    if told := apply_action(get_object_or_404(Job, uid=uid), action, budget=request.POST.get("budget", "")):
         messages.error(request, told)
     return redirect("workers:job", uid)

@@ -13,7 +13,7 @@ from workers.management.commands.work import interruptible
 from workers.management.ending import note_end
 from workers.models import JobState
 from workers.services.failures import shortfall_of
-from workers.services.jobs import progress_of
+from workers.services.progress import progress_of
 from workers.services.waiting import see_through
 
 

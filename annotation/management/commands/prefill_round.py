@@ -5,7 +5,7 @@ from annotation.management.commands._rounds import told
 from annotation.management.json_command import JsonCommand
 from annotation.models import Prefill
 from workers.management.ending import failure_of, said_of
-from workers.services.steering import ACTIONS, steer_strictly
+from workers.services.jobs import ACTIONS, require_action
 
 TAKES = {"resume": ("budget", "wait"), "retry": ("wait",)}
 """The options of those actions that have any."""
@@ -30,7 +30,7 @@ class Command(JsonCommand):
                 fit = ", ".join(f"--{one}" for one in TAKES.get(action, ())) or "no option"
                 raise ValueError(f"--{name} is not for {action}, which takes {fit}.")
         dollars(options["budget"])
-        steer_strictly(made.job, action, budget=options["budget"] or "", what="round")
+        require_action(made.job, action, budget=options["budget"] or "", what="round")
         return told(made, wait=options["wait"], tell=self.note)
 
     def say(self, result: dict) -> None:

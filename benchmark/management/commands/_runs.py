@@ -21,7 +21,7 @@ from workers.management.commands.work import interruptible
 from workers.management.ending import note_end
 from workers.models import Endpoint, JobState
 from workers.services.failures import told_of
-from workers.services.jobs import progress_of
+from workers.services.progress import progress_of
 from workers.services.waiting import see_through
 
 

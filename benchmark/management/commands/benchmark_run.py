@@ -35,7 +35,7 @@ from benchmark.services.runs import again_of, extend_run, extension_of, run_agai
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import about
 from workers.management.ending import failure_of
-from workers.services.steering import steer_strictly
+from workers.services.jobs import require_action
 
 SCORES, OFFICIAL, TABLE, FIGURE = "scores", "official", "table", "figure"
 ACTIONS: dict[str, tuple[str, ...]] = {
@@ -130,7 +130,7 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
         tell(before_asking(total))
         return run, {"asked": ask_missing(by=None, run=run, now=timezone.now())}
     dollars(options["budget"])
-    steer_strictly(run.job, action, budget=options["budget"] or "", what="run")
+    require_action(run.job, action, budget=options["budget"] or "", what="run")
     return run, {}
 
 

@@ -12,9 +12,9 @@ from workers.management.ending import failure_of, note_end, said_of
 from workers.models import Job, JobState
 from workers.services import processes
 from workers.services.failures import shortfall_of, told_of
-from workers.services.jobs import progress_of
+from workers.services.jobs import read_budget, resume_with
+from workers.services.progress import progress_of
 from workers.services.runner import Runner
-from workers.services.steering import read_budget, resume_with
 from workers.services.waiting import see_through
 
 

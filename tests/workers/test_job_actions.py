@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from workers.models import Call, Item, Job, JobState
 from workers.services import jobs
-from workers.services.steering import steer
+from workers.services.jobs import apply_action
+from workers.services.progress import progress_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DEAR = {"price_input": Decimal(100_000), "price_output": Decimal(100_000)}
@@ -78,7 +79,7 @@ def test_the_least_budget_is_what_is_spent_and_the_next_call(poor):
     spent = sum(item.cost for item in poor.items.all())
     following = poor.items.filter(state="waiting", call__isnull=False).order_by("id").first()
     assert spent > 0 and jobs.least_budget(poor) == spent + following.call.reserved_cost
-    assert steer(poor, "resume", budget=str(jobs.least_budget(poor))) == ""
+    assert apply_action(poor, "resume", budget=str(jobs.least_budget(poor))) == ""
     poor.refresh_from_db()
     assert poor.state == JobState.RUNNING
 
@@ -211,7 +212,7 @@ def test_money_for_lost_answers_is_named(make_endpoint, start, run_worker, page)
     reserves = {item.key: item.call.reserved_cost for item in Item.objects.select_related("call")}
     lost = 2 * reserves["gone"] + reserves["twice"]
     answers = sum(call.cost for call in Call.objects.all())
-    progress = jobs.progress_of(job)
+    progress = progress_of(job)
     assert (float(progress.lost), float(progress.cost)) == pytest.approx((float(lost), float(lost + answers)))
     assert f"of it up to ${lost:.4f} for lost answers" in page("workers:job", job.uid)
 
@@ -228,10 +229,10 @@ def test_an_answer_that_another_job_paid_later_takes_nothing_from_what_was_lost(
     call = Call.objects.get()
     assert call.state == "answered" and call.cost > 0
     # the first job lost one answer, booked with the reserve of its call; the second paid the answer and lost none
-    assert (jobs.progress_of(first).lost, jobs.progress_of(second).lost) == (call.reserved_cost, 0)
+    assert (progress_of(first).lost, progress_of(second).lost) == (call.reserved_cost, 0)
 
 
 def test_without_lost_answers_nothing_is_said_of_them(make_endpoint, start, run_worker, page):
     job = start(make_endpoint(**DEAR), ["a", "b"])
     run_worker()
-    assert jobs.progress_of(job).lost == 0 and "lost answers" not in page("workers:job", job.uid)
+    assert progress_of(job).lost == 0 and "lost answers" not in page("workers:job", job.uid)

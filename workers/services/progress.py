@@ -1,0 +1,133 @@
+"""How jobs stand: counts by state, money, tokens, rate and the time that is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count, F, Max, Q, Sum
+from django.utils import timezone
+
+from workers.domain.pricing import Money
+from workers.models import COMPLETED, CallState, Item, ItemState, Job, JobState
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How a job stands. `cost` and `rate` in US dollars and items a minute; `seconds_left` is None where nothing can be said.
+
+    `unpriced` calls are not in `cost`, as their price is unknown; of `estimated` answers the provider did not tell the usage.
+    `lost` is the part of `cost` that lost answers can have cost at most; `retrying` items of `waiting` have failed before, the
+    last of them waits until `retry_at`. `held` items of `waiting` wait for a person.
+    """
+
+    total: int
+    done: int
+    unusable: int
+    failed: int
+    cancelled: int
+    in_flight: int
+    waiting: int
+    made: int
+    reused: int
+    cost: Decimal
+    input_tokens: int
+    output_tokens: int
+    unknown: int
+    rate: float
+    seconds_left: float | None
+    lost: Decimal = Decimal(0)
+    retrying: int = 0
+    retry_at: datetime | None = None
+    held: int = 0
+    unpriced: int = 0
+    estimated: int = 0
+
+    @property
+    def money(self) -> Money:
+        return Money(self.cost, self.unpriced)
+
+    @property
+    def minutes_left(self) -> float | None:
+        return None if self.seconds_left is None else self.seconds_left / 60
+
+    @property
+    def ended(self) -> int:
+        return self.done + self.unusable + self.failed + self.cancelled
+
+
+RECENT = timedelta(seconds=30)
+"""The time over which the rate is measured."""
+
+
+def progress_of(job: Job, *, now: datetime | None = None) -> Progress:
+    """Return how one job stands; `now` defaults to the present."""
+    return progress_of_all([job], now=now)[job.pk]
+
+
+def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict[int, Progress]:
+    """Return by job id how each stands. Two queries, however many the jobs and their items."""
+    now = now or timezone.now()
+    items = Item.objects.filter(job__in=jobs).order_by()
+    counts: dict[int, dict[str, int]] = {job.pk: dict.fromkeys(ItemState.values, 0) for job in jobs}
+    for job, state, count in items.values_list("job", "state").annotate(Count("id")):
+        counts[job][state] = count
+    asked, retrying = Q(made=True), Q(state=ItemState.WAITING) & ~Q(problem="")
+    # An answer that came after the item had ended was paid by another job.
+    own = Q(made=True, call__state__in=COMPLETED, call__finished_at__lte=F("finished_at"))
+    sums = items.values("job").annotate(
+        total_cost=Sum("cost"),
+        own_cost=Sum("call__cost", filter=own),
+        retrying=Count("pk", filter=retrying),
+        retry_at=Max("not_before", filter=retrying),
+        total_unpriced=Sum("unpriced"),
+        estimated=Count("pk", filter=asked & Q(call__usage_told=False)),
+        calls=Count("pk", filter=asked),
+        input=Sum("call__input_tokens", filter=asked),
+        output=Sum("call__output_tokens", filter=asked),
+        unknown=Count("pk", filter=Q(call__state=CallState.UNKNOWN)),
+        recent=Count("pk", filter=Q(finished_at__gte=now - RECENT)),
+    )
+    sums_by_job = {row["job"]: row for row in sums}
+    return {job.pk: _progress(job, counts[job.pk], sums_by_job.get(job.pk, _NO_SUMS), now) for job in jobs}
+
+
+_NO_SUMS = {
+    "total_cost": None, "total_unpriced": None, "estimated": 0, "own_cost": None, "retrying": 0, "retry_at": None, "calls": 0, "input": None, "output": None, "unknown": 0,
+    "recent": 0,
+}  # fmt: skip
+
+
+def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now: datetime) -> Progress:
+    done, unusable = counts[ItemState.DONE], counts[ItemState.UNUSABLE]
+    open_ = counts[ItemState.WAITING] + counts[ItemState.CLAIMED] + counts[ItemState.BATCHED]
+    span = min(RECENT.total_seconds(), max(1.0, (now - job.created_at).total_seconds()))
+    rate = sums["recent"] / span
+    running = job.state == JobState.RUNNING
+    cost = sums["total_cost"] or Decimal(0)
+    return Progress(
+        total=sum(counts.values()),
+        done=done,
+        unusable=unusable,
+        failed=counts[ItemState.FAILED],
+        cancelled=counts[ItemState.CANCELLED],
+        in_flight=counts[ItemState.CLAIMED] + counts[ItemState.BATCHED],
+        waiting=counts[ItemState.WAITING] + counts[ItemState.HELD],
+        held=counts[ItemState.HELD],
+        made=sums["calls"],
+        reused=max(0, done + unusable - sums["calls"]),
+        cost=cost,
+        input_tokens=sums["input"] or 0,
+        output_tokens=sums["output"] or 0,
+        unknown=sums["unknown"],
+        rate=rate * 60,
+        seconds_left=open_ / rate if running and open_ and rate else None,
+        lost=max(Decimal(0), round(cost - (sums["own_cost"] or 0), 8)),
+        retrying=sums["retrying"],
+        retry_at=sums["retry_at"],
+        unpriced=sums["total_unpriced"] or 0,
+        estimated=sums["estimated"],
+    )
