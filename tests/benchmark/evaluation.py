@@ -20,7 +20,7 @@ from tests.benchmark.planning import planned
 from tests.servers import ModelServer
 from workers.models import Endpoint
 from workers.services.endpoints import save_endpoint
-from workers.services.waiting import see_through
+from workers.services.run_to_end import run_to_end
 
 
 def generated(count: int, *, seed: int = 1, most: int = 12) -> list[dict]:
@@ -104,5 +104,5 @@ def started(**plan) -> Run:
 def worked_off(run: Run) -> Run:
     """The run when nothing of it is left to do: in this process, as `run_benchmark --wait` does it."""
     run.job.refresh_from_db()
-    see_through(job=run.job)
+    run_to_end(job=run.job)
     return run

@@ -13,7 +13,7 @@ from benchmark.services.datasets import freeze
 from benchmark.services.runs import start_run
 from tests.benchmark.planning import planned
 from workers.models import Endpoint, EndpointPace
-from workers.services.waiting import see_through
+from workers.services.run_to_end import run_to_end
 
 LABELS = {
     "order": "1", "truth_status": "True", "knowledge_access": "Private", "representation": "Implicit",
@@ -52,7 +52,7 @@ def started(cast, dataset, models, stages=("label",), **plan) -> Run:
 
 def work_off(run: Run) -> Run:
     run.job.refresh_from_db()
-    see_through(job=run.job)
+    run_to_end(job=run.job)
     return Run.objects.select_related("job", "dataset").get(pk=run.pk)
 
 

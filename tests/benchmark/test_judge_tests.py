@@ -27,7 +27,7 @@ from tests.benchmark.planning import planned
 from workers.models import Call, Endpoint, Item, Job
 from workers.providers.baseline.registered import register_baseline
 from workers.services.jobs import cancel_job
-from workers.services.waiting import see_through
+from workers.services.run_to_end import run_to_end
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,9 +49,9 @@ def launched(dataset, models, judge, **plan) -> Run:
 
 def seen_through(run: Run) -> Run:
     run.job.refresh_from_db()
-    see_through(job=run.job)
+    run_to_end(job=run.job)
     if test := JudgeTest.objects.filter(version=version_of(run)).first():
-        see_through(job=test.job)
+        run_to_end(job=test.job)
     return run
 
 
@@ -172,7 +172,7 @@ def test_a_cancelled_test_is_made_anew(dataset, omniscient):
     cancel_job(job=test.job, now=timezone.now())
     assert summaries_of([run])[run.pk]["state"] == "not tested"
     again = start_test(by=None, run=run, now=timezone.now())
-    see_through(job=again.job)
+    run_to_end(job=again.job)
     assert JudgeTest.objects.count() == 1 and Call.objects.filter(purpose=PURPOSE).count() == 8
     with pytest.raises(RunRefused, match="has its self-test already"):
         start_test(by=None, run=run, now=timezone.now())
@@ -182,7 +182,7 @@ def test_a_cancelled_test_is_made_anew(dataset, omniscient):
 @pytest.mark.parametrize("trouble", ["paused", "held", "failed"])
 def test_a_test_that_stopped_on_its_way_goes_on(dataset, omniscient, cast, client, by, trouble):
     run = launched(dataset, [omniscient], endpoint("lexical", "baseline", model="lexical-judge"))
-    see_through(job=run.job)
+    run_to_end(job=run.job)
     test = JudgeTest.objects.get()
     items = Item.objects.filter(job=test.job)
     if trouble == "failed":
@@ -208,7 +208,7 @@ def test_a_test_that_stopped_on_its_way_goes_on(dataset, omniscient, cast, clien
     test.job.refresh_from_db()
     assert (test.job.state, set(items.values_list("state", flat=True))) == ("running", {"waiting"})
     assert test.job.budget == (7 if trouble == "paused" else None)
-    see_through(job=test.job)
+    run_to_end(job=test.job)
     with pytest.raises(RunRefused, match="has its self-test already"):
         start_test(by=None, run=run, now=timezone.now())
 

@@ -16,7 +16,7 @@ from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, st
 from tests.browser.test_models_pages import FOCUSED, press, tab_to
 from tests.browser.waiting import wait_until
 from workers.models import Call, Item, Job
-from workers.services.waiting import see_through
+from workers.services.run_to_end import run_to_end
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ALL = ("extract", "judge", "label")
@@ -46,7 +46,7 @@ def working(job: Job) -> Iterator[None]:
 
     def run() -> None:
         try:
-            see_through(job=Job.objects.get(pk=job.pk), stop=stop)
+            run_to_end(job=Job.objects.get(pk=job.pk), stop=stop)
         finally:
             connections.close_all()
 

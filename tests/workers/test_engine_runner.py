@@ -18,7 +18,7 @@ from workers.providers.vllm_engine.backend import NOT_INSTALLED
 from workers.services import engine_runner
 from workers.services.engine_runner import EngineRunner
 from workers.services.recovery import reap
-from workers.services.waiting import see_through
+from workers.services.run_to_end import run_to_end
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -163,7 +163,7 @@ def test_an_engine_that_always_dies_costs_its_items_and_ends(garage, endpoint, s
     endpoint.save()
     garage.engine.dead = 99
     job = start(endpoint, ["a"])
-    see_through(job=job)
+    run_to_end(job=job)
     job.refresh_from_db()
     assert (job.state, states(job)) == (JobState.FINISHED, {"failed": 1})
     told = Item.objects.get().problem
@@ -175,7 +175,7 @@ def test_seeing_a_job_through_waits_between_tries(garage, endpoint, start, monke
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 1.0)
     garage.engine.dead = 1
     job = start(endpoint, ["a"])
-    see_through(job=job)
+    run_to_end(job=job)
     assert states(job) == {"done": 1}
     assert Worker.objects.count() <= 20
 

@@ -1,4 +1,4 @@
-"""What commands say of a job that they saw through."""
+"""What commands say of a job that they ran to its end."""
 
 from __future__ import annotations
 

@@ -14,24 +14,24 @@ from workers.management.ending import note_end
 from workers.models import JobState
 from workers.services.failures import shortfall_of
 from workers.services.progress import progress_of
-from workers.services.waiting import see_through
+from workers.services.run_to_end import run_to_end
 
 
 def told(made: Prefill, *, wait: bool, tell: Callable[[str], None]) -> dict[str, Any]:
     """How the round stands; with `wait` at its end, and what it lacks is told then."""
     if not wait:
         return standing_of(made)
-    _see_through(made, tell)
+    _run_to_end(made, tell)
     total = progress_of(made.job).total
     note_end(made.job, shortfall_of(made.job, total=total), "round", tell)
     return standing_of(made)
 
 
-def _see_through(made: Prefill, tell: Callable[[str], None]) -> None:
+def _run_to_end(made: Prefill, tell: Callable[[str], None]) -> None:
     bar = JobBar(made.job, time.monotonic)
     try:
         with interruptible(tell) as stop:
-            see_through(job=made.job, on_look=bar.refresh, stop=stop)
+            run_to_end(job=made.job, on_progress=bar.refresh, stop=stop)
     finally:
         bar.close()
     if stop.is_set() and made.job.state == JobState.RUNNING:

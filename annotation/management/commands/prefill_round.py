@@ -21,7 +21,7 @@ class Command(JsonCommand):
         parser.add_argument("action", choices=list(ACTIONS))
         parser.add_argument("round", metavar="ROUND", help="its id, as in the address of its page")
         parser.add_argument("--budget", metavar="USD", help="resume: a hard cap")
-        parser.add_argument("--wait", action="store_true", help="resume, retry: see it through")
+        parser.add_argument("--wait", action="store_true", help="resume, retry: run it to its end")
 
     def work(self, **options) -> dict:
         action, made = options["action"], _round(options["round"])

@@ -22,7 +22,7 @@ from workers.management.ending import note_end
 from workers.models import Endpoint, JobState
 from workers.services.failures import told_of
 from workers.services.progress import progress_of
-from workers.services.waiting import see_through
+from workers.services.run_to_end import run_to_end
 
 
 def endpoint_named(name: str) -> Endpoint:
@@ -65,9 +65,9 @@ def seen_through(run: Run, tell: Callable[[str], None]) -> None:
     bar = JobBar(run.job, time.monotonic)
     try:
         with interruptible(tell) as stop:
-            see_through(job=run.job, on_look=bar.refresh, stop=stop)
+            run_to_end(job=run.job, on_progress=bar.refresh, stop=stop)
             if run.job.state not in (JobState.RUNNING, JobState.PAUSED) and (test := standing_test(run)):
-                see_through(job=test.job, stop=stop)
+                run_to_end(job=test.job, stop=stop)
     finally:
         bar.close()
     if run.job.state == JobState.RUNNING:

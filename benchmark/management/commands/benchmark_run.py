@@ -86,7 +86,7 @@ class Command(JsonCommand):
         parser.add_argument("--name", metavar="NAME", help="download: which table or figure")
         parser.add_argument("--model", metavar="NAME", help="download: whose official output, where there are several")
         parser.add_argument("--output", metavar="PATH", help="download: the file; its ending says the format")
-        parser.add_argument("--wait", action="store_true", help="see it through and print the scores")
+        parser.add_argument("--wait", action="store_true", help="run it to its end and print the scores")
 
     def work(self, **options) -> dict:
         action, run = options["action"], run_of(options["run"])

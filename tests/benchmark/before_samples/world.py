@@ -24,7 +24,6 @@ from benchmark.services.judge_tests import standing_test
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
 from tests.benchmark.before_samples.figures import SLUG
 from tests.benchmark.evaluation import endpoint, started, worked_off, write_records
-from workers.services.waiting import see_through
 
 NUMBERS = (1, 2, 3, 8, 9, 10, 15, 16)
 ROWS = 5
@@ -139,7 +138,7 @@ def _runs_of(dataset: Dataset, models: dict) -> dict[str, Run]:
         chosen = [models[name] for name in names]
         made = worked_off(started(dataset=dataset, endpoints=chosen, title=title, stages=stages, **asked, **plan))
         if test := standing_test(made):
-            see_through(job=test.job)
+            worked_off(test)
         return made
 
     runs = {

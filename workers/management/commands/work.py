@@ -14,8 +14,8 @@ from workers.services import processes
 from workers.services.failures import shortfall_of, told_of
 from workers.services.jobs import read_budget, resume_with
 from workers.services.progress import progress_of
+from workers.services.run_to_end import run_to_end
 from workers.services.runner import Runner
-from workers.services.waiting import see_through
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
 
 class Command(JsonCommand):
     help = (
-        "Works off what waits, in this process, without a broker; with --job sees one job through and shows a bar. Asked to end "
+        "Works off what waits, in this process, without a broker; with --job runs one job to its end and shows a bar. Asked to end "
         "(Ctrl-C, SIGTERM), it claims nothing more and waits for the answers that are on their way; asked again, it ends at once."
     )
 
@@ -76,7 +76,7 @@ class Command(JsonCommand):
             resume_with(job, read_budget(options["budget"]))
         bar = JobBar(job, time.monotonic)
         try:
-            see_through(job=job, on_look=bar.refresh, stop=stop)
+            run_to_end(job=job, on_progress=bar.refresh, stop=stop)
         finally:
             bar.close()
         done = progress_of(job)

@@ -1,4 +1,4 @@
-"""Seeing a job through to its end from a command."""
+"""Running a job to its end from a command."""
 
 from __future__ import annotations
 
@@ -15,38 +15,37 @@ from workers.services.recovery import reap
 from workers.services.runner import Runner
 
 PATIENCE = 3.0
-"""Seconds in which a worker that runs should have taken up the job."""
+"""Seconds within which a running worker should have taken up the job."""
 
 
-def see_through(*, job: Job, on_look: Callable[[], None] = lambda: None, stop: threading.Event | None = None) -> Job:
-    """Returns when the job is finished, paused or cancelled. Works it off in this process where no worker takes it up.
+def run_to_end(*, job: Job, on_progress: Callable[[], None] = lambda: None, stop: threading.Event | None = None) -> Job:
+    """Wait until the job is finished, paused or cancelled, and return it. Run it in this process where no worker takes it up.
 
-    Once `stop` is set it claims nothing more, and returns when what this process has in flight has come to its end.
+    `on_progress` is called at every look. Once `stop` is set nothing more is claimed, and this returns when no call of this process is in flight.
     """
     stop = stop or threading.Event()
     began = time.monotonic()
     while True:
         job.refresh_from_db()
-        on_look()
+        on_progress()
         if job.state != JobState.RUNNING or stop.is_set():
             return job
         reap(now=database_time())
-        if not _somebody_works(job) and time.monotonic() - began > PATIENCE * bool(_live()):
-            _work(job, on_look, stop)
+        if not _is_taken_up(job) and time.monotonic() - began > PATIENCE * _any_worker_lives():
+            _run_here(job, on_progress, stop)
         if Item.objects.filter(job=job).still_open().exists():
             stop.wait(0.2)  # also where this process has just worked: what is left waits for its time
 
 
-def _live() -> bool:
+def _any_worker_lives() -> bool:
     return Worker.objects.live().exclude(lease_is_over()).exists()
 
 
-def _somebody_works(job: Job) -> bool:
-    held = Item.objects.filter(job=job).exclude(worker=None).filter(worker__state=WorkerState.LIVE)
-    return held.exists()
+def _is_taken_up(job: Job) -> bool:
+    return Item.objects.filter(job=job, worker__state=WorkerState.LIVE).exists()
 
 
-def _work(job: Job, on_look: Callable[[], None], stop: threading.Event) -> None:
+def _run_here(job: Job, on_progress: Callable[[], None], stop: threading.Event) -> None:
     from workers.services.engine_runner import EngineRunner
 
     for name, provider in set(job.items.values_list("endpoint__name", "endpoint__provider")):
@@ -57,7 +56,7 @@ def _work(job: Job, on_look: Callable[[], None], stop: threading.Event) -> None:
 
     def draw() -> None:
         while not done.wait(0.5):
-            on_look()
+            on_progress()
 
     drawer = threading.Thread(target=draw, daemon=True)
     drawer.start()
