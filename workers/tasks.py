@@ -11,8 +11,8 @@ from core.database_clock import database_time
 from workers.models import Endpoint
 from workers.providers import registry
 from workers.services import notify, processes
+from workers.services.channels import endpoints_with_work
 from workers.services.endpoints import TRY_SECONDS, begin_try, try_endpoint
-from workers.services.lines import endpoints_with_work
 from workers.services.recovery import reap
 from workers.services.runner import Runner
 

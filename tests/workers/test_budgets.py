@@ -78,8 +78,8 @@ def test_two_endpoints_at_once_do_not_break_the_budget(two_endpoints, monkeypatc
     def work(at: int) -> int:
         endpoint, worker = endpoints[at], workers[at]
         backend = registry.make(endpoint.spec)
-        haul = claims.claim(worker=worker, endpoint=endpoint, backend=backend, room=8, now=timezone.now())
-        return len(haul.claimed)
+        result = claims.claim(worker=worker, endpoint=endpoint, backend=backend, room=8, now=timezone.now())
+        return len(result.claimed)
 
     assert sorted(_together(work, monkeypatch, "workers.services.claims.affordable")) == [0, 1]
     job.refresh_from_db()

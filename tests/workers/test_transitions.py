@@ -204,8 +204,8 @@ def test_an_item_cancelled_while_it_is_claimed_is_not_asked(make_endpoint, start
     job = start(endpoint, ["a", "b"])
     cancel_while_it_is_bought(monkeypatch, "claims", job)
     worker, backend = heartbeat.enter(), registry.make(endpoint.spec)
-    haul = claim(worker=worker, endpoint=endpoint, backend=backend, room=5, now=timezone.now())
-    assert haul.claimed == []
+    result = claim(worker=worker, endpoint=endpoint, backend=backend, room=5, now=timezone.now())
+    assert result.claimed == []
     assert set(Item.objects.values_list("state", "worker")) == {("cancelled", None)}
     assert set(Call.objects.values_list("state", "worker")) == {("planned", None)}
     assert EndpointPace.objects.get().state.get("booked", 0) == 0

@@ -63,11 +63,10 @@ class Claimed:
 
 
 @dataclass(slots=True)
-class Haul:
-    """What one claim brought. `delivered`: items that the ledger answered or that failed unasked, `more`: whether it is worth claiming again at once."""
+class ClaimResult:
+    """What one claim brought. `more`: items ended without a call, so it is worth claiming again at once."""
 
     claimed: list[Claimed] = field(default_factory=list)
-    delivered: int = 0
     more: bool = False
 
 
@@ -81,7 +80,7 @@ def claim(
     only: int | None = None,
     paced: bool = True,
     unwritten: int = 0,
-) -> Haul:
+) -> ClaimResult:
     """Claims up to `room` calls of `endpoint`, of job `only` where given; not `paced` where the model is our own.
 
     `unwritten` calls are over, though nobody has written that down yet: their places are free.
@@ -93,9 +92,9 @@ def claim(
         free = min(room, endpoint.max_concurrency - in_flight + unwritten)
         if paced:
             free = min(free, pace.room(now=now.timestamp(), most=endpoint.most))
-        haul = Haul()
+        result = ClaimResult()
         if free <= 0:
-            return haul
+            return result
         chosen: list[Item] = []
         for job in _for_sale(_jobs(only), endpoint, now):
             wanted = free - len(chosen)
@@ -103,12 +102,11 @@ def claim(
                 break
             items = _ready(job, endpoint, backend, wanted, now)
             taken = {item.call_id for item in chosen}
-            chosen += _sort_out(items, endpoint, taken, wanted, now, haul)
+            chosen += _sort_out(items, endpoint, taken, wanted, now, result)
         if chosen:
-            haul.claimed = _reserve(chosen, worker, endpoint, pace, now)
+            result.claimed = _reserve(chosen, worker, endpoint, pace, now)
             row.keep(pace)
-    haul.more = bool(haul.delivered)
-    return haul
+    return result
 
 
 def _jobs(only: int | None) -> Sequence[Job]:
@@ -169,7 +167,7 @@ def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int
 
 
 def _sort_out(
-    items: list[Item], endpoint: Endpoint, taken: set[int], wanted: int, now: datetime, haul: Haul
+    items: list[Item], endpoint: Endpoint, taken: set[int], wanted: int, now: datetime, result: ClaimResult
 ) -> list[Item]:
     """Those to be made now. Answers that the ledger has are delivered, hopeless items fail, those in other hands look again later."""
     answered, make, hopeless, later = [], [], [], []
@@ -189,7 +187,7 @@ def _sort_out(
     if hopeless:
         told = "Its call was sent and no answer is known; it may have been paid, so it is not sent again by itself."
         Item.objects.fail_unasked({item.pk: item.call.problem or told for item in hopeless}, now=now)
-    haul.delivered += len(answered) + len(hopeless)
+    result.more = result.more or bool(answered or hopeless)
     deliver(answered, now=now, jobs={item.job_id for item in hopeless})
     return affordable(make)
 

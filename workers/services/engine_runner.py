@@ -77,7 +77,7 @@ class EngineRunner:
     def _group(self) -> bool:
         """Claims, asks and writes down one group. False where nothing could be claimed. Raises WorkerLost."""
         heartbeat.beat(self.worker)
-        haul = claim(
+        result = claim(
             worker=self.worker,
             endpoint=self.endpoint,
             backend=self.backend,
@@ -86,15 +86,15 @@ class EngineRunner:
             only=self.only,
             paced=False,
         )
-        ready = mark_sent(haul.claimed, worker=self.worker, now=database_time()) if haul.claimed else []
+        ready = mark_sent(result.claimed, worker=self.worker, now=database_time()) if result.claimed else []
         kept = {one.call for one in ready}
-        if lost := [one for one in haul.claimed if one.call not in kept]:
+        if lost := [one for one in result.claimed if one.call not in kept]:
             release(lost, worker=self.worker, now=database_time())
         if not ready:
-            return haul.more
+            return result.more
         outcomes = [
-            Outcome(one, result, database_time().timestamp())
-            for one, result in zip(ready, self._ask(ready), strict=True)
+            Outcome(one, answer, database_time().timestamp())
+            for one, answer in zip(ready, self._ask(ready), strict=True)
         ]
         record(outcomes, worker=self.worker, endpoint=self.endpoint, now=database_time())
         return True

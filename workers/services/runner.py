@@ -26,9 +26,9 @@ from workers.models import Worker
 from workers.providers.errors import Throttled
 from workers.services import heartbeat, processes
 from workers.services.batching import BatchRunner
+from workers.services.channels import Channel, open_channels
 from workers.services.claims import Claimed, claim, next_time, plan_ahead
 from workers.services.heartbeat import WorkerLost
-from workers.services.lines import Line, open_lines
 from workers.services.recording import Outcome, mark_sent, record, release, release_unheld
 from workers.services.recovery import reap, suspects
 
@@ -53,10 +53,10 @@ class Runner:
         self.stop = stop or threading.Event()
         self.only = only
         self.on_turn = on_turn
-        self.lines: dict[int, Line] = {}
+        self.channels: dict[int, Channel] = {}
         self.tasks: set[asyncio.Task] = set()
-        self.hauls: list[tuple[Line, list[Claimed]]] = []
-        self.unsent: list[tuple[Line, list[Claimed]]] = []
+        self.unmarked: list[tuple[Channel, list[Claimed]]] = []
+        self.unsent: list[tuple[Channel, list[Claimed]]] = []
         self.held: set[int] = set()
         self.in_doubt = False
         self.looked = self.beaten = self.reaped = 0.0
@@ -81,64 +81,68 @@ class Runner:
                 task.cancel()
             await asyncio.gather(*self.tasks, return_exceptions=True)
             await self.in_database(self._leave)
-            for line in self.lines.values():
-                await line.backend.aclose()
+            for channel in self.channels.values():
+                await channel.backend.aclose()
             self.database.shutdown()
 
     async def _step(self) -> bool:
         """One turn and the wait after it. False when there is nothing left to do."""
         self.awake.clear()
-        taken = {key: (line.outcomes, line.due) for key, line in self.lines.items() if line.outcomes or line.due}
+        taken = {
+            key: (channel.outcomes, channel.due)
+            for key, channel in self.channels.items()
+            if channel.outcomes or channel.due
+        }
         for key in taken:
-            self.lines[key].outcomes, self.lines[key].due = [], []
+            self.channels[key].outcomes, self.channels[key].due = [], []
         try:
             left = await self.in_database(self._turn, taken)
         except WorkerLost:
             for key, (outcomes, _) in taken.items():
-                self.lines[key].outcomes[:0] = outcomes  # answers that were paid: the ledger still takes them
+                self.channels[key].outcomes[:0] = outcomes  # answers that were paid: the ledger still takes them
             raise
         self._start_all(self.unsent)  # of a turn that was cut off
         self.unsent = []
         if self.on_turn and taken:
             self.on_turn()
-        flying = sum(line.flying for line in self.lines.values())
-        unwritten = any(line.outcomes or line.due for line in self.lines.values())
-        if not (flying or unwritten or self.tasks) and (left is None or self.stop.is_set()):
+        in_flight = sum(channel.in_flight for channel in self.channels.values())
+        unwritten = any(channel.outcomes or channel.due for channel in self.channels.values())
+        if not (in_flight or unwritten or self.tasks) and (left is None or self.stop.is_set()):
             return False
         if not self.awake.is_set():
             pause = max(0.002, min(IDLE if left is None else left, heartbeat.pause()))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self.awake.wait(), pause)
-        if flying >= 8:
+        if in_flight >= 8:
             await asyncio.sleep(GATHER)
         return True
 
     # --- on the loop -------------------------------------------------------------------------------------------------
 
-    def _start_all(self, unsent: list[tuple[Line, list[Claimed]]]) -> None:
-        for line, claims in unsent:
-            line.flying += len(claims)
+    def _start_all(self, unsent: list[tuple[Channel, list[Claimed]]]) -> None:
+        for channel, claims in unsent:
+            channel.in_flight += len(claims)
             for one in claims:
-                self.spawn(self._make(line, one))
+                self.spawn(self._make(channel, one))
 
     def spawn(self, work) -> None:
         task = asyncio.create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def _make(self, line: Line, one: Claimed) -> None:
+    async def _make(self, channel: Channel, one: Claimed) -> None:
         try:
             if not one.sent_at:
                 await asyncio.sleep(one.due - time.monotonic())
                 mine = asyncio.get_running_loop().create_future()
-                line.due.append((one, mine))
+                channel.due.append((one, mine))
                 self.awake.set()
                 if not await mine:
                     return
-            result = await line.ask(one)
-            line.outcomes.append(Outcome(one, result, last_database_time().timestamp()))
+            result = await channel.ask(one)
+            channel.outcomes.append(Outcome(one, result, last_database_time().timestamp()))
         finally:
-            line.flying -= 1
+            channel.in_flight -= 1
             self.held.discard(one.call)
             self.awake.set()
 
@@ -162,10 +166,10 @@ class Runner:
     def _leave(self) -> None:
         """Writes down what is known and gives back what was not sent."""
         now = database_time()
-        for line in self.lines.values():
-            if line.outcomes:
-                record(line.outcomes, worker=self.worker, endpoint=line.endpoint, now=now)
-            release([one for one, _ in line.due], worker=self.worker, now=now)
+        for channel in self.channels.values():
+            if channel.outcomes:
+                record(channel.outcomes, worker=self.worker, endpoint=channel.endpoint, now=now)
+            release([one for one, _ in channel.due], worker=self.worker, now=now)
         heartbeat.leave(self.worker)
         connections.close_all()
 
@@ -185,7 +189,7 @@ class Runner:
             if first or any(isinstance(one.result, Throttled) for one in outcomes):
                 self._write(key, outcomes)
             if due:
-                self._send(self.lines[key], due)
+                self._send(self.channels[key], due)
         self._mark()
         if self.stop.is_set():
             return None
@@ -201,13 +205,15 @@ class Runner:
 
     def _write(self, key: int, outcomes: list[Outcome]) -> None:
         if outcomes:
-            record(outcomes, worker=self.worker, endpoint=self.lines[key].endpoint, now=database_time())
+            record(outcomes, worker=self.worker, endpoint=self.channels[key].endpoint, now=database_time())
             outcomes.clear()  # a turn that is tried again must not write them twice
 
     def _plan_ahead(self) -> None:
-        for line in self.lines.values():
-            while line.flying and not self.awake.is_set():
-                if not plan_ahead(endpoint=line.endpoint, backend=line.backend, now=database_time(), only=self.only):
+        for channel in self.channels.values():
+            while channel.in_flight and not self.awake.is_set():
+                if not plan_ahead(
+                    endpoint=channel.endpoint, backend=channel.backend, now=database_time(), only=self.only
+                ):
                     break
 
     def _hand_over(self) -> None:
@@ -221,7 +227,7 @@ class Runner:
             heartbeat.beat(self.worker)
             self.beaten = time.monotonic()
 
-    def _send(self, line: Line, due: list[tuple[Claimed, asyncio.Future]]) -> None:
+    def _send(self, channel: Channel, due: list[tuple[Claimed, asyncio.Future]]) -> None:
         ready = {one.call for one in mark_sent([one for one, _ in due], worker=self.worker, now=database_time())}
         dropped = [one for one, _ in due if one.call not in ready]
         if dropped:
@@ -231,66 +237,65 @@ class Runner:
         self.loop.call_soon_threadsafe(_resolve, told)
 
     def _look(self, *, at_once: bool = False) -> bool:
-        """Opens a line for each endpoint that has something to do; settings that changed meanwhile count from here on. Returns
-        whether there is a new one."""
+        """Open a channel for each endpoint that has something to do. Returns whether there is a new one."""
         if time.monotonic() - self.looked < LOOK and not at_once:
             return False
-        before = len(self.lines)
+        before = len(self.channels)
         self.looked = time.monotonic()
         if self.looked - self.reaped >= settings.WORKER_SWEEP_SECONDS:
             # What a dead worker holds counts as in flight: where it fills the endpoint, nobody else would get anything.
             self.reaped = self.looked
             processes.report([processes.CALLS])
             reap(now=database_time())
-        open_lines(self.lines, now=database_time())
-        return len(self.lines) > before
+        open_channels(self.channels)
+        return len(self.channels) > before
 
     def _claim(self, unwritten: dict[int, int]) -> float | None:
         """Seconds until the next look, None where nothing is left. `unwritten` by endpoint: answers that are here, and count as
         in flight until they are written."""
         waits = [self.batches.look(), LOOK if suspects() else None]
-        flying = sum(line.flying for line in self.lines.values())
-        for line in sorted(self.lines.values(), key=lambda line: line.served):
+        in_flight = sum(channel.in_flight for channel in self.channels.values())
+        for channel in sorted(self.channels.values(), key=lambda channel: channel.served):
             pause = self.starts.pause(now=time.monotonic())
             waits.append(pause or None)
             if pause:
                 break
-            haul = claim(
+            result = claim(
                 worker=self.worker,
-                endpoint=line.endpoint,
-                backend=line.backend,
-                room=min(ROOM - flying, self.starts.most),
+                endpoint=channel.endpoint,
+                backend=channel.backend,
+                room=min(ROOM - in_flight, self.starts.most),
                 now=database_time(),
                 only=self.only,
-                unwritten=unwritten.get(line.endpoint.pk, 0),
+                unwritten=unwritten.get(channel.endpoint.pk, 0),
             )
-            if haul.claimed:
-                flying += len(haul.claimed)
-                self.starts.take(len(haul.claimed))
-                line.served = time.monotonic()
-                self.held.update(one.call for one in haul.claimed)
-                self.hauls.append((line, haul.claimed))
+            if result.claimed:
+                in_flight += len(result.claimed)
+                self.starts.take(len(result.claimed))
+                channel.served = time.monotonic()
+                self.held.update(one.call for one in result.claimed)
+                self.unmarked.append((channel, result.claimed))
                 self._mark()
-            waits.append(0.0 if haul.more else None)
-        if (upcoming := next_time(self.lines, self.only)) is not None:
+            waits.append(0.0 if result.more else None)
+        if (upcoming := next_time(self.channels, self.only)) is not None:
             ahead = (upcoming - database_time()).total_seconds()
-            full = all(line.flying >= line.endpoint.max_concurrency for line in self.lines.values())
+            full = all(channel.in_flight >= channel.endpoint.max_concurrency for channel in self.channels.values())
             waits.append(LOOK if full else min(LOOK, max(ahead, HORIZON / 2)))
         return min((one for one in waits if one is not None), default=None)
 
     def _mark(self) -> None:
         """Marks what of the claims is due at once. Those of a turn that was cut off are still here in the next."""
-        while self.hauls:
-            line, claimed = self.hauls[-1]
+        while self.unmarked:
+            channel, claimed = self.unmarked[-1]
             now = database_time()
             due = [one for one in claimed if one.due <= time.monotonic()]
             ready = mark_sent(due, worker=self.worker, now=now) if due else []
             kept = {one.call for one in ready}
             release([one for one in due if one.call not in kept], worker=self.worker, now=now)
             later = [one for one in claimed if one not in due]
-            self.hauls.pop()
+            self.unmarked.pop()
             if ready or later:
-                self.unsent.append((line, ready + later))
+                self.unsent.append((channel, ready + later))
 
 
 def _resolve(told: list[tuple[asyncio.Future, bool]]) -> None:
