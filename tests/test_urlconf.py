@@ -231,10 +231,10 @@ def _chosen(kwargs, values, own, uid) -> dict:
 def _call():
     from django.utils import timezone
 
-    from workers.models import Call, Endpoint, EndpointPace
+    from workers.models import Call, Endpoint, EndpointRateLimit
 
     endpoint = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")
-    EndpointPace.objects.create(endpoint=endpoint)
+    EndpointRateLimit.objects.create(endpoint=endpoint)
     body = '{"messages": [{"role": "user", "content": "Who?"}]}'
     return Call.objects.create(
         key="0" * 64, endpoint=endpoint, provider="scripted", model="tiny", body=body, planned_at=timezone.now()

@@ -4,14 +4,14 @@ import pytest
 
 from annotation.models import Proposition
 from tests.annotation.prefilling import suggest
-from workers.models import Endpoint, EndpointPace
+from workers.models import Endpoint, EndpointRateLimit
 
 
 @pytest.fixture
 def endpoint(db):
     """A scripted model that labels everything legally."""
     made = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny-1", max_concurrency=16)
-    EndpointPace.objects.create(endpoint=made)
+    EndpointRateLimit.objects.create(endpoint=made)
     return made
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command, get_commands
 from pytest import raises
 
-from workers.domain.pacing import START
+from workers.domain.rate_limit import START
 from workers.models import Endpoint
 
 ROOT = Path(__file__).resolve().parents[2]

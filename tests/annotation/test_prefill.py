@@ -19,7 +19,7 @@ from annotation.services.arms import arm_of, draw_for
 from annotation.services.prefill import PrefillRefused
 from annotation.services.votes import save_votes
 from tests.annotation.prefilling import CELLS, begin, change, shares
-from workers.models import Call, Endpoint, EndpointPace, Item
+from workers.models import Call, Endpoint, EndpointRateLimit, Item
 from workers.services.runner import Runner
 
 # --- the prompt and its answer -------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ class TestRound:
     def test_baselines_suggest_without_a_model(self, cast, make_story):
         for number, name in enumerate(("majority", "random"), 1):
             baseline = Endpoint.objects.create(name=name, provider="baseline", model=name)
-            EndpointPace.objects.create(endpoint=baseline)
+            EndpointRateLimit.objects.create(endpoint=baseline)
             begin(cast, baseline, [make_story(number)])
         Runner().run()
         counts = service._sample_counts(DEFAULT_SCHEMA)

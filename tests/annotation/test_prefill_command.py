@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Prefill
 from tests.annotation.prefilling import CELLS, begin, suggest
-from workers.models import Call, Endpoint, EndpointPace, Item
+from workers.models import Call, Endpoint, EndpointRateLimit, Item
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -86,7 +86,7 @@ def test_the_limit_counts_stories_with_something_open(cast, endpoint, make_story
 @pytest.mark.parametrize("model", ["omniscient", "lexical-judge"])
 def test_what_cannot_label_is_refused(make_story, model):
     make_story()
-    EndpointPace.objects.create(endpoint=Endpoint.objects.create(name="base", provider="baseline", model=model))
+    EndpointRateLimit.objects.create(endpoint=Endpoint.objects.create(name="base", provider="baseline", model=model))
     with pytest.raises(CommandError, match=f"base cannot label: {model} is a baseline for another task"):
         prefill(name="base")
     assert not Prefill.objects.exists()

@@ -14,7 +14,7 @@ from rest_framework.test import APIClient
 
 from annotation.models import Scope
 from tests.api.conftest import token_of
-from workers.models import Endpoint, EndpointPace
+from workers.models import Endpoint, EndpointRateLimit
 from workers.services.endpoints import try_endpoint
 
 LIST = "/api/v1/endpoints/"
@@ -51,7 +51,7 @@ def test_registering_answers_with_what_was_saved(register, admin):
     assert (body["name"], body["price_input"], body["api_key_env"]) == ("small", "0.150000", "GPU_KEY")
     assert (body["options"], body["created_by"], body["tried_at"]) == ({"extra_body": {"a": 1}}, "charlie", None)
     assert admin.get(f"{LIST}small/").json() == body
-    assert EndpointPace.objects.filter(endpoint__name="small").exists()
+    assert EndpointRateLimit.objects.filter(endpoint__name="small").exists()
 
 
 def test_what_is_left_out_is_as_on_a_new_page(register):

@@ -18,7 +18,7 @@ from annotation.models import Proposition
 from config.wsgi import application
 from tests.annotation.prefilling import begin
 from tests.api.conftest import token_of
-from workers.models import Endpoint, EndpointPace
+from workers.models import Endpoint, EndpointRateLimit
 
 pytestmark = pytest.mark.django_db
 SEED = 20260101
@@ -54,7 +54,7 @@ def place(cast, make_story, seat, cast_vote) -> dict[str, list[str]]:
         cast_vote(one, finished, "truth_status", label)
     propositions = [one.uid for story in stories for one in Proposition.objects.gold_of(story)]
     endpoint = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")
-    EndpointPace.objects.create(endpoint=endpoint)
+    EndpointRateLimit.objects.create(endpoint=endpoint)
     made = begin(cast, endpoint, [make_story(3)])
     return {
         "name": [endpoint.name],

@@ -12,7 +12,7 @@ from benchmark.models import Run
 from benchmark.services.datasets import freeze
 from benchmark.services.runs import start_run
 from tests.benchmark.planning import planned
-from workers.models import Endpoint, EndpointPace
+from workers.models import Endpoint, EndpointRateLimit
 from workers.services.run_to_end import run_to_end
 
 LABELS = {
@@ -37,7 +37,7 @@ def frozen(cast, make_story, count: int = 4, **fields):
 
 def make_endpoint(name: str, **fields) -> Endpoint:
     made = Endpoint.objects.create(name=name, **{"provider": "scripted", "model": "tiny-1", **fields})
-    EndpointPace.objects.create(endpoint=made)
+    EndpointRateLimit.objects.create(endpoint=made)
     return made
 
 

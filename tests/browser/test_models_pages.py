@@ -21,7 +21,7 @@ from annotation.services.arms import arm_of, draw_for
 from annotation.services.prefill import start_prefill
 from annotation.services.votes import Change, save_votes
 from tests.browser.waiting import wait_until
-from workers.models import Call, Endpoint, EndpointPace, Job
+from workers.models import Call, Endpoint, EndpointRateLimit, Job
 from workers.services.runner import Runner
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -46,7 +46,7 @@ def admin(cast, login, page):
 def make_endpoint(db):
     def make(name, **fields):
         made = Endpoint.objects.create(name=name, **{"provider": "scripted", "model": "tiny-1", **fields})
-        EndpointPace.objects.create(endpoint=made)
+        EndpointRateLimit.objects.create(endpoint=made)
         return made
 
     return make

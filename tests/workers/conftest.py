@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from workers.models import Call, Endpoint, EndpointPace, ItemState
+from workers.models import Call, Endpoint, EndpointRateLimit, ItemState
 from workers.providers.contract import Message, Request
 from workers.services import handlers, jobs
 from workers.services.handlers import JobHandler, Received
@@ -71,7 +71,7 @@ def make_endpoint(db):
     def make(provider="scripted", **fields):
         fields = {"name": f"model-{next(count)}", "model": "tiny", "repeat_unknown": 1, **fields}
         endpoint = Endpoint.objects.create(provider=provider, **fields)
-        EndpointPace.objects.create(endpoint=endpoint)
+        EndpointRateLimit.objects.create(endpoint=endpoint)
         return endpoint
 
     return make

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from workers.models import Endpoint, EndpointPace
+from workers.models import Endpoint, EndpointRateLimit
 from workers.providers import registry
 from workers.services.endpoints import add_samples
 
@@ -34,7 +34,7 @@ def test_every_provider_can_be_registered(provider, capsys):
     assert json.loads(capsys.readouterr().out) == {"endpoint": "one"}
     endpoint = Endpoint.objects.get()
     assert (endpoint.provider, endpoint.active, endpoint.spec.provider) == (provider, True, provider)
-    assert EndpointPace.objects.filter(endpoint=endpoint).exists()
+    assert EndpointRateLimit.objects.filter(endpoint=endpoint).exists()
 
 
 def test_where_providers_differ_they_have_their_own_defaults():

@@ -21,7 +21,7 @@ from tests.chaos.site import Site
 from tests.chaos.torment import Torment, account, faults
 from tests.patience import PATIENCE
 from tests.servers import ModelServer
-from workers.models import Attempt, Batch, Call, CallState, EndpointPace, Item, ItemState, Worker, WorkerState
+from workers.models import Attempt, Batch, Call, CallState, EndpointRateLimit, Item, ItemState, Worker, WorkerState
 from workers.providers import registry
 from workers.services import batching, heartbeat, recording
 from workers.services.claims import claim
@@ -123,10 +123,10 @@ def test_a_worker_that_hangs_in_a_transaction_keeps_no_lock(make_endpoint, start
         heartbeat.enter()
         try:
             with pytest.raises(OperationalError), transaction.atomic():
-                EndpointPace.objects.select_for_update().get()
+                EndpointRateLimit.objects.select_for_update().get()
                 entered.set()
                 go_on.wait(PATIENCE)
-                EndpointPace.objects.update(state={"written": "too late"})
+                EndpointRateLimit.objects.update(state={"written": "too late"})
         finally:
             connections.close_all()
 
@@ -137,7 +137,7 @@ def test_a_worker_that_hangs_in_a_transaction_keeps_no_lock(make_endpoint, start
         assert len(claimed_by(working(), endpoint)) == 1
         go_on.set()
         hung.result(timeout=PATIENCE)
-    assert "written" not in EndpointPace.objects.get().state
+    assert "written" not in EndpointRateLimit.objects.get().state
 
 
 @in_database

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
-from workers.models import Call, Endpoint, EndpointPace
+from workers.models import Call, Endpoint, EndpointRateLimit
 from workers.services import endpoints as service
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def test_a_model_is_registered_with_the_form(admin, page):
     assert (response.status_code, response["Location"]) == (302, reverse("workers:endpoint", args=["small"]))
     made = Endpoint.objects.get()
     assert (made.price_input, made.created_by, made.sets_temperature) == (Decimal("0.15"), "charlie", False)
-    assert EndpointPace.objects.filter(endpoint=made).exists()
+    assert EndpointRateLimit.objects.filter(endpoint=made).exists()
     listed = page("workers:endpoints")
     assert "small-1" in listed and "$0.15" in listed
 
@@ -96,7 +96,7 @@ def test_an_unused_model_is_deleted(admin, page, make_endpoint):
     assert "data-confirm" in page("workers:endpoint", "small")
     response = admin.post(reverse("workers:endpoint", args=["small"]), {"delete": "1"})
     assert (response.status_code, response["Location"]) == (302, reverse("workers:endpoints"))
-    assert not Endpoint.objects.exists() and not EndpointPace.objects.exists()
+    assert not Endpoint.objects.exists() and not EndpointRateLimit.objects.exists()
 
 
 def _run_that_judges(endpoint, project) -> None:

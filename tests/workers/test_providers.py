@@ -110,8 +110,8 @@ def test_headers_of_the_provider_lower_the_pace(endpoint, server, start, run_wor
     server.control(headers=True, rate=200, burst=50)
     start(endpoint, ["a", "b"])
     run_worker()
-    endpoint.pace.refresh_from_db()
-    assert endpoint.pace.state["header_rate"] > 0
+    endpoint.rate_limit.refresh_from_db()
+    assert endpoint.rate_limit.state["header_rate"] > 0
     assert any("ratelimit" in name for name in Attempt.objects.first().headers)
 
 

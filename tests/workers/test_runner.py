@@ -8,8 +8,8 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from workers.domain.pacing import Pace
-from workers.models import Attempt, Call, CallState, EndpointPace, Item, ItemState, JobState, Worker, WorkerState
+from workers.domain.rate_limit import RateLimit
+from workers.models import Attempt, Call, CallState, EndpointRateLimit, Item, ItemState, JobState, Worker, WorkerState
 from workers.providers.scripted.backend import FUNCTIONS
 from workers.services import jobs
 from workers.services.progress import progress_of
@@ -198,7 +198,7 @@ def test_one_story_that_is_always_refused_does_not_slow_the_others(make_endpoint
     start(endpoint, ["bad", *(f"q{at}" for at in range(300))])
     run_worker()
     # Only its first two refusals are taken for the endpoint's limit.
-    assert EndpointPace.objects.get(endpoint=endpoint).state["denied"] == 2
+    assert EndpointRateLimit.objects.get(endpoint=endpoint).state["denied"] == 2
 
 
 def test_work_that_the_last_answer_brings_for_another_endpoint_is_done_in_the_same_run(
@@ -262,9 +262,9 @@ def test_calls_are_planned_ahead_while_the_first_answers_are_awaited(
 
 
 def test_no_endpoint_takes_all_starts_of_the_process(make_endpoint, start, run_worker, monkeypatch):
-    monkeypatch.setattr("workers.domain.starting.RATE", 50.0)
+    monkeypatch.setattr("workers.domain.token_bucket.RATE", 50.0)
     first, second = make_endpoint(max_concurrency=64), make_endpoint(max_concurrency=64)
-    EndpointPace.objects.update(state=Pace(rate=1000.0).as_json())  # both have proved what they bear
+    EndpointRateLimit.objects.update(state=RateLimit(rate=1000.0).as_json())  # both have proved what they bear
     jobs_of = [start(first, [f"a{at}" for at in range(60)]), start(second, [f"b{at}" for at in range(60)])]
     run_worker()
     orders = [

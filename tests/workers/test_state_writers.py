@@ -147,7 +147,7 @@ def test_another_writer_is_found(lines):
         "SharedItem(state='done')",
         "Endpoint.objects.filter(pk=1).update(state={})",
         "told = {'state': job.state}",
-        "class EndpointPace:\n    def keep(self):\n        self.save(update_fields=['state'])",
+        "class EndpointRateLimit:\n    def keep(self):\n        self.save(update_fields=['state'])",
         "class Loop:\n    def __init__(self):\n        self.state = 1",
     ],
 )

@@ -18,7 +18,7 @@ from workers.models import (
     BatchState,
     Call,
     CallState,
-    EndpointPace,
+    EndpointRateLimit,
     Item,
     ItemState,
     Job,
@@ -208,7 +208,7 @@ def test_an_item_cancelled_while_it_is_claimed_is_not_asked(make_endpoint, start
     assert result.claimed == []
     assert set(Item.objects.values_list("state", "worker")) == {("cancelled", None)}
     assert set(Call.objects.values_list("state", "worker")) == {("planned", None)}
-    assert EndpointPace.objects.get().state.get("booked", 0) == 0
+    assert EndpointRateLimit.objects.get().state.get("booked", 0) == 0
 
 
 def test_an_item_cancelled_while_it_is_batched_is_in_no_batch(make_endpoint, start, monkeypatch):

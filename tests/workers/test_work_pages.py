@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from workers.models import EndpointPace, Item, ItemState, JobState, Process, Worker, WorkerState
+from workers.models import EndpointRateLimit, Item, ItemState, JobState, Process, Worker, WorkerState
 from workers.services import processes
 from workers.services.delivery import end_jobs
 
@@ -119,7 +119,7 @@ def test_the_work_page_shows_workers_and_rates(page, make_endpoint, start):
     endpoint = make_endpoint(name="slow")
     start(endpoint, ["a"])
     state = {"rate": 4.25, "ceiling": 5.0, "blocked_until": now.timestamp() + 40, "reason": "429 from the provider"}
-    EndpointPace.objects.filter(endpoint=endpoint).update(state=state)
+    EndpointRateLimit.objects.filter(endpoint=endpoint).update(state=state)
     text = page("workers:work")
     assert "busy-host" in text and "lost-host" in text and "old-host" not in text
     assert "slow" in text and "429 from the provider" in text
@@ -220,7 +220,7 @@ def test_the_queue_says_what_waits_and_who_can_take_it(page, make_endpoint, star
     start(make_endpoint("vllm-engine", name="own"), ["a"])
     held = start(make_endpoint(name="held"), ["a", "b"])
     type(held).objects.filter(pk=held.pk).update(state=JobState.PAUSED)
-    EndpointPace.objects.filter(endpoint=make_endpoint(name="a-idle")).update(state={"accepted_at": time.time()})
+    EndpointRateLimit.objects.filter(endpoint=make_endpoint(name="a-idle")).update(state={"accepted_at": time.time()})
     text = page("workers:work")
     assert text.index('id="workers-title"') < text.index('id="queue-title"')
     rows = [text.index(f'endpoint/{name}/">') for name in ("held", "open", "a-idle")]

@@ -1,6 +1,6 @@
 from workers.models.batch import Batch, BatchEntry, BatchState
 from workers.models.call import COMPLETED, IN_FLIGHT, Attempt, Call, CallState
-from workers.models.endpoint import Endpoint, EndpointPace
+from workers.models.endpoint import Endpoint, EndpointRateLimit
 from workers.models.item import OPEN, Item, ItemState
 from workers.models.job import Job, JobOutcome, JobState
 from workers.models.making import Making
@@ -17,7 +17,7 @@ __all__ = [
     "Call",
     "CallState",
     "Endpoint",
-    "EndpointPace",
+    "EndpointRateLimit",
     "Item",
     "ItemState",
     "Job",

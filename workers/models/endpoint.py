@@ -7,8 +7,8 @@ from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 
-from workers.domain.pacing import Pace
 from workers.domain.pricing import Prices
+from workers.domain.rate_limit import RateLimit
 from workers.domain.retrying import Policy
 from workers.providers import registry
 from workers.providers.contract import Spec
@@ -169,17 +169,17 @@ class Endpoint(models.Model):
         return self.tokens_per_minute / 60
 
 
-class EndpointPace(models.Model):
-    """The shared rate of an endpoint (workers/domain/pacing.py). Its row is the lock under which work is claimed."""
+class EndpointRateLimit(models.Model):
+    """The shared rate of an endpoint (workers/domain/rate_limit.py). Its row is the lock under which work is claimed."""
 
-    endpoint = models.OneToOneField(Endpoint, models.CASCADE, primary_key=True, related_name="pace")
+    endpoint = models.OneToOneField(Endpoint, models.CASCADE, primary_key=True, related_name="rate_limit")
     state = models.JSONField(default=dict)
 
     @property
-    def pace(self) -> Pace:
-        return Pace.from_json(self.state)
+    def rate_limit(self) -> RateLimit:
+        return RateLimit.from_json(self.state)
 
-    def keep(self, pace: Pace) -> None:
-        """Writes the rate down, in the transaction that locked the row."""
-        self.state = pace.as_json()
+    def keep(self, rate_limit: RateLimit) -> None:
+        """Write the rate down, in the transaction that locked the row."""
+        self.state = rate_limit.as_json()
         self.save(update_fields=["state"])

@@ -26,7 +26,7 @@ from workers.models import (
     Call,
     CallState,
     Endpoint,
-    EndpointPace,
+    EndpointRateLimit,
     Item,
     ItemState,
     Job,
@@ -170,7 +170,7 @@ class BatchRunner:
 @transaction.atomic
 def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
     """A batch of what waits, with its custom ids; answers that the ledger has are delivered at once. None where nothing is left."""
-    EndpointPace.objects.select_for_update().get(endpoint=endpoint)  # the lock under which all work is claimed
+    EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)  # the lock under which all work is claimed
     hold_budgets(Job.objects.filter(pk=job.pk))
     backend = registry.make(endpoint.spec)
     waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now).order_by(

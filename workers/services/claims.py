@@ -1,8 +1,8 @@
-"""Claiming work. One transaction under the lock of the endpoint's pace row decides for the whole fleet: how many calls may be
+"""Claiming work. One transaction under the lock of the endpoint's rate limit decides for the whole fleet: how many calls may be
 in flight, when each starts, and who makes a call that several ask for. What a budget allows is decided under the lock of its
 job's row, because several endpoints may work for one job.
 
-Whoever takes several of these locks takes them in this order, which no two transactions can cross: the endpoint's pace, jobs with a
+Whoever takes several of these locks takes them in this order, which no two transactions can cross: the endpoint's rate limit, jobs with a
 budget by id, calls, items, jobs that end.
 """
 
@@ -19,15 +19,15 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from core.bulk import update_rows
-from workers.domain.pacing import Pace
 from workers.domain.pricing import dollars, estimated_tokens, exact_dollars, unknown_price_told
+from workers.domain.rate_limit import RateLimit
 from workers.models import (
     COMPLETED,
     IN_FLIGHT,
     Call,
     CallState,
     Endpoint,
-    EndpointPace,
+    EndpointRateLimit,
     Item,
     ItemState,
     Job,
@@ -78,20 +78,20 @@ def claim(
     room: int,
     now: datetime,
     only: int | None = None,
-    paced: bool = True,
+    rate_limited: bool = True,
     unwritten: int = 0,
 ) -> ClaimResult:
-    """Claims up to `room` calls of `endpoint`, of job `only` where given; not `paced` where the model is our own.
+    """Claim up to `room` calls of `endpoint`, of job `only` where given; not `rate_limited` where the model runs in this process.
 
-    `unwritten` calls are over, though nobody has written that down yet: their places are free.
+    `unwritten` calls have ended, though that is not written down yet: they do not count as in flight.
     """
     with transaction.atomic():
-        row = EndpointPace.objects.select_for_update().get(endpoint=endpoint)
-        pace = row.pace
+        row = EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)
+        rate_limit = row.rate_limit
         in_flight = Item.objects.filter(endpoint=endpoint, state=ItemState.CLAIMED).count()
         free = min(room, endpoint.max_concurrency - in_flight + unwritten)
-        if paced:
-            free = min(free, pace.room(now=now.timestamp(), most=endpoint.most))
+        if rate_limited:
+            free = min(free, rate_limit.room(now=now.timestamp(), most=endpoint.most))
         result = ClaimResult()
         if free <= 0:
             return result
@@ -104,8 +104,8 @@ def claim(
             taken = {item.call_id for item in chosen}
             chosen += _sort_out(items, endpoint, taken, wanted, now, result)
         if chosen:
-            result.claimed = _reserve(chosen, worker, endpoint, pace, now)
-            row.keep(pace)
+            result.claimed = _reserve(chosen, worker, endpoint, rate_limit, now)
+            row.keep(rate_limit)
     return result
 
 
@@ -155,7 +155,7 @@ def _plan(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datet
 def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int | None = None) -> bool:
     """Plans some of the calls that are claimed next, while nobody waits for this. False where enough of them are planned."""
     with transaction.atomic():
-        EndpointPace.objects.select_for_update().get(endpoint=endpoint)
+        EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)
         missing = AHEAD
         for job in _jobs(only):
             missing -= _waiting(job, endpoint, now).filter(call__isnull=False)[:missing].count()
@@ -236,7 +236,9 @@ def _reprice(items: list[Item]) -> None:
     update_rows(Call, ["reserved_cost"], changed)
 
 
-def _reserve(items: list[Item], worker: Worker, endpoint: Endpoint, pace: Pace, now: datetime) -> list[Claimed]:
+def _reserve(
+    items: list[Item], worker: Worker, endpoint: Endpoint, rate_limit: RateLimit, now: datetime
+) -> list[Claimed]:
     ids = [item.call_id for item in items]
     if Call.objects.filter(pk__in=ids).reserve(worker) != len(ids):
         # Another worker of another endpoint row got one between our reading and this: only ours go on.
@@ -251,8 +253,8 @@ def _reserve(items: list[Item], worker: Worker, endpoint: Endpoint, pace: Pace, 
         Call.objects.filter(pk__in=[item.call_id for item in items if item.pk not in ours], worker=worker).release()
         items = [item for item in items if item.pk in ours]
     tokens = [estimated_tokens(item.call.body) for item in items]
-    first = pace.booked + 1
-    starts = pace.start_times(tokens, now=now.timestamp(), most=endpoint.most, token_rate=endpoint.token_rate)
+    first = rate_limit.booked + 1
+    starts = rate_limit.start_times(tokens, now=now.timestamp(), most=endpoint.most, token_rate=endpoint.token_rate)
     claimed = []
     for position, item, start, count in zip(itertools.count(first), items, starts, tokens, strict=False):
         call = item.call

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
-from workers.models import COMPLETED, IN_FLIGHT, OPEN, CallState, Endpoint, EndpointPace, ItemState
+from workers.models import COMPLETED, IN_FLIGHT, OPEN, CallState, Endpoint, EndpointRateLimit, ItemState
 from workers.providers import contract, registry
 from workers.providers.errors import BackendError
 from workers.providers.stops import TOLD
@@ -50,7 +50,7 @@ def save_endpoint(*, by: str, values: Mapping[str, Any], endpoint: Endpoint | No
     endpoint.save()
     if corrected:  # their calls are addressed to what it was
         endpoint.items.filter(state__in=[*OPEN, ItemState.FAILED]).update(call=None)
-    EndpointPace.objects.get_or_create(endpoint=endpoint)
+    EndpointRateLimit.objects.get_or_create(endpoint=endpoint)
     return endpoint
 
 
@@ -61,7 +61,9 @@ class EndpointInUse(ValueError):
 def is_used(endpoint: Endpoint) -> bool:
     """Whether anything refers to it, of whatever app: calls, items, batches, rounds, runs."""
     fields = Endpoint._meta.get_fields(include_hidden=True)
-    relations = [one for one in fields if one.auto_created and not one.concrete and one.related_model != EndpointPace]
+    relations = [
+        one for one in fields if one.auto_created and not one.concrete and one.related_model != EndpointRateLimit
+    ]
     return any(one.related_model.objects.filter(**{one.field.name: endpoint}).exists() for one in relations)
 
 

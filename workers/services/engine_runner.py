@@ -84,7 +84,7 @@ class EngineRunner:
             room=GROUP,
             now=database_time(),
             only=self.only,
-            paced=False,
+            rate_limited=False,
         )
         ready = mark_sent(result.claimed, worker=self.worker, now=database_time()) if result.claimed else []
         kept = {one.call for one in ready}

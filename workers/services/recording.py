@@ -12,8 +12,8 @@ from django.db import transaction
 
 from core.bulk import insert_rows, update_rows
 from core.texts import storable
-from workers.domain.pacing import Pace
 from workers.domain.pricing import estimated_tokens
+from workers.domain.rate_limit import RateLimit
 from workers.domain.retrying import Decision, decide
 from workers.models import (
     COMPLETED,
@@ -21,7 +21,7 @@ from workers.models import (
     Call,
     CallState,
     Endpoint,
-    EndpointPace,
+    EndpointRateLimit,
     Item,
     ItemState,
     Job,
@@ -80,7 +80,7 @@ def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> li
 def record(
     outcomes: Sequence[Outcome], *, worker: Worker, endpoint: Endpoint, now: datetime, batch: bool = False
 ) -> None:
-    """Writes outcomes of one endpoint down, hands answers to their job handlers, and lets the pace learn. All or nothing."""
+    """Write outcomes of one endpoint down, deliver answers to their job handlers, and let the rate limit learn. All or nothing."""
     with transaction.atomic():
         if not batch:
             _learn(outcomes, endpoint, now)
@@ -232,32 +232,34 @@ def _jitter(call: Call, tries: int) -> float:
 
 
 def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> None:
-    row = EndpointPace.objects.select_for_update().get(endpoint=endpoint)
-    pace = row.pace
+    row = EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)
+    rate_limit = row.rate_limit
     at = now.timestamp()
     good = [one for one in outcomes if isinstance(one.result, Completion)]
     for one in good:
         if not one.result.usage.told:
             continue  # what was booked stays booked
-        pace.correct_tokens(one.claimed.tokens - one.result.usage.input - one.result.usage.output, endpoint.token_rate)
+        rate_limit.correct_tokens(
+            one.claimed.tokens - one.result.usage.input - one.result.usage.output, endpoint.token_rate
+        )
     newest = max(outcomes, key=lambda one: one.finished_at).result.headers
     if newest:
-        pace.learn(*request_limits(newest), now=at)
-    refused = [one for one in outcomes if isinstance(one.result, Throttled) and not _alone(one, pace)]
+        rate_limit.learn(*request_limits(newest), now=at)
+    refused = [one for one in outcomes if isinstance(one.result, Throttled) and not _alone(one, rate_limit)]
     for one in sorted(refused, key=lambda one: one.claimed.position):
         pause = min(one.result.retry_after or 1.0, endpoint.retry_after_cap)
-        pace.refused(position=one.claimed.position, started=one.claimed.start, now=at, pause=pause)
+        rate_limit.refused(position=one.claimed.position, started=one.claimed.start, now=at, pause=pause)
     if good:
-        pace.succeeded(len(good), now=at)
-    row.keep(pace)
+        rate_limit.succeeded(len(good), now=at)
+    row.keep(rate_limit)
 
 
 ALWAYS = 2
 """Refusals of one call after which, while others are accepted, they say something of that call and nothing of the limit."""
 
 
-def _alone(one: Outcome, pace: Pace) -> bool:
-    return one.claimed.tries > ALWAYS and pace.accepted_at > one.claimed.start - 5
+def _alone(one: Outcome, rate_limit: RateLimit) -> bool:
+    return one.claimed.tries > ALWAYS and rate_limit.accepted_at > one.claimed.start - 5
 
 
 def release(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> None:

@@ -20,8 +20,8 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections
 
 from core.database_clock import database_time, last_database_time
-from workers.domain.pacing import HORIZON
-from workers.domain.starting import Starts
+from workers.domain.rate_limit import HORIZON
+from workers.domain.token_bucket import TokenBucket
 from workers.models import Worker
 from workers.providers.errors import Throttled
 from workers.services import heartbeat, processes
@@ -60,7 +60,7 @@ class Runner:
         self.held: set[int] = set()
         self.in_doubt = False
         self.looked = self.beaten = self.reaped = 0.0
-        self.starts = Starts()
+        self.bucket = TokenBucket()
 
     def run(self) -> None:
         asyncio.run(self._run())
@@ -256,7 +256,7 @@ class Runner:
         waits = [self.batches.look(), LOOK if suspects() else None]
         in_flight = sum(channel.in_flight for channel in self.channels.values())
         for channel in sorted(self.channels.values(), key=lambda channel: channel.served):
-            pause = self.starts.pause(now=time.monotonic())
+            pause = self.bucket.pause(now=time.monotonic())
             waits.append(pause or None)
             if pause:
                 break
@@ -264,14 +264,14 @@ class Runner:
                 worker=self.worker,
                 endpoint=channel.endpoint,
                 backend=channel.backend,
-                room=min(ROOM - in_flight, self.starts.most),
+                room=min(ROOM - in_flight, self.bucket.most),
                 now=database_time(),
                 only=self.only,
                 unwritten=unwritten.get(channel.endpoint.pk, 0),
             )
             if result.claimed:
                 in_flight += len(result.claimed)
-                self.starts.take(len(result.claimed))
+                self.bucket.take(len(result.claimed))
                 channel.served = time.monotonic()
                 self.held.update(one.call for one in result.claimed)
                 self.unmarked.append((channel, result.claimed))

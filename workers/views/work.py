@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from core.database_clock import database_time
 from workers.access import site_admin
-from workers.models import EndpointPace, Item, ItemState, Job, JobState, Process, Worker, WorkerState
+from workers.models import EndpointRateLimit, Item, ItemState, Job, JobState, Process, Worker, WorkerState
 from workers.services.failures import reasons_of
 from workers.services.heartbeat import lease_is_over
 from workers.services.jobs import apply_action
@@ -110,10 +110,10 @@ def _queue(now: datetime) -> list[dict]:
         if state == ItemState.HELD or (state == ItemState.WAITING and job == JobState.PAUSED):
             held = JobState.PAUSED
         counts[endpoint][held] += count
-    rows = EndpointPace.objects.select_related("endpoint").order_by("endpoint__name")
+    rows = EndpointRateLimit.objects.select_related("endpoint").order_by("endpoint__name")
     since, there = (now - RECENT).timestamp(), living()
     found = [
-        _pace(row, counts[row.endpoint_id], now)
+        _queue_row(row, counts[row.endpoint_id], now)
         | dict(zip(("takers", "nobody"), takers_of(row.endpoint, there), strict=True))
         for row in rows
         if row.endpoint_id in counts or max(row.state.get("accepted_at", 0), row.state.get("changed_at", 0)) > since
@@ -121,7 +121,7 @@ def _queue(now: datetime) -> list[dict]:
     return sorted(found, key=lambda one: not any(one[name] for name in ("waiting", "paused", "batched", "in_flight")))
 
 
-def _pace(row: EndpointPace, counts: dict[str, int], now: datetime) -> dict:
+def _queue_row(row: EndpointRateLimit, counts: dict[str, int], now: datetime) -> dict:
     state = row.state
     blocked = max(0.0, state.get("blocked_until", 0) - now.timestamp())
     return {

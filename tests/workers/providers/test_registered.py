@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from tests.servers.odd import Odd, OddServer
 from workers.forms.endpoints import EndpointForm
-from workers.models import Call, Endpoint, EndpointPace, Item, Job
+from workers.models import Call, Endpoint, EndpointRateLimit, Item, Job
 from workers.providers import registry
 from workers.providers.contract import Message, Request, Spec
 from workers.providers.description import Provider
@@ -182,7 +182,7 @@ def test_without_an_address_a_server_of_ones_own_is_not_looked_for_elsewhere():
 @pytest.fixture
 def gone(db):
     endpoint = Endpoint.objects.create(name="old", provider="gone", model="old-1")
-    EndpointPace.objects.create(endpoint=endpoint)
+    EndpointRateLimit.objects.create(endpoint=endpoint)
     return endpoint
 
 

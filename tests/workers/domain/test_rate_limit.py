@@ -1,4 +1,4 @@
-"""The shared pace against simulated providers: a token bucket that tells nothing but 429, met by workers that are late at random."""
+"""The shared rate limit against simulated providers: a token bucket that tells nothing but 429, met by workers that are late at random."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from workers.domain.pacing import FLOOR, START, Pace
+from workers.domain.rate_limit import FLOOR, START, RateLimit
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Bucket:
 
 def simulated(bucket, *, calls, latency=0.2, workers=4, concurrency=64, late=(0.02, 0.1), seed=1):
     """(accepted times, refusals): `workers` take turns of `late` seconds; a refused call waits a second."""
-    rnd, pace, count = random.Random(seed), Pace(), itertools.count()
+    rnd, limit, count = random.Random(seed), RateLimit(), itertools.count()
     todo, flying, refusals = calls, 0, 0
     accepted, waiting = [], []
     told = [[] for _ in range(workers)]
@@ -50,20 +50,20 @@ def simulated(bucket, *, calls, latency=0.2, workers=4, concurrency=64, late=(0.
             for fine, position, started in sorted(outcomes, key=lambda one: one[1]):
                 flying -= 1
                 if not fine:
-                    pace.refused(position=position, started=started, now=now, pause=1.0)
+                    limit.refused(position=position, started=started, now=now, pause=1.0)
                     waiting.append(now + 1.0)
             if good := sum(fine for fine, _, _ in outcomes):
-                pace.succeeded(good, now=now)
+                limit.succeeded(good, now=now)
             again = [at for at in waiting if at <= now]
-            free = min(todo + len(again), concurrency - flying, pace.room(now=now, most=0))
-            starts = pace.start_times([1] * free, now=now, most=0, token_rate=0) if free > 0 else []
+            free = min(todo + len(again), concurrency - flying, limit.room(now=now, most=0))
+            starts = limit.start_times([1] * free, now=now, most=0, token_rate=0) if free > 0 else []
             for at, start in enumerate(starts):
                 if again:
                     waiting.remove(again.pop())
                 else:
                     todo -= 1
                 flying += 1
-                position = pace.booked - len(starts) + at + 1
+                position = limit.booked - len(starts) + at + 1
                 sent = max(start, now) + rnd.uniform(*late)
                 heapq.heappush(events, (sent, next(count), "send", worker, (position, start)))
             heapq.heappush(events, (now + 0.02 + rnd.uniform(*late), next(count), "turn", worker, None))
@@ -114,51 +114,51 @@ def test_where_nothing_is_refused_only_the_answers_set_the_speed():
 
 
 def test_starts_are_an_interval_apart_and_stay_below_the_endpoints_own_limit():
-    pace = Pace()
-    starts = pace.start_times([1] * 4, now=100.0, most=2.0, token_rate=0)
+    limit = RateLimit()
+    starts = limit.start_times([1] * 4, now=100.0, most=2.0, token_rate=0)
     # 2 a second; the first may be booked up to 0.15 s in the past, and starts now.
     assert starts == [100.0, pytest.approx(100.35), pytest.approx(100.85), pytest.approx(101.35)]
-    assert pace.room(now=100.0, most=2.0) == 0
+    assert limit.room(now=100.0, most=2.0) == 0
 
 
 def test_tokens_a_minute_hold_calls_back_and_corrections_give_them_back():
-    pace = Pace()
-    first, second = pace.start_times([300, 300], now=100.0, most=0, token_rate=100.0)
+    limit = RateLimit()
+    first, second = limit.start_times([300, 300], now=100.0, most=0, token_rate=100.0)
     assert (first, second) == (100.0, pytest.approx(103, abs=0.2))
-    before = pace.tokens_next_at
-    pace.correct_tokens(200, 100.0)
-    assert before - pace.tokens_next_at == pytest.approx(2.0)
+    before = limit.tokens_next_at
+    limit.correct_tokens(200, 100.0)
+    assert before - limit.tokens_next_at == pytest.approx(2.0)
 
 
 def test_headers_cap_the_rate_and_an_empty_minute_blocks():
-    pace = Pace()
-    pace.learn(600, 20, 3.0, now=100.0)
-    pace.start_times([1, 1], now=100.0, most=0, token_rate=0)
-    assert pace.next_at == pytest.approx(99.85 + 2 / 9.8)  # 600 a minute are 10 a second, of which 98 % are used
-    pace.learn(600, 0, 5.0, now=100.0)
-    assert pace.room(now=104.9, most=0) == 0 and pace.room(now=105.1, most=0) > 0
-    assert "used up" in pace.reason
+    limit = RateLimit()
+    limit.learn(600, 20, 3.0, now=100.0)
+    limit.start_times([1, 1], now=100.0, most=0, token_rate=0)
+    assert limit.next_at == pytest.approx(99.85 + 2 / 9.8)  # 600 a minute are 10 a second, of which 98 % are used
+    limit.learn(600, 0, 5.0, now=100.0)
+    assert limit.room(now=104.9, most=0) == 0 and limit.room(now=105.1, most=0) > 0
+    assert "used up" in limit.reason
 
 
 def test_refusals_of_calls_that_had_their_start_before_do_not_lower_it_again():
-    pace = Pace()
-    pace.start_times([1] * 10, now=100.0, most=0, token_rate=0)
-    pace.refused(position=1, started=100.0, now=100.1, pause=1.0)
-    lowered = pace.rate
+    limit = RateLimit()
+    limit.start_times([1] * 10, now=100.0, most=0, token_rate=0)
+    limit.refused(position=1, started=100.0, now=100.1, pause=1.0)
+    lowered = limit.rate
     for position in range(2, 11):
-        pace.refused(position=position, started=100.0, now=100.2, pause=1.0)
-    assert FLOOR <= lowered < START and pace.rate == lowered
+        limit.refused(position=position, started=100.0, now=100.2, pause=1.0)
+    assert FLOOR <= lowered < START and limit.rate == lowered
 
 
 def test_an_endpoint_that_refuses_everything_pauses_and_says_why():
-    pace = Pace(accepted_at=90.0)
-    pace.start_times([1] * 8, now=100.0, most=0, token_rate=0)
+    limit = RateLimit(accepted_at=90.0)
+    limit.start_times([1] * 8, now=100.0, most=0, token_rate=0)
     for position in range(1, 9):
-        pace.refused(position=position, started=100.0, now=100.5, pause=30.0)
-    assert pace.room(now=130.0, most=0) == 0 and pace.room(now=131.0, most=0) > 0
-    assert pace.reason == "the last 8 calls were all refused"
+        limit.refused(position=position, started=100.0, now=100.5, pause=30.0)
+    assert limit.room(now=130.0, most=0) == 0 and limit.room(now=131.0, most=0) > 0
+    assert limit.reason == "the last 8 calls were all refused"
 
 
 def test_the_state_survives_its_row_and_what_an_older_release_kept():
-    pace = Pace(rate=7.0, booked=3)
-    assert Pace.from_json(pace.as_json() | {"of_an_older_release": 1}) == pace
+    limit = RateLimit(rate=7.0, booked=3)
+    assert RateLimit.from_json(limit.as_json() | {"of_an_older_release": 1}) == limit

@@ -48,7 +48,7 @@ ALL_REFUSED, SILENCE = 8, 2.0
 
 
 @dataclass(slots=True)
-class Pace:
+class RateLimit:
     """Times are seconds since the epoch. `rate` in calls a second; `token_rate` in tokens a second, 0 for no limit.
 
     `speed` is how fast start times were asked for of late, in calls a second (a mean that forgets within a second).
@@ -83,7 +83,7 @@ class Pace:
     accepted_at: float = 0.0
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> Pace:
+    def from_json(cls, state: dict[str, Any]) -> RateLimit:
         known = {one.name for one in fields(cls)}
         return cls(**{name: value for name, value in state.items() if name in known})
 
