@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotation.models import Prefill
-from workers.services.failures import shortfalls_of, told_of
+from workers.services.failures import shortfall_json, shortfalls_of
 from workers.services.progress import Progress, progress_of_all
 
 
@@ -25,7 +25,7 @@ def standings_of(rounds: Sequence[Prefill]) -> list[dict[str, Any]]:
     jobs = [one.job for one in rounds]
     progress = progress_of_all(jobs)
     lacks = shortfalls_of({job: progress[job.pk].total for job in jobs})
-    return [_standing(one, progress[one.job_id], told_of(one.job, lacks[one.job_id])) for one in rounds]
+    return [_standing(one, progress[one.job_id], shortfall_json(one.job, lacks[one.job_id])) for one in rounds]
 
 
 def _standing(made: Prefill, done: Progress, told: dict[str, Any]) -> dict[str, Any]:

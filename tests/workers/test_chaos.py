@@ -181,7 +181,7 @@ def test_an_answer_that_came_to_a_lost_worker_is_not_asked_for_again(
     def turn_of_a_lost_one(self, taken):
         if any(outcomes for outcomes, _ in taken.values()):
             lose(self.worker)
-            self.beaten = 0.0
+            self.beaten_at = 0.0
         return turn(self, taken)
 
     with monkeypatch.context() as changed:
@@ -263,15 +263,15 @@ def test_a_batch_has_one_watcher(make_endpoint, start, trial):
     job = start(endpoint, ["a", "b"], batch=True)
     late, second = working(), working()
     batch = batching.make_batch(job=job, endpoint=endpoint, worker=late, now=timezone.now())
-    bodies = batching.intend(batch, late)
+    bodies = batching.mark_batch_sent(batch, late)
     lose(late)
     assert Batch.objects.get().worker is None
     Batch.objects.update(worker=second)
-    assert batching.intend(batch, second) == bodies  # no second attempt: the provider did not know the first
+    assert batching.mark_batch_sent(batch, second) == bodies  # no second attempt: the provider did not know the first
     assert batching.submitted(batch, second, "batch_2")
-    for work in (batching.polled, batching.take_results):
+    for work in (batching.note_progress, batching.take_results):
         with pytest.raises(batching.NotOurs):
-            work(batch, late, 0 if work is batching.polled else [(bodies[0][0], recording.Throttled("late"))])
+            work(batch, late, 0 if work is batching.note_progress else [(bodies[0][0], recording.Throttled("late"))])
     # The late worker wakes up in the middle of handing it over: two batches may be paid, one is listed as unknown.
     assert not batching.submitted(batch, late, "batch_1")
     assert Batch.objects.get().provider_id == "batch_2"

@@ -226,10 +226,10 @@ def test_the_queue_says_what_waits_and_who_can_take_it(page, make_endpoint, star
     rows = [text.index(f'endpoint/{name}/">') for name in ("held", "open", "a-idle")]
     assert rows == sorted(rows)  # who has nothing to do comes last
     assert "5 items of running jobs wait for a worker." in text and "and 2 paused" in text
-    assert text.count("No worker is there: make worker") == 2 and "make engine-worker ENDPOINT=own" in text
+    assert text.count("No worker is running: make worker") == 2 and "make engine-worker ENDPOINT=own" in text
     _process(1, "calls")
     text = page("workers:work")
-    assert text.count("No worker is there") == 0 and "No worker has the key DEAR_API_KEY." in text
+    assert text.count("No worker is running") == 0 and "No worker has the key DEAR_API_KEY." in text
     _process(2, "calls", keys=["DEAR_API_KEY"])
     _process(3, "engine-own")
     assert ">none</span>" not in page("workers:work")

@@ -36,24 +36,26 @@ from workers.models import (
 from workers.providers import registry
 from workers.providers.contract import BatchBackend
 from workers.providers.errors import Again, BackendError, Overloaded, Rejected, TooLong
-from workers.services.claims import Claimed, affordable, hold_budgets
+from workers.services.claims import Claimed, affordable, lock_budgets
 from workers.services.delivery import deliver
 from workers.services.planning import plan
 from workers.services.recording import Outcome, record
 
 log = logging.getLogger(__name__)
-MOST = 10_000
+MOST_CALLS = 10_000
 """Calls in one batch: below every provider's limit, and small enough that a part of a long job ends early."""
 POLL, LOOK = 30.0, 1.0
+"""Seconds between looks at a batch of the provider (its endpoint may say otherwise), and at the database."""
 AT_ONCE = 200
+"""Results that are written in one transaction."""
 
 
 class NotOurs(Exception):
-    """Another worker watches the batch: this one was declared lost."""
+    """Raised where another worker watches the batch: this one was declared lost."""
 
 
 class Host(Protocol):
-    """The process that batches are watched in: its row, what it is limited to, its loop and the thread of its database."""
+    """The process that watches batches: its row, the job that it is limited to, its loop and the thread of its database."""
 
     worker: Worker
     only: int | None
@@ -61,10 +63,10 @@ class Host(Protocol):
     awake: asyncio.Event
 
     def spawn(self, work: Coroutine) -> None:
-        """Runs `work` as a task that the process waits for, on the loop's thread."""
+        """Run `work` as a task that the process waits for, on the loop's thread."""
 
     async def in_database(self, work: Callable, *arguments: Any) -> Any:
-        """Runs `work` in the thread that owns the connection, and returns what it returns."""
+        """Run `work` in the thread that owns the connection, and return its result."""
 
 
 class BatchRunner:
@@ -73,27 +75,27 @@ class BatchRunner:
     def __init__(self, host: Host) -> None:
         self.host = host
         self.loop = asyncio.get_running_loop()
-        self.looked = 0.0
-        self.mine: set[int] = set()
+        self.looked_at = 0.0
+        self.watched: set[int] = set()
 
     def look(self) -> float | None:
-        """In the database thread: takes over batches that nobody watches, and makes new ones. Seconds until the next look while
+        """Take over batches that nobody watches, and make new ones; in the database thread. Returns the seconds until the next look while
         there is a batch, else None."""
-        if time.monotonic() - self.looked >= LOOK:
-            self.looked = time.monotonic()
-            for batch in self._left():
+        if time.monotonic() - self.looked_at >= LOOK:
+            self.looked_at = time.monotonic()
+            for batch in self._unwatched():
                 self._start(batch, fresh=False)
             for job in self._jobs():
                 for endpoint in Endpoint.objects.filter(items__job=job, items__state=ItemState.WAITING).distinct():
                     if batch := make_batch(job=job, endpoint=endpoint, worker=self.host.worker, now=database_time()):
                         self._start(batch, fresh=True)
-        return LOOK if self.mine else None
+        return LOOK if self.watched else None
 
-    def _left(self) -> Iterable[Batch]:
-        # Its own, too, that it does not watch: taken by a commit whose confirmation was lost.
-        free = Q(worker=None) | (Q(worker=self.host.worker) & ~Q(pk__in=list(self.mine)))
-        open_ = Batch.objects.filter(free).unended()
-        for batch in open_.filter(job=self.host.only) if self.host.only else open_:
+    def _unwatched(self) -> Iterable[Batch]:
+        # Its own, too, where it does not watch them: taken by a commit whose confirmation was lost.
+        free = Q(worker=None) | (Q(worker=self.host.worker) & ~Q(pk__in=list(self.watched)))
+        unended = Batch.objects.filter(free).unended()
+        for batch in unended.filter(job=self.host.only) if self.host.only else unended:
             if Batch.objects.filter(free, pk=batch.pk).update(worker=self.host.worker):
                 yield batch
 
@@ -102,47 +104,47 @@ class BatchRunner:
         return jobs.filter(pk=self.host.only) if self.host.only else jobs
 
     def _start(self, batch: Batch, *, fresh: bool) -> None:
-        self.mine.add(batch.pk)
+        self.watched.add(batch.pk)
         self.loop.call_soon_threadsafe(lambda: self.host.spawn(self._watch(batch, fresh)))
 
     async def _watch(self, batch: Batch, fresh: bool) -> None:
         endpoint = await self._database(lambda: batch.endpoint)
         backend = registry.make(endpoint.spec)
         try:
-            others = await self._database(known_ids, endpoint)
-            client = registry.make_batches(endpoint.spec, backend, others=others)
-            pause = float(endpoint.options.get("batch_poll_seconds", POLL))
+            batch_ids = await self._database(provider_ids, endpoint)
+            client = registry.make_batches(endpoint.spec, backend, others=batch_ids)
+            seconds = float(endpoint.options.get("batch_poll_seconds", POLL))
             while not self.host.stop.is_set():
                 try:
                     if await self._advance(batch, client, fresh):
                         break
                     fresh = False
                 except BackendError as error:
-                    if error.again is Again.NEVER or isinstance(error, TooLong):  # reading it again would end the same
+                    if error.again is Again.NEVER or isinstance(error, TooLong):  # another try would end the same
                         await self._database(end_batch, batch, self.host.worker, error)
                         break
                     log.warning("Batch %s: %s Trying again.", batch.uid, error)
                     fresh = False
-                await self._pause(pause)
+                await self._pause(seconds)
         except NotOurs:
             log.error("Batch %s is watched by another worker.", batch.uid)
         finally:
-            self.mine.discard(batch.pk)
+            self.watched.discard(batch.pk)
             self.host.awake.set()
             await backend.aclose()
 
     async def _advance(self, batch: Batch, client: BatchBackend, fresh: bool) -> bool:
-        """One step of a batch; True when it has ended."""
+        """Advance a batch by one step; True when it has ended."""
         if batch.state == BatchState.SUBMITTING:
-            # Somebody may have handed it over and died before the provider's id was written.
-            found = None if fresh else await client.find(batch.uid)
-            if found is None:
-                bodies = await self._database(intend, batch, self.host.worker)
-                found = await client.submit(batch.uid, bodies)
-            if not await self._database(submitted, batch, self.host.worker, found):
+            # A worker may have handed it over and died before the provider's id was written.
+            provider_id = None if fresh else await client.find(batch.uid)
+            if provider_id is None:
+                bodies = await self._database(mark_batch_sent, batch, self.host.worker)
+                provider_id = await client.submit(batch.uid, bodies)
+            if not await self._database(submitted, batch, self.host.worker, provider_id):
                 raise NotOurs
         status = await client.status(batch.provider_id)
-        await self._database(polled, batch, self.host.worker, status.done)
+        await self._database(note_progress, batch, self.host.worker, status.done)
         if not status.ended:
             return False
         if status.problem:
@@ -169,23 +171,23 @@ class BatchRunner:
 
 @transaction.atomic
 def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
-    """A batch of what waits, with its custom ids; answers that the ledger has are delivered at once. None where nothing is left."""
+    """Make a batch of what waits, with its custom ids; answers that the ledger has are delivered at once. None where nothing is left."""
     EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)  # the lock under which all work is claimed
-    hold_budgets(Job.objects.filter(pk=job.pk))
+    lock_budgets(Job.objects.filter(pk=job.pk))
     backend = registry.make(endpoint.spec)
     waiting = Item.objects.filter(job=job, endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now).order_by(
         "id"
     )
-    unplanned = list(waiting.filter(call__isnull=True).select_related("job")[:MOST])
+    unplanned = list(waiting.filter(call__isnull=True).select_related("job")[:MOST_CALLS])
     if unplanned:
         plan(items=unplanned, endpoint=endpoint, backend=backend, now=now)
-    items = list(waiting.filter(call__isnull=False).select_related("call", "job")[:MOST])
+    items = list(waiting.filter(call__isnull=False).select_related("call", "job")[:MOST_CALLS])
     deliver([(item, item.call) for item in items if item.call.state in COMPLETED], now=now)
     calls = Call.objects.select_for_update().filter(pk__in=[item.call_id for item in items])
     idle = set(calls.exclude(state__in=[*COMPLETED, *IN_FLIGHT]).values_list("pk", flat=True))
     free = [item for item in items if item.call_id in idle]
-    first = {item.call_id: item for item in reversed(free)}
-    chosen = _enter(affordable([item for item in free if first[item.call_id] is item]))
+    first_of_call = {item.call_id: item for item in reversed(free)}
+    chosen = _enter(affordable([item for item in free if first_of_call[item.call_id] is item]))
     if not chosen:
         return None
     batch = Batch.objects.create(job=job, endpoint=endpoint, worker=worker)
@@ -195,7 +197,7 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
 
 
 def _enter(items: list[Item]) -> list[Item]:
-    """Takes items with their calls for a batch; returns them without those that somebody cancelled since they were read."""
+    """Put items with their calls into a batch; returns them without those that were cancelled since they were read."""
     rows = Item.objects.filter(pk__in=[item.pk for item in items])
     if rows.batch() != len(items):
         batched = set(rows.filter(state=ItemState.BATCHED).values_list("pk", flat=True))
@@ -204,16 +206,16 @@ def _enter(items: list[Item]) -> list[Item]:
     return items
 
 
-def hold(batch: Batch, worker) -> None:
-    """Locks the batch in the caller's transaction. Raises NotOurs where `worker` does not watch it any more."""
+def lock_batch(batch: Batch, worker) -> None:
+    """Lock the batch in the caller's transaction. Raises NotOurs where `worker` does not watch it any more."""
     if Batch.objects.select_for_update().filter(pk=batch.pk, worker=worker).first() is None:
         raise NotOurs
 
 
 @transaction.atomic
-def intend(batch: Batch, worker) -> list[tuple[str, dict]]:
-    """Writes that the batch's calls are being sent; returns (custom id, body) pairs. Raises NotOurs."""
-    hold(batch, worker)
+def mark_batch_sent(batch: Batch, worker) -> list[tuple[str, dict]]:
+    """Mark the batch's calls as sent before they leave; returns (custom id, body) pairs. Raises NotOurs."""
+    lock_batch(batch, worker)
     now = database_time()
     entries = list(batch.entries.select_related("call").order_by("id"))
     fresh = [entry.call for entry in entries if entry.call.state == CallState.RESERVED]
@@ -223,49 +225,51 @@ def intend(batch: Batch, worker) -> list[tuple[str, dict]]:
     return [(entry.custom_id, json.loads(entry.call.body)) for entry in entries]
 
 
-def known_ids(endpoint: Endpoint) -> list[str]:
+def provider_ids(endpoint: Endpoint) -> list[str]:
+    """Return the provider's ids of all batches of an endpoint."""
     return list(Batch.objects.filter(endpoint=endpoint).exclude(provider_id="").values_list("provider_id", flat=True))
 
 
 @transaction.atomic
 def submitted(batch: Batch, worker, provider_id: str) -> bool:
-    """False where another worker watches the batch by now: if it handed it over as well, both are paid, and both are listed."""
-    held = Batch.objects.select_for_update().get(pk=batch.pk)
-    if held.worker_id == worker.pk:
+    """Write the provider's id of a batch. False where another worker watches it by now: if that one handed it over as well, both are paid and listed."""
+    locked = Batch.objects.select_for_update().get(pk=batch.pk)
+    if locked.worker_id == worker.pk:
         Batch.objects.filter(pk=batch.pk).run(provider_id)
         batch.refresh_from_db(fields=["provider_id", "state"])
-    elif held.provider_id != provider_id:
+    elif locked.provider_id != provider_id:
         _list_as_unknown(batch, provider_id)
-    return held.worker_id == worker.pk
+    return locked.worker_id == worker.pk
 
 
 def _list_as_unknown(batch: Batch, provider_id: str) -> None:
     now = database_time()
     calls = Call.objects.select_for_update().filter(pk__in=batch.entries.values("call"))
-    told = f"Handed over by a worker that had been declared lost, as {provider_id}; it may have been paid."
-    rows = [(call.pk, call.attempts_made + 1, now, now, "unknown", {}, told, "", 0.0) for call in calls]
+    problem = f"Handed over by a worker that had been declared lost, as {provider_id}; it may have been paid."
+    rows = [(call.pk, call.attempts_made + 1, now, now, "unknown", {}, problem, "", 0.0) for call in calls]
     fields = ["call", "number", "sent_at", "finished_at", "outcome", "headers", "problem", "body", "waits"]
     insert_rows(Attempt, fields, rows)
     calls.update(attempts_made=F("attempts_made") + 1)
 
 
-def polled(batch: Batch, worker, done: int) -> None:
-    """Raises NotOurs."""
+def note_progress(batch: Batch, worker, done: int) -> None:
+    """Write how many calls of the batch are done. Raises NotOurs."""
     if not Batch.objects.filter(pk=batch.pk, worker=worker).update(polled_at=database_time(), done=done):
         raise NotOurs
 
 
 def take_results(batch: Batch, worker, results: Sequence[tuple[str, object]]) -> None:
+    """Record (custom id, completion or error) pairs; ids that are not of the batch are left out. Raises NotOurs."""
     ids = [custom_id for custom_id, _ in results]
     entries = {entry.custom_id: entry for entry in batch.entries.filter(custom_id__in=ids).select_related("call")}
-    known = [(entries[custom_id].call, result) for custom_id, result in results if custom_id in entries]
-    _record(batch, worker, known)
+    pairs = [(entries[custom_id].call, result) for custom_id, result in results if custom_id in entries]
+    _record(batch, worker, pairs)
 
 
 def end_batch(batch: Batch, worker, error: BackendError | None) -> None:
-    """Ends a batch, with the error that ended it where it failed: calls without a result fail of it.
+    """End a batch, with the error that ended it where it failed: its calls without a result fail with that error.
 
-    After a batch that ended they were not charged, and wait again.
+    Without an error such calls were not charged, and wait again.
     """
     problem = str(error) if error else ""
     error = error or Overloaded("The batch ended without an answer to this call.")
@@ -276,8 +280,8 @@ def end_batch(batch: Batch, worker, error: BackendError | None) -> None:
 
 
 def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:
-    held = Item.objects.filter(job=batch.job_id, call__in=[call.pk for call, _ in pairs], state=ItemState.BATCHED)
-    items = {item.call_id: item for item in held}
+    batched = Item.objects.filter(job=batch.job_id, call__in=[call.pk for call, _ in pairs], state=ItemState.BATCHED)
+    items = {item.call_id: item for item in batched}
     now = database_time().timestamp()
     outcomes = [
         Outcome(
@@ -293,5 +297,5 @@ def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:
     ]  # fmt: skip
     for at in range(0, len(outcomes), AT_ONCE):
         with transaction.atomic():
-            hold(batch, worker)  # two watchers would each hand over the same answers
+            lock_batch(batch, worker)  # two watchers would each hand over the same answers
             record(outcomes[at : at + AT_ONCE], worker=worker, endpoint=batch.endpoint, now=database_time(), batch=True)

@@ -39,13 +39,16 @@ from workers.services.delivery import deliver
 from workers.services.planning import AHEAD, CHUNK, plan, reserve_anew
 
 LOOK_AGAIN = timedelta(seconds=0.5)
-"""When an item looks again whose call somebody else is making."""
+"""When an item is looked at again whose call another worker is making."""
 
 
 @dataclass(slots=True)
 class Claimed:
-    """A call that this worker makes now. `start` in seconds since the epoch by the database's clock, `due` the same moment by this
-    process's monotonic one; `tokens` were booked for it; `position` among all starts that its endpoint gave out."""
+    """A call that this worker makes now, by ids.
+
+    `start` is in seconds since the epoch by the database's clock, `due` the same moment by this process's monotonic one; `tokens` were booked
+    for it; `position` counts all starts that its endpoint gave out.
+    """
 
     item: int
     job: int
@@ -96,13 +99,13 @@ def claim(
         if free <= 0:
             return result
         chosen: list[Item] = []
-        for job in _for_sale(_jobs(only), endpoint, now):
-            wanted = free - len(chosen)
-            if not wanted:
+        for job in _claimable(_jobs(only), endpoint, now):
+            missing = free - len(chosen)
+            if not missing:
                 break
-            items = _ready(job, endpoint, backend, wanted, now)
+            items = _ready(job, endpoint, backend, missing, now)
             taken = {item.call_id for item in chosen}
-            chosen += _sort_out(items, endpoint, taken, wanted, now, result)
+            chosen += _sort_out(items, endpoint, taken, missing, now, result)
         if chosen:
             result.claimed = _reserve(chosen, worker, endpoint, rate_limit, now)
             row.keep(rate_limit)
@@ -114,17 +117,18 @@ def _jobs(only: int | None) -> Sequence[Job]:
     return list(jobs.filter(pk=only) if only else jobs)
 
 
-def _for_sale(jobs: Sequence[Job], endpoint: Endpoint, now: datetime) -> Iterable[Job]:
-    """Those that have something to claim, or no budget; whoever else would spend from their budgets waits for this transaction."""
+def _claimable(jobs: Sequence[Job], endpoint: Endpoint, now: datetime) -> Iterable[Job]:
+    """Those that have something to claim, or no budget. Their budgets are locked until the transaction ends."""
     waiting = Item.objects.filter(job=OuterRef("pk"), endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now)
     budgets = [job.pk for job in jobs if job.budget is not None]
-    held = {job.pk: job for job in hold_budgets(Job.objects.filter(Exists(waiting), pk__in=budgets))} if budgets else {}
-    running = (job if job.budget is None else held.get(job.pk) for job in jobs)
+    with_budget = lock_budgets(Job.objects.filter(Exists(waiting), pk__in=budgets)) if budgets else []
+    locked = {job.pk: job for job in with_budget}
+    running = (job if job.budget is None else locked.get(job.pk) for job in jobs)
     return [job for job in running if job and job.state == JobState.RUNNING]
 
 
-def hold_budgets(jobs: QuerySet[Job]) -> list[Job]:
-    """Locks those jobs that have a budget until the caller's transaction ends, and returns them as they are then."""
+def lock_budgets(jobs: QuerySet[Job]) -> list[Job]:
+    """Lock those jobs that have a budget until the caller's transaction ends, and return them as they are then."""
     return list(jobs.filter(budget__isnull=False).order_by("pk").select_for_update(no_key=True, of=("self",)))
 
 
@@ -153,7 +157,7 @@ def _plan(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datet
 
 
 def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int | None = None) -> bool:
-    """Plans some of the calls that are claimed next, while nobody waits for this. False where enough of them are planned."""
+    """Plan some of the calls that are claimed next, while nobody waits for this. False where enough of them are planned."""
     with transaction.atomic():
         EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)
         missing = AHEAD
@@ -167,9 +171,10 @@ def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int
 
 
 def _sort_out(
-    items: list[Item], endpoint: Endpoint, taken: set[int], wanted: int, now: datetime, result: ClaimResult
+    items: list[Item], endpoint: Endpoint, taken: set[int], count: int, now: datetime, result: ClaimResult
 ) -> list[Item]:
-    """Those to be made now. Answers that the ledger has are delivered, hopeless items fail, those in other hands look again later."""
+    """Up to `count` items whose calls are made now. Answers that the ledger has are delivered, hopeless items fail, and calls that another worker
+    makes are looked at again later."""
     answered, make, hopeless, later = [], [], [], []
     for item in items:
         call = item.call
@@ -179,51 +184,51 @@ def _sort_out(
             later.append(item.pk)
         elif call.state == CallState.UNKNOWN and call.unknowns > endpoint.repeat_unknown:
             hopeless.append(item)
-        elif len(make) < wanted:
+        elif len(make) < count:
             taken.add(call.pk)
             make.append(item)
     if later:
         Item.objects.filter(pk__in=later).update(not_before=now + LOOK_AGAIN)
     if hopeless:
-        told = "Its call was sent and no answer is known; it may have been paid, so it is not sent again by itself."
-        Item.objects.fail_unasked({item.pk: item.call.problem or told for item in hopeless}, now=now)
+        unknown = "Its call was sent and no answer is known; it may have been paid, so it is not sent again by itself."
+        Item.objects.fail_unasked({item.pk: item.call.problem or unknown for item in hopeless}, now=now)
     result.more = result.more or bool(answered or hopeless)
     deliver(answered, now=now, jobs={item.job_id for item in hopeless})
     return affordable(make)
 
 
 def affordable(items: list[Item]) -> list[Item]:
-    """Without those that could break their job's budget, which the caller holds (`hold_budgets`). A job with nothing in flight and no
-    money left is paused."""
+    """Return the items that their job's budget allows; the caller holds it (`lock_budgets`). A job with nothing in flight and no money left is
+    paused."""
     if not items or items[0].job.budget is None:
         return items
     job = items[0].job
     in_flight = Q(state__in=[ItemState.CLAIMED, ItemState.BATCHED])
     # One statement: between two, an answer that comes could leave the one sum and not yet be in the other.
     sums = Item.objects.filter(job=job).aggregate(
-        spent=Sum("cost"), flying=Sum("call__reserved_cost", filter=in_flight)
+        spent=Sum("cost"), reserved=Sum("call__reserved_cost", filter=in_flight)
     )
-    spent, flying = sums["spent"] or Decimal(0), sums["flying"] or Decimal(0)
-    left = job.budget - spent - flying
+    spent, reserved = sums["spent"] or Decimal(0), sums["reserved"] or Decimal(0)
+    left = job.budget - spent - reserved
     _reprice(items)
-    bought = []
+    allowed = []
     for item in items:
         left -= Decimal("Infinity") if item.call.reserved_cost is None else item.call.reserved_cost
         if left < 0:
             break
-        bought.append(item)
-    if not bought and not flying:
+        allowed.append(item)
+    if not allowed and not reserved:
         note = (
             unknown_price_told(items[0].endpoint.name)
             if items[0].call.reserved_cost is None
             else f"The next call could exceed the budget of {exact_dollars(job.budget)}; {dollars(spent)} are spent."
         )
         Job.objects.filter(pk=job.pk).pause(note=note)
-    return bought
+    return allowed
 
 
 def _reprice(items: list[Item]) -> None:
-    """What the calls can cost at the prices of now, which may not be those of the day when they were planned."""
+    """Reserve what the calls can cost at the prices of now, which may have changed since they were planned."""
     endpoint = items[0].endpoint
     changed = []
     for item in items:
@@ -241,17 +246,19 @@ def _reserve(
 ) -> list[Claimed]:
     ids = [item.call_id for item in items]
     if Call.objects.filter(pk__in=ids).reserve(worker) != len(ids):
-        # Another worker of another endpoint row got one between our reading and this: only ours go on.
-        mine = set(
+        # A worker of another endpoint row got one between our reading and this: only ours go on.
+        reserved = set(
             Call.objects.filter(pk__in=ids, state=CallState.RESERVED, worker=worker).values_list("pk", flat=True)
         )
-        items = [item for item in items if item.call_id in mine]
+        items = [item for item in items if item.call_id in reserved]
     rows = Item.objects.filter(pk__in=[item.pk for item in items])
     if rows.claim(worker) != len(items):
         # Somebody cancelled their job between our reading and this: their calls are not sent.
-        ours = set(rows.filter(state=ItemState.CLAIMED, worker=worker).values_list("pk", flat=True))
-        Call.objects.filter(pk__in=[item.call_id for item in items if item.pk not in ours], worker=worker).release()
-        items = [item for item in items if item.pk in ours]
+        claimed_items = set(rows.filter(state=ItemState.CLAIMED, worker=worker).values_list("pk", flat=True))
+        Call.objects.filter(
+            pk__in=[item.call_id for item in items if item.pk not in claimed_items], worker=worker
+        ).release()
+        items = [item for item in items if item.pk in claimed_items]
     tokens = [estimated_tokens(item.call.body) for item in items]
     first = rate_limit.booked + 1
     starts = rate_limit.start_times(tokens, now=now.timestamp(), most=endpoint.most, token_rate=endpoint.token_rate)
@@ -279,7 +286,7 @@ def _reserve(
 
 
 def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime | None:
-    """When the earliest waiting item of a running job may be claimed, None where nothing waits."""
+    """Return when the earliest waiting item of a running job may be claimed, None where nothing waits."""
     running = Q(job__state=JobState.RUNNING) & (Q(job=only) if only else Q())
     waiting = Item.objects.filter(running, endpoint_id__in=list(endpoint_ids), state=ItemState.WAITING)
     return waiting.order_by("not_before").values_list("not_before", flat=True).first()

@@ -1,4 +1,4 @@
-"""Making calls with a model that this very process holds: large groups, one after another."""
+"""Making calls with a model that this process holds: large groups, one after another."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from workers.services.recording import Outcome, mark_sent, record, release
 
 log = logging.getLogger(__name__)
 GROUP = 512
-"""Calls in one group. The heart goes on beating while the engine is busy with it."""
+"""Calls in one group. Heartbeats go on while the engine is busy with it."""
 
 
 _loaded: dict[tuple, EngineBackend] = {}
 
 
 def loaded_engine(endpoint: Endpoint) -> EngineBackend:
-    """The engine of an endpoint, loaded once a process. Raises a BackendError where it cannot be."""
+    """Return the engine of an endpoint, loaded once in a process. Raises a BackendError where it cannot be loaded."""
     key = (endpoint.pk, endpoint.model, endpoint.revision, json.dumps(endpoint.options, sort_keys=True))
     if key not in _loaded:
         _loaded[key] = registry.make(endpoint.spec)
@@ -36,7 +36,7 @@ def loaded_engine(endpoint: Endpoint) -> EngineBackend:
 
 
 class EngineRunner:
-    """Works for one endpoint until nothing is left. The engine stays loaded between runs of one process."""
+    """Makes the calls of one endpoint until nothing is left. The engine stays loaded between runs of one process."""
 
     def __init__(
         self, endpoint: Endpoint, backend: EngineBackend, *, stop: threading.Event, only: int | None = None
@@ -45,7 +45,7 @@ class EngineRunner:
 
     @classmethod
     def of(cls, name: str, *, stop: threading.Event, only: int | None = None) -> EngineRunner:
-        """Loads the engine of the endpoint `name`; where it cannot be loaded, the jobs that wait for it are paused and say why."""
+        """Load the engine of the endpoint `name`. Where that fails, the jobs that wait for it are paused and say why."""
         endpoint = Endpoint.objects.get(name=name)
         try:
             backend = loaded_engine(endpoint)
@@ -59,23 +59,23 @@ class EngineRunner:
             return
         self.worker = heartbeat.enter(self.endpoint.name)
         ended = threading.Event()
-        heart = threading.Thread(target=self._beat, args=[ended], daemon=True)
-        heart.start()
+        heartbeats = threading.Thread(target=self._beat, args=[ended], daemon=True)
+        heartbeats.start()
         try:
             while self.backend is not None and not self.stop.is_set() and self._group():
                 pass
         except WorkerLost:
-            log.error("This worker's heart stopped for too long; others took over what it held.")
+            log.error("The lease of this worker expired; others took over what it held.")
         except (OperationalError, InterfaceError):
             connection.close()  # a broken one would fail every later run of this thread, too
             raise
         finally:
             ended.set()
-            heart.join()
+            heartbeats.join()
             heartbeat.leave(self.worker)
 
     def _group(self) -> bool:
-        """Claims, asks and writes down one group. False where nothing could be claimed. Raises WorkerLost."""
+        """Claim, ask and write down one group. False where nothing could be claimed. Raises WorkerLost."""
         heartbeat.beat(self.worker)
         result = claim(
             worker=self.worker,
@@ -87,21 +87,21 @@ class EngineRunner:
             rate_limited=False,
         )
         ready = mark_sent(result.claimed, worker=self.worker, now=database_time()) if result.claimed else []
-        kept = {one.call for one in ready}
-        if lost := [one for one in result.claimed if one.call not in kept]:
+        ready_calls = {claimed.call for claimed in ready}
+        if lost := [claimed for claimed in result.claimed if claimed.call not in ready_calls]:
             release(lost, worker=self.worker, now=database_time())
         if not ready:
             return result.more
         outcomes = [
-            Outcome(one, answer, database_time().timestamp())
-            for one, answer in zip(ready, self._ask(ready), strict=True)
+            Outcome(claimed, answer, database_time().timestamp())
+            for claimed, answer in zip(ready, self._ask(ready), strict=True)
         ]
         record(outcomes, worker=self.worker, endpoint=self.endpoint, now=database_time())
         return True
 
     def _ask(self, ready: list[Claimed]) -> list:
         try:
-            return self.backend.complete_many([json.loads(one.body) for one in ready])
+            return self.backend.complete_many([json.loads(claimed.body) for claimed in ready])
         except Exception as error:  # the engine died: nobody was paid, so all may be asked again
             log.exception("The engine of %s failed.", self.endpoint.name)
             _loaded.clear()
@@ -113,7 +113,7 @@ class EngineRunner:
             while not ended.wait(min(HEARTBEAT, heartbeat.pause())):
                 try:
                     heartbeat.beat(self.worker)
-                except (OperationalError, InterfaceError):  # the database is away; the next beat may find it
+                except (OperationalError, InterfaceError):  # the database cannot be reached; the next beat may reach it
                     connection.close()
         except WorkerLost:
             pass  # the next group finds out, too, and is not begun

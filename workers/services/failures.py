@@ -1,4 +1,4 @@
-"""What jobs lack and why: items that failed, answers that are unusable, how many of how many, and the commonest sentence of each."""
+"""Failures of jobs: items that failed and answers that are unusable, how many of how many, and the commonest sentence of each."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from workers.domain.outcomes import commonest
 from workers.models import Item, ItemState, Job
 
 Problems = Sequence[tuple[str, int]]
-"""(sentence, how often) pairs."""
+"""(sentence, count) pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """`count` of `total`; `times` of them for the reason that `sentence` gives."""
+    """A number of failures: `count` of `total`, `times` of them for the reason that `sentence` gives."""
 
     what: ClassVar[tuple[str, str]]
     count: int
@@ -28,7 +28,7 @@ class Lack:
 
     @classmethod
     def of(cls, problems: Problems, total: int) -> Lack | None:
-        """None without any."""
+        """Return what the problems come to, None without any."""
         count = sum(times for _, times in problems)
         return cls(count, total, *commonest(problems)) if count else None
 
@@ -36,12 +36,12 @@ class Lack:
         return {"count": self.count, "of": self.total, "commonest": self.sentence, "times": self.times}
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         return f"{self.count:,} of {self.total:,} {self.what[self.count > 1]}"
 
     def __str__(self) -> str:
         often = f", {self.times:,} times" if self.count > 1 else ""
-        return f"{self.told}. The commonest reason{often}: {self.sentence}" if self.sentence else f"{self.told}."
+        return f"{self.summary}. The commonest reason{often}: {self.sentence}" if self.sentence else f"{self.summary}."
 
 
 class Failures(Lack):
@@ -54,7 +54,7 @@ class Unusable(Lack):
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """What failed among the items, and what is unusable among the answers, of a job; None where nothing is."""
+    """What a job lacks: failed items, and unusable answers; None where there are none."""
 
     failures: Failures | None = None
     unusable: Unusable | None = None
@@ -63,36 +63,36 @@ class Shortfall:
         return bool(self.failures or self.unusable)
 
     def __str__(self) -> str:
-        return " ".join(str(one) for one in (self.failures, self.unusable) if one)
+        return " ".join(str(lack) for lack in (self.failures, self.unusable) if lack)
 
     @property
     def reason(self) -> str:
-        """In a list, where the number of failures has a column of its own."""
+        """The sentence for a list, where the number of failures has a column of its own."""
         if self.failures:
             return self.failures.sentence
-        return f"{self.unusable.told}: {self.unusable.sentence}".rstrip(": ") if self.unusable else ""
+        return f"{self.unusable.summary}: {self.unusable.sentence}".rstrip(": ") if self.unusable else ""
 
 
 def shortfall_of(job: Job, *, total: int, more: Problems = ()) -> Shortfall:
-    """Of a job with `total` items; `more` are failures that its items do not hold."""
-    found = _problems_of([job]).get(job.pk, {})
-    return _shortfall(found, total, more)
+    """Return what a job with `total` items lacks; `more` are failures that its items do not hold."""
+    problems = _problems_of([job]).get(job.pk, {})
+    return _shortfall(problems, total, more)
 
 
 def shortfalls_of(totals: Mapping[Job, int]) -> dict[int, Shortfall]:
-    """By job id, of jobs with so many items each. One query."""
-    held = _problems_of(list(totals))
-    return {job.pk: _shortfall(held.get(job.pk, {}), total, ()) for job, total in totals.items()}
+    """Return by job id what jobs with so many items lack. One query."""
+    problems = _problems_of(list(totals))
+    return {job.pk: _shortfall(problems.get(job.pk, {}), total, ()) for job, total in totals.items()}
 
 
 def reasons_of(jobs: Sequence[Job]) -> dict[int, str]:
-    """By job id what a list says beneath the state, of those jobs that lack something. One query."""
-    held = {job: _shortfall(found, 0, ()) for job, found in _problems_of(jobs).items()}
-    return {job: one.reason for job, one in held.items() if one}
+    """Return by job id what a list says beneath the state, for those jobs that lack something. One query."""
+    shortfalls = {job: _shortfall(problems, 0, ()) for job, problems in _problems_of(jobs).items()}
+    return {job: shortfall.reason for job, shortfall in shortfalls.items() if shortfall}
 
 
-def told_of(job: Job, shortfall: Shortfall) -> dict[str, Any]:
-    """The state of a job, what failed, and what is unusable of the answers: None where nothing is."""
+def shortfall_json(job: Job, shortfall: Shortfall) -> dict[str, Any]:
+    """Return what commands print of a job: its state, and what it lacks, None where it lacks nothing."""
     failures, unusable = shortfall.failures, shortfall.unusable
     return {
         "state": job.standing,
@@ -101,10 +101,10 @@ def told_of(job: Job, shortfall: Shortfall) -> dict[str, Any]:
     }
 
 
-def _shortfall(found: Mapping[str, Problems], total: int, more: Problems) -> Shortfall:
-    unusable = found.get(ItemState.UNUSABLE, ())
-    answers = _sum(unusable) + _sum(found.get(ItemState.DONE, ()))
-    failed = [*found.get(ItemState.FAILED, ()), *more]
+def _shortfall(problems: Mapping[str, Problems], total: int, more: Problems) -> Shortfall:
+    unusable = problems.get(ItemState.UNUSABLE, ())
+    answers = _sum(unusable) + _sum(problems.get(ItemState.DONE, ()))
+    failed = [*problems.get(ItemState.FAILED, ()), *more]
     return Shortfall(Failures.of(failed, total), Unusable.of(unusable, answers))
 
 
@@ -113,11 +113,11 @@ def _sum(problems: Iterable[tuple[str, int]]) -> int:
 
 
 def _problems_of(jobs: Sequence[Job]) -> dict[int, dict[str, list[tuple[str, int]]]]:
-    """(problem, count) of the ended items by job id and state; what is done is counted without its remarks."""
-    said = Case(When(state=ItemState.DONE, then=Value("")), default=F("problem"), output_field=TextField())
+    """Return by job id and state the (problem, count) pairs of ended items; done items are counted without their remarks."""
+    sentence = Case(When(state=ItemState.DONE, then=Value("")), default=F("problem"), output_field=TextField())
     ended = Item.objects.filter(job__in=jobs, state__in=[ItemState.DONE, ItemState.UNUSABLE, ItemState.FAILED])
-    rows = ended.order_by().annotate(said=said).values_list("job", "state", "said").annotate(Count("id"))
-    found: dict[int, dict[str, list[tuple[str, int]]]] = defaultdict(lambda: defaultdict(list))
+    rows = ended.order_by().annotate(sentence=sentence).values_list("job", "state", "sentence").annotate(Count("id"))
+    problems: dict[int, dict[str, list[tuple[str, int]]]] = defaultdict(lambda: defaultdict(list))
     for job, state, problem, count in rows:
-        found[job][state].append((problem, count))
-    return found
+        problems[job][state].append((problem, count))
+    return problems

@@ -1,4 +1,4 @@
-"""The row of a process while it works. What it claimed is its own as long as its heart beats."""
+"""The row of a process while it works, and its lease. What it claimed is its own until the lease expires."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ HEARTBEAT = 2.0
 
 
 class WorkerLost(Exception):
-    """The fleet declared this process lost; what it held is in other hands."""
+    """Raised where another worker declared this process lost; others took over what it held."""
 
 
 def pause() -> float:
-    """Seconds between heartbeats: short enough for the lease."""
+    """Return the seconds between heartbeats: short enough for the lease."""
     return min(HEARTBEAT, settings.WORKER_LEASE_SECONDS / 4)
 
 
 def lease_is_over() -> Q:
-    """Workers whose last sign of life is too old, by the database's clock, which wrote it: no process's own clock has a say."""
+    """Return the condition of workers whose lease has expired, by the database's clock, which wrote the heartbeat: the clocks of processes do not count."""
     return Q(heartbeat_at__lt=Now() - timedelta(seconds=settings.WORKER_LEASE_SECONDS))
 
 
 def enter(kind: str = "calls") -> Worker:
+    """Write the row of a process that begins to work. `kind` is the queue, or the endpoint that it holds."""
     now = database_time()
     worker = Worker.objects.create(
         host=socket.gethostname(), pid=os.getpid(), kind=kind, started_at=now, heartbeat_at=now
@@ -42,7 +43,7 @@ def enter(kind: str = "calls") -> Worker:
 
 
 def beat(worker: Worker) -> None:
-    """On the connection that the process works with. Raises WorkerLost."""
+    """Renew the lease, on the connection that the process works with. Raises WorkerLost."""
     _name_connection(worker)  # it may be a new one
     if not Worker.objects.filter(pk=worker.pk).live().update(heartbeat_at=Now()):
         raise WorkerLost
@@ -55,7 +56,7 @@ def _name_connection(worker: Worker) -> None:
 
 
 def cut_off(worker: Worker) -> None:
-    """PostgreSQL: ends the connections of a worker whose heart stopped.
+    """End the connections of a worker whose lease expired (PostgreSQL).
 
     A process that hangs in the middle of a transaction keeps its locks, under which the whole fleet claims and writes.
     """
@@ -69,6 +70,6 @@ def cut_off(worker: Worker) -> None:
 
 
 def leave(worker: Worker) -> None:
-    """End a worker. What it still holds, because it was cut off, is recovered by others; its batches go on with the provider without a watcher."""
+    """End a worker. Others recover what it still holds because it was cut off; its batches go on with the provider until another worker watches them."""
     Batch.objects.filter(worker=worker).unended().update(worker=None)
     Worker.objects.filter(pk=worker.pk).leave()

@@ -20,17 +20,19 @@ NOTE = 300
 
 
 def hold_back_hopeless(job: int, endpoint: Endpoint, error: BackendError) -> bool:
-    """Holds the endpoint's items of a job back where `error` says that no call can succeed, in the caller's transaction.
+    """Hold the endpoint's items of a job back where `error` says that no call can succeed, in the caller's transaction.
 
     At once where the key is refused before anything was answered, and where items are held back already; else when the last
-    `FEW` calls that ended at this endpoint did so in the same way. Items that failed of it wait with the others.
+    `FEW` calls of this endpoint ended in the same way. Items that failed for this reason wait with the others.
     """
     if not (_is_new(job, endpoint, error) or _is_held(job, endpoint) or _in_a_row(endpoint, error)):
         return False
-    mine = Item.objects.filter(job=job, endpoint=endpoint)
-    last = Attempt.objects.filter(call=OuterRef("call"), number=OuterRef("call__attempts_made"), outcome=error.kind)
-    mine.filter(Exists(last)).hold_failed()
-    hold_back(job, endpoint, told_of(endpoint, error))
+    items = Item.objects.filter(job=job, endpoint=endpoint)
+    last_attempt = Attempt.objects.filter(
+        call=OuterRef("call"), number=OuterRef("call__attempts_made"), outcome=error.kind
+    )
+    items.filter(Exists(last_attempt)).hold_failed()
+    hold_back(job, endpoint, note_of(endpoint, error))
     return True
 
 
@@ -49,40 +51,41 @@ def _in_a_row(endpoint: Endpoint, error: BackendError) -> bool:
     return recent == [error.kind] * FEW
 
 
-def told_of(endpoint: Endpoint, error: BackendError) -> str:
-    """What a person has to do, and what the provider says."""
+def note_of(endpoint: Endpoint, error: BackendError) -> str:
+    """Return the note of a job that is held back: what a person has to do, and what the provider says."""
     return storable(
         f"{endpoint.name}: {error.advice} ({str(error).rstrip('.')}.)" if error.advice else f"{endpoint.name}: {error}"
     )
 
 
 def hold_back(job: int, endpoint: Endpoint, note: str) -> None:
-    """Holds back what waits for the endpoint in a job; the note says why."""
+    """Hold back what waits for the endpoint in a job; the note says why."""
     Item.objects.filter(job=job, endpoint=endpoint).hold()
     Job.objects.filter(pk=job, state=JobState.RUNNING).update(note=note[:NOTE])
 
 
 def hold_back_everywhere(endpoint: Endpoint, error: BackendError) -> None:
-    """Holds back what waits for an endpoint that cannot even be asked, in every running job."""
+    """Hold back what waits for an endpoint that cannot be asked at all, in every running job."""
     waiting = Item.objects.filter(endpoint=endpoint, state=ItemState.WAITING, job__state=JobState.RUNNING)
     jobs = set(waiting.order_by().values_list("job", flat=True))
     for job in jobs:
-        hold_back(job, endpoint, told_of(endpoint, error))
+        hold_back(job, endpoint, note_of(endpoint, error))
     pause_held(jobs)
 
 
 def pause_held(jobs: Iterable[int]) -> None:
-    """Pauses those running jobs all of whose open items are held back. Their notes say why already."""
+    """Pause those running jobs all of whose open items are held back. Their notes say why already."""
     items = Item.objects.filter(job=OuterRef("pk"))
-    held = Exists(items.filter(state=ItemState.HELD))
+    any_held = Exists(items.filter(state=ItemState.HELD))
     others = Exists(items.filter(state__in=[state for state in OPEN if state != ItemState.HELD]))
-    Job.objects.filter(held, ~others, pk__in=list(jobs)).pause()
+    Job.objects.filter(any_held, ~others, pk__in=list(jobs)).pause()
 
 
 def holds_back(job: Job) -> bool:
+    """Whether items of a job are held back."""
     return Item.objects.filter(job=job, state=ItemState.HELD).exists()
 
 
 def release(job: int, *, start: datetime) -> int:
-    """What was held back waits again; returns how many items."""
+    """Let what was held back wait again; returns how many items."""
     return Item.objects.filter(job=job).free(start=start)

@@ -21,7 +21,7 @@ from workers.services.notify import WORKERS
 
 
 class JobRefused(ValueError):
-    """Says in one sentence why it cannot be done."""
+    """Raised with one sentence that says why something cannot be done."""
 
 
 @transaction.atomic
@@ -36,13 +36,13 @@ def start_job(
     budget: Decimal | None = None,
     batch: bool = False,
 ) -> Job:
-    """A running job of (endpoint, stage, key) items. Raises JobRefused where there are none, or an endpoint cannot do it."""
-    wanted = list(items)
-    if not wanted:
+    """Start a job of (endpoint, stage, key) items. `purpose` names its handler. Raises JobRefused without items, or where an endpoint cannot do it."""
+    items = list(items)
+    if not items:
         raise JobRefused("There is nothing to do: no item was chosen.")
-    endpoints = {endpoint.pk: endpoint for endpoint, _, _ in wanted}.values()
+    endpoints = {endpoint.pk: endpoint for endpoint, _, _ in items}.values()
     job = open_job(by=by, purpose=purpose, title=title, endpoints=endpoints, params=params, budget=budget, batch=batch)
-    add_items(job=job, items=wanted, now=now)
+    add_items(job=job, items=items, now=now)
     return job
 
 
@@ -56,7 +56,7 @@ def open_job(
     budget: Decimal | None = None,
     batch: bool = False,
 ) -> Job:
-    """A running job without items, in the caller's transaction, which adds some: an empty job never ends. Raises JobRefused."""
+    """Start a job without items, in the caller's transaction, which adds some: an empty job never ends. Raises JobRefused."""
     for endpoint in endpoints:
         if not endpoint.active:
             raise JobRefused(f"The endpoint {endpoint.name} is switched off.")
@@ -69,82 +69,83 @@ def open_job(
 
 
 def check_price(endpoint: Endpoint, budget: Decimal | None) -> None:
-    """Raises JobRefused where a budget cannot hold, because nobody knows what the endpoint's calls cost."""
+    """Raise JobRefused where a budget cannot hold, because it is unknown what the endpoint's calls cost."""
     if budget is not None and not endpoint.prices.are_known:
         raise JobRefused(unknown_price_told(endpoint.name))
 
 
 def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: datetime) -> None:
-    """More items for a job, in the caller's transaction."""
+    """Add items to a job, in the caller's transaction."""
     Item.objects.insert_waiting(job, items, start=at_once(now))
     WORKERS.notify()
 
 
 @transaction.atomic
 def pause_job(*, job: Job, note: str = "") -> bool:
-    """Nothing more is claimed; what is in flight comes to its end. A note about what is held back stays where there is no other."""
+    """Pause a job: nothing more is claimed, and calls in flight end. A note about what is held back stays where there is no other."""
     return bool(Job.objects.filter(pk=job.pk).pause(note=note))
 
 
 @transaction.atomic
 def resume_job(*, job: Job, budget: Decimal | None = None) -> bool:
-    """What was held back waits again, in a running job too. `budget` in US dollars is the new cap; without it the old one stays. See
-    `check_budget`."""
+    """Resume a job; what was held back waits again, in a running job too. `budget` in US dollars is the new cap; without it the old one stays
+    (`check_budget`)."""
     resumed = Job.objects.filter(pk=job.pk).resume(budget=budget)
-    open_ = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
-    freed = release(job.pk, start=at_once(timezone.now())) if open_.exists() else 0
+    running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
+    freed = release(job.pk, start=at_once(timezone.now())) if running.exists() else 0
     if freed:
-        open_.update(note="")
+        running.update(note="")
     WORKERS.notify()
     return bool(resumed or freed)
 
 
 MOST_MONEY = Decimal(100_000_000)
+"""The limit that every budget stays below, in US dollars."""
 
 
 def least_budget(job: Job) -> Decimal:
-    """US dollars below which the job would pause again at once: what is spent, in flight, and the next call at its most."""
+    """Return the US dollars below which the job would pause again at once: what is spent, what is in flight, and the next call at its most."""
     items = Item.objects.filter(job=job)
-    flying = items.filter(state__in=[ItemState.CLAIMED, ItemState.BATCHED])
-    reserved = flying.aggregate(total=Sum("call__reserved_cost"))["total"] or Decimal(0)
+    in_flight = items.filter(state__in=[ItemState.CLAIMED, ItemState.BATCHED])
+    reserved = in_flight.aggregate(total=Sum("call__reserved_cost"))["total"] or Decimal(0)
     waiting = items.filter(state__in=[ItemState.WAITING, ItemState.HELD], call__isnull=False).exclude(
         call__state__in=COMPLETED
     )
-    following = waiting.order_by("id").values_list("call__reserved_cost", flat=True).first()
-    return items.spent() + reserved + (following or Decimal(0))
+    next_call = waiting.order_by("id").values_list("call__reserved_cost", flat=True).first()
+    return items.spent() + reserved + (next_call or Decimal(0))
 
 
 def check_budget(job: Job, budget: Decimal | None) -> None:
-    """Raises JobRefused where the job would pause again at once, with `budget` or, without one, with that which it has."""
-    wanted = job.budget if budget is None else budget
-    if wanted is None:
+    """Raise JobRefused where the job would pause again at once, with `budget` or, without one, with its present budget."""
+    cap = job.budget if budget is None else budget
+    if cap is None:
         return
-    if not wanted.is_finite() or not 0 <= wanted < MOST_MONEY or wanted != round(wanted, 4):
+    if not cap.is_finite() or not 0 <= cap < MOST_MONEY or cap != round(cap, 4):
         raise JobRefused(
             "A budget is an amount of US dollars with up to four decimals, such as 25 or 2.50; the job stays as it is."
         )
     for endpoint in Endpoint.objects.filter(items__job=job, items__state__in=OPEN).distinct():
-        check_price(endpoint, wanted)
+        check_price(endpoint, cap)
     least, spent = least_budget(job), Item.objects.filter(job=job).spent()
-    if wanted < least or 0 < spent >= wanted:
+    if cap < least or 0 < spent >= cap:
         needed = f"{dollars(spent)} are spent, and with the next call it can be {dollars(least)}"
-        raise JobRefused(f"{needed}: a budget of {exact_dollars(wanted)} is too small to go on.")
+        raise JobRefused(f"{needed}: a budget of {exact_dollars(cap)} is too small to go on.")
 
 
 @transaction.atomic
 def cancel_job(*, job: Job, now: datetime) -> bool:
-    """Waiting items are cancelled; answers that are on their way are still kept in the ledger."""
-    done = Job.objects.filter(pk=job.pk).cancel(now=now)
-    if done:
+    """Cancel a job and its waiting items; answers to calls in flight are still kept in the ledger."""
+    cancelled = Job.objects.filter(pk=job.pk).cancel(now=now)
+    if cancelled:
         Item.objects.filter(job=job).cancel(now=now)
-    return bool(done)
+    return bool(cancelled)
 
 
 @transaction.atomic
 def retry_failed(*, job: Job, now: datetime) -> int:
-    """Failed items wait again, and their failed or unknown calls get a new count of attempts. Unusable answers are answers.
+    """Let failed items wait again, and give their failed or unknown calls a new count of attempts. Returns how many items.
 
-    A finished job runs again, a paused one stays paused. A cancelled one stays as it is: 0, as where nothing failed.
+    Unusable answers are answers, and stay. A finished job runs again, a paused one stays paused, a cancelled one stays as it is (0).
     """
     if Job.objects.select_for_update().get(pk=job.pk).state == JobState.CANCELLED:
         return 0

@@ -13,18 +13,18 @@ from workers.domain.pricing import Money
 from workers.models import Attempt, Call, CallState
 
 BEGINNING = 100
-"""Characters."""
+"""Characters of an answer that a list shows."""
 
 
 def search(
     *, text: str = "", endpoint: str = "", state: str = "", purpose: str = "", day: date | None = None
 ) -> QuerySet[Call]:
-    """Calls, newest first, each with the beginning of its answer as `said`: fifty whole ones can be hundreds of megabytes.
+    """Return calls, newest first, each with the beginning of its answer as `beginning`: fifty whole answers can be hundreds of megabytes.
 
     `text` is looked for in the question, the answer and the ids, case-insensitively.
     """
     calls = Call.objects.newest_first().select_related("endpoint").defer("body", "answer", "reasoning")
-    calls = calls.annotate(said=Left("answer", BEGINNING))
+    calls = calls.annotate(beginning=Left("answer", BEGINNING))
     if text:
         calls = calls.filter(Q(uid=text) | Q(request_id=text) | Q(answer__icontains=text) | Q(body__icontains=text))
     if endpoint:
@@ -50,7 +50,7 @@ _SUMS = {
 
 
 def spending(by: str) -> list[dict]:
-    """Completed calls, tokens and dollars by `by`: endpoint, day or purpose; days newest first, else the dearest first."""
+    """Return completed calls, tokens and dollars by endpoint, day or purpose; days newest first, the others dearest first."""
     calls = Call.objects.completed()
     if by == "day":
         days = calls.annotate(group=TruncDate("finished_at")).values("group").annotate(**_SUMS).order_by("-group")[:60]
@@ -61,11 +61,12 @@ def spending(by: str) -> list[dict]:
 
 
 def with_money(row: dict) -> dict:
+    """Add the sum of a row as `money`."""
     return row | {"money": Money(row["total_cost"], row["unpriced"])}
 
 
 def totals() -> dict:
-    """Everything at once: what was paid, and what may have been paid."""
+    """Return the sums over the whole ledger: what was paid, and what may have been paid."""
     paid = Call.objects.completed().aggregate(**_SUMS)
     states = dict(Call.objects.order_by().values_list("state").annotate(Count("id")))
     return with_money(paid) | {
@@ -76,8 +77,7 @@ def totals() -> dict:
 
 @dataclass(frozen=True, slots=True)
 class LostAnswers:
-    """Attempts whose answer was lost: how many, what they can have cost at most in US dollars, and after how many of them the same
-    call was sent again."""
+    """How many answers were lost, what they can have cost at most, and after how many of them the same call was sent again."""
 
     attempts: int
     at_most: Money
@@ -85,10 +85,11 @@ class LostAnswers:
 
 
 def lost_answers() -> LostAnswers:
-    found = Attempt.objects.filter(outcome="unknown").aggregate(
+    """Count the attempts whose answer was lost."""
+    sums = Attempt.objects.filter(outcome="unknown").aggregate(
         attempts=Count("pk"),
         at_most=Sum("call__reserved_cost", default=Decimal(0)),
         unpriced=Count("pk", filter=Q(call__reserved_cost__isnull=True)),
         sent_again=Count("pk", filter=Q(number__lt=F("call__attempts_made"))),
     )
-    return LostAnswers(found["attempts"], Money(found["at_most"], found["unpriced"]), found["sent_again"])
+    return LostAnswers(sums["attempts"], Money(sums["at_most"], sums["unpriced"]), sums["sent_again"])

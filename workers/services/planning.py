@@ -1,4 +1,4 @@
-"""From items to calls: each waiting item gets its row in the ledger before it is claimed."""
+"""Planning of calls: each waiting item gets its row in the ledger before it is claimed."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from workers.services.handlers import handler_of
 
 log = logging.getLogger(__name__)
 AHEAD, CHUNK = 256, 64
-"""Items that have their calls before they are claimed, and those that get them at once."""
-_ASKED = [
+"""How many items are planned ahead of their claim, and how many in one step."""
+_CALL_COLUMNS = [
     "uid", "key", "endpoint", "provider", "model", "revision", "body", "sample", "purpose", "reserved_cost", "planned_at",
 ]  # fmt: skip
 
 
 def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: datetime) -> int:
-    """Gives `items` of one endpoint their calls; those that cannot be asked fail with a sentence. Returns how many were planned.
+    """Give `items` of one endpoint their calls; those that cannot be asked fail with a sentence. Returns how many were planned.
 
     The caller holds a transaction. Equal questions share a row, also with calls that other workers plan at the same time.
     """
     keys: dict[int, str] = {}
     rows: dict[str, tuple] = {}
     problems: dict[int, str] = {}
-    for item, request in _asked(items):
+    for item, request in _requests(items):
         if isinstance(request, str):
             problems[item.pk] = request
             continue
@@ -51,7 +51,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
             continue
         keys[item.pk] = key = key_of(endpoint, body, request.sample)
         rows.setdefault(key, _row(endpoint, item, request, key, text, now))
-    Call.objects.plan(_ASKED, rows.values())
+    Call.objects.plan(_CALL_COLUMNS, rows.values())
     ids = dict(Call.objects.filter(key__in=rows).values_list("key", "id"))
     update_rows(Item, ["call"], [(ids[key], item) for item, key in keys.items()])
     Item.objects.fail_unasked(problems, now=now)
@@ -59,7 +59,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
 
 
 def key_of(endpoint: Endpoint, body: Mapping[str, Any], sample: int) -> str:
-    """The ledger's key of a call of the endpoint."""
+    """Return the ledger's key of a call of the endpoint."""
     return call_key(
         provider=endpoint.provider,
         base_url=endpoint.base_url,
@@ -70,7 +70,7 @@ def key_of(endpoint: Endpoint, body: Mapping[str, Any], sample: int) -> str:
     )
 
 
-def _asked(items: Sequence[Item]):
+def _requests(items: Sequence[Item]):
     by_handler: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         by_handler[item.job.purpose].append(item)
@@ -81,14 +81,14 @@ def _asked(items: Sequence[Item]):
             requests = dict.fromkeys((item.pk for item in group), str(error))
         except Exception:
             log.exception("The job handler %s could not ask.", name)
-            told = "The question could not be made; the worker's log says why."
-            requests = dict.fromkeys((item.pk for item in group), told)
+            problem = "The question could not be made; the worker's log says why."
+            requests = dict.fromkeys((item.pk for item in group), problem)
         for item in group:
             yield item, requests.get(item.pk, "There is nothing to ask for this item any more.")
 
 
 def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
-    """A sentence where question and answer cannot fit into the endpoint's context, counted in its favour."""
+    """Return a sentence where question and answer cannot fit into the endpoint's context, even by a low estimate; else an empty one."""
     needed = Extent.of(body).fewest_tokens + request.max_tokens
     if not endpoint.context_tokens or needed <= endpoint.context_tokens:
         return ""
@@ -96,19 +96,19 @@ def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
 
 
 def _row(endpoint: Endpoint, item: Item, request: Request, key: str, body: str, now: datetime) -> tuple:
-    """A call's values, in the order of `_ASKED`."""
-    asked = (endpoint.provider, endpoint.model, endpoint.revision, body, request.sample, item.job.purpose)
+    """Return the values of a planned call, in the order of `_CALL_COLUMNS`."""
+    values = (endpoint.provider, endpoint.model, endpoint.revision, body, request.sample, item.job.purpose)
     reserved = reserve(endpoint, body, request.max_tokens, batch=item.job.batch)
-    return new_uid(), key, endpoint.pk, *asked, reserved, now
+    return new_uid(), key, endpoint.pk, *values, reserved, now
 
 
 def reserve(endpoint: Endpoint, body: str, max_tokens: int, *, batch: bool) -> Decimal | None:
-    """What a call can cost at most at the prices of now; None where they are unknown."""
+    """Return what a call can cost at most at the present prices; None where they are unknown."""
     return endpoint.prices.at_most(estimated_tokens(body), max_tokens, batch=batch)
 
 
 def reserve_anew(call: Call, *, batch: bool) -> Decimal | None:
-    """The same of a call that was planned before, whose prices may have changed: every backend writes the longest answer into its body."""
+    """Return what a planned call can cost at most now that prices may have changed: every backend writes the limit of the answer into its body."""
     body = call.request
-    longest = next((body[name] for name in LIMITS if name in body), 0)
-    return reserve(call.endpoint, call.body, longest, batch=batch)
+    max_tokens = next((body[name] for name in LIMITS if name in body), 0)
+    return reserve(call.endpoint, call.body, max_tokens, batch=batch)

@@ -1,4 +1,4 @@
-"""Who is there to take up work, idle or not: each process reports itself, what it serves, and which keys it has by name."""
+"""The processes that take up work, idle ones too: each reports itself, the queues that it serves, and the names of the keys that it has."""
 
 from __future__ import annotations
 
@@ -15,44 +15,47 @@ from core.database_clock import database_time
 from workers.models import Endpoint, Process
 
 CALLS, ENGINE = "calls", "engine-"
-"""The queue of all calls to models elsewhere, and the beginning of the queue of a model that a process holds itself."""
+"""The queue of all calls to models elsewhere, and the prefix of the queue of a model that a process holds itself."""
 KEPT = timedelta(hours=1)
-"""How long a process is remembered that went without a word."""
+"""How long a process is remembered that ended without a word."""
 
 
 def report(serves: Iterable[str]) -> None:
-    """Writes that this process is there, in one statement after its first; forgets those that have long been silent."""
+    """Write that this process is there, in one statement after the first time, and forget those that have long been silent."""
     names = Endpoint.objects.exclude(api_key_env="").order_by().values_list("api_key_env", flat=True).distinct()
-    told = {"serves": sorted(serves), "keys": sorted(name for name in names if os.environ.get(name))}
-    me = {"host": socket.gethostname(), "pid": os.getpid()}
-    if not Process.objects.filter(**me).update(seen_at=Now(), **told):
+    values = {"serves": sorted(serves), "keys": sorted(name for name in names if os.environ.get(name))}
+    this_process = {"host": socket.gethostname(), "pid": os.getpid()}
+    if not Process.objects.filter(**this_process).update(seen_at=Now(), **values):
         now = database_time()
-        Process.objects.update_or_create(**me, defaults={**told, "started_at": now, "seen_at": now})
+        Process.objects.update_or_create(**this_process, defaults={**values, "started_at": now, "seen_at": now})
         Process.objects.filter(seen_at__lt=Now() - KEPT).delete()
 
 
 def leave() -> None:
+    """Remove the row of this process."""
     Process.objects.filter(host=socket.gethostname(), pid=os.getpid()).delete()
 
 
 def is_silent() -> Q:
-    """Processes that have not reported for some turns, by the database's clock."""
+    """Return the condition of processes that have missed several reports, by the database's clock."""
     return Q(seen_at__lt=Now() - timedelta(seconds=3 * settings.WORKER_SWEEP_SECONDS + settings.WORKER_LEASE_SECONDS))
 
 
 def living() -> list[Process]:
+    """Return the processes that still report, oldest first."""
     return list(Process.objects.exclude(is_silent()).order_by("started_at"))
 
 
-def takers_of(endpoint: Endpoint, there: Sequence[Process]) -> tuple[int, str]:
-    """(how many of the processes can take work of the endpoint, one sentence where none can)."""
-    own = endpoint.about.in_process
-    serving = [one for one in there if (ENGINE + endpoint.name if own else CALLS) in one.serves]
-    able = [one for one in serving if not endpoint.api_key_env or endpoint.api_key_env in one.keys]
+def takers_of(endpoint: Endpoint, processes: Sequence[Process]) -> tuple[int, str]:
+    """Return how many of the processes can take work of the endpoint, and one sentence where none can."""
+    in_process = endpoint.about.in_process
+    queue = ENGINE + endpoint.name if in_process else CALLS
+    serving = [process for process in processes if queue in process.serves]
+    able = [process for process in serving if not endpoint.api_key_env or endpoint.api_key_env in process.keys]
     if able:
         return len(able), ""
     if serving:
         return 0, f"No worker has the key {endpoint.api_key_env}."
-    if own:
+    if in_process:
         return 0, f"No worker holds this model: make engine-worker ENDPOINT={endpoint.name}"
-    return 0, "No worker is there: make worker"
+    return 0, "No worker is running: make worker"

@@ -17,11 +17,11 @@ from workers.models import COMPLETED, CallState, Item, ItemState, Job, JobState
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How a job stands. `cost` and `rate` in US dollars and items a minute; `seconds_left` is None where nothing can be said.
+    """How a job stands. `cost` is in US dollars, `rate` in items a minute; `seconds_left` is None where it cannot be estimated.
 
-    `unpriced` calls are not in `cost`, as their price is unknown; of `estimated` answers the provider did not tell the usage.
-    `lost` is the part of `cost` that lost answers can have cost at most; `retrying` items of `waiting` have failed before, the
-    last of them waits until `retry_at`. `held` items of `waiting` wait for a person.
+    `unpriced` calls are not in `cost`, as their price is unknown; the provider did not report the usage of `estimated` answers.
+    `lost` is the part of `cost` that lost answers can have cost at most. `retrying` items of `waiting` have failed before, the
+    last of them waits until `retry_at`; `held` items of `waiting` wait for a person.
     """
 
     total: int
@@ -75,7 +75,7 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
     counts: dict[int, dict[str, int]] = {job.pk: dict.fromkeys(ItemState.values, 0) for job in jobs}
     for job, state, count in items.values_list("job", "state").annotate(Count("id")):
         counts[job][state] = count
-    asked, retrying = Q(made=True), Q(state=ItemState.WAITING) & ~Q(problem="")
+    made, retrying = Q(made=True), Q(state=ItemState.WAITING) & ~Q(problem="")
     # An answer that came after the item had ended was paid by another job.
     own = Q(made=True, call__state__in=COMPLETED, call__finished_at__lte=F("finished_at"))
     sums = items.values("job").annotate(
@@ -84,10 +84,10 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
         retrying=Count("pk", filter=retrying),
         retry_at=Max("not_before", filter=retrying),
         total_unpriced=Sum("unpriced"),
-        estimated=Count("pk", filter=asked & Q(call__usage_told=False)),
-        calls=Count("pk", filter=asked),
-        input=Sum("call__input_tokens", filter=asked),
-        output=Sum("call__output_tokens", filter=asked),
+        estimated=Count("pk", filter=made & Q(call__usage_told=False)),
+        calls=Count("pk", filter=made),
+        input=Sum("call__input_tokens", filter=made),
+        output=Sum("call__output_tokens", filter=made),
         unknown=Count("pk", filter=Q(call__state=CallState.UNKNOWN)),
         recent=Count("pk", filter=Q(finished_at__gte=now - RECENT)),
     )
@@ -103,7 +103,7 @@ _NO_SUMS = {
 
 def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now: datetime) -> Progress:
     done, unusable = counts[ItemState.DONE], counts[ItemState.UNUSABLE]
-    open_ = counts[ItemState.WAITING] + counts[ItemState.CLAIMED] + counts[ItemState.BATCHED]
+    unfinished = counts[ItemState.WAITING] + counts[ItemState.CLAIMED] + counts[ItemState.BATCHED]
     span = min(RECENT.total_seconds(), max(1.0, (now - job.created_at).total_seconds()))
     rate = sums["recent"] / span
     running = job.state == JobState.RUNNING
@@ -124,7 +124,7 @@ def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now:
         output_tokens=sums["output"] or 0,
         unknown=sums["unknown"],
         rate=rate * 60,
-        seconds_left=open_ / rate if running and open_ and rate else None,
+        seconds_left=unfinished / rate if running and unfinished and rate else None,
         lost=max(Decimal(0), round(cost - (sums["own_cost"] or 0), 8)),
         retrying=sums["retrying"],
         retry_at=sums["retry_at"],

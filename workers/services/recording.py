@@ -1,4 +1,4 @@
-"""Writing down what happens to calls: the intent before a call leaves, and its outcome, many at once."""
+"""Recording of calls, many at once: marked as sent before they leave, and their outcomes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from workers.providers.contract import Completion, Stop, Usage
 from workers.providers.errors import Again, BackendError, Filtered, Throttled
 from workers.providers.headers import request_limits
 from workers.providers.stops import TOLD
-from workers.services.claims import Claimed, hold_budgets
+from workers.services.claims import Claimed, lock_budgets
 from workers.services.delivery import deliver, end_jobs
 from workers.services.holding import hold_back_hopeless
 
@@ -47,7 +47,7 @@ _OUTCOME = ["outcome", "finished_at", "status", "headers", "problem", "body", "w
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a claimed call, at `finished_at` (seconds since the epoch)."""
+    """The answer or the error of a claimed call, at `finished_at` (seconds since the epoch)."""
 
     claimed: Claimed
     result: Completion | BackendError
@@ -55,26 +55,26 @@ class Outcome:
 
 
 def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> list[Claimed]:
-    """Writes the intent to send. Returns those that may be sent: the others were taken from this worker meanwhile.
+    """Mark calls as sent before they leave. Returns those that may be sent: the others were taken from this worker meanwhile.
 
-    To be called again with the same claims where its commit may have been lost: none is counted twice.
+    May be called again with the same claims where its commit may have been lost: none is counted twice.
     """
     with transaction.atomic():
-        mine = Call.objects.select_for_update().filter(pk__in=[one.call for one in claims], worker=worker)
-        states = {pk: (state, made) for pk, state, made in mine.values_list("pk", "state", "attempts_made")}
-        held = {pk: made for pk, (state, made) in states.items() if state == CallState.RESERVED}
-        marked = [one for one in claims if states.get(one.call, ("",))[0] == CallState.SENT]
-        ready = [one for one in claims if one.call in held]
-        Call.objects.mark_sent(held, now=now)
+        own = Call.objects.select_for_update().filter(pk__in=[claimed.call for claimed in claims], worker=worker)
+        states = {pk: (state, made) for pk, state, made in own.values_list("pk", "state", "attempts_made")}
+        attempts_made = {pk: made for pk, (state, made) in states.items() if state == CallState.RESERVED}
+        marked_before = [claimed for claimed in claims if states.get(claimed.call, ("",))[0] == CallState.SENT]
+        ready = [claimed for claimed in claims if claimed.call in attempts_made]
+        Call.objects.mark_sent(attempts_made, now=now)
         insert_rows(
             Attempt,
             ["call", "number", "worker", "sent_at", "outcome", "headers", "problem", "body", "waits"],
-            [(one.call, held[one.call] + 1, worker.pk, now, "", {}, "", "", 0.0) for one in ready],
+            [(claimed.call, attempts_made[claimed.call] + 1, worker.pk, now, "", {}, "", "", 0.0) for claimed in ready],
         )
-    for one in ready + marked:
-        one.sent_at = now.timestamp()
-        one.tries += 1
-    return ready + marked
+    for claimed in ready + marked_before:
+        claimed.sent_at = now.timestamp()
+        claimed.tries += 1
+    return ready + marked_before
 
 
 def record(
@@ -84,26 +84,26 @@ def record(
     with transaction.atomic():
         if not batch:
             _learn(outcomes, endpoint, now)
-        hold_budgets(
-            Job.objects.filter(pk__in={one.claimed.job for one in outcomes})
-        )  # before the calls: claims.py has the order
-        ids = [one.claimed.call for one in outcomes]
+        job_ids = {outcome.claimed.job for outcome in outcomes}
+        lock_budgets(Job.objects.filter(pk__in=job_ids))  # before the calls: claims.py has the order
+        ids = [outcome.claimed.call for outcome in outcomes]
         calls = Call.objects.in_bulk(ids)
         # Its own attempts alone: a worker that was declared lost must not close that of the one that took over.
         awaited = Attempt.objects.filter(call__in=ids, outcome="", worker=None if batch else worker)
         attempts = dict(awaited.values_list("call", "pk"))
-        jobs = Job.objects.in_bulk({one.claimed.job for one in outcomes})
-        items = Item.objects.in_bulk([one.claimed.item for one in outcomes])
+        jobs = Job.objects.in_bulk(job_ids)
+        items = Item.objects.in_bulk([outcome.claimed.item for outcome in outcomes])
         for item in items.values():
             item.job = jobs[item.job_id]
-        writing = _Writing(worker, endpoint, now, batch)
-        for one in outcomes:
-            writing.take(one, calls[one.claimed.call], attempts.get(one.claimed.call), items[one.claimed.item])
-        writing.write()
+        recording = _Recording(worker, endpoint, now, batch)
+        for outcome in outcomes:
+            claimed = outcome.claimed
+            recording.take(outcome, calls[claimed.call], attempts.get(claimed.call), items[claimed.item])
+        recording.write()
 
 
-class _Writing:
-    """Collects the rows of one `record`, so that each kind is written by one statement."""
+class _Recording:
+    """The rows of one `record`, collected so that each kind is written by one statement."""
 
     def __init__(self, worker: Worker, endpoint: Endpoint, now: datetime, batch: bool) -> None:
         self.worker, self.endpoint, self.now, self.batch = worker, endpoint, now, batch
@@ -119,13 +119,13 @@ class _Writing:
 
     def take(self, outcome: Outcome, call: Call, attempt: int | None, item: Item) -> None:
         at = datetime.fromtimestamp(outcome.finished_at, UTC)
-        mine = item.state in (ItemState.CLAIMED, ItemState.BATCHED) and item.worker_id in (None, self.worker.pk)
+        is_ours = item.state in (ItemState.CLAIMED, ItemState.BATCHED) and item.worker_id in (None, self.worker.pk)
         if isinstance(outcome.result, Filtered):
             outcome.result = refusal_of(outcome.result)
         if isinstance(outcome.result, Completion):
-            self._answer(outcome, call, attempt, item if mine else None, at)
+            self._answer(outcome, call, attempt, item if is_ours else None, at)
         else:
-            self._problem(outcome, call, attempt, item if mine else None, at)
+            self._problem(outcome, call, attempt, item if is_ours else None, at)
 
     def _answer(self, outcome: Outcome, call: Call, attempt: int | None, item: Item | None, at: datetime) -> None:
         completion = outcome.result
@@ -136,8 +136,8 @@ class _Writing:
             cost = min(cost, call.reserved_cost)  # an estimate cannot know better than the most that was reserved
         if attempt:
             problem = storable(completion.problem or TOLD[completion.stop])
-            came = (completion.status, dict(completion.headers), problem, storable(completion.body))
-            self.attempts.append((state, at, *came, 0.0, attempt))
+            response = (completion.status, dict(completion.headers), problem, storable(completion.body))
+            self.attempts.append((state, at, *response, 0.0, attempt))
         if call.state not in COMPLETED:  # an answer that came late, after another one, is an attempt and no more
             call.take_answer(
                 state, finished_at=at, answer=storable(completion.text), reasoning=storable(completion.reasoning),
@@ -162,8 +162,8 @@ class _Writing:
         state = CallState.UNKNOWN if unknown else CallState.PLANNED if decision.again else CallState.FAILED
         if attempt:
             kind = "unknown" if unknown else error.kind
-            came = (error.status, error.headers, storable(str(error)), storable(error.body))
-            self.attempts.append((kind, at, *came, decision.pause, attempt))
+            response = (error.status, error.headers, storable(str(error)), storable(error.body))
+            self.attempts.append((kind, at, *response, decision.pause, attempt))
         if (call.state == CallState.SENT and call.worker_id == self.worker.pk) or (
             self.batch and call.state not in COMPLETED
         ):
@@ -197,7 +197,7 @@ class _Writing:
 
 
 def _book(item: Item, cost: Decimal | None) -> None:
-    """A call that was sent for the item and was paid, or may have been; None where its price is unknown."""
+    """Book a call that was sent for the item and was paid, or may have been; None where its price is unknown."""
     item.made = True
     if cost is None:
         item.unpriced += 1
@@ -206,21 +206,20 @@ def _book(item: Item, cost: Decimal | None) -> None:
 
 
 def _estimated(call: Call, completion: Completion) -> Usage:
-    """What an answer took whose usage the provider did not tell, or by half, on the high side."""
-    said = estimated_tokens(completion.reasoning) + estimated_tokens(completion.text)
-    told = completion.usage
-    return replace(told, input=told.input or estimated_tokens(call.body), output=told.output or said)
+    """Estimate on the high side the usage that the provider did not tell, or told in part."""
+    output = estimated_tokens(completion.reasoning) + estimated_tokens(completion.text)
+    usage = completion.usage
+    return replace(usage, input=usage.input or estimated_tokens(call.body), output=usage.output or output)
 
 
 def refusal_of(error: Filtered) -> Completion:
-    """A refusal by the provider's content filter as the answer that it is: asking again would bring the same."""
-    told = str(error)
+    """Return a refusal by the provider's content filter as the answer that it is: asking again would bring the same."""
     return Completion(
         "",
         Stop.FILTER,
         Usage(told=False),
         "",
-        problem=told,
+        problem=str(error),
         status=error.status or 200,
         body=error.body,
         headers=error.headers,
@@ -235,48 +234,47 @@ def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> No
     row = EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)
     rate_limit = row.rate_limit
     at = now.timestamp()
-    good = [one for one in outcomes if isinstance(one.result, Completion)]
-    for one in good:
-        if not one.result.usage.told:
-            continue  # what was booked stays booked
-        rate_limit.correct_tokens(
-            one.claimed.tokens - one.result.usage.input - one.result.usage.output, endpoint.token_rate
-        )
-    newest = max(outcomes, key=lambda one: one.finished_at).result.headers
+    completed = [outcome for outcome in outcomes if isinstance(outcome.result, Completion)]
+    for outcome in completed:
+        usage = outcome.result.usage
+        if usage.told:  # else what was booked stays booked
+            rate_limit.correct_tokens(outcome.claimed.tokens - usage.input - usage.output, endpoint.token_rate)
+    newest = max(outcomes, key=lambda outcome: outcome.finished_at).result.headers
     if newest:
         rate_limit.learn(*request_limits(newest), now=at)
-    refused = [one for one in outcomes if isinstance(one.result, Throttled) and not _alone(one, rate_limit)]
-    for one in sorted(refused, key=lambda one: one.claimed.position):
-        pause = min(one.result.retry_after or 1.0, endpoint.retry_after_cap)
-        rate_limit.refused(position=one.claimed.position, started=one.claimed.start, now=at, pause=pause)
-    if good:
-        rate_limit.succeeded(len(good), now=at)
+    throttled = [outcome for outcome in outcomes if isinstance(outcome.result, Throttled)]
+    refused = [outcome for outcome in throttled if not _is_refused_alone(outcome, rate_limit)]
+    for outcome in sorted(refused, key=lambda outcome: outcome.claimed.position):
+        claimed, pause = outcome.claimed, min(outcome.result.retry_after or 1.0, endpoint.retry_after_cap)
+        rate_limit.refused(position=claimed.position, started=claimed.start, now=at, pause=pause)
+    if completed:
+        rate_limit.succeeded(len(completed), now=at)
     row.keep(rate_limit)
 
 
-ALWAYS = 2
-"""Refusals of one call after which, while others are accepted, they say something of that call and nothing of the limit."""
+REFUSED_ALONE = 2
+"""Refusals of one call after which, while others are accepted, they concern that call and not the limit."""
 
 
-def _alone(one: Outcome, rate_limit: RateLimit) -> bool:
-    return one.claimed.tries > ALWAYS and rate_limit.accepted_at > one.claimed.start - 5
+def _is_refused_alone(outcome: Outcome, rate_limit: RateLimit) -> bool:
+    return outcome.claimed.tries > REFUSED_ALONE and rate_limit.accepted_at > outcome.claimed.start - 5
 
 
 def release(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> None:
-    """Gives back what was claimed and not sent, at once claimable by others."""
+    """Release what was claimed and not sent, at once claimable by others."""
     if claims:
         with transaction.atomic():
-            _give_back([one.call for one in claims], worker, now)
+            _release([claimed.call for claimed in claims], worker, now)
 
 
-def release_unheld(held: Collection[int], *, worker: Worker, now: datetime) -> None:
-    """Gives back what this worker reserved but does not know of, because the answer to its commit was lost; `held` are the
-    calls that it knows of."""
+def release_unconfirmed(confirmed: Collection[int], *, worker: Worker, now: datetime) -> None:
+    """Release calls that this worker reserved without knowing it, because the confirmation of its commit was lost; `confirmed` are the ids of
+    those that it knows of."""
     with transaction.atomic():
-        reserved = Call.objects.filter(worker=worker, state=CallState.RESERVED).exclude(pk__in=held)
-        _give_back(list(reserved.values_list("pk", flat=True)), worker, now)
+        reserved = Call.objects.filter(worker=worker, state=CallState.RESERVED).exclude(pk__in=confirmed)
+        _release(list(reserved.values_list("pk", flat=True)), worker, now)
 
 
-def _give_back(calls: Collection[int], worker: Worker, now: datetime) -> None:
+def _release(calls: Collection[int], worker: Worker, now: datetime) -> None:
     Call.objects.filter(pk__in=calls, worker=worker).release()
     Item.objects.filter(call__in=calls, worker=worker).release(now=now)

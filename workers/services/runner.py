@@ -1,4 +1,4 @@
-"""One process that makes calls: hundreds in flight on one event loop, the database in one thread beside it.
+"""The loop of a worker: hundreds of calls in flight on one event loop, the database in one thread beside it.
 
 A *turn* writes down every outcome since the last one, marks what is about to be sent, and claims more; while it runs, outcomes
 gather for the next. So the number of transactions does not grow with the number of calls. The process may be killed at any
@@ -29,7 +29,7 @@ from workers.services.batching import BatchRunner
 from workers.services.channels import Channel, open_channels
 from workers.services.claims import Claimed, claim, next_time, plan_ahead
 from workers.services.heartbeat import WorkerLost
-from workers.services.recording import Outcome, mark_sent, record, release, release_unheld
+from workers.services.recording import Outcome, mark_sent, record, release, release_unconfirmed
 from workers.services.recovery import reap, suspects
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ GATHER = 0.005
 
 
 class Runner:
-    """Works until nothing is left to claim, or until `stop` is set and the last answer is in.
+    """Makes calls until nothing is left to claim, or until `stop` is set and the last answer is in.
 
     `only` limits it to one job. `on_turn` is called in the loop after every turn that changed something.
     """
@@ -57,9 +57,9 @@ class Runner:
         self.tasks: set[asyncio.Task] = set()
         self.unmarked: list[tuple[Channel, list[Claimed]]] = []
         self.unsent: list[tuple[Channel, list[Claimed]]] = []
-        self.held: set[int] = set()
+        self.calls: set[int] = set()
         self.in_doubt = False
-        self.looked = self.beaten = self.reaped = 0.0
+        self.looked_at = self.beaten_at = self.reaped_at = 0.0
         self.bucket = TokenBucket()
 
     def run(self) -> None:
@@ -75,7 +75,7 @@ class Runner:
             while await self._step():
                 pass
         except WorkerLost:
-            log.error("This worker's heart stopped for too long; others took over what it held.")
+            log.error("The lease of this worker expired; others took over what it held.")
         finally:
             for task in self.tasks:
                 task.cancel()
@@ -86,7 +86,7 @@ class Runner:
             self.database.shutdown()
 
     async def _step(self) -> bool:
-        """One turn and the wait after it. False when there is nothing left to do."""
+        """Make one turn and wait after it. False when there is nothing left to do."""
         self.awake.clear()
         taken = {
             key: (channel.outcomes, channel.due)
@@ -96,7 +96,7 @@ class Runner:
         for key in taken:
             self.channels[key].outcomes, self.channels[key].due = [], []
         try:
-            left = await self.in_database(self._turn, taken)
+            pause = await self.in_database(self._turn, taken)
         except WorkerLost:
             for key, (outcomes, _) in taken.items():
                 self.channels[key].outcomes[:0] = outcomes  # answers that were paid: the ledger still takes them
@@ -107,12 +107,12 @@ class Runner:
             self.on_turn()
         in_flight = sum(channel.in_flight for channel in self.channels.values())
         unwritten = any(channel.outcomes or channel.due for channel in self.channels.values())
-        if not (in_flight or unwritten or self.tasks) and (left is None or self.stop.is_set()):
+        if not (in_flight or unwritten or self.tasks) and (pause is None or self.stop.is_set()):
             return False
         if not self.awake.is_set():
-            pause = max(0.002, min(IDLE if left is None else left, heartbeat.pause()))
+            timeout = max(0.002, min(IDLE if pause is None else pause, heartbeat.pause()))
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.awake.wait(), pause)
+                await asyncio.wait_for(self.awake.wait(), timeout)
         if in_flight >= 8:
             await asyncio.sleep(GATHER)
         return True
@@ -122,71 +122,71 @@ class Runner:
     def _start_all(self, unsent: list[tuple[Channel, list[Claimed]]]) -> None:
         for channel, claims in unsent:
             channel.in_flight += len(claims)
-            for one in claims:
-                self.spawn(self._make(channel, one))
+            for claimed in claims:
+                self.spawn(self._make(channel, claimed))
 
     def spawn(self, work) -> None:
         task = asyncio.create_task(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
-    async def _make(self, channel: Channel, one: Claimed) -> None:
+    async def _make(self, channel: Channel, claimed: Claimed) -> None:
         try:
-            if not one.sent_at:
-                await asyncio.sleep(one.due - time.monotonic())
-                mine = asyncio.get_running_loop().create_future()
-                channel.due.append((one, mine))
+            if not claimed.sent_at:
+                await asyncio.sleep(claimed.due - time.monotonic())
+                may_send = asyncio.get_running_loop().create_future()
+                channel.due.append((claimed, may_send))
                 self.awake.set()
-                if not await mine:
+                if not await may_send:
                     return
-            result = await channel.ask(one)
-            channel.outcomes.append(Outcome(one, result, last_database_time().timestamp()))
+            result = await channel.ask(claimed)
+            channel.outcomes.append(Outcome(claimed, result, last_database_time().timestamp()))
         finally:
             channel.in_flight -= 1
-            self.held.discard(one.call)
+            self.calls.discard(claimed.call)
             self.awake.set()
 
     # --- in the database thread --------------------------------------------------------------------------------------
 
     async def in_database(self, work: Callable, *arguments: Any) -> Any:
-        """Runs `work` in the thread that owns the connection; waits for a database that is away, and loses nothing."""
+        """Run `work` in the thread that owns the connection, as often as it takes until the database can be reached."""
         while True:
             try:
                 return await self.loop.run_in_executor(self.database, work, *arguments)
             except (OperationalError, InterfaceError) as error:
-                log.warning("The database is away (%s); trying again.", str(error).splitlines()[0])
+                log.warning("The database cannot be reached (%s); trying again.", str(error).splitlines()[0])
                 self.in_doubt = True
                 await self.loop.run_in_executor(self.database, lambda: connection.close())  # the thread's own
                 await asyncio.sleep(1)
 
     def _enter(self) -> Worker:
-        self.beaten = time.monotonic()
+        self.beaten_at = time.monotonic()
         return heartbeat.enter()
 
     def _leave(self) -> None:
-        """Writes down what is known and gives back what was not sent."""
+        """Write down the outcomes that are here and release what was not sent."""
         now = database_time()
         for channel in self.channels.values():
             if channel.outcomes:
                 record(channel.outcomes, worker=self.worker, endpoint=channel.endpoint, now=now)
-            release([one for one, _ in channel.due], worker=self.worker, now=now)
+            release([claimed for claimed, _ in channel.due], worker=self.worker, now=now)
         heartbeat.leave(self.worker)
         connections.close_all()
 
     def _turn(self, taken: dict[int, tuple[list[Outcome], list]]) -> float | None:
-        """Marks, claims and writes. Returns seconds until the next look, None where nothing is left.
+        """Mark, claim and write. Returns the seconds until the next turn, None where nothing is left.
 
-        Answers are written after their places were filled again, which halves the time that a place is empty; refusals
-        before, as they lower the rate, and so is all in doubt.
+        Answers are written after new calls were claimed in their place, which halves the time that a place is empty. Refusals are
+        written before, as they lower the rate, and so is everything after a lost commit.
         """
         self._beat()
-        first = self.in_doubt or self.stop.is_set()
+        write_first = self.in_doubt or self.stop.is_set()
         if self.in_doubt:  # a commit may have been made whose confirmation was lost
-            release_unheld(frozenset(self.held), worker=self.worker, now=database_time())
+            release_unconfirmed(frozenset(self.calls), worker=self.worker, now=database_time())
             self.in_doubt = False
         wrote = any(outcomes for outcomes, _ in taken.values())
         for key, (outcomes, due) in taken.items():
-            if first or any(isinstance(one.result, Throttled) for one in outcomes):
+            if write_first or any(isinstance(outcome.result, Throttled) for outcome in outcomes):
                 self._write(key, outcomes)
             if due:
                 self._send(self.channels[key], due)
@@ -194,14 +194,14 @@ class Runner:
         if self.stop.is_set():
             return None
         self._look()
-        left = self._claim({key: len(outcomes) for key, (outcomes, _) in taken.items()})
+        pause = self._claim({key: len(outcomes) for key, (outcomes, _) in taken.items()})
         self._hand_over()
         for key, (outcomes, _) in taken.items():
             self._write(key, outcomes)
         self._plan_ahead()
-        if left is None and (self._look(at_once=True) or wrote):
+        if pause is None and (self._look(at_once=True) or wrote):
             return HORIZON / 2  # an answer brought new work, perhaps for an endpoint that had none before
-        return left
+        return pause
 
     def _write(self, key: int, outcomes: list[Outcome]) -> None:
         if outcomes:
@@ -217,42 +217,45 @@ class Runner:
                     break
 
     def _hand_over(self) -> None:
-        """Starts what was claimed and marked while this turn goes on."""
+        """Start what was claimed and marked while this turn goes on."""
         unsent, self.unsent = self.unsent, []
         if unsent:
             self.loop.call_soon_threadsafe(self._start_all, unsent)
 
     def _beat(self) -> None:
-        if time.monotonic() - self.beaten >= heartbeat.pause():
+        if time.monotonic() - self.beaten_at >= heartbeat.pause():
             heartbeat.beat(self.worker)
-            self.beaten = time.monotonic()
+            self.beaten_at = time.monotonic()
 
     def _send(self, channel: Channel, due: list[tuple[Claimed, asyncio.Future]]) -> None:
-        ready = {one.call for one in mark_sent([one for one, _ in due], worker=self.worker, now=database_time())}
-        dropped = [one for one, _ in due if one.call not in ready]
+        ready = mark_sent([claimed for claimed, _ in due], worker=self.worker, now=database_time())
+        ready_calls = {claimed.call for claimed in ready}
+        dropped = [claimed for claimed, _ in due if claimed.call not in ready_calls]
         if dropped:
             release(dropped, worker=self.worker, now=database_time())
-        told = [(mine, one.call in ready) for one, mine in due]
+        resolved = [(may_send, claimed.call in ready_calls) for claimed, may_send in due]
         due.clear()
-        self.loop.call_soon_threadsafe(_resolve, told)
+        self.loop.call_soon_threadsafe(_resolve, resolved)
 
     def _look(self, *, at_once: bool = False) -> bool:
         """Open a channel for each endpoint that has something to do. Returns whether there is a new one."""
-        if time.monotonic() - self.looked < LOOK and not at_once:
+        if time.monotonic() - self.looked_at < LOOK and not at_once:
             return False
         before = len(self.channels)
-        self.looked = time.monotonic()
-        if self.looked - self.reaped >= settings.WORKER_SWEEP_SECONDS:
+        self.looked_at = time.monotonic()
+        if self.looked_at - self.reaped_at >= settings.WORKER_SWEEP_SECONDS:
             # What a dead worker holds counts as in flight: where it fills the endpoint, nobody else would get anything.
-            self.reaped = self.looked
+            self.reaped_at = self.looked_at
             processes.report([processes.CALLS])
             reap(now=database_time())
         open_channels(self.channels)
         return len(self.channels) > before
 
     def _claim(self, unwritten: dict[int, int]) -> float | None:
-        """Seconds until the next look, None where nothing is left. `unwritten` by endpoint: answers that are here, and count as
-        in flight until they are written."""
+        """Claim for every channel. Returns the seconds until the next turn, None where nothing is left.
+
+        `unwritten` counts by endpoint the answers that are here and, until they are written, in flight in the database.
+        """
         waits = [self.batches.look(), LOOK if suspects() else None]
         in_flight = sum(channel.in_flight for channel in self.channels.values())
         for channel in sorted(self.channels.values(), key=lambda channel: channel.served):
@@ -273,7 +276,7 @@ class Runner:
                 in_flight += len(result.claimed)
                 self.bucket.take(len(result.claimed))
                 channel.served = time.monotonic()
-                self.held.update(one.call for one in result.claimed)
+                self.calls.update(claimed.call for claimed in result.claimed)
                 self.unmarked.append((channel, result.claimed))
                 self._mark()
             waits.append(0.0 if result.more else None)
@@ -281,24 +284,24 @@ class Runner:
             ahead = (upcoming - database_time()).total_seconds()
             full = all(channel.in_flight >= channel.endpoint.max_concurrency for channel in self.channels.values())
             waits.append(LOOK if full else min(LOOK, max(ahead, HORIZON / 2)))
-        return min((one for one in waits if one is not None), default=None)
+        return min((seconds for seconds in waits if seconds is not None), default=None)
 
     def _mark(self) -> None:
-        """Marks what of the claims is due at once. Those of a turn that was cut off are still here in the next."""
+        """Mark as sent what is due of the new claims. Those of a turn that was cut off are still here in the next."""
         while self.unmarked:
-            channel, claimed = self.unmarked[-1]
+            channel, claims = self.unmarked[-1]
             now = database_time()
-            due = [one for one in claimed if one.due <= time.monotonic()]
+            due = [claimed for claimed in claims if claimed.due <= time.monotonic()]
             ready = mark_sent(due, worker=self.worker, now=now) if due else []
-            kept = {one.call for one in ready}
-            release([one for one in due if one.call not in kept], worker=self.worker, now=now)
-            later = [one for one in claimed if one not in due]
+            ready_calls = {claimed.call for claimed in ready}
+            release([claimed for claimed in due if claimed.call not in ready_calls], worker=self.worker, now=now)
+            later = [claimed for claimed in claims if claimed not in due]
             self.unmarked.pop()
             if ready or later:
                 self.unsent.append((channel, ready + later))
 
 
-def _resolve(told: list[tuple[asyncio.Future, bool]]) -> None:
-    for mine, value in told:
-        if not mine.done():
-            mine.set_result(value)
+def _resolve(resolved: list[tuple[asyncio.Future, bool]]) -> None:
+    for may_send, value in resolved:
+        if not may_send.done():
+            may_send.set_result(value)

@@ -20,7 +20,7 @@ from workers.management.bar import JobBar
 from workers.management.commands.work import interruptible
 from workers.management.ending import note_end
 from workers.models import Endpoint, JobState
-from workers.services.failures import told_of
+from workers.services.failures import shortfall_json
 from workers.services.progress import progress_of
 from workers.services.run_to_end import run_to_end
 
@@ -83,7 +83,7 @@ def told(run: Run, *, scores: bool = False) -> dict[str, Any]:
     done = progress_of(run.job)
     said = {
         "run": run.uid,
-        **told_of(run.job, shortfall_of_run(run)),
+        **shortfall_json(run.job, shortfall_of_run(run)),
         "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
         "calls": {"made": done.made, "reused": done.reused},
         "tokens": {"input": done.input_tokens, "output": done.output_tokens},

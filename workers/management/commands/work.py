@@ -11,7 +11,7 @@ from workers.management.bar import JobBar
 from workers.management.ending import failure_of, note_end, said_of
 from workers.models import Job, JobState
 from workers.services import processes
-from workers.services.failures import shortfall_of, told_of
+from workers.services.failures import shortfall_json, shortfall_of
 from workers.services.jobs import read_budget, resume_with
 from workers.services.progress import progress_of
 from workers.services.run_to_end import run_to_end
@@ -83,7 +83,7 @@ class Command(JsonCommand):
         shortfall = shortfall_of(job, total=done.total)
         note_end(job, shortfall, "job", self.note)
         counts = {"done": done.done, "failed": done.failed, "unusable": done.unusable}
-        return {"job": job.uid, **told_of(job, shortfall), **counts, **done.money.as_json}
+        return {"job": job.uid, **shortfall_json(job, shortfall), **counts, **done.money.as_json}
 
     def say(self, result: dict) -> None:
         super().say(said_of(result))
