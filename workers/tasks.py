@@ -23,8 +23,8 @@ _working = threading.Lock()
 
 @shared_task(name="workers.work", ignore_result=True)
 def work() -> None:
-    """Makes the calls that wait, of all endpoints whose model is elsewhere; returns when nothing is left."""
-    if _working.acquire(blocking=False):  # one loop a process has room for all
+    """Make the calls that wait, of all endpoints whose model is elsewhere; returns when nothing is left."""
+    if _working.acquire(blocking=False):  # one loop in a process has room for all calls
         try:
             Runner(stop=STOP).run()
         finally:
@@ -34,7 +34,7 @@ def work() -> None:
 
 @shared_task(name="workers.work_engine", ignore_result=True)
 def work_engine(endpoint: str) -> None:
-    """Works for an endpoint whose model this very process holds."""
+    """Make the calls of an endpoint whose model this process holds."""
     from workers.services.engine_runner import EngineRunner
 
     try:
@@ -45,6 +45,7 @@ def work_engine(endpoint: str) -> None:
 
 @shared_task(name="workers.try_endpoint", ignore_result=True)
 def try_one(endpoint: int) -> None:
+    """Try an endpoint, by its id."""
     try:
         try_endpoint(endpoint=Endpoint.objects.get(pk=endpoint))
     finally:
@@ -52,7 +53,7 @@ def try_one(endpoint: int) -> None:
 
 
 def ask_to_try(endpoint: Endpoint) -> bool:
-    """Asks a worker to make one short call; False where no broker can be reached."""
+    """Ask a worker to make one short call; False where the broker cannot be reached."""
     queue = queue_of_engine(endpoint.name) if endpoint.about.in_process else processes.CALLS
     try:
         try_one.apply_async([endpoint.pk], queue=queue, retry=False, expires=TRY_SECONDS)
@@ -62,21 +63,22 @@ def ask_to_try(endpoint: Endpoint) -> bool:
 
 
 def start_try(endpoint: Endpoint) -> bool:
-    """Has a worker make one short call, unless an answer to one is waited for already; False where no broker can be reached."""
+    """Ask a worker to make one short call, unless one is awaited already; False where the broker cannot be reached."""
     return not begin_try(endpoint) or ask_to_try(endpoint)
 
 
 def queue_of_engine(endpoint: str) -> str:
+    """Return the name of the queue for an endpoint whose model a worker holds."""
     return processes.ENGINE + endpoint
 
 
 def notify_workers() -> None:
     """Notify the workers of everything that waits. Raises where the broker cannot be reached."""
-    waiting = endpoints_with_work()
-    own = [pk for pk, provider in waiting if registry.find(provider).in_process]
-    if len(own) < len(waiting):
+    endpoints = endpoints_with_work()
+    in_process = [pk for pk, provider in endpoints if registry.find(provider).in_process]
+    if len(in_process) < len(endpoints):
         work.apply_async(queue=processes.CALLS, retry=False, expires=60)
-    engines = Endpoint.objects.filter(pk__in=own)
+    engines = Endpoint.objects.filter(pk__in=in_process)
     for name in engines.values_list("name", flat=True):
         work_engine.apply_async([name], queue=queue_of_engine(name), retry=False, expires=60)
 
@@ -114,12 +116,14 @@ def _notify_or_work() -> None:
 
 
 def announce() -> list[str]:
-    """Return what a worker says when it starts: for each model that it is to hold, what the provider says of that."""
+    """Return the sentences that a worker prints at start: for each model that it holds, what its provider has to say."""
     names = [name.removeprefix(processes.ENGINE) for name in consumed_queues() if name.startswith(processes.ENGINE)]
-    known = {endpoint.name: endpoint for endpoint in Endpoint.objects.filter(name__in=names)}
+    endpoints = {endpoint.name: endpoint for endpoint in Endpoint.objects.filter(name__in=names)}
     connections.close_all()
-    told = [_announced(known[name]) if name in known else f"There is no endpoint {name!r}." for name in names]
-    return [sentence for sentence in told if sentence]
+    sentences = [
+        _announced(endpoints[name]) if name in endpoints else f"There is no endpoint {name!r}." for name in names
+    ]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _announced(endpoint: Endpoint) -> str:
@@ -128,6 +132,7 @@ def _announced(endpoint: Endpoint) -> str:
 
 
 def consumed_queues() -> set[str]:
+    """Return the names of the queues that this process takes."""
     return set(current_app.amqp.queues.consume_from)
 
 

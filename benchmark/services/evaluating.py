@@ -219,7 +219,7 @@ def _put_down(places: Sequence[RunItem]) -> int:
             if place.item and place.item.state in (ItemState.DONE, ItemState.UNUSABLE):
                 items.append((_state(why), why, place.item.pk))
     update_rows(RunItem, _READ, rows)
-    Item.objects.read_anew(items)
+    Item.objects.reparse(items)
     return len(rows)
 
 

@@ -13,7 +13,7 @@ from benchmark.services.taken_over import ended_extractions, judged_answers, nee
 from benchmark.suites.contract import Suite
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
-from workers.domain.pricing import unknown_price_told
+from workers.domain.pricing import unknown_price_sentence
 from workers.models import Endpoint
 from workers.providers.registry import wants_address
 from workers.services.jobs import MOST_MONEY
@@ -202,7 +202,7 @@ def _check_numbers(plan: Plan) -> None:
         raise RunRefused(f"The budget is {plan.budget}; expected US dollars, 0 or more, such as 2.50.", "budget")
     for one in [*plan.endpoints, *([plan.judge] if plan.judge else [])]:
         if plan.budget is not None and not one.prices.are_known:
-            raise RunRefused(unknown_price_told(one.name), "budget")
+            raise RunRefused(unknown_price_sentence(one.name), "budget")
 
 
 def _asked(plan: Plan) -> list[Endpoint]:

@@ -131,17 +131,17 @@ def test_failures_of_a_running_job_are_said_while_it_runs(make_endpoint, start, 
     assert "1 of 2 items failed so far." in text and "No such model." in text and "1 failed, 1 waiting" in text
 
 
-UNUSABLE_TOLD = "It was refused."
+UNUSABLE_SENTENCE = "It was refused."
 
 
 def test_the_pages_say_how_many_answers_are_unusable_why_and_where_they_are(worked, page):
     job = worked("a", "b", "c", refused="ab")
     text = page("workers:job", job.uid)
-    assert "2 of 3 answers are unusable." in text and f'<q dir="auto">{UNUSABLE_TOLD}</q>' in text
+    assert "2 of 3 answers are unusable." in text and f'<q dir="auto">{UNUSABLE_SENTENCE}</q>' in text
     assert f"/{job.uid}/?state=unusable#job-items" in text and 'id="job-failures"' not in text
     assert 'aria-label="3 of 3 ended: 1 done, 2 unusable"' in text
     listed = page("workers:work")
-    assert f"2 of 3 answers are unusable: {UNUSABLE_TOLD}" in listed
+    assert f"2 of 3 answers are unusable: {UNUSABLE_SENTENCE}" in listed
     for shown in (text, listed):
         assert "badge-partly" in shown and ">finished, some unusable</span>" in shown
 
@@ -193,9 +193,9 @@ def test_the_command_says_what_answers_are_unusable(worked, capsys):
     said = capsys.readouterr()
     told = json.loads(said.out)
     assert told["state"] == "finished, some unusable" and told["failures"] is None
-    assert told["unusable_answers"] == {"count": 1, "of": 3, "commonest": UNUSABLE_TOLD, "times": 1}
+    assert told["unusable_answers"] == {"count": 1, "of": 3, "commonest": UNUSABLE_SENTENCE, "times": 1}
     assert (
-        f"The job is finished, some unusable: 1 of 3 answers is unusable. The commonest reason: {UNUSABLE_TOLD}"
+        f"The job is finished, some unusable: 1 of 3 answers is unusable. The commonest reason: {UNUSABLE_SENTENCE}"
         in said.err
     )
 

@@ -71,8 +71,8 @@ def deliver_as(state):
     return lambda item: Item.objects.deliver([(state, "", True, 0, 0, item.pk)], now=NOW)
 
 
-def read_as(state):
-    return lambda item: Item.objects.read_anew([(state, "", item.pk)])
+def reparse_as(state):
+    return lambda item: Item.objects.reparse([(state, "", item.pk)])
 
 
 ITEMS = [
@@ -86,7 +86,7 @@ ITEMS = [
      ItemState.FAILED),
     *[("deliver", deliver_as(state), (*OPEN, ItemState.CANCELLED), state)
       for state in (ItemState.DONE, ItemState.UNUSABLE, ItemState.FAILED)],
-    *[("read_anew", read_as(state), [ItemState.DONE, ItemState.UNUSABLE], state)
+    *[("reparse", reparse_as(state), [ItemState.DONE, ItemState.UNUSABLE], state)
       for state in (ItemState.DONE, ItemState.UNUSABLE)],
     ("hold", lambda item: rows_of(item).hold(), [ItemState.WAITING], ItemState.HELD),
     ("hold_failed", lambda item: rows_of(item).hold_failed(), [ItemState.FAILED], ItemState.HELD),

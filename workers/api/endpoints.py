@@ -112,13 +112,13 @@ class TryEndpoint(SiteView):
         responses=answers(EndpointOut, 403, *BODY, why=_WHY | _NO_BROKER),
     )
     def post(self, request: Request, name: str) -> Response:
-        """Has a worker ask the model one short question, as *Try one call* on its page does. It costs a few tokens.
+        """Ask a worker to ask the model one short question, as *Try one call* on its page does. It costs a few tokens.
 
-        The answer does not wait for it: `try_state` is `waiting` then. Read the model until it is `done`, and `tried` says what came, or
-        `no worker`, which it is after 90 seconds. While a try waits, another request begins none.
+        The response does not wait for it: `try_state` is `waiting` then. Read the model until it is `done`, and `tried` has the result, or
+        `no worker`, which it is after 90 seconds. While a try waits, another request does not begin a second one.
         """
-        held = get_object_or_404(Endpoint, name=name)
+        endpoint = get_object_or_404(Endpoint, name=name)
         read_body(request, NothingIn)
-        if not start_try(held):
+        if not start_try(endpoint):
             raise CannotBeDone(_NO_BROKER[422][1])
-        return Response(EndpointOut(held).data)
+        return Response(EndpointOut(endpoint).data)

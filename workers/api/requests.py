@@ -13,7 +13,7 @@ from workers.providers import registry
 from workers.services.endpoint_rules import BOUNDS
 
 NAME = r"^[-a-zA-Z0-9_]{1,60}$"
-_NOBODY_KNOWS = "Null: unknown; free where nobody can send a bill (docs/models.md)."
+_NULL_PRICE = "Null: unknown; free where nobody can send a bill (docs/models.md)."
 _LINE = r"^[^\u0000-\u001f\u007f]"
 _MONEY = 'a number of US dollars as a string, such as "0.15"'
 
@@ -53,7 +53,7 @@ def _may_lack(description: str = "") -> Any:
 
 
 def _with_providers(described: dict[str, Any]) -> None:
-    described["enum"] = [one.name for one in registry.registered()]
+    described["enum"] = registry.names()
 
 
 class NothingIn(Shape):
@@ -79,10 +79,10 @@ class EndpointIn(Shape):
     batches: bool = _may_lack()
     context_tokens: _within("context_tokens") = _may_lack()
     reasoning_tokens: _within("reasoning_tokens") = _may_lack()
-    price_input: Price | None = _may_lack(f"US dollars per million tokens. {_NOBODY_KNOWS}")
+    price_input: Price | None = _may_lack(f"US dollars per million tokens. {_NULL_PRICE}")
     price_cached: Price | None = _may_lack("Null: as input.")
     price_cache_write: Price | None = _may_lack("Null: as input.")
-    price_output: Price | None = _may_lack(_NOBODY_KNOWS)
+    price_output: Price | None = _may_lack(_NULL_PRICE)
     price_batch: Factor = _may_lack("Factor on all prices in a batch.")
     max_concurrency: _within("max_concurrency") = _may_lack()
     requests_per_minute: _within("requests_per_minute") = _may_lack()
@@ -95,13 +95,13 @@ class EndpointIn(Shape):
     @field_validator("provider")
     @classmethod
     def _is_registered(cls, provider: str) -> str:
-        """One of those that are registered when the request comes."""
-        known = [one.name for one in registry.registered()]
-        if provider not in known:
-            raise refusal(f"one of {', '.join(known)}")
+        """Raise a refusal for a provider that is not registered when the request comes."""
+        names = registry.names()
+        if provider not in names:
+            raise refusal(f"one of {', '.join(names)}")
         return provider
 
     @property
     def given(self) -> dict[str, Any]:
-        """What the request holds, by field."""
+        """The values of the request by field, without those that it left out."""
         return {name: getattr(self, name) for name in self.model_fields_set}

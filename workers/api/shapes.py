@@ -1,4 +1,4 @@
-"""What answers carry. Of the key there is only the name of its variable."""
+"""Shapes of the responses about models. Of the key there is only the name of its variable."""
 
 from __future__ import annotations
 

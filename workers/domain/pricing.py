@@ -133,7 +133,7 @@ class Money:
 UNKNOWN = "unknown"
 
 
-def unknown_price_told(name: str) -> str:
+def unknown_price_sentence(name: str) -> str:
     """Why a budget cannot hold."""
     return f"The price of {name} is unknown, and a budget needs it: set the model's prices, or leave the budget out."
 

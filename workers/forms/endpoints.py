@@ -9,7 +9,7 @@ from django import forms
 from workers.models import Endpoint
 from workers.providers.description import PRICES
 from workers.providers.keys import looks_like_key
-from workers.services.endpoint_rules import BOUNDS, NAME_TOLD, bound_told, check_endpoint
+from workers.services.endpoint_rules import BOUNDS, NAME_SENTENCES, bound_sentence, check_endpoint
 
 GROUPS = (
     ("The model", "", ("name", "model", "revision", "family", "active")),
@@ -34,7 +34,7 @@ _TOO_LONG = "At most %(limit_value)d characters are expected; these are %(show_v
 
 
 def plain(number: Decimal) -> str:
-    """A decimal as people write it: no exponent, no zeros at the end."""
+    """Return a decimal as people write it: no exponent, no zeros at the end."""
     return f"{number.normalize():f}"
 
 
@@ -78,7 +78,10 @@ class EndpointForm(forms.ModelForm):
             "repeat_unknown": "Such a call may have been paid, and is paid again then. 0: it is listed, and you decide.",
             "retry_after_cap": "Of a provider’s Retry-After.",
         }
-        error_messages = {"name": NAME_TOLD, "options": {"invalid": "A JSON object is expected, such as {} for none."}}
+        error_messages = {
+            "name": NAME_SENTENCES,
+            "options": {"invalid": "A JSON object is expected, such as {} for none."},
+        }
 
     def __init__(self, *args, provider: str, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -87,7 +90,7 @@ class EndpointForm(forms.ModelForm):
         for name in about.left_out:
             del self.fields[name]
         if about.models:
-            self.fields["model"] = forms.ChoiceField(choices=[(one, one) for one in about.models])
+            self.fields["model"] = forms.ChoiceField(choices=[(model, model) for model in about.models])
         if about.model_label:
             self.fields["model"].label = about.model_label
         if about.unset_price and "price_input" in self.fields:
@@ -97,24 +100,24 @@ class EndpointForm(forms.ModelForm):
         for name in set(BOUNDS) & set(self.fields):
             low, high = BOUNDS[name]
             self.fields[name].widget.attrs |= {"min": low, "max": high}
-            told = bound_told(name)
-            self.fields[name].error_messages |= {"invalid": told, "min_value": told, "max_value": told}
+            sentence = bound_sentence(name)
+            self.fields[name].error_messages |= dict.fromkeys(("invalid", "min_value", "max_value"), sentence)
         for field in self.fields.values():
             field.error_messages |= {"required": f"{field.label} is missing.", "max_length": _TOO_LONG}
         for name, example in about.placeholders.items():
             self.fields[name].widget.attrs["placeholder"] = example
         for name in set(PRICES) & set(self.fields):
-            if isinstance(held := self.get_initial_for_field(self.fields[name], name), Decimal):
-                self.initial[name] = plain(held)
+            if isinstance(price := self.get_initial_for_field(self.fields[name], name), Decimal):
+                self.initial[name] = plain(price)
 
     @property
     def groups(self) -> list[tuple[str, str, list[forms.BoundField]]]:
         rows = [(title, note, [self[name] for name in names if name in self.fields]) for title, note, names in GROUPS]
-        lone = [name for name in GROUPS[1][2] if name in self.fields] == ["options"]
-        return [("Its own settings" if lone and row is rows[1] else row[0], *row[1:]) for row in rows if row[2]]
+        only_options = [name for name in GROUPS[1][2] if name in self.fields] == ["options"]
+        return [("Its own settings" if only_options and row is rows[1] else row[0], *row[1:]) for row in rows if row[2]]
 
     def _post_clean(self) -> None:
-        """Fills the instance, and adds what the service would refuse: all that is wrong is said at once."""
+        """Fill the instance, and add what the service would refuse: everything that is wrong is reported at once."""
         super()._post_clean()
         try:
             check_endpoint(self.instance)
@@ -126,10 +129,10 @@ class EndpointForm(forms.ModelForm):
     def add_error(self, field: str | None, error) -> None:
         super().add_error(field, error)
         # It may be a key that was typed there: the page does not show it again.
-        shown = [name for name in self._errors if name == "api_key_env" or looks_like_key(self.data.get(name, ""))]
-        if any(self.data.get(name) for name in shown):
+        emptied = [name for name in self._errors if name == "api_key_env" or looks_like_key(self.data.get(name, ""))]
+        if any(self.data.get(name) for name in emptied):
             self.data = self.data.copy()
-            self.data.update(dict.fromkeys(shown, ""))
+            self.data.update(dict.fromkeys(emptied, ""))
 
     def clean_options(self) -> dict:
         options = self.cleaned_data["options"] or {}

@@ -1,4 +1,4 @@
-"""A bar on the terminal for a job that runs."""
+"""A progress bar on the terminal for a running job."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from workers.services.progress import progress_of
 
 
 class JobBar:
-    """Drawn on standard error; `refresh` reads the job and may be called often: it looks at most twice a second."""
+    """A bar on standard error. `refresh` may be called often: it reads the job at most twice a second."""
 
     def __init__(self, job: Job, clock: Callable[[], float]) -> None:
-        self.job, self.clock, self.looked = job, clock, 0.0
+        self.job, self.clock, self.looked_at = job, clock, 0.0
         self.bar = tqdm(
             total=progress_of(job).total, file=sys.stderr, unit="item", dynamic_ncols=True, desc=job.title[:30]
         )
 
     def refresh(self, *, force: bool = False) -> None:
-        if not force and self.clock() - self.looked < 0.5:
+        if not force and self.clock() - self.looked_at < 0.5:
             return
-        self.looked = self.clock()
+        self.looked_at = self.clock()
         now = progress_of(self.job)
         self.bar.total = now.total
         self.bar.n = now.ended
-        told = {"in flight": now.in_flight, "failed": now.failed, "unusable": now.unusable, "cost": str(now.money)}
-        self.bar.set_postfix(told, refresh=True)
+        counts = {"in flight": now.in_flight, "failed": now.failed, "unusable": now.unusable, "cost": str(now.money)}
+        self.bar.set_postfix(counts, refresh=True)
 
     def close(self) -> None:
         self.refresh(force=True)

@@ -14,20 +14,21 @@ _NOTHING = {
     OUTCOME_NAMES[Outcome.FAILED]: "failed, no item got an answer",
     OUTCOME_NAMES[Outcome.USELESS]: "came to nothing, no answer is usable",
 }
-"""The states with which a command ends with 1."""
+"""The states with which a command exits with 1, in words."""
 _OF_MONEY = ("known_cost", "unpriced_calls")
 
 
-def said_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What people read of a result: money in words; what it lacks is said in a sentence of its own."""
-    said = {name: value for name, value in result.items() if name not in ("failures", "unusable_answers", *_OF_MONEY)}
-    if "cost" in said:
-        said["cost"] = str(Money.of_json(result))
-    return said
+def printed_of(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a command prints of a result: money in words, and no failures, which have a sentence of their own."""
+    left_out = ("failures", "unusable_answers", *_OF_MONEY)
+    printed = {name: value for name, value in result.items() if name not in left_out}
+    if "cost" in printed:
+        printed["cost"] = str(Money.of_json(result))
+    return printed
 
 
 def note_end(job: Job, shortfall: Shortfall, what: str, tell: Callable[[str], None]) -> None:
-    """Says why a job is paused, or what it lacks; `what` names it. Of a job that came to nothing that is the command's last sentence."""
+    """Tell why a job is paused, or what it lacks; `what` names it. A job that came to nothing is the command's last sentence instead (`failure_of`)."""
     if job.state == JobState.PAUSED:
         tell(f"The {what} is paused: {job.note or 'somebody paused it.'}")
     elif shortfall and job.standing not in _NOTHING:
@@ -35,7 +36,7 @@ def note_end(job: Job, shortfall: Shortfall, what: str, tell: Callable[[str], No
 
 
 def failure_of(result: Mapping[str, Any], what: str) -> str:
-    """The sentence with which a command ends with 1; empty where something came of the job."""
+    """Return the sentence with which a command exits with 1; empty where something came of the job."""
     if result.get("state") not in _NOTHING:
         return ""
     failures, unusable = result["failures"], result["unusable_answers"]
@@ -45,5 +46,5 @@ def failure_of(result: Mapping[str, Any], what: str) -> str:
     return f"The {what} {_NOTHING[result['state']]}: {shortfall}"
 
 
-def _fields(told: Mapping[str, Any]) -> dict[str, Any]:
-    return {"count": told["count"], "total": told["of"], "sentence": told["commonest"], "times": told["times"]}
+def _fields(lack: Mapping[str, Any]) -> dict[str, Any]:
+    return {"count": lack["count"], "total": lack["of"], "sentence": lack["commonest"], "times": lack["times"]}

@@ -18,8 +18,8 @@ from workers.models.worker import Worker
 class CallState(models.TextChoices):
     """planned → reserved → sent → answered, truncated, refused, unusable, failed or unknown.
 
-    A call that may be sent again goes back to planned. Unusable: what came is no answer, such as a tool that the model wants called.
-    Unknown: sent, and no answer known; it may have been paid.
+    A call that may be sent again goes back to planned. Unusable: what came is not an answer, such as a tool call.
+    Unknown: sent, and the answer was lost; it may have been paid.
     """
 
     PLANNED = "planned", "Planned"
@@ -34,7 +34,7 @@ class CallState(models.TextChoices):
 
 
 COMPLETED = (CallState.ANSWERED, CallState.TRUNCATED, CallState.REFUSED, CallState.UNUSABLE)
-"""An answer is there; it is never asked for again, nor paid for again."""
+"""States with an answer: the call is never made again, nor paid again."""
 IN_FLIGHT = (CallState.RESERVED, CallState.SENT)
 _IDLE = (CallState.PLANNED, CallState.FAILED, CallState.UNKNOWN)
 _ANSWER = (
@@ -44,7 +44,7 @@ _ANSWER = (
 
 
 class CallQuerySet(models.QuerySet):
-    """Reads of the ledger, and the only writer of `Call.state`: a transition leaves a call alone that is in another state by now."""
+    """Reads of the ledger, and the only writer of `Call.state`: a transition changes only calls that are in its source states."""
 
     def completed(self) -> CallQuerySet:
         return self.filter(state__in=COMPLETED)
@@ -59,9 +59,10 @@ class CallQuerySet(models.QuerySet):
 
     def plan(self, fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Write planned calls whose other columns have their defaults, without those whose key the ledger has."""
-        columns = [one for one in self.model._meta.concrete_fields if not one.primary_key and one.name not in fields]
-        rest = {one.name: one.get_default() for one in columns} | {"state": CallState.PLANNED}
-        insert_missing(self.model, [*fields, *rest], ((*row, *rest.values()) for row in rows), unique="key")
+        columns = self.model._meta.concrete_fields
+        others = [column for column in columns if not column.primary_key and column.name not in fields]
+        defaults = {column.name: column.get_default() for column in others} | {"state": CallState.PLANNED}
+        insert_missing(self.model, [*fields, *defaults], ((*row, *defaults.values()) for row in rows), unique="key")
 
     def reserve(self, worker: Worker | None) -> int:
         """planned, failed, unknown → reserved, for a worker, or for a batch without one."""
@@ -87,7 +88,7 @@ class CallQuerySet(models.QuerySet):
         update_rows(self.model, fields, [(*row[:-1], None, row[-1]) for row in rows], only=("state", IN_FLIGHT))
 
     def lose(self, *, problem: str) -> int:
-        """sent → unknown: nobody waits for the answer any more."""
+        """sent → unknown: no process waits for the answer any more."""
         return self.filter(state=CallState.SENT).update(
             state=CallState.UNKNOWN, worker=None, problem=problem, tries=F("tries") + 1, unknowns=F("unknowns") + 1
         )
@@ -99,7 +100,7 @@ class CallQuerySet(models.QuerySet):
 
 
 class Call(OpaqueModel):
-    """One logical call: a body asked of a model, once (workers/domain/ledger_key.py). Answers are kept whole."""
+    """One logical call, a row of the ledger: a request body asked of a model once (workers/domain/ledger_key.py). Answers are kept whole."""
 
     key = models.CharField(max_length=64, unique=True)
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="calls")
@@ -171,9 +172,9 @@ class Call(OpaqueModel):
 
 
 class Attempt(models.Model):
-    """One time that a call was sent, written before it left. `outcome` is empty while its answer is awaited.
+    """One sending of a call, written before it leaves. `outcome` is empty while its answer is awaited.
 
-    `body` is what was read of an answer that could not be taken for one, bytes that are no UTF-8 as \\xNN.
+    `body` is what was read of an answer that could not be taken for one, bytes that are not UTF-8 as \\xNN.
     """
 
     call = models.ForeignKey(Call, models.CASCADE, related_name="attempts")

@@ -17,16 +17,16 @@ from workers.providers.description import Provider
 
 class EndpointQuerySet(models.QuerySet):
     def usable(self) -> EndpointQuerySet:
-        """Those that can be chosen for new work."""
+        """Endpoints that can be chosen for new work."""
         return self.filter(active=True, provider__in=registry.names())
 
     def able_to(self, task: str) -> EndpointQuerySet:
-        """Those that can be asked a task of this kind: all but the fixed models that stand for another."""
-        found = self
+        """Endpoints that can be asked a task of this kind: all but the fixed models of other kinds."""
+        able = self
         for provider in registry.registered():
-            if other := [name for name, model in provider.models.items() if task not in model.tasks]:
-                found = found.exclude(provider=provider.name, model__in=other)
-        return found
+            if others := [name for name, model in provider.models.items() if task not in model.tasks]:
+                able = able.exclude(provider=provider.name, model__in=others)
+        return able
 
 
 def _price(help_text: str) -> models.DecimalField:
@@ -113,7 +113,7 @@ class Endpoint(models.Model):
 
     @property
     def about(self) -> Provider:
-        """What its provider says of itself; of one that is not registered any more, that it is not there."""
+        """The description of its provider; for one that is not registered any more, a placeholder that says so."""
         return registry.find(self.provider)
 
     @property
@@ -123,7 +123,7 @@ class Endpoint(models.Model):
 
     @property
     def tasks(self) -> tuple[str, ...] | None:
-        """Kinds of task that it answers, None where it may be asked anything."""
+        """The kinds of task that it answers, None where it may be asked anything."""
         return self.about.tasks_of(self.model)
 
     @property
@@ -145,13 +145,13 @@ class Endpoint(models.Model):
 
     @property
     def is_unbilled(self) -> bool:
-        """Whether nobody can send a bill: then it is free where no price is set, while of others the price is unknown."""
+        """Whether nobody can send a bill for it: then it is free where no price is set; the price of others is unknown then."""
         return not self.about.bills(self.spec)
 
     @property
     def prices(self) -> Prices:
         unset = Decimal(0) if self.is_unbilled else None
-        input_, output = (unset if one is None else one for one in (self.price_input, self.price_output))
+        input_, output = (unset if price is None else price for price in (self.price_input, self.price_output))
         return Prices(input_, self.price_cached, self.price_cache_write, output, self.price_batch)
 
     @property

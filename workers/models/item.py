@@ -16,7 +16,11 @@ from workers.models.worker import Worker
 
 
 class ItemState(models.TextChoices):
-    """`held` items wait for a person: their endpoint cannot be asked. `batched` items wait for the provider's batch; `unusable` ones have an answer that says nothing."""
+    """The states of an item.
+
+    Held items wait for a person, because their endpoint cannot be asked; batched items wait for the provider's batch; unusable items have an
+    answer that cannot be used.
+    """
 
     WAITING = "waiting", "Waiting"
     HELD = "held", "Held back"
@@ -33,17 +37,18 @@ _IN_HAND = (ItemState.CLAIMED, ItemState.BATCHED)
 
 
 class ItemQuerySet(models.QuerySet):
-    """Reads of items, and the only writer of `Item.state`: a transition leaves an item alone that is in another state by now."""
+    """Reads of items, and the only writer of `Item.state`: a transition changes only items that are in its source states."""
 
     def still_open(self) -> ItemQuerySet:
         return self.filter(state__in=OPEN)
 
     def counts(self) -> dict[str, int]:
-        """Items by state, every state named."""
-        held = dict(self.order_by().values_list("state").annotate(Count("id")))
-        return {state: held.get(state, 0) for state in ItemState.values}
+        """Count the items by state, with a number for every state."""
+        counts = dict(self.order_by().values_list("state").annotate(Count("id")))
+        return {state: counts.get(state, 0) for state in ItemState.values}
 
     def spent(self) -> Decimal:
+        """Sum what was paid for the items, in US dollars."""
         return self.aggregate(total=Sum("cost"))["total"] or Decimal(0)
 
     # --- transitions ---
@@ -97,8 +102,8 @@ class ItemQuerySet(models.QuerySet):
         sources = (*OPEN, ItemState.CANCELLED)
         update_rows(self.model, fields, [(None, now, *row) for row in rows], only=("state", sources))
 
-    def read_anew(self, rows: Iterable[tuple[ItemState, str, int]]) -> None:
-        """done, unusable → done, unusable, by (state, problem, id) of items whose answers were read by a newer parser."""
+    def reparse(self, rows: Iterable[tuple[ItemState, str, int]]) -> None:
+        """done, unusable → done, unusable, by (state, problem, id) of items whose answers were parsed again."""
         update_rows(self.model, ("state", "problem"), rows, only=("state", [ItemState.DONE, ItemState.UNUSABLE]))
 
     def hold(self) -> int:
@@ -106,7 +111,7 @@ class ItemQuerySet(models.QuerySet):
         return self.filter(state=ItemState.WAITING).update(state=ItemState.HELD)
 
     def hold_failed(self) -> int:
-        """failed → held: they failed of what the others are held back for."""
+        """failed → held: they failed for the reason that the others are held back for."""
         failed = self.filter(state=ItemState.FAILED)
         return failed.update(state=ItemState.HELD, finished_at=None, worker=None)
 
@@ -127,10 +132,10 @@ class ItemQuerySet(models.QuerySet):
 
 
 class Item(models.Model):
-    """One question of a job. Its `call` may be another item's too: a call is made once, whoever asks.
+    """One question of a job. Items may share a `call`: a call is made once, whoever asks.
 
     `made` says that a call was sent for this item, else the ledger had the answer. `cost` is what was paid for it; for an
-    unknown outcome, what it can have cost at most. `unpriced` are the calls of unknown price that `cost` says nothing of.
+    unknown outcome, what it can have cost at most. `unpriced` counts its calls of unknown price, which are not in `cost`.
     """
 
     job = models.ForeignKey(Job, models.CASCADE, related_name="items")

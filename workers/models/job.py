@@ -18,13 +18,15 @@ class JobState(models.TextChoices):
     CANCELLED = "cancelled", "Cancelled"
 
 
-JobOutcome = models.TextChoices("JobOutcome", [(one.name, (one.value, OUTCOME_NAMES[one])) for one in Outcome])
+JobOutcome = models.TextChoices(
+    "JobOutcome", [(outcome.name, (outcome.value, OUTCOME_NAMES[outcome])) for outcome in Outcome]
+)
 
 _UNENDED = (JobState.RUNNING, JobState.PAUSED)
 
 
 class JobQuerySet(models.QuerySet):
-    """Reads of jobs, and the only writer of `Job.state` and its outcome: a transition leaves a job alone that is in another state by now."""
+    """Reads of jobs, and the only writer of `Job.state` and its outcome: a transition changes only jobs that are in its source states."""
 
     def unended(self) -> JobQuerySet:
         return self.filter(state__in=_UNENDED)
@@ -46,7 +48,7 @@ class JobQuerySet(models.QuerySet):
         return self.unended().update(state=JobState.FINISHED, outcome=outcome, finished_at=now, note="")
 
     def change_outcome(self, outcome: Outcome) -> int:
-        """finished → finished, as its items stand by now."""
+        """finished → finished, with the outcome that its items have now."""
         return self.filter(state=JobState.FINISHED).update(outcome=outcome)
 
     def reopen(self) -> int:
@@ -98,7 +100,7 @@ class Job(OpaqueModel):
 
     @property
     def standing(self) -> str:
-        """What people are told: the state, and of a finished job how it came out."""
+        """The state in words; for a finished job, how it came out."""
         return OUTCOME_NAMES[Outcome(self.outcome)] if self.outcome else self.state
 
     @property

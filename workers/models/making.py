@@ -4,4 +4,4 @@ from core.idempotency.record import IdempotencyRecord
 
 
 class Making(IdempotencyRecord):
-    """Buttons pressed on any page and any POST of the API that carried a key; `core` finds it by `IDEMPOTENCY_MODEL`."""
+    """The record of a button pressed, or of a POST of the API, that carried a one-time key; `core` finds this model by `IDEMPOTENCY_MODEL`."""

@@ -12,7 +12,7 @@ class WorkerState(models.TextChoices):
 
 
 class WorkerQuerySet(models.QuerySet):
-    """Reads of workers, and the only writer of `Worker.state`: one that has ended stays as it is."""
+    """Reads of workers, and the only writer of `Worker.state`: a worker that has ended stays ended."""
 
     def live(self) -> WorkerQuerySet:
         return self.filter(state=WorkerState.LIVE)
@@ -29,7 +29,7 @@ class WorkerQuerySet(models.QuerySet):
 
 
 class Worker(OpaqueModel):
-    """One process while it works. It holds what it claimed as long as its heart beats; a lost one never comes back."""
+    """One process while it works. What it claimed is its own until its lease expires; a lost worker never comes back."""
 
     host = models.CharField(max_length=200)
     pid = models.PositiveIntegerField()
@@ -48,8 +48,10 @@ class Worker(OpaqueModel):
 
 
 class Process(models.Model):
-    """A process that takes up work, idle ones too. `serves` are the queues that it takes, `keys` the names of the key variables of
-    endpoints that are set in its environment, never what they hold. It reports every few seconds (workers/services/processes.py)."""
+    """A process that takes up work, working or idle. It reports every few seconds (workers/services/processes.py).
+
+    `serves` are the queues that it takes; `keys` are the names of endpoints' key variables that its environment sets, never their values.
+    """
 
     host = models.CharField(max_length=200)
     pid = models.PositiveIntegerField()

@@ -24,7 +24,7 @@ _STOPS = {
 _KNOWN = {reason: stop for stop, reasons in _STOPS.items() for reason in reasons}
 TOOLS = "tool_calls"
 _TOOLS = (TOOLS, "function_call", "tool_use")
-TOLD = {
+STOP_SENTENCES = {
     Stop.END: "",
     Stop.LENGTH: "The answer ended at the token limit.",
     Stop.REFUSAL: "Refused by the provider: the model declined to answer.",
@@ -42,7 +42,7 @@ def stop_of(reason: object) -> tuple[Stop, str]:
     if name.startswith("content_filter:"):  # with what it found
         name = "content_filter"
     if (stop := _KNOWN.get(name)) is not None:
-        return stop, TOLD[stop]
+        return stop, STOP_SENTENCES[stop]
     if reason in _TOOLS:
         return Stop.OTHER, "The model asked for a tool to be called instead of answering."
     if not reason:

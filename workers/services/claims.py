@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from core.bulk import update_rows
-from workers.domain.pricing import dollars, estimated_tokens, exact_dollars, unknown_price_told
+from workers.domain.pricing import dollars, estimated_tokens, exact_dollars, unknown_price_sentence
 from workers.domain.rate_limit import RateLimit
 from workers.models import (
     COMPLETED,
@@ -219,7 +219,7 @@ def affordable(items: list[Item]) -> list[Item]:
         allowed.append(item)
     if not allowed and not reserved:
         note = (
-            unknown_price_told(items[0].endpoint.name)
+            unknown_price_sentence(items[0].endpoint.name)
             if items[0].call.reserved_cost is None
             else f"The next call could exceed the budget of {exact_dollars(job.budget)}; {dollars(spent)} are spent."
         )

@@ -40,58 +40,59 @@ BOUNDS: dict[str, tuple[int, int]] = {
 """The least and the most of every number: dollars per million tokens, a factor, counts, seconds."""
 _TEXTS = ("name", "model", "revision", "family", "options")
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
-NAME_TOLD = {
+NAME_SENTENCES = {
     "invalid": "A name of letters, digits, hyphens and underscores is expected, such as small-2.",
     "unique": "There is a model of this name already; another name is expected.",
 }
-"""Sentences for what Django would call a slug and an endpoint, by its codes."""
+"""Sentences by Django's error codes, in place of its own, which speak of slugs and endpoints."""
 _NO_ADDRESS = "An address that begins with http:// or https:// is expected."
 
 Problems = dict[str, list[str]]
 
 
 def check_endpoint(endpoint: Endpoint) -> None:
-    """Raises ValidationError with every field that is wrong, not only the first."""
+    """Raise ValidationError with every field that is wrong, not only the first."""
     keys = key_problems(endpoint)
-    found: Problems = {}
+    problems: Problems = {}
     for check in (lambda: check_provider(endpoint), endpoint.full_clean, lambda: check_address(endpoint)):
         try:
             check()
         except ValidationError as error:
-            _take(found, error)
-    found |= keys  # alone, because other sentences may repeat what was typed
+            _add(problems, error)
+    problems |= keys  # alone, because other sentences may repeat what was typed
     for name, sentence in [*_bound_problems(endpoint), *_variable_problems(endpoint)]:
-        found.setdefault(name, [sentence])
-    if not {"provider", "model", "options"} & set(found):
+        problems.setdefault(name, [sentence])
+    if not {"provider", "model", "options"} & set(problems):
         try:
             check_own_options(endpoint)
         except ValidationError as error:
-            _take(found, error)
-    if found:
-        raise ValidationError(found)
+            _add(problems, error)
+    if problems:
+        raise ValidationError(problems)
 
 
 def check_provider(endpoint: Endpoint) -> None:
-    """Raises ValidationError for a provider that is not registered; a model that was registered before can still be switched off."""
+    """Raise ValidationError for a provider that is not registered; a model that was registered before can still be switched off."""
     if endpoint.provider_problem and (endpoint.active or not endpoint.pk):
         raise ValidationError({"provider": endpoint.provider_problem})
 
 
-def _take(found: Problems, error: ValidationError) -> None:
+def _add(problems: Problems, error: ValidationError) -> None:
     for name, errors in error.error_dict.items():
-        told = NAME_TOLD if name == "name" else {}
-        for one in errors:
-            found.setdefault(name, []).extend([told[one.code]] if one.code in told else one.messages)
+        sentences = NAME_SENTENCES if name == "name" else {}
+        for problem in errors:
+            own_sentence = problem.code in sentences
+            problems.setdefault(name, []).extend([sentences[problem.code]] if own_sentence else problem.messages)
 
 
 def key_problems(endpoint: Endpoint) -> Problems:
-    """Fields that hold what looks like a key, each with a sentence that does not repeat it."""
-    typed = {name: getattr(endpoint, name) for name in _TEXTS} | {"base_url": _without_host(endpoint.base_url)}
-    return {name: [LOOKS_LIKE_A_KEY] for name, value in typed.items() if looks_like_key(value)}
+    """Return the fields that hold what looks like a key, each with a sentence that does not repeat it."""
+    texts = {name: getattr(endpoint, name) for name in _TEXTS} | {"base_url": _without_host(endpoint.base_url)}
+    return {name: [LOOKS_LIKE_A_KEY] for name, value in texts.items() if looks_like_key(value)}
 
 
 def _without_host(url: str) -> str:
-    """A host may be as random as a key; what stands around it may not."""
+    """Return a URL without its host: a host may look as random as a key, the rest may not."""
     try:
         host = urlsplit(url).hostname
     except ValueError:
@@ -104,27 +105,28 @@ def _bound_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
     for name, (low, high) in BOUNDS.items():
         value = getattr(endpoint, name)
         if isinstance(value, int | Decimal) and not low <= value <= high:
-            problems.append((name, bound_told(name)))
+            problems.append((name, bound_sentence(name)))
     return problems
 
 
-def bound_told(name: str) -> str:
+def bound_sentence(name: str) -> str:
+    """Return the sentence for a number out of its bounds."""
     low, high = BOUNDS[name]
     return f"A number from {low} to {high:,} is expected."
 
 
 def _variable_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
-    told = variable_problem(endpoint.api_key_env)
-    return [("api_key_env", told)] if told else []
+    problem = variable_problem(endpoint.api_key_env)
+    return [("api_key_env", problem)] if problem else []
 
 
 def check_address(endpoint: Endpoint) -> None:
-    """http and https only, and only hosts that the site allows; never an address that clouds keep their secrets at."""
+    """Raise ValidationError for an address that is not http or https, whose host the site does not allow, or where clouds keep secrets."""
     if not endpoint.base_url:
         return
     try:
         parts = urlsplit(endpoint.base_url)
-        host, _ = parts.hostname or "", parts.port  # a port that is no number raises
+        host, _ = parts.hostname or "", parts.port  # a port that is not a number raises
     except ValueError:
         parts, host = None, ""
     if parts is None or parts.scheme not in ("http", "https") or not _HOST.fullmatch(host) or not _is_plain(endpoint):
@@ -133,33 +135,33 @@ def check_address(endpoint: Endpoint) -> None:
         raise ValidationError(
             {"base_url": "An address without a user, password or query is expected; keys come from the environment."}
         )
-    _told_at("base_url", lambda: check_allowed(endpoint.base_url, settings.ENDPOINT_HOSTS))
-    _told_at("base_url", lambda: check_host(host))
+    _as_error_of("base_url", lambda: check_allowed(endpoint.base_url, settings.ENDPOINT_HOSTS))
+    _as_error_of("base_url", lambda: check_host(host))
 
 
 def _is_plain(endpoint: Endpoint) -> bool:
-    """urlsplit drops some of the characters that no address holds."""
+    """Whether an address has no characters that urlsplit would drop."""
     return endpoint.base_url.isascii() and endpoint.base_url.isprintable() and " " not in endpoint.base_url
 
 
 def check_own_options(endpoint: Endpoint) -> None:
-    """Options that can never work are refused when they are written, not when the first call fails."""
+    """Raise ValidationError for options that can never work: when they are written, not when the first call fails."""
     if not isinstance(endpoint.options, dict):
         raise ValidationError({"options": "A JSON object is expected."})
     try:
         text = json.dumps(endpoint.options, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
-        raise ValidationError({"options": "NaN and Infinity are no JSON."}) from error
+        raise ValidationError({"options": "NaN and Infinity are not valid JSON."}) from error
     if "\\u0000" in text or storable(text) != text:
         raise ValidationError({"options": "NUL characters and halves of surrogate pairs cannot be stored."})
-    _told_at("options", lambda: check_options(endpoint.options, endpoint.about.options))
-    _told_at("options", lambda: _check_highest_prices(endpoint))
+    _as_error_of("options", lambda: check_options(endpoint.options, endpoint.about.options))
+    _as_error_of("options", lambda: _check_highest_prices(endpoint))
     if endpoint.about.refuses_at:
-        _told_at(endpoint.about.refuses_at, lambda: registry.make(endpoint.spec))
+        _as_error_of(endpoint.about.refuses_at, lambda: registry.make(endpoint.spec))
 
 
 def _check_highest_prices(endpoint: Endpoint) -> None:
-    """Raises Rejected where a router may choose a host that is dearer than the endpoint's prices, from which money is reserved."""
+    """Raise Rejected where a router may choose a host that is dearer than the endpoint's prices, from which money is reserved."""
     prices, most = endpoint.prices, highest_prices(endpoint.options.get("extra_body", {}))
     if prices.are_known and most and (most[0] > prices.input or most[1] > prices.output):
         of_router, of_model = (
@@ -171,7 +173,8 @@ def _check_highest_prices(endpoint: Endpoint) -> None:
         )
 
 
-def _told_at(field: str, check: Callable[[], object]) -> None:
+def _as_error_of(field: str, check: Callable[[], object]) -> None:
+    """Run a check, and raise its BackendError as the ValidationError of a field."""
     try:
         check()
     except BackendError as error:

@@ -1,4 +1,4 @@
-"""Registering models, and trying one."""
+"""Registering of models, and trying one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 from workers.models import COMPLETED, IN_FLIGHT, OPEN, CallState, Endpoint, EndpointRateLimit, ItemState
 from workers.providers import contract, registry
 from workers.providers.errors import BackendError
-from workers.providers.stops import TOLD
+from workers.providers.stops import STOP_SENTENCES
 from workers.services.endpoint_rules import check_endpoint
 from workers.services.engine_runner import loaded_engine
 
@@ -26,12 +26,12 @@ SCHEMA = {
     "required": ["three_is_more"],
     "additionalProperties": False,
 }
-"""The question says nothing of it: an answer that fits was held to it."""
+"""The question does not mention it: an answer that fits was constrained by it."""
 
 
 @transaction.atomic
 def save_endpoint(*, by: str, values: Mapping[str, Any], endpoint: Endpoint | None = None) -> Endpoint:
-    """Makes an endpoint, or changes `endpoint`. Raises ValidationError with sentences by field.
+    """Register an endpoint, or change `endpoint`. Raises ValidationError with sentences by field.
 
     The provider and the model of an endpoint that has answered stay what they are: its answers are theirs. Before that they can be
     corrected; what waits is then asked anew.
@@ -55,33 +55,35 @@ def save_endpoint(*, by: str, values: Mapping[str, Any], endpoint: Endpoint | No
 
 
 class EndpointInUse(ValueError):
-    """Says in one sentence why an endpoint stays."""
+    """Raised with one sentence that says why an endpoint stays."""
 
 
 def is_used(endpoint: Endpoint) -> bool:
-    """Whether anything refers to it, of whatever app: calls, items, batches, rounds, runs."""
+    """Whether anything of any app refers to the endpoint: calls, items, batches, rounds, runs."""
     fields = Endpoint._meta.get_fields(include_hidden=True)
     relations = [
-        one for one in fields if one.auto_created and not one.concrete and one.related_model != EndpointRateLimit
+        field
+        for field in fields
+        if field.auto_created and not field.concrete and field.related_model != EndpointRateLimit
     ]
-    return any(one.related_model.objects.filter(**{one.field.name: endpoint}).exists() for one in relations)
+    return any(field.related_model.objects.filter(**{field.field.name: endpoint}).exists() for field in relations)
 
 
 @transaction.atomic
 def delete_endpoint(*, endpoint: Endpoint) -> None:
-    """Raises EndpointInUse where it has ever been put to work: answers keep the model that gave them."""
-    held = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
-    if is_used(held):
-        raise EndpointInUse(f"{held.name} has been used, so it stays; it can be switched off.")
-    held.delete()
+    """Delete an endpoint that was never used. Raises EndpointInUse for another: answers keep the model that gave them."""
+    locked = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+    if is_used(locked):
+        raise EndpointInUse(f"{locked.name} has been used, so it stays; it can be switched off.")
+    locked.delete()
 
 
 TRY_SECONDS = 90
-"""How long a try is waited for; the message to the workers expires then, too."""
+"""How long a page waits for a try; the message to the workers expires then, too."""
 
 
 class TryState(models.TextChoices):
-    """Where the last try of an endpoint stands: `NO_WORKER` has answered in time, `DONE` has something to say."""
+    """The state of the last try of an endpoint. `NO_WORKER`: no worker answered in time; `DONE`: there is a result."""
 
     NEVER = "never", "never"
     WAITING = "waiting", "waiting"
@@ -90,6 +92,7 @@ class TryState(models.TextChoices):
 
 
 def try_state(endpoint: Endpoint) -> TryState:
+    """Return the state of the endpoint's last try."""
     if endpoint.tried_at is None:
         return TryState.NEVER
     if endpoint.tried:
@@ -99,7 +102,7 @@ def try_state(endpoint: Endpoint) -> TryState:
 
 
 def begin_try(endpoint: Endpoint) -> bool:
-    """Notes that a try begins; False where one is waited for already, also where several begin at once: one of them does."""
+    """Note that a try begins. False where one is awaited already; of several that begin at once, one does."""
     if try_state(endpoint) == TryState.WAITING:
         return False
     before, now = Endpoint.objects.filter(pk=endpoint.pk, tried_at=endpoint.tried_at), timezone.now()
@@ -109,9 +112,9 @@ def begin_try(endpoint: Endpoint) -> bool:
 
 
 def try_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
-    """Asks one short question, and where the endpoint claims structured output once more with a JSON schema; keeps what came back.
+    """Ask one short question, once more with a JSON schema where the endpoint claims structured output, and keep the result.
 
-    It costs a few tokens and is not in the ledger, which knows only work. Called by a task: it may take as long as the
+    It costs a few tokens and is not in the ledger, which holds only the calls of jobs. Called by a task: it may take as long as the
     endpoint's timeout.
     """
     started = timezone.now()
@@ -124,11 +127,11 @@ def try_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
         )
         completion = _ask_once(endpoint, request)
         seconds = (timezone.now() - started).total_seconds()
-        said = completion.text.strip()[:300] or "(nothing)"
-        result = {"ok": True, "said": said, "model": completion.model, "seconds": round(seconds, 2)}
+        beginning = completion.text.strip()[:300] or "(nothing)"
+        result = {"ok": True, "said": beginning, "model": completion.model, "seconds": round(seconds, 2)}
         result |= {"input": completion.usage.input, "output": completion.usage.output, "stop": completion.stop}
         result |= {
-            "problem": completion.problem or TOLD[completion.stop],
+            "problem": completion.problem or STOP_SENTENCES[completion.stop],
             "supported": _supported(endpoint, completion),
         }
         if endpoint.json_schema and endpoint.about.reads_prompts:
@@ -141,25 +144,27 @@ def try_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _supported(endpoint: Endpoint, completion: contract.Completion) -> dict[str, bool | None]:
-    """What the plain call showed; None for what it did not ask for."""
+    """Return what the plain call showed to be supported; None for what it did not ask for."""
     sent = endpoint.sets_temperature and endpoint.about.reads_prompts
     reasons = bool(completion.reasoning or completion.usage.reasoning)
     return {"temperature": True if sent else None, "json_schema": None, "reasons": reasons}
 
 
 def _try_schema(endpoint: Endpoint, request: contract.Request) -> dict[str, Any]:
-    """Whether an answer is held to a JSON schema, in a sentence, and what it said."""
+    """Try whether answers are constrained by a JSON schema. Returns that, a sentence, and the beginning of the answer."""
     try:
         completion = _ask_once(endpoint, replace(request, schema=SCHEMA))
     except BackendError as error:
         return {"held": False, "told": f"A call with a JSON schema fails: {error}", "said": ""}
-    said = completion.text.strip()[:300]
+    beginning = completion.text.strip()[:300]
     if fits(completion.text):
-        return {"held": True, "told": "Its answer was held to the JSON schema.", "said": said}
+        return {"held": True, "told": "Its answer was held to the JSON schema.", "said": beginning}
     if completion.stop is not contract.Stop.END:
-        told = f"With a JSON schema there was no whole answer. {completion.problem or TOLD[completion.stop]}"
-        return {"held": False, "told": told, "said": said}
-    return {"held": False, "told": "The JSON schema was ignored: the answer does not fit it.", "said": said}
+        sentence = (
+            f"With a JSON schema there was no whole answer. {completion.problem or STOP_SENTENCES[completion.stop]}"
+        )
+        return {"held": False, "told": sentence, "said": beginning}
+    return {"held": False, "told": "The JSON schema was ignored: the answer does not fit it.", "said": beginning}
 
 
 def fits(text: str) -> bool:

@@ -13,7 +13,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from core.database_clock import at_once
-from workers.domain.pricing import dollars, exact_dollars, unknown_price_told
+from workers.domain.pricing import dollars, exact_dollars, unknown_price_sentence
 from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.services.delivery import reopen_job
 from workers.services.holding import holds_back, release
@@ -71,7 +71,7 @@ def open_job(
 def check_price(endpoint: Endpoint, budget: Decimal | None) -> None:
     """Raise JobRefused where a budget cannot hold, because it is unknown what the endpoint's calls cost."""
     if budget is not None and not endpoint.prices.are_known:
-        raise JobRefused(unknown_price_told(endpoint.name))
+        raise JobRefused(unknown_price_sentence(endpoint.name))
 
 
 def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: datetime) -> None:

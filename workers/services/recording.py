@@ -30,7 +30,7 @@ from workers.models import (
 from workers.providers.contract import Completion, Stop, Usage
 from workers.providers.errors import Again, BackendError, Filtered, Throttled
 from workers.providers.headers import request_limits
-from workers.providers.stops import TOLD
+from workers.providers.stops import STOP_SENTENCES
 from workers.services.claims import Claimed, lock_budgets
 from workers.services.delivery import deliver, end_jobs
 from workers.services.holding import hold_back_hopeless
@@ -135,7 +135,7 @@ class _Recording:
         if not usage.told and None not in (cost, call.reserved_cost):
             cost = min(cost, call.reserved_cost)  # an estimate cannot know better than the most that was reserved
         if attempt:
-            problem = storable(completion.problem or TOLD[completion.stop])
+            problem = storable(completion.problem or STOP_SENTENCES[completion.stop])
             response = (completion.status, dict(completion.headers), problem, storable(completion.body))
             self.attempts.append((state, at, *response, 0.0, attempt))
         if call.state not in COMPLETED:  # an answer that came late, after another one, is an attempt and no more
@@ -144,7 +144,7 @@ class _Recording:
                 stop=completion.stop, answered_by=completion.model[:200], request_id=completion.request_id[:200],
                 input_tokens=usage.input, cached_tokens=usage.cached, cache_write_tokens=usage.cache_write,
                 output_tokens=usage.output, reasoning_tokens=usage.reasoning, usage_told=usage.told, cost=cost,
-                problem=storable(completion.problem or TOLD[completion.stop]),
+                problem=storable(completion.problem or STOP_SENTENCES[completion.stop]),
                 tries=outcome.claimed.tries, unknowns=outcome.claimed.unknowns,
             )  # fmt: skip
             self.answers.append(call)

@@ -13,7 +13,7 @@ register = template.Library()
 
 @register.filter
 def dollars(amount: Decimal | pricing.Money | None) -> str:
-    """None is a price that nobody knows, never 0."""
+    """Return an amount in words; None is an unknown price, never 0."""
     return pricing.dollars(amount)
 
 
@@ -29,7 +29,7 @@ def exact_dollars(amount: Decimal | None) -> str:
 
 @register.filter
 def price(amount: Decimal | None) -> str:
-    """A price of tokens: free is said, and so is that nobody knows it."""
+    """Return a price of tokens in words: "free" for 0, "unknown" for None."""
     return "free" if amount == 0 else pricing.exact_dollars(amount)
 
 

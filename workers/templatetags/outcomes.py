@@ -16,9 +16,9 @@ NAMES = {
 
 @register.inclusion_tag("workers/_states.html")
 def states_bar(progress: Any, total: int | None = None, *, legend: bool = False) -> dict[str, Any]:
-    """A bar of what `progress` counts: a `Progress` of a job, or something with the same numbers.
+    """Draw a bar of what `progress` counts: a `Progress` of a job, or an object with the same numbers.
 
-    `total` is how many items there will be where `progress` does not know of all yet. A `legend` says all numbers beneath.
+    `total` is how many items there will be where `progress` does not know of all yet. With `legend`, all numbers stand beneath.
     """
     total = progress.total if total is None else total
     counts = {
@@ -30,7 +30,7 @@ def states_bar(progress: Any, total: int | None = None, *, legend: bool = False)
         "waiting": total - progress.ended - progress.in_flight,
     }
     return {
-        "segments": [{"part": one, "name": NAMES[one.state]} for one in segments_of(counts)],
+        "segments": [{"part": segment, "name": NAMES[segment.state]} for segment in segments_of(counts)],
         "ended": progress.ended,
         "total": total,
         "legend": legend,

@@ -28,34 +28,35 @@ def endpoints(request: HttpRequest) -> HttpResponse:
         spent=Sum("calls__cost", default=Decimal(0)),
         unpriced=Count("calls", filter=Q(calls__state__in=COMPLETED, calls__cost=None)),
     )
-    shown = [{"endpoint": row, "spent": Money(row.spent, row.unpriced), **_tried(row)} for row in rows]
-    return render(request, "workers/endpoints.html", {"rows": shown})
+    context = [{"endpoint": row, "spent": Money(row.spent, row.unpriced), **_tried(row)} for row in rows]
+    return render(request, "workers/endpoints.html", {"rows": context})
 
 
 @site_admin
 def endpoint(request: HttpRequest, name: str = "") -> HttpResponse:
-    """`name` to be changed or deleted, or a new one: then the provider comes first, because it decides what else is to be said."""
+    """Change or delete the endpoint `name`, or register one: then the provider is chosen first, because the other fields depend on it."""
     if name:
-        held = get_object_or_404(Endpoint, name=name)
+        existing = get_object_or_404(Endpoint, name=name)
         if request.method == "POST" and "delete" in request.POST:
-            return _delete(request, held)
-        return _edit(request, held.provider, held)
+            return _delete(request, existing)
+        return _edit(request, existing.provider, existing)
     provider = request.GET.get("provider") or request.POST.get("provider", "")
     if registry.problem_of(provider):
         return render(request, "workers/providers.html", {"providers": registry.registered()})
     return _edit(request, provider, None)
 
 
-def _edit(request: HttpRequest, provider: str, held: Endpoint | None) -> HttpResponse:
+def _edit(request: HttpRequest, provider: str, existing: Endpoint | None) -> HttpResponse:
     about = registry.find(provider)
-    initial = {} if held else dict(about.defaults)
-    form = EndpointForm(request.POST or None, instance=held, initial=initial, provider=provider)
+    initial = {} if existing else dict(about.defaults)
+    form = EndpointForm(request.POST or None, instance=existing, initial=initial, provider=provider)
     if request.method == "POST" and form.is_valid():
-        values = ({} if held else {**initial, "provider": provider}) | form.cleaned_data
+        values = ({} if existing else {**initial, "provider": provider}) | form.cleaned_data
         try:
-            fresh = Endpoint.objects.get(pk=held.pk) if held else None  # the form has written into its own instance
+            # not `existing`, into which the form has written
+            stored = Endpoint.objects.get(pk=existing.pk) if existing else None
             made = made_once(
-                request, lambda: save_endpoint(by=request.user.get_username(), values=values, endpoint=fresh).name
+                request, lambda: save_endpoint(by=request.user.get_username(), values=values, endpoint=stored).name
             )
         except ValidationError as error:
             _add_errors(form, error)
@@ -65,46 +66,46 @@ def _edit(request: HttpRequest, provider: str, held: Endpoint | None) -> HttpRes
     elif made := made_before(request):
         return redirect("workers:endpoint", made)
     context = {"form": form, "provider": about.label}
-    if held:
-        held.refresh_from_db()
-        context |= {"endpoint": held, "is_used": is_used(held), **_tried(held)}
+    if existing:
+        existing.refresh_from_db()
+        context |= {"endpoint": existing, "is_used": is_used(existing), **_tried(existing)}
     return render(request, "workers/endpoint.html", context)
 
 
 def _add_errors(form: EndpointForm, error: ValidationError) -> None:
-    """Beside the fields that the form shows, the others above it."""
+    """Add errors beside the fields that the form shows, the others above it."""
     for name, sentences in error.message_dict.items():
         form.add_error(name if name in form.fields else None, sentences)
 
 
-def _delete(request: HttpRequest, held: Endpoint) -> HttpResponse:
+def _delete(request: HttpRequest, existing: Endpoint) -> HttpResponse:
     try:
-        delete_endpoint(endpoint=held)
+        delete_endpoint(endpoint=existing)
     except EndpointInUse as refusal:
         messages.error(request, str(refusal))
-        return redirect("workers:endpoint", held.name)
-    messages.success(request, f"{held.name} is deleted.")
+        return redirect("workers:endpoint", existing.name)
+    messages.success(request, f"{existing.name} is deleted.")
     return redirect("workers:endpoints")
 
 
 @site_admin
 @require_POST
 def try_it(request: HttpRequest, name: str) -> HttpResponse:
-    """Asks a worker to make one short call; the page looks until it has come back."""
-    held = get_object_or_404(Endpoint, name=name)
-    heard = start_try(held)
-    context = {"endpoint": held, "waiting": heard, "unanswered": not heard}
+    """Ask a worker to make one short call; the page asks for the result until it is there."""
+    existing = get_object_or_404(Endpoint, name=name)
+    started = start_try(existing)
+    context = {"endpoint": existing, "waiting": started, "unanswered": not started}
     return render(request, "workers/_tried.html", context)
 
 
 @site_admin
 @require_GET
 def tried(request: HttpRequest, name: str) -> HttpResponse:
-    held = get_object_or_404(Endpoint, name=name)
-    return render(request, "workers/_tried.html", {"endpoint": held, **_tried(held)})
+    existing = get_object_or_404(Endpoint, name=name)
+    return render(request, "workers/_tried.html", {"endpoint": existing, **_tried(existing)})
 
 
-def _tried(held: Endpoint) -> dict[str, Any]:
-    """`waiting` for an answer to the last try, or `unanswered` because none came in time."""
-    state = try_state(held)
+def _tried(existing: Endpoint) -> dict[str, Any]:
+    """Return whether the last try is `waiting` for its result, or `unanswered` in time."""
+    state = try_state(existing)
     return {"waiting": state == TryState.WAITING, "unanswered": state == TryState.NO_WORKER}

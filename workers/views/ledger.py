@@ -31,9 +31,9 @@ GROUPINGS = {"endpoint": "Model", "day": "Day", "purpose": "Purpose"}
 def ledger(request: HttpRequest) -> HttpResponse:
     form = LedgerFilter(request.GET)
     form.is_valid()
-    chosen = form.cleaned_data  # what is right counts, beside what is not; a text that is not looked for finds nothing
-    found = Call.objects.none() if form.errors.get("text") else _calls(chosen)
-    page = Paginator(found, 50).get_page(request.GET.get("page"))
+    chosen = form.cleaned_data  # valid fields count beside invalid ones; an invalid text finds nothing
+    calls = Call.objects.none() if form.errors.get("text") else _calls(chosen)
+    page = Paginator(calls, 50).get_page(request.GET.get("page"))
     query = request.GET.copy()
     query.pop("page", None)
     context = {
@@ -60,29 +60,29 @@ def _calls(chosen: dict) -> QuerySet[Call]:
 @site_admin
 @require_GET
 def call(request: HttpRequest, uid: str) -> HttpResponse:
-    """One call: what was asked, what came back, every attempt, and who asked for it."""
-    held = get_object_or_404(Call.objects.select_related("endpoint"), uid=uid)
-    asked, rest = _asked(held)
-    if (wanted := request.GET.get("text")) is not None:
-        return _download(held, wanted, asked, rest)
-    sized = held.attempts.annotate(beginning=Left("body", SHOWN), size=Length("body"))
+    """Show one call: what was asked, what came back, every attempt, and who asked for it."""
+    current = get_object_or_404(Call.objects.select_related("endpoint"), uid=uid)
+    asked, rest = _asked(current)
+    if (name := request.GET.get("text")) is not None:
+        return _download(current, name, asked, rest)
+    sized = current.attempts.annotate(beginning=Left("body", SHOWN), size=Length("body"))
     attempts = list(sized.select_related("worker").defer("body"))
     for attempt in attempts:
-        attempt.came = Cut(attempt.beginning, attempt.size)
-    timed = held.sent_at and held.finished_at
+        attempt.response = Cut(attempt.beginning, attempt.size)
+    timed = current.sent_at and current.finished_at
     context = {
-        "call": held,
-        "shown_at": held.finished_at or held.planned_at,
-        "seconds": (held.finished_at - held.sent_at).total_seconds() if timed else None,
-        "answer": cut(_readable(held.answer)),
-        "as_it_came": cut(held.answer),
-        "reasoning": cut(held.reasoning),
+        "call": current,
+        "shown_at": current.finished_at or current.planned_at,
+        "seconds": (current.finished_at - current.sent_at).total_seconds() if timed else None,
+        "answer": cut(_readable(current.answer)),
+        "as_it_came": cut(current.answer),
+        "reasoning": cut(current.reasoning),
         "messages_asked": [{"role": role, "content": cut(text)} for role, text in asked],
         "rest": cut(rest),
         "shown_at_most": SHOWN,
         "attempts": attempts,
-        "unread": next((one for one in reversed(attempts) if one.size), None),
-        "items": held.items.select_related("job")[:20],
+        "unread": next((attempt for attempt in reversed(attempts) if attempt.size), None),
+        "items": current.items.select_related("job")[:20],
     }
     return render(request, "workers/call.html", context)
 
@@ -100,50 +100,51 @@ class Cut:
 
 
 def cut(text: str) -> Cut:
+    """Cut a text to what a page shows."""
     return Cut(text[:SHOWN], len(text))
 
 
-def _asked(held: Call) -> tuple[list[tuple[str, str]], str]:
-    """The messages as (role, text), and what was asked besides as indented JSON."""
-    body = _showable(held.request)
-    system = [("system", str(one.get("text", ""))) for one in body.get("system") or []]
-    said = [(str(one.get("role", "")), str(one.get("content", ""))) for one in body.get("messages") or []]
+def _asked(call: Call) -> tuple[list[tuple[str, str]], str]:
+    """Return the messages as (role, text), and the rest of the request as indented JSON."""
+    body = _showable(call.request)
+    system = [("system", str(part.get("text", ""))) for part in body.get("system") or []]
+    messages = [(str(part.get("role", "")), str(part.get("content", ""))) for part in body.get("messages") or []]
     rest = {name: value for name, value in body.items() if name not in ("messages", "system")}
-    return [*system, *said], json.dumps(rest, indent=2, ensure_ascii=False)
+    return [*system, *messages], json.dumps(rest, indent=2, ensure_ascii=False)
 
 
-def _download(held: Call, wanted: str, asked: list[tuple[str, str]], rest: str) -> HttpResponse:
-    """One text of a call, whole, as a file: a browser must neither render it nor guess what it is."""
+def _download(call: Call, name: str, asked: list[tuple[str, str]], rest: str) -> HttpResponse:
+    """Return one text of a call, whole, as a file: a browser must neither render it nor guess its type."""
     texts = {
-        "answer": held.answer,
-        "reasoning": held.reasoning,
+        "answer": call.answer,
+        "reasoning": call.reasoning,
         "prompt": "\n\n".join(f"[{role}]\n{text}" for role, text in asked),
         "settings": rest,
     }
-    if wanted.startswith("body-") and wanted[5:].isdecimal():
-        texts[wanted] = get_object_or_404(Attempt, call=held, number=int(wanted[5:])).body
-    if wanted not in texts:
+    if name.startswith("body-") and name[5:].isdecimal():
+        texts[name] = get_object_or_404(Attempt, call=call, number=int(name[5:])).body
+    if name not in texts:
         raise Http404("There is no such text.")
     headers = {
-        "Content-Disposition": f'attachment; filename="{held.uid}-{wanted}.txt"',
+        "Content-Disposition": f'attachment; filename="{call.uid}-{name}.txt"',
         "X-Content-Type-Options": "nosniff",
     }
-    return HttpResponse(texts[wanted], content_type="text/plain; charset=utf-8", headers=headers)
+    return HttpResponse(texts[name], content_type="text/plain; charset=utf-8", headers=headers)
 
 
 def _readable(answer: str) -> str:
-    """JSON with its lines indented; anything else, and what is too long to be shown whole, as it came."""
+    """Return JSON with its lines indented; anything else, and what is too long to be shown whole, as it came."""
     if len(answer) > SHOWN:
         return answer
     try:
-        read = json.loads(answer)
-        return json.dumps(_showable(read), indent=2, ensure_ascii=False) if isinstance(read, dict | list) else answer
+        value = json.loads(answer)
+        return json.dumps(_showable(value), indent=2, ensure_ascii=False) if isinstance(value, dict | list) else answer
     except (ValueError, RecursionError):
         return answer
 
 
 def _showable(value: Any) -> Any:
-    """Without the halves of surrogate pairs that JSON may hold and no page can."""
+    """Return a JSON value without halves of surrogate pairs, which JSON may hold and no page can."""
     if isinstance(value, dict):
         return {storable(name): _showable(inner) for name, inner in value.items()}
     if isinstance(value, list):
@@ -169,6 +170,6 @@ def spending(request: HttpRequest) -> HttpResponse:
 
 
 def _group(by: str, group) -> dict[str, str]:
-    """How a row is called, and where its calls are."""
-    shown = f"{group:%Y-%m-%d}" if by == "day" and group else str(group or "")
-    return {"name": shown or "–", "href": f"{reverse('workers:ledger')}?{urlencode({by: shown})}" if shown else ""}
+    """Return the name of a row, and the address of its calls."""
+    name = f"{group:%Y-%m-%d}" if by == "day" and group else str(group or "")
+    return {"name": name or "–", "href": f"{reverse('workers:ledger')}?{urlencode({by: name})}" if name else ""}

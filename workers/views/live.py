@@ -1,4 +1,4 @@
-"""The live page of a job, wherever it is shown: state and bar, buttons, and what came back."""
+"""The live page of a job, wherever it is shown: state and progress bar, buttons, and what came back."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ ITEMS_A_PAGE = 50
 
 
 def progress_context(job: Job, job_url: str, *, takes_budget: bool = False) -> dict[str, Any]:
-    """`job_url` is the page that shows it; `every` is in seconds, 0 where nothing moves any more.
+    """Return the context of the state of a job. `job_url` is its page; `every` is in seconds, 0 where nothing changes any more.
 
-    `takes_budget` says that the page's view hands on to `apply_action` what is typed beside Resume.
+    `takes_budget` says that the page's view passes to `apply_action` what is typed beside Resume.
     """
     progress = progress_of(job)
     return {
@@ -42,28 +42,28 @@ def progress_context(job: Job, job_url: str, *, takes_budget: bool = False) -> d
 
 
 def _every(job: Job, progress: Progress) -> int:
-    moves = job.state == JobState.RUNNING or progress.in_flight
-    return (15 if job.batch else 1) if moves else 0
+    changes = job.state == JobState.RUNNING or progress.in_flight
+    return (15 if job.batch else 1) if changes else 0
 
 
 def _step(progress: Progress) -> int:
-    """Which tenth of the way: what came back is shown anew so often, and not under every click."""
+    """Return the tenth of the items that have ended: the list of items is shown again at each, and not at every look."""
     return 0 if not progress.ended else 1 + 10 * progress.ended // progress.total
 
 
 def _waits(progress: Progress) -> int:
-    """Changes at most every half minute while items wait to be tried again: the reasons are then shown anew."""
+    """Return a number that changes at most every half minute while items wait to be tried again: the reasons are then shown again."""
     return int(progress.retry_at.timestamp()) // 30 if progress.retry_at else 0
 
 
 def budget_field(job: Job) -> dict[str, Any]:
-    """For the field beside Resume: the least that helps, as exact as a budget is, and whether the present budget is less."""
+    """Return the context of the field beside Resume: the least budget that helps, and whether the present one is less."""
     least = least_budget(job).quantize(Decimal("0.0001"), ROUND_CEILING)
     return {"least_budget": least, "needs_budget": job.budget is not None and job.budget < least}
 
 
 def time_left(seconds: float | None) -> str:
-    """Seconds in words: "40 s", "12 min", "3 h"; empty where nothing can be said."""
+    """Return seconds in words: "40 s", "12 min", "3 h"; empty for None."""
     if seconds is None:
         return ""
     for size, unit in ((3600, "h"), (60, "min")):
@@ -73,27 +73,27 @@ def time_left(seconds: float | None) -> str:
 
 
 def items_page(request: HttpRequest, job: Job) -> Page:
-    """What came back: what failed first, then what waits to be tried again, then the newest. The address may name one state."""
-    again = Q(state=ItemState.WAITING) & ~Q(problem="")
-    wanted = Q(state=chosen) if (chosen := shown_state(request)) else Q(state__in=[ItemState.DONE, *TROUBLED]) | again
-    shown = job.items.filter(wanted).select_related("call", "endpoint")
-    shown = shown.defer("call__body", "call__answer", "call__reasoning")
-    calm = Case(When(state__in=TROUBLED, then=0), When(again, then=1), default=2, output_field=IntegerField())
-    page = Paginator(shown.order_by(calm, "-finished_at", "id"), ITEMS_A_PAGE).get_page(request.GET.get("page"))
+    """Return a page of what came back: failures first, then what waits to be tried again, then the newest. The address may name one state."""
+    retrying = Q(state=ItemState.WAITING) & ~Q(problem="")
+    came_back = Q(state__in=[ItemState.DONE, *TROUBLED]) | retrying
+    items = job.items.filter(Q(state=chosen) if (chosen := chosen_state(request)) else came_back)
+    items = items.select_related("call", "endpoint").defer("call__body", "call__answer", "call__reasoning")
+    rank = Case(When(state__in=TROUBLED, then=0), When(retrying, then=1), default=2, output_field=IntegerField())
+    page = Paginator(items.order_by(rank, "-finished_at", "id"), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     page.object_list = list(page.object_list)
     page.query = f"state={chosen}" if chosen else ""
     return page
 
 
-def shown_state(request: HttpRequest) -> str:
-    """The state of items that the address asks for; empty for all that came back."""
+def chosen_state(request: HttpRequest) -> str:
+    """Return the state of items that the address asks for; empty for all that came back."""
     chosen = request.GET.get("state", "")
     return chosen if chosen in TROUBLED else ""
 
 
 def progress_response(request: HttpRequest, context: dict[str, Any], items: Callable[[], Page]) -> HttpResponse:
-    """The fragment that the page asks for. Buttons and items come along only when they changed: nothing moves under the
-    reader's hands for no reason."""
+    """Return the fragment that the page asks for. Buttons and items are part of it only when they changed, so that nothing moves without
+    reason."""
     changed = request.GET.get("seen", context["seen"]) != context["seen"]
-    news = {"oob": True, "page": items()} if changed else {}
-    return render(request, "workers/_live.html", context | news)
+    changes = {"oob": True, "page": items()} if changed else {}
+    return render(request, "workers/_live.html", context | changes)

@@ -21,37 +21,37 @@ from workers.services.progress import progress_of_all
 from workers.views import live
 
 RECENT = timedelta(hours=1)
-GONE_SHOWN = 5
+ENDED_SHOWN = 5
 OPEN_JOBS = [JobState.RUNNING, JobState.PAUSED]
 
 
 @site_admin
 @require_GET
 def work(request: HttpRequest) -> HttpResponse:
-    """Who works, at what, how fast: the queues of this installation."""
+    """Show the jobs, the workers and the queues of this installation."""
     return render(request, "workers/work.html", _state())
 
 
 @site_admin
 @require_GET
 def work_state(request: HttpRequest) -> HttpResponse:
-    """The same as a fragment that the page asks for anew while something goes on."""
+    """Return the work page's fragment, which the page asks for again and again."""
     return render(request, "workers/_work.html", _state())
 
 
 def _state() -> dict:
     now = database_time()
     jobs = {"running": _jobs(OPEN_JOBS), "ended": _jobs([JobState.FINISHED, JobState.CANCELLED])}
-    every = [one for rows in jobs.values() for one in rows]
-    progress, reasons = progress_of_all(every, now=now), reasons_of(every)
+    all_jobs = [job for rows in jobs.values() for job in rows]
+    progress, reasons = progress_of_all(all_jobs, now=now), reasons_of(all_jobs)
     workers, queue = _workers(now), _queue(now)
-    busy = any(one.state == JobState.RUNNING for one in jobs["running"])
-    busy = busy or any(one["state"] == WorkerState.LIVE for one in workers)
+    busy = any(job.state == JobState.RUNNING for job in jobs["running"])
+    busy = busy or any(worker["state"] == WorkerState.LIVE for worker in workers)
     return {
-        **{name: [_listed(one, progress, reasons) for one in rows] for name, rows in jobs.items()},
+        **{name: [_listed(job, progress, reasons) for job in rows] for name, rows in jobs.items()},
         "workers": workers,
         "queue": queue,
-        "waiting": sum(one["waiting"] for one in queue),
+        "waiting": sum(row["waiting"] for row in queue),
         "every": 2 if busy else 10,
     }
 
@@ -65,23 +65,23 @@ def _jobs(states: list[JobState]) -> list[Job]:
 
 
 def _workers(now: datetime) -> list[dict]:
-    """The processes that are there, working, idle or silent, and the last that were: one row each, though a process enters anew with
-    every piece of work."""
+    """Return a row for each process that works, is idle or silent, and for the last ones that ended; a process has a `Worker` for every piece
+    of work, and one row here."""
     recent = Worker.objects.filter(Q(state=WorkerState.LIVE) | Q(heartbeat_at__gte=now - RECENT)).order_by()
     late = Count("pk", filter=lease_is_over())
     spans = recent.values("host", "pid", "kind", "state").annotate(
         began=Min("started_at"), seen=Max("heartbeat_at"), all=Count("pk"), late=late
     )
     rows: dict[tuple, dict] = {}
-    for one in sorted(spans, key=lambda one: (one["state"] == WorkerState.LIVE, one["seen"])):
-        held = rows.get((one["host"], one["pid"], one["kind"]), one)
-        shown = SILENT if one["state"] == WorkerState.LIVE and one["late"] == one["all"] else one["state"]
-        rows[one["host"], one["pid"], one["kind"]] = one | {"began": min(one["began"], held["began"]), "state": shown}
-    there = [*rows.values(), *_idle([one for one in rows.values() if one["state"] in (WorkerState.LIVE, SILENT)])]
-    idle = {(one["host"], one["pid"]) for one in there if one["state"] == IDLE}
-    gone = [one for one in there if one["state"] in ENDED and (one["host"], one["pid"]) not in idle]
-    gone = sorted(gone, key=lambda one: one["seen"], reverse=True)[:GONE_SHOWN]
-    return [*sorted((one for one in there if one["state"] not in ENDED), key=lambda one: one["began"])[:100], *gone]
+    for span in sorted(spans, key=lambda span: (span["state"] == WorkerState.LIVE, span["seen"])):
+        key = (span["host"], span["pid"], span["kind"])
+        state = SILENT if span["state"] == WorkerState.LIVE and span["late"] == span["all"] else span["state"]
+        rows[key] = span | {"began": min(span["began"], rows.get(key, span)["began"]), "state": state}
+    processes = [*rows.values(), *_idle([row for row in rows.values() if row["state"] in (WorkerState.LIVE, SILENT)])]
+    present = sorted((row for row in processes if row["state"] not in ENDED), key=lambda row: row["began"])
+    idle = {(row["host"], row["pid"]) for row in processes if row["state"] == IDLE}
+    ended = [row for row in processes if row["state"] in ENDED and (row["host"], row["pid"]) not in idle]
+    return [*present[:100], *sorted(ended, key=lambda row: row["seen"], reverse=True)[:ENDED_SHOWN]]
 
 
 IDLE, SILENT = "idle", "silent"
@@ -89,36 +89,34 @@ ENDED = (WorkerState.GONE, WorkerState.LOST)
 
 
 def _idle(working: list[dict]) -> list[dict]:
-    """The processes that reported themselves and are not at work."""
-    busy = {(one["host"], one["pid"]) for one in working}
+    """Return a row for each process that reported itself and is not at work."""
+    busy = {(row["host"], row["pid"]) for row in working}
     return [
         {
-            "host": one.host, "pid": one.pid, "kind": ", ".join(name.removeprefix(ENGINE) for name in one.serves),
-            "state": SILENT if one.silent else IDLE, "began": one.started_at, "seen": one.seen_at,
+            "host": process.host, "pid": process.pid, "kind": ", ".join(name.removeprefix(ENGINE) for name in process.serves),
+            "state": SILENT if process.silent else IDLE, "began": process.started_at, "seen": process.seen_at,
         }
-        for one in Process.objects.annotate(silent=ExpressionWrapper(is_silent(), BooleanField()))
-        if (one.host, one.pid) not in busy
+        for process in Process.objects.annotate(silent=ExpressionWrapper(is_silent(), BooleanField()))
+        if (process.host, process.pid) not in busy
     ]  # fmt: skip
 
 
 def _queue(now: datetime) -> list[dict]:
-    """Endpoints in use, with items that are open or asked within the last hour, those with work first; and who can take their work."""
+    """Return a row for each endpoint with open items or calls within the last hour, those with work first, and how many workers can take it."""
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    open_ = Item.objects.filter(job__state__in=OPEN_JOBS).still_open().order_by()
-    for endpoint, state, job, count in open_.values_list("endpoint", "state", "job__state").annotate(Count("id")):
-        held = state
-        if state == ItemState.HELD or (state == ItemState.WAITING and job == JobState.PAUSED):
-            held = JobState.PAUSED
-        counts[endpoint][held] += count
+    items = Item.objects.filter(job__state__in=OPEN_JOBS).still_open().order_by()
+    for endpoint, state, job, count in items.values_list("endpoint", "state", "job__state").annotate(Count("id")):
+        paused = state == ItemState.HELD or (state == ItemState.WAITING and job == JobState.PAUSED)
+        counts[endpoint][JobState.PAUSED if paused else state] += count
     rows = EndpointRateLimit.objects.select_related("endpoint").order_by("endpoint__name")
-    since, there = (now - RECENT).timestamp(), living()
-    found = [
+    since, processes = (now - RECENT).timestamp(), living()
+    queue = [
         _queue_row(row, counts[row.endpoint_id], now)
-        | dict(zip(("takers", "nobody"), takers_of(row.endpoint, there), strict=True))
+        | dict(zip(("takers", "nobody"), takers_of(row.endpoint, processes), strict=True))
         for row in rows
         if row.endpoint_id in counts or max(row.state.get("accepted_at", 0), row.state.get("changed_at", 0)) > since
     ]
-    return sorted(found, key=lambda one: not any(one[name] for name in ("waiting", "paused", "batched", "in_flight")))
+    return sorted(queue, key=lambda row: not any(row[name] for name in ("waiting", "paused", "batched", "in_flight")))
 
 
 def _queue_row(row: EndpointRateLimit, counts: dict[str, int], now: datetime) -> dict:
@@ -131,7 +129,7 @@ def _queue_row(row: EndpointRateLimit, counts: dict[str, int], now: datetime) ->
         "batched": counts[ItemState.BATCHED],
         "in_flight": counts[ItemState.CLAIMED],
         "rate": state.get("rate"),
-        "found": state.get("ceiling"),
+        "refused_at": state.get("ceiling"),
         "blocked": blocked,
         "reason": state.get("reason", "") if blocked else "",
     }
@@ -140,24 +138,24 @@ def _queue_row(row: EndpointRateLimit, counts: dict[str, int], now: datetime) ->
 @site_admin
 @require_GET
 def job(request: HttpRequest, uid: str) -> HttpResponse:
-    held = get_object_or_404(Job, uid=uid)
-    return render(request, "workers/job.html", _live(held) | {"page": live.items_page(request, held)})
+    current = get_object_or_404(Job, uid=uid)
+    return render(request, "workers/job.html", _live(current) | {"page": live.items_page(request, current)})
 
 
 @site_admin
 @require_GET
 def job_progress(request: HttpRequest, uid: str) -> HttpResponse:
-    held = get_object_or_404(Job, uid=uid)
-    return live.progress_response(request, _live(held), lambda: live.items_page(request, held))
+    current = get_object_or_404(Job, uid=uid)
+    return live.progress_response(request, _live(current), lambda: live.items_page(request, current))
 
 
-def _live(held: Job) -> dict:
-    return live.progress_context(held, reverse("workers:job", args=[held.uid]), takes_budget=True)
+def _live(job: Job) -> dict:
+    return live.progress_context(job, reverse("workers:job", args=[job.uid]), takes_budget=True)
 
 
 @site_admin
 @require_POST
 def job_action(request: HttpRequest, uid: str, action: str) -> HttpResponse:
-    if told := apply_action(get_object_or_404(Job, uid=uid), action, budget=request.POST.get("budget", "")):
-        messages.error(request, told)
+    if refusal := apply_action(get_object_or_404(Job, uid=uid), action, budget=request.POST.get("budget", "")):
+        messages.error(request, refusal)
     return redirect("workers:job", uid)

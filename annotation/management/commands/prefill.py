@@ -13,7 +13,7 @@ from annotation.models import Project
 from annotation.services.prefill import Estimate, estimate, start_prefill
 from annotation.services.prefill_scope import Scope, scope_of
 from workers.domain.pricing import dollars as dollars_of
-from workers.management.ending import failure_of, said_of
+from workers.management.ending import failure_of, printed_of
 from workers.models import Endpoint
 
 
@@ -55,7 +55,7 @@ class Command(JsonCommand):
         return held | {"left_out": sum(scope.covered.values())}
 
     def say(self, result: dict) -> None:
-        super().say(said_of(result))
+        super().say(printed_of(result))
 
     def failure(self, result: dict) -> str:
         return failure_of(result, "round")

@@ -4,7 +4,7 @@ from annotation.management.commands._money import dollars
 from annotation.management.commands._rounds import told
 from annotation.management.json_command import JsonCommand
 from annotation.models import Prefill
-from workers.management.ending import failure_of, said_of
+from workers.management.ending import failure_of, printed_of
 from workers.services.jobs import ACTIONS, require_action
 
 TAKES = {"resume": ("budget", "wait"), "retry": ("wait",)}
@@ -34,7 +34,7 @@ class Command(JsonCommand):
         return told(made, wait=options["wait"], tell=self.note)
 
     def say(self, result: dict) -> None:
-        super().say(said_of(result))
+        super().say(printed_of(result))
 
     def failure(self, result: dict) -> str:
         return failure_of(result, "round")

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.management.json_command import JsonCommand
-from workers.management.ending import said_of
+from workers.management.ending import printed_of
 
 
 def say_run(command: JsonCommand, told: Mapping[str, Any]) -> None:
-    for name, value in said_of(told).items():
+    for name, value in printed_of(told).items():
         if name == "scores":
             say_scores(command, value)
         elif name == "judge_test":

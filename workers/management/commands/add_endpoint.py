@@ -30,8 +30,8 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("name", metavar="NAME")
-        who = "; ".join(f"{one.name}: {one.label}" for one in registry.registered())
-        parser.add_argument("--provider", choices=registry.names(), help=f"of a new endpoint, who answers. {who}")
+        labels = "; ".join(f"{provider.name}: {provider.label}" for provider in registry.registered())
+        parser.add_argument("--provider", choices=registry.names(), help=f"of a new endpoint, who answers. {labels}")
         parser.add_argument("--model", help="of a new endpoint: what the provider calls it")
         parser.add_argument("--revision")
         parser.add_argument("--base-url", metavar="URL")
@@ -45,8 +45,8 @@ class Command(JsonCommand):
         for name, kind in _NUMBERS.items():
             parser.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar="N")
         for name in _PRICES:
-            told = "US dollars per million tokens; unknown takes a price back"
-            parser.add_argument(f"--{name.replace('_', '-')}", metavar="USD", help=told)
+            note = "US dollars per million tokens; unknown takes a price back"
+            parser.add_argument(f"--{name.replace('_', '-')}", metavar="USD", help=note)
         for name in _SWITCHES:
             parser.add_argument(f"--{name.replace('_', '-')}", choices=["yes", "no"])
         parser.add_argument("--update", action="store_true", help="change what else is given of one that is there")
@@ -55,18 +55,18 @@ class Command(JsonCommand):
         )
 
     def work(self, **options) -> dict:
-        held = Endpoint.objects.filter(name=options["name"]).first()
-        if held and not options["update"]:
+        existing = Endpoint.objects.filter(name=options["name"]).first()
+        if existing and not options["update"]:
             raise ValueError(f"There is an endpoint {options['name']!r} already; add --update to change it.")
-        if options["update"] and not held:
+        if options["update"] and not existing:
             raise ValueError(f"There is no endpoint {options['name']!r} to change; leave --update out to register it.")
-        lacking = [f"--{name}" for name in ("provider", "model") if options[name] is None]
-        if lacking and not held:
-            raise ValueError(f"A new endpoint needs {' and '.join(lacking)}; --help says what can be given.")
-        values = {} if held else dict(registry.find(options["provider"]).defaults)
+        missing = [f"--{name}" for name in ("provider", "model") if options[name] is None]
+        if missing and not existing:
+            raise ValueError(f"A new endpoint needs {' and '.join(missing)}; --help says what can be given.")
+        values = {} if existing else dict(registry.find(options["provider"]).defaults)
         values |= {name: options[name] for name in (*_PLAIN, *_NUMBERS) if options[name] is not None}
         prices = {name: options[name] for name in _PRICES if options[name] is not None}
         values |= {name: None if price == UNKNOWN else price for name, price in prices.items()}
         values |= {name: options[name] == "yes" for name in _SWITCHES if options[name]}
-        endpoint = save_endpoint(by="", values=values, endpoint=held)
+        endpoint = save_endpoint(by="", values=values, endpoint=existing)
         return {"endpoint": endpoint.name} | ({"tried": try_endpoint(endpoint=endpoint)} if options["try"] else {})

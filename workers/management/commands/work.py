@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from core.management.json_command import JsonCommand
 from workers.management.bar import JobBar
-from workers.management.ending import failure_of, note_end, said_of
+from workers.management.ending import failure_of, note_end, printed_of
 from workers.models import Job, JobState
 from workers.services import processes
 from workers.services.failures import shortfall_json, shortfall_of
@@ -20,24 +20,24 @@ from workers.services.runner import Runner
 
 @contextmanager
 def interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
-    """An event that the first SIGTERM or SIGINT sets; the second has its usual effect."""
+    """Yield an event that the first SIGTERM or SIGINT sets; the second has its usual effect."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    usual = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
+    usual = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
     def restore() -> None:
-        for one, handler in usual.items():
-            signal.signal(one, handler)
+        for number, handler in usual.items():
+            signal.signal(number, handler)
 
-    def asked(*_: object) -> None:
+    def end(*_: object) -> None:
         stop.set()
         restore()
         tell("Ending: waiting for the answers that are on their way.")
 
-    for one in usual:
-        signal.signal(one, asked)
+    for number in usual:
+        signal.signal(number, end)
     try:
         yield stop
     finally:
@@ -79,14 +79,14 @@ class Command(JsonCommand):
             run_to_end(job=job, on_progress=bar.refresh, stop=stop)
         finally:
             bar.close()
-        done = progress_of(job)
-        shortfall = shortfall_of(job, total=done.total)
+        progress = progress_of(job)
+        shortfall = shortfall_of(job, total=progress.total)
         note_end(job, shortfall, "job", self.note)
-        counts = {"done": done.done, "failed": done.failed, "unusable": done.unusable}
-        return {"job": job.uid, **shortfall_json(job, shortfall), **counts, **done.money.as_json}
+        counts = {"done": progress.done, "failed": progress.failed, "unusable": progress.unusable}
+        return {"job": job.uid, **shortfall_json(job, shortfall), **counts, **progress.money.as_json}
 
     def say(self, result: dict) -> None:
-        super().say(said_of(result))
+        super().say(printed_of(result))
 
     def failure(self, result: dict) -> str:
         return failure_of(result, "job")
