@@ -1,0 +1,99 @@
+"""What docs/developers.md names is there: every file, every function of a file, and every name in backticks."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDERS = (
+    "config",
+    "core",
+    "workers",
+    "annotation",
+    "judge",
+    "benchmark",
+    "templates",
+    "static",
+    "tests",
+    "docs",
+    "bench",
+)
+PAGE = re.sub(r"^```.*?^```$", "", (ROOT / "docs" / "developers.md").read_text(encoding="utf-8"), flags=re.M | re.S)
+SPANS = sorted(set(re.findall(r"(?<!`)`([^`\n]+)`(?!`)", PAGE)))
+FILES = [span for span in SPANS if re.fullmatch(r"[\w./-]+\.(py|js|sh|md|html|css)(:\w+)?", span)]
+NAMES = [
+    span
+    for span in SPANS
+    if re.fullmatch(r"_?[A-Z]\w*[a-z]\w*|[a-z]+(_[a-z0-9]+)+|[A-Z]+(_[A-Z]+)*|[A-Z]\w*\.\w+", span)
+]
+DIRECTORIES = [span for span in SPANS if re.fullmatch(r"[\w./-]+/", span)]
+EXAMPLES = re.compile(r"\bmy_(server|suite)\b")
+"""What a recipe has the reader make."""
+ELSEWHERE = {"GROUP", "FOLDER", "TOMBENCH", "ENV", "NAME", "VALUE"}
+"""Words that stand for what a reader chooses."""
+
+
+@cache
+def paths() -> list[str]:
+    files = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if "vendor" not in path.parts)
+    return [path.relative_to(ROOT).as_posix() for path in files if path.is_file()] + [
+        path.name for path in ROOT.iterdir() if path.is_file()
+    ]
+
+
+def files_named(name: str) -> list[str]:
+    return [path for path in paths() if path == name or path.endswith(f"/{name}")]
+
+
+@cache
+def defined_in(path: str) -> set[str]:
+    """Functions, classes, methods, and variables that a file defines."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if not path.endswith(".py"):
+        return set(re.findall(r"\b(?:function|class|const|let)\s+(\w+)", text))
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return names
+
+
+@cache
+def defined() -> set[str]:
+    """All names that the product's code and its tests define."""
+    return {name for path in paths() if path.endswith((".py", ".js")) for name in defined_in(path)}
+
+
+@pytest.mark.parametrize("span", [span for span in FILES if not EXAMPLES.search(span)])
+def test_a_file_that_is_named_is_there_and_defines_what_is_named_of_it(span):
+    file, _, name = span.partition(":")
+    found = files_named(file)
+    assert found, f"There is no {file}."
+    assert not name or any(name in defined_in(path) for path in found), f"{file} does not define {name}."
+
+
+@pytest.mark.parametrize("span", [span for span in DIRECTORIES if not EXAMPLES.search(span)])
+def test_a_folder_that_is_named_is_there(span):
+    assert any(f"/{span}" in f"/{path}" for path in paths()), f"There is no {span}."
+
+
+@pytest.mark.parametrize("span", [span for span in NAMES if span not in ELSEWHERE])
+def test_a_name_that_is_named_is_defined(span):
+    *_, name = span.split(".")
+    assert name in defined(), f"Nothing defines {span}."
+
+
+def test_every_term_of_the_glossary_says_where_it_lives():
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| `([^`|]+)` \|$", PAGE, flags=re.M)
+    assert len(rows) > 40
+    for term, place in rows:
+        assert place in FILES or (ROOT / place).is_dir(), f"{term}: {place} is not a file or folder."
