@@ -118,7 +118,7 @@ BASELINES = (
         sample=_LABEL_SAMPLE,
         settings=_seeded,
         options={"seed": (int,)},
-        options_told="seed for random",
+        options_note="seed for random",
     ),
     Baseline(name="omniscient", task="extract", answer=omniscient_answer, sample={"story": "Ines counts to three."}),
 )

@@ -65,6 +65,6 @@ LEXICAL_JUDGE = Baseline(
     sample={"predictions": [["Ines", "three"]], "gold": [["Ines", "three"]]},
     settings=_settings,
     options={"threshold": (float, int)},
-    options_told="threshold for the lexical judge",
+    options_note="threshold for the lexical judge",
     rules=RULES,
 )

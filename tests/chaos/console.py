@@ -74,7 +74,7 @@ def report() -> dict:
 
 
 def answer(asked: dict) -> object:
-    """Waits a while for a database that is away."""
+    """Wait a while for a database that is away."""
     do = {"start": start, "running": running, "report": report}[asked.pop("do")]
     end = time.monotonic() + PATIENCE
     while True:

@@ -119,7 +119,7 @@ class Site:
     # --- what it does ------------------------------------------------------------------------------------------------
 
     def ask(self, do: str, **asked: Any) -> Any:
-        """Has the console do something (tests/chaos/console.py)."""
+        """Have the console do something (tests/chaos/console.py)."""
         console = self.running[_CONSOLE]
         console.stdin.write(json.dumps({"do": do} | asked) + "\n")
         console.stdin.flush()

@@ -25,7 +25,7 @@ class Torment:
     """Questions in all jobs so far."""
 
     def kill(self, times: int, *, batch: bool = False) -> None:
-        """Kills any process but the console, `times` in all, and starts it again a moment later."""
+        """Kill any process but the console, `times` in all, and starts it again a moment later."""
         for _ in range(times):
             self._keep_busy(batch)
             time.sleep(self.rng.uniform(SHORTEST, LONGEST))

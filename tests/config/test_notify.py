@@ -47,7 +47,7 @@ def _options_for(url: str) -> dict:
 
 @pytest.fixture
 def notify_through():
-    """Lets this process notify through the broker at `url`, as a web process does."""
+    """Let this process notify through the broker at `url`, as a web process does."""
     before = app.conf.broker_url, app.conf.broker_transport_options
 
     def use(url: str, options: dict | None = None) -> None:

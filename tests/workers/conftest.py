@@ -88,7 +88,7 @@ def start(trial):
 
 @pytest.fixture
 def run_worker():
-    """Works everything off in this process: `run_worker()`."""
+    """Work everything off in this process: `run_worker()`."""
 
     def work(**options):
         Runner(**options).run()

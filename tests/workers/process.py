@@ -31,7 +31,7 @@ def database_url() -> str:
 
 
 def start_process(script: str, *arguments: str, folder: Path, **environment: str) -> subprocess.Popen:
-    """Starts `script` with the test's database; its files lie in `folder`. The caller ends it."""
+    """Start `script` with the test's database; its files lie in `folder`. The caller ends it."""
     kept = {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "BROKER_URL")}
     settings = {"DJANGO_SETTINGS_MODULE": "config.settings", "CREDENCE_VAR": str(folder), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", _PRELUDE + script, *arguments]

@@ -85,7 +85,7 @@ def test_an_address_that_is_no_web_address(url):
     ["169.254.169.254", "2852039166", "0xa9fea9fe", "[fe80::1]", "[::ffff:169.254.169.254]", "[fd00:ec2::254]"],
 )
 def test_an_address_where_clouds_keep_their_secrets(host):
-    assert refused(f"--base-url=http://{host}/") == "base_url: A link-local or metadata address is no model server."
+    assert refused(f"--base-url=http://{host}/") == "base_url: A link-local or metadata address is not a model server."
 
 
 @pytest.mark.parametrize("url", ["http://me:hunter2@a.example/", "http://a.example/?key=hunter2", "http://@a.example/"])
@@ -145,8 +145,8 @@ def test_numbers_that_cannot_be(option, field):
     [
         ("[1]", "openai", "options: A JSON object is expected."),
         ("{", "openai", "JSON is expected, such as"),
-        ('{"a": NaN}', "openai", "options: NaN and Infinity are no JSON."),
-        ('{"a": 1e999}', "openai", "options: NaN and Infinity are no JSON."),
+        ('{"a": NaN}', "openai", "options: NaN and Infinity are not valid JSON."),
+        ('{"a": 1e999}', "openai", "options: NaN and Infinity are not valid JSON."),
         ('{"a": "\\u0000"}', "openai", "options: NUL characters and halves of surrogate pairs cannot be stored."),
         ('{"script": [{"fail": []}]}', "scripted", "options: Rule 1 of the script: fail is one of"),
         ('{"gpus": 2}', "vllm-engine", "options: There is no option 'gpus'"),

@@ -219,7 +219,7 @@ def test_a_name_that_leads_to_a_forbidden_address_is_not_saved(monkeypatch, addr
     _resolves_to(monkeypatch, "10.0.0.7", address)
     with pytest.raises(ValidationError) as caught:
         _save("http://innocent.example/v1")
-    assert caught.value.message_dict == {"base_url": ["A link-local or metadata address is no model server."]}
+    assert caught.value.message_dict == {"base_url": ["A link-local or metadata address is not a model server."]}
 
 
 @pytest.mark.parametrize("address", [["127.0.0.1"], ["::1"], ["10.0.0.7"], ["192.168.1.9"], ["fd12:3456::1"], []])
@@ -243,7 +243,7 @@ def test_a_name_that_leads_elsewhere_by_now_is_not_asked(provider, monkeypatch, 
     run_worker()
     calls = list(Call.objects.all())
     assert {(call.state, call.attempts_made) for call in calls} == {("failed", 1)}
-    assert {call.problem for call in calls} == {"A link-local or metadata address is no model server."}
+    assert {call.problem for call in calls} == {"A link-local or metadata address is not a model server."}
 
 
 @pytest.mark.parametrize("spelling", FORBIDDEN_SPELLINGS)

@@ -34,7 +34,7 @@ LIBRARIES = list(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
 
 @pytest.fixture
 def shifted(monkeypatch):
-    """Sets the clock of this process wrong: `shifted(25)`, in seconds."""
+    """Set the clock of this process wrong: `shifted(25)`, in seconds."""
 
     def shift(seconds: float) -> None:
         now, epoch = timezone.now, time.time

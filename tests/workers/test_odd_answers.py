@@ -21,7 +21,7 @@ PROVIDERS = ["openai", "anthropic", "vllm"]
 
 @pytest.fixture
 def ask(make_endpoint, start, run_worker, monkeypatch):
-    """Asks one question for each odd answer, in one job: `ask("openai", [Odd(…), …])` are the calls in that order."""
+    """Ask one question for each odd answer, in one job: `ask("openai", [Odd(…), …])` are the calls in that order."""
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
 
     def work(provider: str, odds: Sequence[Odd], **fields) -> list[Call]:

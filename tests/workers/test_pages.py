@@ -48,8 +48,8 @@ def test_the_form_changes_a_model_and_keeps_what_was_said(admin, page, make_endp
     ("field", "value", "sentence"),
     [
         ("base_url", "ftp://a.example/", "An address that begins with http:// or https:// is expected."),
-        ("base_url", "http://169.254.169.254/", "A link-local or metadata address is no model server."),
-        ("options", '{"a": NaN}', "NaN and Infinity are no JSON."),
+        ("base_url", "http://169.254.169.254/", "A link-local or metadata address is not a model server."),
+        ("options", '{"a": NaN}', "NaN and Infinity are not valid JSON."),
         ("options", "[1]", "A JSON object is expected"),
         ("options", "{", "A JSON object is expected, such as {} for none."),
         ("name", "two words", "A name of letters, digits, hyphens and underscores is expected, such as small-2."),

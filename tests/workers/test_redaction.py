@@ -131,7 +131,7 @@ def everything_stored() -> Iterator[tuple[str, str]]:
 
 
 def echoing(path: str, headers: dict[str, str], body: bytes) -> Odd:
-    """Sends the key back in every header and in the body, in the way and form that the question names."""
+    """Send the key back in every header and in the body, in the way and form that the question names."""
     sent = headers.get("authorization", headers.get("x-api-key", "")).removeprefix("Bearer ")
     assert sent == KEY
     way, form = re.search(rb"WAY (\w+) FORM ([\w ]+)\.", body).groups() if b"WAY" in body else (b"answer", b"plain")

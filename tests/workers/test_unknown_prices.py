@@ -199,12 +199,12 @@ def test_a_price_that_rises_is_reserved_as_it_is_now(make_endpoint, start, run_w
     ],
 )
 def test_whether_a_provider_told_the_usage(read, told):
-    assert read.told is told
+    assert read.reported is told
 
 
 def test_of_half_a_usage_the_other_half_is_estimated(make_endpoint, start, run_worker, monkeypatch):
     async def complete(self, body, *, timeout, call):
-        return Completion("她知道钥匙在哪里。", Stop.END, Usage(input=7, told=False), "tiny")
+        return Completion("她知道钥匙在哪里。", Stop.END, Usage(input=7, reported=False), "tiny")
 
     monkeypatch.setattr(ScriptedBackend, "complete", complete)
     start(make_endpoint(price_input=Decimal(1000), price_output=Decimal(1000)), ["a"])
@@ -216,7 +216,7 @@ def test_of_half_a_usage_the_other_half_is_estimated(make_endpoint, start, run_w
 
 def test_an_answer_without_usage_is_marked_and_estimated(make_endpoint, start, run_worker, page, monkeypatch):
     async def complete(self, body, *, timeout, call):
-        return Completion("她知道钥匙在哪里。", Stop.END, Usage(told=False), "tiny")
+        return Completion("她知道钥匙在哪里。", Stop.END, Usage(reported=False), "tiny")
 
     monkeypatch.setattr(ScriptedBackend, "complete", complete)
     job = start(make_endpoint(price_input=Decimal(1000), price_output=Decimal(1000)), ["a"])

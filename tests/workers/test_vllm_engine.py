@@ -303,7 +303,7 @@ def test_latent_attention_keeps_one_vector_a_layer():
 
 
 @pytest.mark.parametrize(
-    ("gpus", "wanted", "sentence"),
+    ("gpus", "count", "sentence"),
     [
         ([], 1, "wants 1 GPU, and no GPU is visible"),
         ([Gpu(80 * GIB, 80 * GIB)], 2, "wants 2 GPUs, and only 1 GPU is visible"),
@@ -314,9 +314,9 @@ def test_latent_attention_keeps_one_vector_a_layer():
         ([Gpu(80 * GIB, 80 * GIB), Gpu(30 * GIB, 80 * GIB)], 2, "GPU 1 has only 30.0 GiB free of the 72.0 GiB"),
     ],
 )
-def test_the_verdict_is_one_sentence(gpus, wanted, sentence):
+def test_the_verdict_is_one_sentence(gpus, count, sentence):
     memory = Memory(weights=16 * GIB, kv_cache=2 * GIB, activations=GIB, overhead=GIB)
-    said = verdict(memory, gpus, wanted=wanted, utilization=0.9)
+    said = verdict(memory, gpus, count=count, utilization=0.9)
     assert sentence in said and said.endswith(".")
 
 

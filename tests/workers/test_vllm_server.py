@@ -80,7 +80,7 @@ def _wait(server: subprocess.Popen, url: str, log: Path, seconds: float = 300) -
 
 @pytest.fixture
 def said(address):
-    """Asks the question with more fields; returns the text."""
+    """Ask the question with more fields; returns the text."""
     client = openai.OpenAI(base_url=address, api_key="none", max_retries=0, timeout=120)
 
     def ask(**fields) -> str:

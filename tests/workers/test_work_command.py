@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def work(tmp_path):
-    """Starts `work` with `arguments`; kills what a failed test left."""
+    """Start `work` with `arguments`; kills what a failed test left."""
     running = []
 
     def begin(*arguments: str):

@@ -28,7 +28,7 @@ _TEXT = (
 
 
 def write_tiny_model(folder: Path) -> Path:
-    """Writes config, weights and tokenizer into `folder`, the same bytes each time; returns the folder."""
+    """Write config, weights and tokenizer into `folder`, the same bytes each time; returns the folder."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -87,7 +87,7 @@ QUESTIONS, ROUNDS = 64, 5
 
 
 def drive(folder: Path) -> dict:
-    """Asks through VllmEngine and through the bare LLM.chat in turn, each from an empty prefix cache.
+    """Ask through VllmEngine and through the bare LLM.chat in turn, each from an empty prefix cache.
 
     `tokens_a_second` are medians over ROUNDS of output tokens; `answers` are the last round's; `odd` is what became of three
     bodies that cannot be asked among two that can.

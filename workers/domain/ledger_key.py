@@ -1,4 +1,4 @@
-"""What makes two calls the same call."""
+"""The key of a call in the ledger: what makes two calls the same call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.texts import canonical
 
 
 def call_key(*, provider: str, base_url: str, model: str, revision: str, body: Mapping[str, Any], sample: int) -> str:
-    """SHA-256, 64 hexadecimal digits.
+    """Return the key of a call: SHA-256, 64 hexadecimal digits.
 
     The model is part of the key beside the body, and so is the server: two servers may offer different weights under
     one name.

@@ -1,4 +1,4 @@
-"""How work came out: the outcome of a job, and the sentence that says best why items failed."""
+"""The outcome of a job, and the sentence that says best why items failed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ OUTCOME_NAMES = {
 
 
 def outcome_of(*, done: int, unusable: int, failed: int) -> Outcome:
-    """The outcome of a job whose items have all ended.
+    """Return the outcome of a job whose items have all ended.
 
-    An unusable answer is no failed call, but a job that has one did not simply finish; a failure weighs more.
+    An unusable answer is not a failed call, but a job that has one did not simply finish; a failure weighs more.
     """
     if done:
         return Outcome.PARTLY if failed else Outcome.UNUSABLE if unusable else Outcome.FINISHED
@@ -42,7 +42,7 @@ _VARIES = re.compile(r"\b(?:req|request|call|chatcmpl|msg)[-_]\w+|\b(?=\w*\d)[\w
 
 
 def commonest(problems: Iterable[tuple[str, int]]) -> tuple[str, int]:
-    """(sentence, how often) of the commonest of (sentence, count) pairs; ("", 0) without any.
+    """Return the commonest of (sentence, count) pairs with its count; ("", 0) without any.
 
     Sentences that differ in numbers and request ids alone count as one, which its most frequent form stands for.
     """

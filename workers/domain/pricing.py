@@ -11,13 +11,13 @@ from workers.providers.contract import Usage
 
 MILLION = Decimal(1_000_000)
 CHARACTERS_A_TOKEN = 3
-"""Of ASCII, a cautious estimate, a third above what English text has, for budgets that must hold before a call is made."""
+"""A cautious estimate for ASCII, a third above what English text has, for budgets that must hold before a call is made."""
 MOST_CHARACTERS_A_TOKEN = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much text there is: ASCII characters, and bytes in UTF-8 of all others. Extents of parts add up to that of the whole.
+    """The size of a text: ASCII characters, and bytes in UTF-8 of all others. The extents of its parts add up to that of the whole.
 
     Outside of ASCII every byte counts as a token: no tokenizer makes more of it, and rare Chinese characters and emoji do take as many.
     """
@@ -41,24 +41,27 @@ class Extent:
 
     @property
     def tokens(self) -> int:
-        """On the high side, for budgets and estimates."""
+        """Tokens on the high side, for budgets and estimates."""
         return -(-self.ascii // CHARACTERS_A_TOKEN) + self.other_bytes
 
     @property
     def fewest_tokens(self) -> int:
-        """On the low side, for saying that something cannot fit. Few characters take more than three bytes."""
+        """Tokens on the low side, for saying that something cannot fit. Few characters take more than three bytes."""
         return (self.ascii + self.other_bytes // 3) // MOST_CHARACTERS_A_TOKEN
 
 
 def estimated_tokens(text: str) -> int:
-    """What a text takes, on the high side: the one estimate that reservations, rates and estimates come from."""
+    """Estimate the tokens of a text on the high side: the one estimate that reservations, rates and estimates use."""
     return Extent.of(text).tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """None is a price that nobody knows; 0 is free. `cached` and `cache_write` are the prices of tokens read from and written to the
-    provider's cache, None for that of any other input; `batch` is the factor on everything in a batch."""
+    """The prices of an endpoint: None is an unknown price, 0 is free.
+
+    `cached` and `cache_write` are the prices of tokens read from and written to the provider's cache, None for the price of other input;
+    `batch` is the factor on everything in a batch.
+    """
 
     input: Decimal | None = None
     cached: Decimal | None = None
@@ -72,7 +75,7 @@ class Prices:
 
     @property
     def of_input(self) -> tuple[Decimal, Decimal, Decimal] | None:
-        """Plain, read from the cache, written to it; None where the plain one is unknown."""
+        """The prices of plain input, of input read from the cache, and of input written to it; None where the first is unknown."""
         if self.input is None:
             return None
         return (
@@ -82,7 +85,7 @@ class Prices:
         )
 
     def cost(self, usage: Usage, *, batch: bool = False) -> Decimal | None:
-        """Dollars, None where prices are unknown. Cached tokens are a part of `usage.input` and are not billed twice; reasoning is a part of the output."""
+        """Return dollars, None where prices are unknown. Cached tokens are a part of `usage.input` and are not billed twice; reasoning is a part of the output."""
         of_input = self.of_input
         if of_input is None or self.output is None:
             return None
@@ -94,7 +97,7 @@ class Prices:
         return total * self.batch if batch else total
 
     def at_most(self, tokens: int, max_tokens: int, *, batch: bool = False) -> Decimal | None:
-        """What a call can cost at most, None where prices are unknown: `tokens` of input (`estimated_tokens`) and the longest answer."""
+        """Return what a call can cost at most, None where prices are unknown: `tokens` of input (`estimated_tokens`) and the longest answer."""
         of_input = self.of_input
         if of_input is None or self.output is None:
             return None
@@ -104,7 +107,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """A sum: US dollars as far as prices are known, and how many calls are of unknown price."""
+    """A sum of money: US dollars as far as prices are known, and how many calls are of unknown price."""
 
     known: Decimal = Decimal(0)
     unpriced: int = 0
@@ -120,26 +123,26 @@ class Money:
 
     @property
     def as_json(self) -> dict[str, float | int | None]:
-        """For commands: `cost` of all calls, None where that of a part is unknown; `known_cost` of the others; how many are the part."""
+        """For commands: `cost` of all calls, None where some are of unknown price; `known_cost` of the others; how many are unpriced."""
         known = float(self.known)
         return {"cost": None if self.unpriced else known, "known_cost": known, "unpriced_calls": self.unpriced}
 
     @classmethod
-    def of_json(cls, told: Mapping[str, Any]) -> Money:
-        """The sum that `as_json` told."""
-        return cls(Decimal(str(told["known_cost"])), told["unpriced_calls"])
+    def of_json(cls, values: Mapping[str, Any]) -> Money:
+        """Return the sum that `as_json` wrote."""
+        return cls(Decimal(str(values["known_cost"])), values["unpriced_calls"])
 
 
 UNKNOWN = "unknown"
 
 
 def unknown_price_sentence(name: str) -> str:
-    """Why a budget cannot hold."""
+    """Return the sentence that says why a budget cannot hold."""
     return f"The price of {name} is unknown, and a budget needs it: set the model's prices, or leave the budget out."
 
 
 def dollars(amount: Decimal | Money | None) -> str:
-    """An amount as every page writes it: four decimals; below a cent four digits that count, so that nothing becomes zero."""
+    """Return an amount as every page writes it: four decimals; below a cent four digits that count, so that nothing becomes zero."""
     if amount is None:
         return UNKNOWN
     if isinstance(amount, Money):
@@ -152,19 +155,19 @@ def dollars(amount: Decimal | Money | None) -> str:
 
 
 def about(cost: Decimal | Money | None, most: Decimal | Money | None) -> str:
-    """What something is expected to cost and what it cannot exceed, as estimates say it."""
+    """Return in words what something is expected to cost and what it cannot exceed."""
     if cost is None or (isinstance(cost, Money) and cost.unpriced and not cost.known):
         return "at a price that is unknown"
     return f"about {dollars(cost)}, at most {dollars(most)}"
 
 
 def exact_dollars(amount: Decimal | None) -> str:
-    """A price or a budget as somebody set it: at least two decimals, and as many as it has."""
+    """Return a price or a budget as it was set: at least two decimals, and as many as it has."""
     if amount is None:
         return UNKNOWN
     return f"${amount:,.2f}" if amount == round(amount, 2) else f"${amount.normalize():,f}"
 
 
 def as_typed(amount: Decimal) -> str:
-    """The same for the field in which somebody sets it: "2.50", "0.0001"."""
+    """Return a price or a budget for the field in which it is set: "2.50", "0.0001"."""
     return exact_dollars(amount).removeprefix("$").replace(",", "")

@@ -1,4 +1,4 @@
-"""The rate of one endpoint, shared by the whole fleet: a leaky bucket whose rate adapts to what the provider refuses.
+"""The rate limit of one endpoint, shared by the whole fleet: a leaky bucket whose rate adapts to what the provider refuses.
 
 Calls get start times one interval apart. The rate begins low and doubles quickly until the first refusal (429). A refusal says that
 the provider's own bucket is empty; so between two of them the provider let through exactly what it refills, and the calls
@@ -49,7 +49,7 @@ ALL_REFUSED, SILENCE = 8, 2.0
 
 @dataclass(slots=True)
 class RateLimit:
-    """Times are seconds since the epoch. `rate` in calls a second; `token_rate` in tokens a second, 0 for no limit.
+    """The state of a rate limit. Times are seconds since the epoch, `rate` is in calls a second, `token_rate` in tokens a second (0: no limit).
 
     `speed` is how fast start times were asked for of late, in calls a second (a mean that forgets within a second).
     `booked` counts start times ever given out, and is the position of the last of them; `denied` counts refusals. The
@@ -84,21 +84,21 @@ class RateLimit:
 
     @classmethod
     def from_json(cls, state: dict[str, Any]) -> RateLimit:
-        known = {one.name for one in fields(cls)}
-        return cls(**{name: value for name, value in state.items() if name in known})
+        names = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in state.items() if name in names})
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
     def room(self, *, now: float, most: float) -> int:
-        """How many calls may be given a start within the horizon. `most`: the endpoint's own limit in calls a second, 0 for none."""
+        """Return how many calls may be given a start within the horizon. `most` is the endpoint's own limit in calls a second, 0 for none."""
         if now < self.blocked_until:
             return 0
         ahead = max(self.next_at - now, -BEHIND)
         return max(0, int((HORIZON - ahead) * self._rate(most) + 1)) if ahead < HORIZON else 0
 
     def start_times(self, tokens: Sequence[int], *, now: float, most: float, token_rate: float) -> list[float]:
-        """A start for each call, in order, and books them. `tokens`: how many each is expected to use."""
+        """Book a start for each call and return them in order. `tokens`: how many each call is expected to use."""
         self._note_demand(len(tokens), now)
         if not self.ceiling:
             self._grow(now)
@@ -113,18 +113,19 @@ class RateLimit:
         return starts
 
     def correct_tokens(self, excess: int, token_rate: float) -> None:
-        """Gives back (negative: takes) what was booked beyond what was used."""
+        """Give back the tokens that were booked and not used; a negative excess takes more."""
         if token_rate:
             self.tokens_next_at -= excess / token_rate
 
     def learn(self, limit: float | None, left: float | None, reset: float | None, *, now: float) -> None:
-        """What the provider's headers say: requests a minute, requests left, seconds until more."""
+        """Take what the provider's headers say: requests a minute, requests left, seconds until the count resets."""
         if limit:
             self.header_rate = limit / 60.0
         if left is not None and left <= 0 and reset:
             self._block(now + min(reset, 60.0), "the provider's headers say that the minute's requests are used up")
 
     def succeeded(self, count: int, *, now: float) -> None:
+        """Take `count` answers, after which the rate may rise."""
         self.refused_in_a_row, self.accepted_at = 0, now
         self.answered += count
         if not self.ceiling or now - self.raised_at < 1.0 or now - self.bound_at > 1.0:
@@ -139,7 +140,7 @@ class RateLimit:
         self.ceiling = max(self.ceiling, self.rate)
 
     def refused(self, *, position: int, started: float, now: float, pause: float) -> None:
-        """A 429 for the call at `position`, which started at `started`; `pause` is how long that call itself will wait."""
+        """Take a 429 for the call at `position`, which started at `started`; `pause` is how long that call itself will wait."""
         self.refused_in_a_row += 1
         self.denied += 1
         if self.refused_in_a_row >= ALL_REFUSED and now - self.accepted_at > SILENCE:
@@ -155,16 +156,16 @@ class RateLimit:
     def _lower(self, position: int, started: float, now: float) -> None:
         lasted = started - self.mark_at
         accepted = position - self.mark_booked - (self.denied - self.mark_denied)
-        known = max(FLOOR, accepted) / lasted if lasted >= SETTLED else self.speed
-        if known < self.rate * EVEN:
-            known = math.sqrt(known * self.rate)  # the limit lies between the mean and what the rate is now
-        known = min(self.rate, max(FLOOR, known))
+        limit = max(FLOOR, accepted) / lasted if lasted >= SETTLED else self.speed
+        if limit < self.rate * EVEN:
+            limit = math.sqrt(limit * self.rate)  # the limit lies between the mean and what the rate is now
+        limit = min(self.rate, max(FLOOR, limit))
         if lasted >= SETTLED and (not self.filled or lasted > FILLED):
-            self.ceiling, self.estimated, self.cuts = known, not self.filled, 0
-            self.rate = known * UNDER
+            self.ceiling, self.estimated, self.cuts = limit, not self.filled, 0
+            self.rate = limit * UNDER
         elif self.filled:
             self.ceiling, self.estimated, self.cuts = self.rate, False, 0
-            self.rate = known * FIRST
+            self.rate = limit * FIRST
         else:
             self.rate = max(self.rate * CUTS[min(self.cuts, len(CUTS) - 1)], self.ceiling / DEEPEST)
             self.estimated, self.cuts = False, self.cuts + 1
@@ -174,7 +175,7 @@ class RateLimit:
         self.next_at = max(self.next_at, now + max(REST, 1.0 / self.rate))
 
     def _note_demand(self, count: int, now: float) -> None:
-        """Where something else than the rate held the calls back, the provider's bucket filled: an estimate begins anew."""
+        """Note the demand. Where something else than the rate held calls back, the provider's bucket filled, and an estimate begins anew."""
         self.speed = self.speed * math.exp(self.demanded_at - now) + count
         self.demanded_at = now
         if now - self.bound_at > 1.0:
@@ -183,7 +184,7 @@ class RateLimit:
             self.bound_at = now
 
     def _grow(self, now: float) -> None:
-        """By time, as the first answers may take long; once there are some, not beyond what they confirm."""
+        """Raise the rate by time, as the first answers may take long; once there are some, not beyond what they confirm."""
         if not self.raised_at or self.bound_at < now:
             self.raised_at = now  # the first calls, or something else than the rate held them back
             return
@@ -196,8 +197,8 @@ class RateLimit:
             self.blocked_until, self.reason = until, reason
 
     def _limit(self, most: float) -> float:
-        known = [one for one in (most, self.header_rate * LIMIT_SHARE) if one]
-        return min(known) if known else 0.0
+        limits = [limit for limit in (most, self.header_rate * LIMIT_SHARE) if limit]
+        return min(limits) if limits else 0.0
 
     def _rate(self, most: float) -> float:
         limit = self._limit(most)

@@ -11,7 +11,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """`attempts` in all; `unknown` times a call whose outcome is unknown is sent again; `cap` on Retry-After, in seconds."""
+    """How often calls are sent: `attempts` in all, `unknown` times again after an unknown outcome; `cap` limits Retry-After, in seconds."""
 
     attempts: int = 6
     unknown: int = 1
@@ -20,7 +20,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`pause` in seconds where `again`; `reason` is the sentence that is shown."""
+    """Whether a call is sent `again`, after how many seconds of `pause`, and the sentence that gives the `reason`."""
 
     again: bool
     pause: float
@@ -28,31 +28,31 @@ class Decision:
 
 
 def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy, jitter: float) -> Decision:
-    """After attempt number `attempts` failed; `unknowns` of them, this one included, ended unknown.
+    """Decide about a call whose attempt number `attempts` failed; `unknowns` attempts, this one included, ended unknown.
 
     `jitter` in 0…1 spreads the calls that failed together over a quarter of the pause.
     """
-    said = _ended(str(error))
+    problem = _ended(str(error))
     paid = f" The outcome of {_times(unknowns)} is unknown; it may have been paid." if unknowns else ""
     if error.again is Again.NEVER or (error.again is Again.UNKNOWN and unknowns > policy.unknown):
-        return Decision(False, 0, said + paid)
+        return Decision(False, 0, problem + paid)
     if attempts >= policy.attempts:
-        return Decision(False, 0, f"{said} Given up after {_times(attempts)}.{paid}")
+        return Decision(False, 0, f"{problem} Given up after {_times(attempts)}.{paid}")
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1))
     asked = error.retry_after
     if asked is not None and asked > policy.cap:
         reason = (
-            f"{said} The provider asks to wait {asked:.0f} s; waiting {policy.cap:.0f} s, the cap of this endpoint."
+            f"{problem} The provider asks to wait {asked:.0f} s; waiting {policy.cap:.0f} s, the cap of this endpoint."
         )
         pause = max(pause, policy.cap)
     else:
-        reason = said
+        reason = problem
         pause = max(pause, asked or 0.0)
     return Decision(True, pause * (1 + jitter / 4), reason)
 
 
 def _ended(text: str) -> str:
-    """What a server said, so that another sentence can follow."""
+    """Return a text with a full stop, so that another sentence can follow."""
     text = text.rstrip()
     return f"{text}." if text and text[-1].isalnum() else text
 

@@ -11,7 +11,7 @@ LEAST = 1.5
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """`start` and `width` in per cent of the bar."""
+    """A part of the bar. `start` and `width` are in per cent of the bar."""
 
     state: str
     count: int
@@ -24,16 +24,16 @@ class Segment:
 
 
 def segments_of(counts: Mapping[str, int]) -> list[Segment]:
-    """A segment for each state that has items, in the order of `counts`. The widths of all are 100 per cent, without items none."""
-    held = {state: count for state, count in counts.items() if count > 0}
-    total = sum(held.values())
-    raised = {state: max(LEAST, 100 * count / total) for state, count in held.items()}
+    """Return a segment for each state that has items, in the order of `counts`. Their widths add up to 100 per cent."""
+    filled = {state: count for state, count in counts.items() if count > 0}
+    total = sum(filled.values())
+    raised = {state: max(LEAST, 100 * count / total) for state, count in filled.items()}
     small = {state: width for state, width in raised.items() if width == LEAST}
     # What small parts gain is taken from the others, each by its share.
     scale = (100 - sum(small.values())) / (sum(raised.values()) - sum(small.values()) or 1)
-    found, start = [], 0.0
-    for state, count in held.items():
+    segments, start = [], 0.0
+    for state, count in filled.items():
         width = LEAST if state in small else raised[state] * scale
-        found.append(Segment(state, count, round(start, 3), round(width, 3)))
+        segments.append(Segment(state, count, round(start, 3), round(width, 3)))
         start += width
-    return found
+    return segments

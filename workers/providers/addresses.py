@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 
 from workers.providers.errors import Rejected
 
-FORBIDDEN = "A link-local or metadata address is no model server."
+FORBIDDEN = "A link-local or metadata address is not a model server."
 _METADATA = {
-    ipaddress.ip_address(one)
-    for one in (
+    ipaddress.ip_address(address)
+    for address in (
         "fd00:ec2::254",  # Amazon
         "fd20:ce::254",  # Google
         "fd00:c1::a9fe:a9fe",  # Oracle
@@ -30,8 +30,8 @@ _METADATA = {
 }
 _LOCAL_NAT64 = ipaddress.ip_network("64:ff9b:1::/48")
 _LAST = tuple(
-    ipaddress.ip_network(one)
-    for one in (
+    ipaddress.ip_network(network)
+    for network in (
         "::/96",  # compatible
         "::ffff:0:0/96",  # mapped
         "::ffff:0:0:0/96",  # translated
@@ -42,8 +42,8 @@ _LAST = tuple(
 """Networks whose last 32 bits are an IPv4 address."""
 _ISATAP = {0x5EFE, 0x2005EFE}
 _PRIVATE = tuple(
-    ipaddress.ip_network(one)
-    for one in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
+    ipaddress.ip_network(network)
+    for network in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
 )
 _PRIVATE_NAMES = ("localhost", "local", "internal", "home.arpa")
 _PORTS = {"http": 80, "https": 443}
@@ -51,41 +51,41 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def check_host(host: str) -> None:
-    """Raises Rejected where `host` is, or resolves to, an address that is forbidden. Blocks for the name server.
+    """Raise Rejected where `host` is, or resolves to, an address that is forbidden. Blocks for the name server.
 
     A name that does not resolve passes: it may resolve where the workers run, and there the connection is looked at.
     """
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        found = []
-    if is_forbidden(host) or any(is_forbidden(str(one[4][0])) for one in found):
+        rows = []
+    if is_forbidden(host) or any(is_forbidden(str(row[4][0])) for row in rows):
         raise Rejected(FORBIDDEN)
 
 
-def guarded_socket(found: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.socket:
-    """A socket for one row of getaddrinfo. The connection goes to that very row, so that no second look-up can lead elsewhere.
+def guarded_socket(row: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.socket:
+    """Return a socket for one row of getaddrinfo. The connection goes to that very row, so that no second look-up can lead elsewhere.
 
     Raises OSError with the sentence FORBIDDEN, as a connection that is refused would.
     """
-    family, kind, protocol, _, address = found
+    family, kind, protocol, _, address = row
     if is_forbidden(str(address[0])):
         raise OSError(errno.EACCES, FORBIDDEN)
     return socket.socket(family=family, type=kind, proto=protocol)
 
 
 def check_allowed(url: str, hosts: Collection[str]) -> None:
-    """Raises Rejected where `hosts` (each `host` or `host:port`) are given and `url` leads to none of them."""
+    """Raise Rejected where `hosts` (each `host` or `host:port`) are given and `url` leads to none of them."""
     if not hosts:
         return
     parts = urlsplit(url)
     host, port = (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme)
-    if not {host, f"{host}:{port}", f"[{host}]", f"[{host}]:{port}"} & {one.lower() for one in hosts}:
+    if not {host, f"{host}:{port}", f"[{host}]", f"[{host}]:{port}"} & {allowed.lower() for allowed in hosts}:
         raise Rejected(f"This site allows only {', '.join(hosts)} (ENDPOINT_HOSTS).")
 
 
 def host_of(url: str) -> str:
-    """The host of a URL, "" where it has none."""
+    """Return the host of a URL, "" where it has none."""
     try:
         return urlsplit(url).hostname or ""
     except ValueError:
@@ -98,7 +98,9 @@ def is_forbidden(text: str) -> bool:
     An IPv6 address that carries an IPv4 address to a gateway or a tunnel is judged by both.
     """
     address = _address_of(text)
-    return address is not None and any(one.is_link_local or one in _METADATA for one in (address, *_carried(address)))
+    return address is not None and any(
+        form.is_link_local or form in _METADATA for form in (address, *_carried(address))
+    )
 
 
 def is_private(host: str) -> bool:
@@ -110,11 +112,11 @@ def is_private(host: str) -> bool:
         address = getattr(address, "ipv4_mapped", None) or address
         return any(address in network for network in _PRIVATE)
     name = host.lower().rstrip(".")
-    return bool(name) and ("." not in name or name.endswith(tuple(f".{one}" for one in _PRIVATE_NAMES)))
+    return bool(name) and ("." not in name or name.endswith(tuple(f".{suffix}" for suffix in _PRIVATE_NAMES)))
 
 
 def _address_of(text: str) -> Address | None:
-    """The address that a text writes in any spelling, None where it is a name."""
+    """Return the address that a text writes in any spelling, None where it is a name."""
     try:
         return ipaddress.ip_address(text.partition("%")[0].strip("[]"))
     except ValueError:
@@ -125,7 +127,7 @@ def _address_of(text: str) -> Address | None:
 
 
 def _carried(address: Address) -> Iterator[Address]:
-    """The IPv4 addresses that an IPv6 address stands for."""
+    """Yield the IPv4 addresses that an IPv6 address stands for."""
     if address.version == 4:
         return
     last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
@@ -142,7 +144,7 @@ def _carried(address: Address) -> Iterator[Address]:
 
 
 def _embedded(address: ipaddress.IPv6Address) -> Iterator[Address]:
-    """The IPv4 addresses behind a prefix of 48, 56 or 64 bits, which pass over the bits 64 to 71 (RFC 6052, 2.2)."""
+    """Yield the IPv4 addresses behind a prefix of 48, 56 or 64 bits, which pass over the bits 64 to 71 (RFC 6052, 2.2)."""
     bits = int(address)
     without = bits >> 64 << 56 | bits & (1 << 56) - 1
     for prefix in (48, 56, 64):

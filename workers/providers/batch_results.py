@@ -21,46 +21,48 @@ Result = tuple[str, Completion | BackendError]
 
 
 def at_most(limit: int, requests: int, provider: str) -> None:
-    """Raises Rejected."""
+    """Raise Rejected for a batch of more than `limit` requests."""
     if requests > limit:
         raise Rejected(f"{provider} takes at most {limit:,} requests in one batch; this one has {requests:,}.")
 
 
 def no_larger(limit: int, size: int, provider: str) -> None:
-    """Sizes in bytes. Raises Rejected."""
+    """Raise Rejected for a batch of more than `limit` bytes."""
     if size > limit:
         raise Rejected(f"{provider} takes at most {limit / 1e6:,.0f} MB in one batch; this one has more.")
 
 
 def id_of(batch: Any) -> str:
-    """Raises Unreadable: the package hands on whatever came with status 200."""
+    """Return a batch's id. Raises Unreadable without one: the package passes on whatever came with status 200."""
     identity: str | None = getattr(batch, "id", None)
     if not identity:
-        raise Unreadable("The provider took the batch and answered with something that is no batch.")
+        raise Unreadable("The provider took the batch and answered with something that is not a batch.")
     return identity
 
 
-def perhaps_taken(error: BackendError) -> BackendError:
-    """The error of a call that hands a batch over: only `find` can say whether the batch was made."""
+def perhaps_submitted(error: BackendError) -> BackendError:
+    """Return the error of a call that submits a batch: only `find` can say whether the batch was made."""
     unknown = error.again is Again.UNKNOWN
     return Lost(f"The batch may have been taken. {error}", body=error.body) if unknown else error
 
 
 @contextmanager
 def reading(raised: type[Exception], translate: Callable[[Exception], BackendError]) -> Iterator[None]:
-    """Errors of calls that charge nothing: one whose answer was lost can be made again."""
+    """Translate the errors of calls that charge nothing: one whose answer was lost can be made again."""
     try:
         yield
     except (raised, BackendError) as error:
-        known = translate(error)
-        raise (Unreachable(str(known), body=known.body) if isinstance(known, Lost) else known) from error
+        translated = translate(error)
+        if isinstance(translated, Lost):
+            translated = Unreachable(str(translated), body=translated.body)
+        raise translated from error
     except (AttributeError, TypeError) as error:
-        # The package hands on whatever came with status 200, as text if need be.
+        # The package passes on whatever came with status 200, as text if need be.
         raise Unreadable(f"The provider's answer is not what its protocol says: {error}") from error
 
 
 async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Lines that are not empty. The packages' own splitters also break at U+2028, which JSON texts may contain."""
+    """Yield the lines that are not empty. The packages' own splitters also break at U+2028, which JSON texts may contain."""
     rest = bytearray()
     try:
         async for chunk in chunks:
@@ -80,15 +82,15 @@ async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
 
 
 def read_line(line: bytes, result: Callable[[dict[str, Any]], Completion | BackendError]) -> Result:
-    """One line of results; `result` reads its object and may raise. An error keeps the line as its body."""
+    """Read one line of results; `result` reads its object and may raise. An error keeps the line as its body."""
     custom_id = ""
     try:
         row = json.loads(line.decode("utf-8"))
         custom_id = str(row["custom_id"])
-        found = result(row)
-        if isinstance(found, Completion) and found.stop is Stop.OTHER:
-            found = replace(found, body=text_of(line))
-        return custom_id, found
+        outcome = result(row)
+        if isinstance(outcome, Completion) and outcome.stop is Stop.OTHER:
+            outcome = replace(outcome, body=text_of(line))
+        return custom_id, outcome
     except BackendError as error:
         error.body = error.body or text_of(line)
         return custom_id, error
@@ -99,5 +101,5 @@ def read_line(line: bytes, result: Callable[[dict[str, Any]], Completion | Backe
 
 def _custom_id(line: bytes) -> str:
     # Inside an answer's text the quotes are escaped, so an answer cannot pass for another request.
-    found = _CUSTOM_ID.search(line)
-    return found.group(1).decode() if found else ""
+    match = _CUSTOM_ID.search(line)
+    return match.group(1).decode() if match else ""

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, which OpenAI itself and many servers speak: what backends are built on that ask such a server.
+"""OpenAI's chat completions, which OpenAI and many other servers speak: the base of the backends for such servers.
 
 Options (`options.CHAT`): `max_tokens_field` (OpenAI itself wants max_completion_tokens, most compatible servers know only max_tokens),
 `reasoning_effort`, `extra_body` (fields that a server wants besides; none that a call could cost more by: options.py).
@@ -17,14 +17,14 @@ from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Unreadable
 from workers.providers.headers import kept
 from workers.providers.options import check_limits, whole
-from workers.providers.reading import count_of, is_told, object_of, read_json, said_in, text_or_nothing
+from workers.providers.reading import content_text, count_of, is_reported, object_of, read_json, text_or_nothing
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
 from workers.providers.stops import DECLINED, stop_of, unless_empty, unless_tools
 from workers.providers.wire import exchange
 
 
 class ChatBackend:
-    """`own` is the address that is asked where the endpoint names none."""
+    """Asks a server that speaks chat completions. `own` is the address where the endpoint names none."""
 
     own = ""
 
@@ -36,7 +36,7 @@ class ChatBackend:
         return body_of(self.spec, request)
 
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
-        async with exchange(timeout) as held:
+        async with exchange(timeout) as current:
             try:
                 # The package's plain request: its typed method takes twice the CPU, and drops answers that it dislikes.
                 response = await self.client.post(
@@ -49,7 +49,7 @@ class ChatBackend:
                         "security": {"bearer_auth": True},
                     },
                 )
-                return held.kept(completion_of(read_json(response.content), response.headers))
+                return current.with_body(completion_of(read_json(response.content), response.headers))
             except openai.OpenAIError as error:
                 raise translate(error) from error
 
@@ -73,7 +73,7 @@ def body_of(spec: Spec, request: Request) -> Body:
     field = spec.options.get("max_tokens_field") or ("max_tokens" if spec.base_url else "max_completion_tokens")
     body: Body = {
         "model": spec.model,
-        "messages": [{"role": one.role, "content": one.content} for one in request.messages],
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
         field: request.max_tokens,
     }
     if spec.sets_temperature and request.temperature is not None:
@@ -91,13 +91,13 @@ def body_of(spec: Spec, request: Request) -> Body:
 
 
 def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
-    """Reads one chat completion. Raises Unreadable where it has no choice with a message, or what its error means."""
-    if error_of(payload):  # whatever stands beside it: the provider says that it is no whole answer
+    """Read one chat completion. Raises Unreadable where it has no choice with a message, or what its error means."""
+    if error_of(payload):  # whatever stands beside it: the provider says that the answer is not whole
         raise of_error_in_answer(payload)
     try:
         choice = payload["choices"][0]
         message = choice["message"]
-        content, refusal = said_in(message.get("content")), text_or_nothing(message.get("refusal"))
+        content, refusal = content_text(message.get("content")), text_or_nothing(message.get("refusal"))
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise Unreadable("The answer has no choices[0].message.") from error
     if choice.get("error"):  # a router's way of saying that the model broke off
@@ -123,22 +123,22 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
 
 
 def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
-    """OpenAI's prompt_tokens include the cached ones. Of an answer with a text, half a usage is none."""
+    """Return the usage; OpenAI's prompt_tokens include the cached ones. For an answer with a text, a partial usage does not count."""
     prompt = object_of(usage.get("prompt_tokens_details"))
     completion = object_of(usage.get("completion_tokens_details"))
-    read, said = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
+    prompt_tokens, output = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
     return Usage(
-        input=read,
+        input=prompt_tokens,
         cached=count_of(prompt.get("cached_tokens")),
         cache_write=count_of(prompt.get("cache_write_tokens")),
-        output=said,
+        output=output,
         reasoning=count_of(completion.get("reasoning_tokens")),
-        told=is_told(read, said, text),
+        reported=is_reported(prompt_tokens, output, text),
     )
 
 
 def translate(error: Exception) -> BackendError:
-    """The one place where this package's errors become ours."""
+    """Translate the package's errors into ours, here and nowhere else."""
     if isinstance(error, openai.APIStatusError):
         return of_response(error.response)
     if isinstance(error, openai.APIResponseValidationError):

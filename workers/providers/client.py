@@ -1,4 +1,4 @@
-"""What lies under every package that calls out: the key, the address, the HTTP client, and what the wire's errors mean."""
+"""What every provider's package needs to make calls: the key, the address, the HTTP client, and the wire's errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workers.providers.wire import Wire
 
 
 def http_client(spec: Spec, own: str) -> httpx2.AsyncClient:
-    """Return what a provider's package asks with: it follows no redirect, asks no forbidden address, and reads through the wire.
+    """Return the HTTP client of a provider's package: it follows no redirect, asks no forbidden address, and reads through the wire.
 
     `own` is the provider's address where the endpoint names none.
     """

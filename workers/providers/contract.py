@@ -1,4 +1,4 @@
-"""What goes into a backend and what comes out of it.
+"""The contract of backends: what goes in and what comes out.
 
 A backend is one method wide. `body` turns a request into the provider's canonical request, a pure function; `complete` sends a
 body and returns a completion or raises a `BackendError` (workers/providers/errors.py). The ledger keeps bodies, so that a call
@@ -19,7 +19,7 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """`role` is system, user or assistant."""
+    """One message of a prompt. `role` is system, user or assistant."""
 
     role: str
     content: str
@@ -32,7 +32,7 @@ class Request:
     `temperature` and `seed` are sent where the endpoint can set them. `schema` is a JSON schema with every property required and
     no additional ones; where the endpoint has no structured output, the prompt alone has to ask for the format. `task` says
     the same as data, for backends that compute their answer. `sample` numbers repeated
-    draws of the same question: it is no part of the body, but of the ledger's key.
+    draws of the same question: it is not part of the body, but of the ledger's key.
     """
 
     messages: tuple[Message, ...]
@@ -59,8 +59,8 @@ class Stop(StrEnum):
 class Usage:
     """Tokens of one call. `input` holds all prompt tokens, cached ones too; `reasoning` is a part of `output`.
 
-    `cached` were read from the provider's cache, `cache_write` were put into it; both are parts of `input`. Not `told` are counts that
-    the provider did not say.
+    `cached` were read from the provider's cache, `cache_write` were put into it; both are parts of `input`. Without
+    `reported`, the provider did not give the counts.
     """
 
     input: int = 0
@@ -68,14 +68,14 @@ class Usage:
     cache_write: int = 0
     output: int = 0
     reasoning: int = 0
-    told: bool = True
+    reported: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What came back. `model` is the name that the provider answered with; `headers` the ones that matter, in lower case.
+    """The answer to a call. `model` is the name that the provider answered with; `headers` are the ones that matter, in lower case.
 
-    `problem` is a sentence where the model did not stop by itself; `body` the answer as it came, where `text` does not say it all.
+    `problem` is a sentence where the model did not stop by itself; `body` the answer as it came, where `text` is not all of it.
     """
 
     text: str
@@ -114,10 +114,10 @@ class Spec:
 
 class Backend(Protocol):
     def body(self, request: Request) -> Body:
-        """The canonical request: JSON values only, the same for the same request. Raises Rejected where it cannot be asked."""
+        """Return the canonical request: JSON values only, the same for the same request. Raises Rejected where it cannot be asked."""
 
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
-        """Sends `body` once, without retries. `timeout` in seconds; `call` is the ledger's id, sent along where possible."""
+        """Send `body` once, without retries. `timeout` in seconds; `call` is the ledger's id, sent along where possible."""
 
     async def aclose(self) -> None: ...
 
@@ -128,7 +128,7 @@ class EngineBackend(Protocol):
     def body(self, request: Request) -> Body: ...
 
     def complete_many(self, bodies: Sequence[Body]) -> list[Completion | BackendError]:
-        """As many results as bodies, in their order: each a Completion or a BackendError."""
+        """Return a result for each body, in their order: a Completion or a BackendError."""
 
     def close(self) -> None: ...
 
@@ -147,12 +147,12 @@ class BatchBackend(Protocol):
     """The provider's batch form, at half price. `uid` is ours: results and a search after a crash find their way back by it."""
 
     async def submit(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
-        """Hands over (custom id, body) pairs; returns the provider's id. Custom ids are 1 to 64 of letters, digits, _ and -."""
+        """Submit (custom id, body) pairs; returns the provider's id. Custom ids are 1 to 64 of letters, digits, _ and -."""
 
     async def find(self, uid: str) -> str | None:
-        """The provider's id of the batch that was submitted as `uid`, None where there is none: after a crash while submitting."""
+        """Return the provider's id of the batch that was submitted as `uid`, None where there is none: after a crash while submitting."""
 
     async def status(self, batch_id: str) -> BatchStatus: ...
 
     def results(self, batch_id: str) -> AsyncIterator[tuple[str, Completion | BackendError]]:
-        """(custom id, Completion or BackendError) of every request that ended; the order is the provider's."""
+        """Yield (custom id, Completion or BackendError) for every request that ended, in the provider's order."""

@@ -1,4 +1,4 @@
-"""What a provider says of itself. Forms, commands, the API, prices and workers read it here, and know no provider by its name."""
+"""The description of a provider. Forms, commands, the API, prices and workers read it, and know no provider by name."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Provider:
     What its form asks:
     - `defaults`, `left_out`, `placeholders`: fields of an endpoint that begin with another value, that say nothing here, and what empty
       ones show. `model_label`: what the field for the model is called.
-    - `options`: the endpoint's options with their types; `options_told` a sentence about them in place of their names.
-    - `unset_price`: what an empty price means, where it does not just mean that nobody knows it.
+    - `options`: the endpoint's options with their types; `options_sentence` a sentence about them in place of their names.
+    - `unset_price`: what an empty price means, where it does not just mean unknown.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Provider:
     placeholders: Mapping[str, str] = field(default_factory=dict)
     model_label: str = ""
     options: Known = field(default_factory=dict)
-    options_told: str = ""
+    options_sentence: str = ""
     unset_price: str = ""
 
     def bills(self, spec: Spec) -> bool:
@@ -89,8 +89,8 @@ class Provider:
     @property
     def options_help(self) -> str:
         """A sentence that says which options there are."""
-        if self.options_told:
-            return self.options_told
+        if self.options_sentence:
+            return self.options_sentence
         return f"A JSON object: {', '.join(self.options)}." if self.options else "A JSON object: {}, as there are none."
 
     def tasks_of(self, model: str) -> tuple[str, ...] | None:

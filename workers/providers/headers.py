@@ -15,23 +15,24 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def kept(headers: Mapping[str, str]) -> dict[str, str]:
-    found = {name.lower(): value for name, value in headers.items()}
-    return {name: value for name, value in found.items() if name in _KEPT or name.startswith(_PREFIXES)}
+    """Return the headers that matter, their names in lower case."""
+    lower = {name.lower(): value for name, value in headers.items()}
+    return {name: value for name, value in lower.items() if name in _KEPT or name.startswith(_PREFIXES)}
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
     """Seconds that the provider asks to wait: retry-after-ms, or retry-after in seconds or as a date; None where absent."""
-    found = kept(headers)
+    relevant = kept(headers)
     try:
-        if "retry-after-ms" in found:
-            return max(0.0, float(found["retry-after-ms"]) / 1000)
-        if "retry-after" not in found:
+        if "retry-after-ms" in relevant:
+            return max(0.0, float(relevant["retry-after-ms"]) / 1000)
+        if "retry-after" not in relevant:
             return None
-        return max(0.0, float(found["retry-after"]))
+        return max(0.0, float(relevant["retry-after"]))
     except ValueError:
         pass
     try:
-        return max(0.0, (parsedate_to_datetime(found["retry-after"]) - (now or datetime.now(UTC))).total_seconds())
+        return max(0.0, (parsedate_to_datetime(relevant["retry-after"]) - (now or datetime.now(UTC))).total_seconds())
     except (ValueError, TypeError, KeyError):
         return None
 
@@ -39,9 +40,9 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
 def request_limits(headers: Mapping[str, str]) -> tuple[float | None, float | None, float | None]:
     """(requests a minute, requests left, seconds until the count resets), each None where the provider does not say."""
     for prefix, order in (("x-ratelimit-", "{}-requests"), ("anthropic-ratelimit-", "requests-{}")):
-        found = [headers.get(prefix + order.format(one)) for one in ("limit", "remaining", "reset")]
-        if found[0] is not None:
-            return _number(found[0]), _number(found[1]), seconds(found[2])
+        limits = [headers.get(prefix + order.format(name)) for name in ("limit", "remaining", "reset")]
+        if limits[0] is not None:
+            return _number(limits[0]), _number(limits[1]), seconds(limits[2])
     return None, None, None
 
 

@@ -1,4 +1,4 @@
-"""Keys lie in the environment of the workers: which variables may hold one, and texts that look like one."""
+"""Keys, which are in the environment of the workers: which variables may hold one, and texts that look like one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RESTLESS = 0.4
 
 
 def variable_problem(name: str) -> str:
-    """A sentence where the variable `name` cannot be that of a model's key, else empty."""
+    """Return a sentence where the variable `name` cannot be that of a model's key, else an empty one."""
     if not name:
         return ""
     if _OWN.fullmatch(name):
@@ -37,7 +37,7 @@ def variable_problem(name: str) -> str:
 
 
 def looks_like_key(value: Any) -> bool:
-    """Of a text, or of anything inside a JSON value: a provider's own prefix, or a long run of random characters."""
+    """Whether a text, or anything inside a JSON value, looks like a key: a provider's prefix, or a long run of random characters."""
     if isinstance(value, Mapping):
         return any(looks_like_key(part) for pair in value.items() for part in pair)
     if isinstance(value, str):
@@ -51,9 +51,9 @@ def looks_like_key(value: Any) -> bool:
 
 
 def _is_random(run: str, least: int) -> bool:
-    """Words change between capitals, small letters and digits seldom; six of ten neighbours do in a random text."""
-    kinds = ["0" if one.isdigit() else "A" if one.isupper() else "a" for one in run]
-    changes = sum(one != other for one, other in pairwise(kinds))
+    """Whether a run is random: its neighbours change often between capitals, small letters and digits (six of ten), those of words seldom."""
+    kinds = ["0" if character.isdigit() else "A" if character.isupper() else "a" for character in run]
+    changes = sum(kind != following for kind, following in pairwise(kinds))
     return len(run) >= least and len(set(kinds)) == 3 and changes / (len(run) - 1) > _RESTLESS
 
 

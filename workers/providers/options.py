@@ -1,6 +1,6 @@
-"""Checking options by name and type: what is misspelt must not look like a setting that was followed.
+"""Checks of options by name and type: a misspelt one must not look like a setting that was followed.
 
-Which there are, each provider says in its description.
+Each provider's description says which there are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CHAT: Known = {"max_tokens_field": (str,), "reasoning_effort": (str,), "extra_bo
 BATCHED: Known = {"batch_poll_seconds": (float, int)}
 """Options of a provider that has a batch form."""
 LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
-"""Names under which servers know the longest answer."""
+"""Names under which servers know the limit of an answer."""
 OUR_OWN = frozenset({"model", "messages", "stream", "stream_options"})
 COSTLY: dict[str, tuple[str, ...]] = {
     "more answers, or longer ones": (
@@ -48,18 +48,18 @@ _THINKING = (
 
 
 def check_options(options: Mapping[str, Any], known: Known) -> None:
-    """Raises Rejected for an option that is not known or of the wrong type."""
+    """Raise Rejected for an unknown option, or one of the wrong type."""
     for name, value in options.items():
         if name not in known:
             way_out = " Other fields of a request go into extra_body." if "extra_body" in known else ""
             raise Rejected(f"There is no option {name!r}; there are {', '.join(known) or 'none'}.{way_out}")
-        if type(value) not in known[name]:  # not isinstance: true is no number of GPUs
+        if type(value) not in known[name]:  # not isinstance: true is not a number of GPUs
             raise Rejected(f"The option {name} wants {known[name][0].__name__}, not {value!r}.")
     check_limits(options)
 
 
 def check_limits(options: Mapping[str, Any]) -> None:
-    """Raises Rejected for options that would let a call cost more than is reserved for it."""
+    """Raise Rejected for options that would let a call cost more than is reserved for it."""
     limit = options.get("max_tokens_field") or LIMITS[0]
     if limit not in LIMITS:
         raise Rejected(f"The option max_tokens_field is {limit!r}; expected {', '.join(LIMITS[:-1])} or {LIMITS[-1]}.")
@@ -67,20 +67,20 @@ def check_limits(options: Mapping[str, Any]) -> None:
 
 
 def check_extra_body(fields: Mapping[str, Any]) -> None:
-    """Raises Rejected for a field that a call's reserved money does not cover, or that is said elsewhere."""
+    """Raise Rejected for a field that a call's reserved money does not cover, or that each call sets itself."""
     for name, value in fields.items():
         plain = _plain(name)
         inner = value if plain in _NESTS and isinstance(value, Mapping) else {}
-        for said, path in [(plain, name), *((_plain(one), f"{name}.{one}") for one in inner)]:
-            if said in _ASKS:
-                raise _too_costly(path, _ASKS[said])
+        for field, path in [(plain, name), *((_plain(key), f"{name}.{key}") for key in inner)]:
+            if field in _ASKS:
+                raise _too_costly(path, _ASKS[field])
         if plain in _OWN:
             raise Rejected(f"extra_body cannot set {name!r}: each call says that itself. Leave the field out.")
     highest_prices(fields)
 
 
 def highest_prices(fields: Mapping[str, Any]) -> tuple[Decimal, Decimal] | None:
-    """The dollars per million tokens of input and output up to which a router may choose a host, None where nothing is said of hosts.
+    """Return the dollars per million tokens of input and output up to which a router may choose a host, None without a choice of hosts.
 
     Raises Rejected for a choice without such a limit.
     """
@@ -98,14 +98,14 @@ def highest_prices(fields: Mapping[str, Any]) -> tuple[Decimal, Decimal] | None:
 
 
 def _price(limits: object, name: str) -> Decimal | None:
-    found = limits.get(name) if isinstance(limits, Mapping) else None
-    if isinstance(found, bool) or not isinstance(found, int | float):
+    price = limits.get(name) if isinstance(limits, Mapping) else None
+    if isinstance(price, bool) or not isinstance(price, int | float):
         return None
-    return Decimal(str(found)) if found >= 0 else None
+    return Decimal(str(price)) if price >= 0 else None
 
 
 def whole(body: Mapping[str, Any]) -> dict[str, Any]:
-    """What is sent: `extra_body` is no field of a request but holds some. Raises Rejected."""
+    """Return a body as it is sent: `extra_body` is not a field of a request but holds some. Raises Rejected for fields that cost more."""
     extra: Mapping[str, Any] = body.get("extra_body", {})
     check_extra_body(extra)
     reserved = max((body[name] for name in LIMITS if name in body), default=0)
@@ -115,7 +115,7 @@ def whole(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(name: str) -> str:
-    """A field's name without what servers spell in two ways: max_new_tokens, maxNewTokens."""
+    """Return a field's name in one spelling: servers write max_new_tokens and maxNewTokens."""
     return name.strip().lower().replace("_", "").replace("-", "")
 
 

@@ -32,7 +32,7 @@ class Judge:
         self._looking_up = asyncio.Lock()
 
     async def check(self, host: str) -> None:
-        """Raises Rejected where `host` is, or resolves here to, a forbidden address. A name that does not resolve here passes."""
+        """Raise Rejected where `host` is, or resolves here to, a forbidden address. A name that does not resolve here passes."""
         async with self._looking_up:
             if self._until.get(host, 0.0) < time.monotonic():
                 await asyncio.to_thread(check_host, host)

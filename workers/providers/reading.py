@@ -1,4 +1,4 @@
-"""Reading what a provider says where it may say anything: the type that is expected, or what stands for nothing."""
+"""Reading of values that a provider may send in any type: the type that is expected, or the value that stands for nothing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ MOST = 2**31 - 1
 
 
 def read_json(content: bytes) -> dict[str, Any]:
-    """Raises Unreadable for everything but a JSON object."""
+    """Return a JSON object. Raises Unreadable for anything else."""
     try:
         payload = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise Unreadable(f"The answer is not UTF-8 (byte {error.start} of {len(content)}).") from error
     except (ValueError, RecursionError) as error:
         page = "a web page, " if content.lstrip()[:1] == b"<" else ""
-        told = f"The answer is {page}not JSON: {str(error)[:120]}; it has {len(content)} bytes."
-        raise Unreadable(told) from error
+        problem = f"The answer is {page}not JSON: {str(error)[:120]}; it has {len(content)} bytes."
+        raise Unreadable(problem) from error
     if isinstance(payload, list) and len(payload) == 1 and isinstance(payload[0], dict) and payload[0].get("error"):
         return payload[0]  # Gemini's way to say an error
     if not isinstance(payload, dict):
@@ -29,28 +29,31 @@ def read_json(content: bytes) -> dict[str, Any]:
 
 
 def count_of(value: Any) -> int:
-    """A number of tokens; 0 for what is none."""
+    """Return a number of tokens; 0 for a value that is not one."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST else 0
 
 
 def text_or_nothing(value: Any) -> str:
+    """Return a text; "" for a value that is not one."""
     return value if isinstance(value, str) else ""
 
 
 def object_of(value: Any) -> Mapping[str, Any]:
+    """Return a JSON object; an empty one for a value that is not one."""
     return value if isinstance(value, Mapping) else {}
 
 
-def said_in(content: Any) -> str:
-    """The text of a message's content: a text, or parts of which some are texts. Raises Unreadable for anything else."""
+def content_text(content: Any) -> str:
+    """Return the text of a message's content: a text, or parts of which some are texts. Raises Unreadable for anything else."""
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):
         raise Unreadable(f"The answer's content is a JSON {type(content).__name__}, expected a text.")
-    parts = [one for one in content if isinstance(one, Mapping) and one.get("type", "text") in ("text", "output_text")]
-    return "".join(text_or_nothing(one.get("text")) for one in parts)
+    parts = [part for part in content if isinstance(part, Mapping)]
+    texts = [part.get("text") for part in parts if part.get("type", "text") in ("text", "output_text")]
+    return "".join(map(text_or_nothing, texts))
 
 
-def is_told(read: int, said: int, text: str) -> bool:
-    """Whether these numbers of tokens are a usage: of an answer with a text both are there, else one."""
-    return bool(read and said) if text else bool(read or said)
+def is_reported(input_tokens: int, output_tokens: int, text: str) -> bool:
+    """Whether these numbers of tokens are a usage: both are given for an answer with a text, else one."""
+    return bool(input_tokens and output_tokens) if text else bool(input_tokens or output_tokens)

@@ -1,4 +1,4 @@
-"""Takes keys out of foreign text: a server may send the key back that it was asked with.
+"""Redaction of keys from foreign text: a server may send back the key that it was asked with.
 
 A key is found as it is and in base64 or hexadecimal digits, also where characters of it are written as JSON, URL or HTML escapes,
 and where parts are masked as long as half of it is left.
@@ -33,17 +33,17 @@ class Redactor:
     """`Redactor(["sk-…"])(text)` is the text without the keys; a text without any is returned as it is."""
 
     def __init__(self, keys: Iterable[str]) -> None:
-        held = {key.strip() for key in keys}
-        self._wanted = [form for key in held if len(key) >= SHORTEST for form in _forms(key)]
+        stripped = {key.strip() for key in keys}
+        self._key_forms = [form for key in stripped if len(key) >= SHORTEST for form in _forms(key)]
 
     def __call__(self, text: str) -> str:
-        if not self._wanted or not text:
+        if not self._key_forms or not text:
             return text
         plain, starts = _unescaped(text)
-        found = sorted(span for form in self._wanted for span in form.find(plain))
+        spans = sorted(span for form in self._key_forms for span in form.find(plain))
         parts: list[str] = []
         end = 0
-        for first, last in found:
+        for first, last in spans:
             first, last = (first, last) if starts is None else (starts[first], starts[last])
             if last <= end:
                 continue
@@ -53,7 +53,7 @@ class Redactor:
         return "".join(parts) + text[end:]
 
     def in_bytes(self, content: bytes) -> bytes:
-        """As a call, for bytes in whatever encoding: keys are ASCII."""
+        """Return bytes of any encoding without the keys, which are ASCII."""
         text = content.decode("latin-1")
         clean = self(text)
         return content if clean is text or clean == text else clean.encode("latin-1")
@@ -82,17 +82,17 @@ class _Form:
         return spans + self._starred(plain)
 
     def _whole(self, plain: str) -> list[tuple[int, int]]:
-        found, at = [], plain.find(self.text)
+        spans, at = [], plain.find(self.text)
         while at >= 0:
             end = at + len(self.text)
             if self.encoded or not (_is_word(plain, at - 1) or _is_word(plain, end)):
-                found.append((at, end))
+                spans.append((at, end))
             at = plain.find(self.text, end)
-        return found
+        return spans
 
     def _parts(self, plain: str) -> list[tuple[int, int]]:
-        """Parts that stand near each other and together are half of the key."""
-        found: list[tuple[int, int]] = []
+        """Return the spans of parts that stand near each other and together are half of the key."""
+        spans: list[tuple[int, int]] = []
         group: list[tuple[int, int]] = []
         covered: set[int] = set()
         for first, last, at in self._runs(plain):
@@ -101,12 +101,12 @@ class _Form:
             group.append((first, last))
             covered.update(range(at, at + last - first))
             if 2 * len(covered) >= len(self.text):
-                found += group
+                spans += group
                 group = group[-1:]
-        return found
+        return spans
 
     def _runs(self, plain: str) -> list[tuple[int, int, int]]:
-        """(first, last, place in the key) of the longest parts of the key, in the order of the text."""
+        """Return (first, last, place in the key) for the longest parts of the key, in the order of the text."""
         runs: dict[tuple[int, int], int] = {}
         for gram in self.grams:
             at = plain.find(gram)
@@ -127,14 +127,14 @@ class _Form:
         return first, last, begin
 
     def _starred(self, plain: str) -> list[tuple[int, int]]:
-        """Keys in which single characters are masked: as long as the key, and half of it at its place."""
-        size, found = len(self.text), []
+        """Return the spans of keys in which single characters are masked: as long as the key, with half of it in place."""
+        size, spans = len(self.text), []
         for word in self.words.finditer(plain):
             for at in range(word.start(), min(word.end() - size, word.start() + 4 * size) + 1):
-                same = sum(one == other for one, other in zip(plain[at : at + size], self.text, strict=True))
+                same = sum(left == right for left, right in zip(plain[at : at + size], self.text, strict=True))
                 if 2 * same >= size:
-                    found.append((at, at + size))
-        return found
+                    spans.append((at, at + size))
+        return spans
 
 
 def _forms(key: str) -> list[_Form]:
@@ -159,17 +159,17 @@ def _is_word(text: str, at: int) -> bool:
 
 
 def _unescaped(text: str) -> tuple[str, list[int] | None]:
-    """The text with its escapes resolved, and where each of its characters begins in the original, None where nothing changed."""
+    """Return the text with its escapes resolved, and where each of its characters begins in the original; None where nothing changed."""
     if not any(mark in text for mark in ("\\u00", "\\x", "\\/", "%", "&")):
         return text, None
     parts: list[str] = []
     starts: list[int] = []
     end = 0
-    for one in _ESCAPED.finditer(text):
-        parts += [text[end : one.start()], _character(one)]
-        starts += range(end, one.start())
-        starts.append(one.start())
-        end = one.end()
+    for escape in _ESCAPED.finditer(text):
+        parts += [text[end : escape.start()], _character(escape)]
+        starts += range(end, escape.start())
+        starts.append(escape.start())
+        end = escape.end()
     if not parts:
         return text, None
     starts += range(end, len(text) + 1)
@@ -184,9 +184,9 @@ def _character(escape: re.Match[str]) -> str:
 
 
 def redact(text: str) -> str:
-    """`text` without any key of a model that this process's environment holds."""
-    held = tuple(sorted(value for name, value in os.environ.items() if not variable_problem(name) and name and value))
-    return _redactor(held)(text)
+    """Return `text` without the keys of models that this process's environment holds."""
+    keys = tuple(sorted(value for name, value in os.environ.items() if not variable_problem(name) and name and value))
+    return _redactor(keys)(text)
 
 
 @lru_cache(8)

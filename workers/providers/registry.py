@@ -35,11 +35,12 @@ def register(provider: Provider, *, instead: bool = False) -> None:
 
 def registered() -> list[Provider]:
     """Return all providers, in the order in which lists show them."""
-    return sorted(_providers.values(), key=lambda one: (one.position, one.name))
+    return sorted(_providers.values(), key=lambda provider: (provider.position, provider.name))
 
 
 def names() -> list[str]:
-    return [one.name for one in registered()]
+    """Return the names of all providers, in the order in which lists show them."""
+    return [provider.name for provider in registered()]
 
 
 def find(name: str) -> Provider:
@@ -47,8 +48,8 @@ def find(name: str) -> Provider:
 
     Such an endpoint was registered with other code. Nobody knows what it costs, so it counts as hosted.
     """
-    found = _providers.get(name)
-    return found or Provider(name=name, label=f"{name} (not there)", sentence=problem_of(name), backend=_refuse)
+    provider = _providers.get(name)
+    return provider or Provider(name=name, label=f"{name} (not there)", sentence=problem_of(name), backend=_refuse)
 
 
 def problem_of(name: str) -> str:
@@ -60,7 +61,7 @@ def problem_of(name: str) -> str:
 
 def without_prompts() -> list[str]:
     """Return the names of the providers that compute their answers from data."""
-    return [one.name for one in registered() if not one.reads_prompts]
+    return [provider.name for provider in registered() if not provider.reads_prompts]
 
 
 def make(spec: Spec) -> Backend | EngineBackend:
@@ -89,7 +90,7 @@ def _refuses_without_address(backend: Callable[[Spec], Backend | EngineBackend],
 def make_batches(spec: Spec, backend: Backend, *, others: Sequence[str] = ()) -> BatchBackend | None:
     """Return the batch form of `backend`, None where its provider has none.
 
-    `others` are ids of the provider's batches that are known, so that a search for a lost one passes them by.
+    `others` are the ids of the provider's known batches, which a search for a lost one leaves out.
     """
     batches = find(spec.provider).batches
     return batches(backend, others) if batches else None
@@ -100,9 +101,9 @@ def _refuse(spec: Spec) -> Backend:
 
 
 def _register_folders() -> None:
-    for found in iter_modules(providers.__path__):
-        if found.ispkg:
-            register(import_module(f"{providers.__name__}.{found.name}.provider").PROVIDER)
+    for module in iter_modules(providers.__path__):
+        if module.ispkg:
+            register(import_module(f"{providers.__name__}.{module.name}.provider").PROVIDER)
 
 
 _register_folders()

@@ -1,4 +1,4 @@
-"""What a provider's error means: the same rules for every provider, for answers and for lines of a batch."""
+"""The meaning of a provider's errors: the same rules for every provider, for responses and for lines of a batch."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _MODEL = re.compile(
     re.I,
 )
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.I | re.S)
-_SAID = 500
+_MESSAGE_LENGTH = 500
 PERHAPS_PAID = {408, 502, 504, 520, 524}
-"""See `_of_server`: statuses under which a model may have answered, and nobody here has heard it."""
+"""Statuses under which a model may have answered although no answer arrived (see `_of_server`)."""
 
 
 class Answer(Protocol):
@@ -62,7 +62,7 @@ class _Common(TypedDict):
 
 
 def of_response(answer: Answer) -> BackendError:
-    """A response that is no success, as an error."""
+    """Return a response that is not a success as an error."""
     try:
         payload = json.loads(answer.content)
     except (ValueError, RecursionError):
@@ -71,23 +71,23 @@ def of_response(answer: Answer) -> BackendError:
 
 
 def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) -> BackendError:
-    """An HTTP status as an error. `payload` is what was read of the body as JSON, None where it is none; `text` the body."""
-    told = f"HTTP {status}: {said(payload, text)[:_SAID]}".rstrip(": ")
+    """Return an HTTP status as an error. `payload` is the body as JSON, None where it is not JSON; `text` is the body."""
+    message = f"HTTP {status}: {message_of(payload, text)[:_MESSAGE_LENGTH]}".rstrip(": ")
     common: _Common = {"status": status, "headers": kept(headers), "body": text}
     names = _names(payload)
     if 300 <= status < 400:
         return Rejected(f"HTTP {status}: {_redirected(headers)}", **common)
     if (named := _by_name(status, payload, names)) is not None:
-        return named(f"Refused by the provider: {told}" if named is Filtered else told, **common)
+        return named(f"Refused by the provider: {message}" if named is Filtered else message, **common)
     if status == 429:
-        return Throttled(told, retry_after=retry_after(headers), **common)
+        return Throttled(message, retry_after=retry_after(headers), **common)
     if status in (401, 403):
-        return Forbidden(told, **common)
+        return Forbidden(message, **common)
     if status in (404, 405):
-        return WrongAddress(told, **common)
+        return WrongAddress(message, **common)
     if status in (408, 409) or status >= 500:
-        return _of_server(status, payload)(told, retry_after=retry_after(headers), **common)
-    return Rejected(told, **common)
+        return _of_server(status, payload)(message, retry_after=retry_after(headers), **common)
+    return Rejected(message, **common)
 
 
 def _of_server(status: int, payload: Any) -> type[BackendError]:
@@ -103,17 +103,17 @@ def _of_server(status: int, payload: Any) -> type[BackendError]:
 
 
 def of_error_in_answer(payload: Mapping[str, Any]) -> BackendError:
-    """An error that came with status 200. It may have been paid: gateways send it so when a model broke off."""
-    told = said(payload, "")[:_SAID]
+    """Return the error that came with status 200. It may have been paid: gateways send such errors when a model broke off."""
+    message = message_of(payload, "")[:_MESSAGE_LENGTH]
     status = (error_of(payload) or {}).get("code")
     named = _by_name(status if isinstance(status, int) else 200, payload, _names(payload))
     if named is Filtered:
-        return Filtered(f"Refused by the provider: {told}")
-    return (named or Unreadable)(f"The provider answered with an error: {told}")
+        return Filtered(f"Refused by the provider: {message}")
+    return (named or Unreadable)(f"The provider answered with an error: {message}")
 
 
 def _by_name(status: int, payload: Any, names: str) -> type[BackendError] | None:
-    """The errors that providers call by name, under whatever status."""
+    """Return the kind of an error that the provider names, under whatever status; None without a known name."""
     if _FILTER.search(names) or _is_flagged(payload):
         return Filtered
     if status == 402 or _QUOTA.search(names):
@@ -123,24 +123,24 @@ def _by_name(status: int, payload: Any, names: str) -> type[BackendError] | None
 
 
 def _is_flagged(payload: Any) -> bool:
-    """OpenRouter's way: HTTP 403 with what its moderation found."""
+    """Whether OpenRouter's moderation refused the input, which it answers with HTTP 403."""
     about = (error_of(payload) or {}).get("metadata")
     return isinstance(about, dict) and "flagged_input" in about
 
 
 def _names(payload: Any) -> str:
-    """What an error is called and says, wherever the provider puts it."""
+    """Return the names and messages of an error, wherever the provider puts them."""
     error = error_of(payload)
     if not error:
         detail = payload.get("detail") if isinstance(payload, dict) else None
         return detail if isinstance(detail, str) else ""
     inner = error.get("innererror")
     parts = [error, inner if isinstance(inner, dict) else {}]
-    return "\n".join(str(one[name]) for one in parts for name in ("message", "code", "type") if one.get(name))
+    return "\n".join(str(part[name]) for part in parts for name in ("message", "code", "type") if part.get(name))
 
 
 def error_of(payload: Any) -> dict[str, Any] | None:
-    """The error object of a body, {"message": …} where it is no object, None where there is none."""
+    """Return the error object of a body, {"message": …} where it is not an object, None where there is none."""
     if isinstance(payload, list) and len(payload) == 1:  # Gemini's way
         payload = payload[0]
     if not isinstance(payload, dict):
@@ -156,8 +156,8 @@ def error_of(payload: Any) -> dict[str, Any] | None:
     return payload if "message" in payload and "code" in payload and "choices" not in payload else None
 
 
-def said(payload: Any, text: str) -> str:
-    """What the provider's error says, in one line; of a web page its title."""
+def message_of(payload: Any, text: str) -> str:
+    """Return the message of the provider's error in one line; for a web page its title."""
     error = error_of(payload)
     parts = [str(error[name]) for name in ("message", "code") if error.get(name)] if error else []
     if not parts and text.lstrip()[:1] == "<":

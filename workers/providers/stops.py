@@ -21,7 +21,7 @@ _STOPS = {
         "guardrail_intervened",
     ),
 }
-_KNOWN = {reason: stop for stop, reasons in _STOPS.items() for reason in reasons}
+_STOP_BY_REASON = {reason: stop for stop, reasons in _STOPS.items() for reason in reasons}
 TOOLS = "tool_calls"
 _TOOLS = (TOOLS, "function_call", "tool_use")
 STOP_SENTENCES = {
@@ -34,14 +34,14 @@ STOP_SENTENCES = {
 
 
 def stop_of(reason: object) -> tuple[Stop, str]:
-    """Why the model stopped, and a sentence where it did not end by itself. `reason` is what the provider gave, None where nothing.
+    """Return why the model stopped, and a sentence where it did not end by itself. `reason` is what the provider gave, None for nothing.
 
-    What is not known is not an answer: it may be half of one.
+    An unknown reason counts as no answer: the text may be half of one.
     """
     name = str(reason).lower().replace("-", "_")
     if name.startswith("content_filter:"):  # with what it found
         name = "content_filter"
-    if (stop := _KNOWN.get(name)) is not None:
+    if (stop := _STOP_BY_REASON.get(name)) is not None:
         return stop, STOP_SENTENCES[stop]
     if reason in _TOOLS:
         return Stop.OTHER, "The model asked for a tool to be called instead of answering."
@@ -51,7 +51,7 @@ def stop_of(reason: object) -> tuple[Stop, str]:
 
 
 def unless_tools(reason: object, *, text: str, tools: bool) -> object:
-    """The reason, or that tools were asked for: beside a text they make a clean end none, without one they are all that came."""
+    """Return the reason, or `TOOLS` where tools were asked for: with a text only in place of a clean end, without a text always."""
     return TOOLS if tools and (not text or stop_of(reason)[0] is Stop.END) else reason
 
 
@@ -61,7 +61,7 @@ NO_WORD = {EMPTY, ONLY_REASONING}
 
 
 def unless_empty(stop: Stop, problem: str, *, text: str, reasoning: str = "") -> tuple[Stop, str]:
-    """A model that ended by itself and said nothing gave no answer, whatever reason it names for its end."""
+    """Return the stop, or `Stop.OTHER` with a sentence for an empty text: a model that ended by itself without a text gave no answer."""
     if stop is not Stop.END or text.strip():
         return stop, problem
     return Stop.OTHER, ONLY_REASONING if reasoning.strip() else EMPTY

@@ -13,7 +13,7 @@ Unpack = Callable[[bytes], Iterator[bytes]]
 
 
 def unpacking(encoding: str) -> Unpack:
-    """A function that unpacks one piece after the other. It raises Unreadable after what it could not unpack, and for an encoding
+    """Return a function that unpacks one piece after the other. It raises Unreadable after what it could not unpack, and for an encoding
     that nobody asked for."""
     match encoding.strip().lower():
         case "" | "identity":

@@ -35,20 +35,20 @@ MEGABYTE = 1_000_000
 
 @dataclass(slots=True)
 class Exchange:
-    """What is known of one request while it is under way. `left`: it had a connection, so it may have been read."""
+    """What is known of one request in flight. `left`: it had a connection, so the server may have read it."""
 
     left: bool = False
     status: int | None = None
     body: bytes = b""
 
     def complete(self, error: BackendError) -> BackendError:
-        """The error, with status and body where it has none of its own."""
+        """Return the error, with this status and body where it has none of its own."""
         error.status = error.status if error.status is not None else self.status
         error.body = error.body or text_of(self.body)
         return error
 
-    def kept(self, completion: Completion) -> Completion:
-        """The completion, with the body where its text does not say what came."""
+    def with_body(self, completion: Completion) -> Completion:
+        """Return the completion, with the body where its text is not all that came."""
         return replace(completion, body=text_of(self.body)) if completion.stop is Stop.OTHER else completion
 
 
@@ -57,26 +57,26 @@ _current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 
 @asynccontextmanager
 async def exchange(timeout: float) -> AsyncIterator[Exchange]:
-    """Gives one request and its answer `timeout` seconds. A BackendError leaves with the status and body that came.
+    """Give one request and its answer `timeout` seconds. A BackendError leaves with the status and body that came.
 
     Raises Unreachable where the time ran out without a connection, Lost where it ran out later.
     """
-    held = Exchange()
-    token = _current.set(held)
+    current = Exchange()
+    token = _current.set(current)
     try:
         async with asyncio.timeout(timeout):
-            yield held
+            yield current
     except TimeoutError:
-        told = f"No answer within {timeout:g} s." if held.left else f"No connection within {timeout:g} s."
-        raise held.complete((Lost if held.left else Unreachable)(told)) from None
+        message = f"No answer within {timeout:g} s." if current.left else f"No connection within {timeout:g} s."
+        raise current.complete((Lost if current.left else Unreachable)(message)) from None
     except BackendError as error:
-        raise held.complete(error) from error.__cause__
+        raise current.complete(error) from error.__cause__
     finally:
         _current.reset(token)
 
 
 def text_of(body: bytes) -> str:
-    """Bytes as text that shows what is no UTF-8: the byte FF as \\xff."""
+    """Return bytes as text that shows what is not UTF-8: the byte FF as \\xff."""
     return body.decode("utf-8", "backslashreplace")
 
 
@@ -93,7 +93,7 @@ class Wire(httpx2.AsyncBaseTransport):
         self._session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Raises BackendError, which the packages wrap into a connection error of their own."""
+        """Send a request and return the response. Raises BackendError, which the packages wrap into a connection error of their own."""
         check_allowed(str(request.url), self.hosts)
         if is_forbidden(request.url.host):  # a proxy would connect to it in our place
             raise Rejected(FORBIDDEN)
@@ -101,28 +101,28 @@ class Wire(httpx2.AsyncBaseTransport):
         proxy, unused = (named, "") if self.proxied else ("", UNUSED if named else "")
         if proxy:
             await self._judge.check(request.url.host)
-        held = _current.get() or Exchange()
+        current = _current.get() or Exchange()
         by_line = request.headers.pop(next(iter(BY_LINE)), None)
-        with _translated(held, unused):
-            answer = await self._send(request, held, proxy)
-        held.left, held.status = True, answer.status
+        with _translated(current, unused):
+            answer = await self._send(request, current, proxy)
+        current.left, current.status = True, answer.status
         headers = self._headers(answer)
         unpack = unpacking(answer.headers.get("content-encoding", ""))
         if by_line and answer.status == 200:
-            stream = _Lines(answer, unpack, self.limit, self.redact, held)
+            stream = _Lines(answer, unpack, self.limit, self.redact, current)
             return httpx2.Response(answer.status, headers=headers, stream=stream, request=request)
         try:
-            with _translated(held):
-                held.body = await self._whole(answer, unpack, held)
+            with _translated(current):
+                current.body = await self._whole(answer, unpack, current)
         finally:
             answer.release() if answer.content.at_eof() else answer.close()
-        return httpx2.Response(answer.status, headers=headers, content=held.body, request=request)
+        return httpx2.Response(answer.status, headers=headers, content=current.body, request=request)
 
     async def aclose(self) -> None:
         if self._session is not None:
             await self._session.close()
 
-    async def _send(self, request: httpx2.Request, held: Exchange, proxy: str) -> aiohttp.ClientResponse:
+    async def _send(self, request: httpx2.Request, current: Exchange, proxy: str) -> aiohttp.ClientResponse:
         times = request.extensions.get("timeout", {})
         connect = min(times.get("connect") or CONNECT_SECONDS, CONNECT_SECONDS)
         headers = [(name, value) for name, value in request.headers.multi_items() if name.lower() != "accept-encoding"]
@@ -136,7 +136,7 @@ class Wire(httpx2.AsyncBaseTransport):
             timeout=aiohttp.ClientTimeout(
                 total=None, connect=times.get("pool"), sock_connect=connect, sock_read=times.get("read")
             ),
-            trace_request_ctx=held,
+            trace_request_ctx=current,
         )
 
     def _opened(self) -> aiohttp.ClientSession:
@@ -157,11 +157,11 @@ class Wire(httpx2.AsyncBaseTransport):
         return self._session
 
     def _headers(self, answer: aiohttp.ClientResponse) -> list[tuple[str, str]]:
-        """Without those that describe the packed body."""
+        """Return the headers without those that describe the packed body."""
         packed = {"content-encoding", "content-length", "transfer-encoding"}
         return [(name, self.redact(value)) for name, value in answer.headers.items() if name.lower() not in packed]
 
-    async def _whole(self, answer: aiohttp.ClientResponse, unpack: Unpack, held: Exchange) -> bytes:
+    async def _whole(self, answer: aiohttp.ClientResponse, unpack: Unpack, current: Exchange) -> bytes:
         read = bytearray()
         try:
             async for piece in _pieces(answer, unpack):
@@ -169,25 +169,26 @@ class Wire(httpx2.AsyncBaseTransport):
                 if len(read) > self.limit:
                     raise TooLong(too_long(self.limit), status=answer.status, headers=kept(answer.headers))
         finally:
-            held.body = self.redact.in_bytes(bytes(read[: self.limit]))
-        return held.body
+            current.body = self.redact.in_bytes(bytes(read[: self.limit]))
+        return current.body
 
 
 def too_long(limit: int) -> str:
+    """Return the sentence for an answer above `limit` bytes."""
     return f"The answer is longer than {limit / MEGABYTE:g} MB, which is the most that is read; it may have been paid."
 
 
 class _Lines(httpx2.AsyncByteStream):
-    """A file of lines: of one that is too long its beginning is handed on, up to the limit, and the rest of it is passed by."""
+    """A file of lines. Of a line that is too long only the beginning is passed on, up to the limit."""
 
     def __init__(
-        self, answer: aiohttp.ClientResponse, unpack: Unpack, limit: int, redact: Redactor, held: Exchange
+        self, answer: aiohttp.ClientResponse, unpack: Unpack, limit: int, redact: Redactor, current: Exchange
     ) -> None:
-        self.answer, self.unpack, self.limit, self.redact, self.held = answer, unpack, limit, redact, held
+        self.answer, self.unpack, self.limit, self.redact, self.exchange = answer, unpack, limit, redact, current
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         line, read = bytearray(), 0
-        with _translated(self.held):
+        with _translated(self.exchange):
             async for piece in _pieces(self.answer, self.unpack):
                 read += len(piece)
                 if read > MOST_LINES * self.limit:
@@ -204,7 +205,7 @@ class _Lines(httpx2.AsyncByteStream):
 
 
 async def _pieces(answer: aiohttp.ClientResponse, unpack: Unpack) -> AsyncIterator[bytes]:
-    """The body unpacked, piece by piece; other calls go on between them."""
+    """Yield the unpacked body piece by piece; other calls go on between them."""
     async for packed in answer.content.iter_any():
         for piece in unpack(packed):
             yield piece
@@ -225,18 +226,18 @@ def _content(request: httpx2.Request) -> Any:
 
 
 @contextmanager
-def _translated(held: Exchange, hint: str = "") -> Iterator[None]:
-    """The one place where aiohttp's errors become ours. `hint`: what else there is to say where there was no connection."""
+def _translated(current: Exchange, hint: str = "") -> Iterator[None]:
+    """Translate aiohttp's errors into ours, here and nowhere else. `hint` is added where there was no connection."""
     try:
         yield
     except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
-        told = (str(error) or type(error).__name__).rstrip(".")
+        message = (str(error) or type(error).__name__).rstrip(".")
         if isinstance(error, ValueError):  # an address or a header that cannot be sent
-            raise Rejected(f"The request could not be made: {told}.") from error
-        if not held.left and FORBIDDEN in str(error):
+            raise Rejected(f"The request could not be made: {message}.") from error
+        if not current.left and FORBIDDEN in str(error):
             raise Rejected(FORBIDDEN) from error
-        if not held.left:
-            raise Unreachable(f"No connection: {told}.{hint}") from error
+        if not current.left:
+            raise Unreachable(f"No connection: {message}.{hint}") from error
         if isinstance(error, aiohttp.ClientResponseError):
-            raise Unreadable(f"The answer is not HTTP: {told}.") from error
-        raise Lost(f"The connection broke before the answer was whole ({told}).") from error
+            raise Unreadable(f"The answer is not HTTP: {message}.") from error
+        raise Lost(f"The connection broke before the answer was whole ({message}).") from error

@@ -130,9 +130,9 @@ class _Recording:
     def _answer(self, outcome: Outcome, call: Call, attempt: int | None, item: Item | None, at: datetime) -> None:
         completion = outcome.result
         state = _STATES[completion.stop]
-        usage = completion.usage if completion.usage.told else _estimated(call, completion)
+        usage = completion.usage if completion.usage.reported else _estimated(call, completion)
         cost = self.prices.cost(usage, batch=self.batch)
-        if not usage.told and None not in (cost, call.reserved_cost):
+        if not usage.reported and None not in (cost, call.reserved_cost):
             cost = min(cost, call.reserved_cost)  # an estimate cannot know better than the most that was reserved
         if attempt:
             problem = storable(completion.problem or STOP_SENTENCES[completion.stop])
@@ -143,7 +143,7 @@ class _Recording:
                 state, finished_at=at, answer=storable(completion.text), reasoning=storable(completion.reasoning),
                 stop=completion.stop, answered_by=completion.model[:200], request_id=completion.request_id[:200],
                 input_tokens=usage.input, cached_tokens=usage.cached, cache_write_tokens=usage.cache_write,
-                output_tokens=usage.output, reasoning_tokens=usage.reasoning, usage_told=usage.told, cost=cost,
+                output_tokens=usage.output, reasoning_tokens=usage.reasoning, usage_told=usage.reported, cost=cost,
                 problem=storable(completion.problem or STOP_SENTENCES[completion.stop]),
                 tries=outcome.claimed.tries, unknowns=outcome.claimed.unknowns,
             )  # fmt: skip
@@ -217,7 +217,7 @@ def refusal_of(error: Filtered) -> Completion:
     return Completion(
         "",
         Stop.FILTER,
-        Usage(told=False),
+        Usage(reported=False),
         "",
         problem=str(error),
         status=error.status or 200,
@@ -237,7 +237,7 @@ def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> No
     completed = [outcome for outcome in outcomes if isinstance(outcome.result, Completion)]
     for outcome in completed:
         usage = outcome.result.usage
-        if usage.told:  # else what was booked stays booked
+        if usage.reported:  # else what was booked stays booked
             rate_limit.correct_tokens(outcome.claimed.tokens - usage.input - usage.output, endpoint.token_rate)
     newest = max(outcomes, key=lambda outcome: outcome.finished_at).result.headers
     if newest:

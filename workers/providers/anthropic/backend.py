@@ -14,7 +14,7 @@ from workers.providers.client import address_of, api_key, http_client, of_chain
 from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Rejected, Unreadable
 from workers.providers.headers import kept
-from workers.providers.reading import count_of, is_told, object_of, read_json, text_or_nothing
+from workers.providers.reading import count_of, is_reported, object_of, read_json, text_or_nothing
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
 from workers.providers.stops import stop_of, unless_empty, unless_tools
 from workers.providers.wire import exchange
@@ -33,12 +33,12 @@ class AnthropicBackend:
         return body_of(self.spec, request)
 
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
-        async with exchange(timeout) as held:
+        async with exchange(timeout) as current:
             try:
                 response = await self.client.messages.with_raw_response.create(
                     **body, extra_headers={"X-Client-Request-Id": call}
                 )
-                return held.kept(completion_of(read_json(response.http_response.content), response.headers))
+                return current.with_body(completion_of(read_json(response.http_response.content), response.headers))
             except (anthropic.AnthropicError, ValueError) as error:
                 raise translate(error) from error
 
@@ -47,7 +47,7 @@ class AnthropicBackend:
 
 
 def client_of(spec: Spec) -> anthropic.AsyncAnthropic:
-    """A client without retries: the package would obey any Retry-After, for hours."""
+    """Return a client without retries: the package would obey any Retry-After, for hours."""
     return anthropic.AsyncAnthropic(
         api_key=api_key(spec),
         base_url=address_of(spec, ADDRESS),
@@ -60,11 +60,15 @@ def client_of(spec: Spec) -> anthropic.AsyncAnthropic:
 def body_of(spec: Spec, request: Request) -> Body:
     if request.max_tokens > MAX_TOKENS:
         raise Rejected(f"max_tokens is {request.max_tokens}; without streaming at most {MAX_TOKENS} can be asked for.")
-    system = "\n\n".join(one.content for one in request.messages if one.role == "system")
+    system = "\n\n".join(message.content for message in request.messages if message.role == "system")
     body: Body = {
         "model": spec.model,
         "max_tokens": request.max_tokens,
-        "messages": [{"role": one.role, "content": one.content} for one in request.messages if one.role != "system"],
+        "messages": [
+            {"role": message.role, "content": message.content}
+            for message in request.messages
+            if message.role != "system"
+        ],
     }
     if system:
         cache = {"cache_control": {"type": "ephemeral"}} if spec.options.get("cache") else {}
@@ -81,16 +85,17 @@ def body_of(spec: Spec, request: Request) -> Body:
 
 
 def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
-    """Reads one message. Raises Unreadable where it has no content, or what its error means."""
+    """Read one message. Raises Unreadable where it has no content, or what its error means."""
     if error_of(payload):  # whatever stands beside it: the provider says that it is no whole answer
         raise of_error_in_answer(payload)
     content = payload.get("content")
     if not isinstance(content, list):
         raise Unreadable("The answer has no list of content blocks.")
-    blocks = [one for one in content if isinstance(one, dict)]
-    text = "".join(text_or_nothing(one.get("text")) for one in blocks if one.get("type") == "text")
-    reasoning = "\n".join(text_or_nothing(one.get("thinking")) for one in blocks if one.get("type") == "thinking")
-    tools = any(one.get("type") == "tool_use" for one in blocks)
+    blocks = [block for block in content if isinstance(block, dict)]
+    text = "".join(text_or_nothing(block.get("text")) for block in blocks if block.get("type") == "text")
+    thoughts = [text_or_nothing(block.get("thinking")) for block in blocks if block.get("type") == "thinking"]
+    reasoning = "\n".join(thoughts)
+    tools = any(block.get("type") == "tool_use" for block in blocks)
     reason = unless_tools(payload.get("stop_reason"), text=text, tools=tools)
     stop, problem = unless_empty(*stop_of(reason), text=text, reasoning=reasoning)
     return Completion(
@@ -106,17 +111,19 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
 
 
 def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
-    """Anthropic's input_tokens exclude the cache's; here `input` holds all. Of an answer with a text, half a usage is none."""
-    read, written, asked, said = (
+    """Return the usage; Anthropic's input_tokens exclude those of the cache, `input` has all. For an answer with a text, a partial usage does not count."""
+    read, written, uncached, output = (
         count_of(usage.get(name))
         for name in ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens", "output_tokens")
     )
-    total = asked + read + written
-    return Usage(input=total, cached=read, cache_write=written, output=said, told=is_told(total, said, text))
+    total = uncached + read + written
+    return Usage(
+        input=total, cached=read, cache_write=written, output=output, reported=is_reported(total, output, text)
+    )
 
 
 def translate(error: Exception) -> BackendError:
-    """The one place where this package's errors become ours."""
+    """Translate the package's errors into ours, here and nowhere else."""
     if isinstance(error, anthropic.APIStatusError):
         return of_response(error.response)
     if isinstance(error, anthropic.APIResponseValidationError):

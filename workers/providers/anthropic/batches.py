@@ -24,7 +24,7 @@ from workers.providers.batch_results import (
     at_most,
     id_of,
     no_larger,
-    perhaps_taken,
+    perhaps_submitted,
     read_line,
     reading,
     split_lines,
@@ -68,7 +68,7 @@ class AnthropicBatches:
         self._first_ids: dict[str, str] = {}
 
     async def submit(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
-        """Raises Rejected above 100,000 requests or 256 MB, Lost where the batch may or may not have been made."""
+        """Submit a batch. Raises Rejected above 100,000 requests or 256 MB, Lost where the batch may or may not have been made."""
         at_most(MAX_REQUESTS, len(bodies), "Anthropic")
         if strange := next((custom_id for custom_id, _ in bodies if not custom_id.startswith(uid)), None):
             raise Rejected(f"The custom id {strange} does not start with {uid}: the batch could not be found again.")
@@ -76,14 +76,14 @@ class AnthropicBatches:
         try:
             batch = await self.client.messages.batches.create(requests=requests, timeout=UPLOAD_TIMEOUT)
         except (anthropic.AnthropicError, BackendError) as error:
-            raise perhaps_taken(translate(error)) from error
+            raise perhaps_submitted(translate(error)) from error
         return id_of(batch)
 
     async def find(self, uid: str) -> str | None:
-        """Raises Lost while a batch runs that may be this one: its custom ids are known only when it has ended.
+        """Find a batch. Raises Lost while a batch runs that may be this one: custom ids are known only when a batch has ended.
 
-        None therefore means that no batch of the last 29 days is this one. To ask again later is safe; to submit again after
-        a Lost could pay twice.
+        None therefore means that no batch of the last 29 days is this one. Asking again later is safe; submitting again after
+        Lost could pay twice.
         """
         oldest, running = datetime.now(UTC) - SEARCHED, 0
         with reading(anthropic.AnthropicError, translate):
@@ -98,12 +98,12 @@ class AnthropicBatches:
                     return batch.id
         if running:
             raise Lost(
-                f"Batches at Anthropic that have not ended: {running}; one of them may be the one that is sought."
+                f"Batches at Anthropic that have not ended: {running}; one of them may be the batch in question."
             )
         return None
 
     async def status(self, batch_id: str) -> BatchStatus:
-        """A batch that was cancelled or expired has ended: what was answered by then was paid, and can be read."""
+        """Return the status. A batch that was cancelled or expired has ended: what was answered by then was paid, and can be read."""
         with reading(anthropic.AnthropicError, translate):
             batch = await self.client.messages.batches.retrieve(batch_id, timeout=self.timeout)
             counts = batch.request_counts
@@ -114,7 +114,7 @@ class AnthropicBatches:
             )
 
     async def results(self, batch_id: str) -> AsyncGenerator[Result, None]:
-        """A line that cannot be read is Unreadable; its custom id is "" where not even that is legible."""
+        """Yield the results. A line that cannot be read is Unreadable; its custom id is "" where not even that is legible."""
         async with aclosing(self._lines(batch_id)) as lines:
             async for line in lines:
                 yield read_line(line, _result)
@@ -144,7 +144,7 @@ class AnthropicBatches:
 
 
 def _requests(bodies: Sequence[tuple[str, Body]]) -> list[Request]:
-    """Raises Rejected above the limit of bytes, and for a text that is no Unicode, on which the package would break."""
+    """Return the requests of a batch. Raises Rejected above the limit of bytes, and for a text that is not Unicode, on which the package would break."""
     requests: list[Request] = []
     size = 0
     for custom_id, body in bodies:
@@ -161,13 +161,16 @@ def _result(row: dict[str, Any]) -> Completion | BackendError:
     result = row["result"]
     match result["type"]:
         case "succeeded":
-            if result.get("error"):  # beside an answer: the provider says that it is no whole one
+            if result.get("error"):  # beside an answer: the provider says that it is not whole
                 raise of_error_in_answer(result["error"] if error_of(result["error"]) else result)
             return completion_of(result["message"], {})
         case "errored":
             error = result["error"]["error"]
-            kind, told = error["type"], {"message": f"{error.get('message')} ({error['type']})", "type": error["type"]}
-            failure = of_status(_STATUS.get(kind, 500), {"error": told}, json.dumps(result["error"]), {})
+            kind, detail = (
+                error["type"],
+                {"message": f"{error.get('message')} ({error['type']})", "type": error["type"]},
+            )
+            failure = of_status(_STATUS.get(kind, 500), {"error": detail}, json.dumps(result["error"]), {})
             # Anthropic bills no request that errored in a batch, a timeout neither.
             return Overloaded(str(failure), status=failure.status) if isinstance(failure, Lost) else failure
         case "canceled":

@@ -1,4 +1,4 @@
-"""Answers that are computed from `Request.task`, never from the messages."""
+"""Baseline answers, computed from `Request.task`, never from the messages."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from workers.providers.errors import Rejected
 
 
 class BaselineBackend:
-    """Raises Rejected for a model that is none of `baselines`, and for options that cannot work."""
+    """Computes a baseline's answers. Raises Rejected for a model that is none of `baselines`, and for options that cannot work."""
 
     def __init__(self, spec: Spec, baselines: Sequence[Baseline]) -> None:
         self.spec = spec
-        self.baselines = {one.task: one for one in baselines if one.name == spec.model}
+        self.baselines = {baseline.task: baseline for baseline in baselines if baseline.name == spec.model}
         if not self.baselines:
-            there = ", ".join(dict.fromkeys(one.name for one in baselines))
-            raise Rejected(f"There is no baseline {spec.model!r}; there are {there}.")
-        for one in baselines:
-            one.settings(spec.options, None)
+            names = ", ".join(dict.fromkeys(baseline.name for baseline in baselines))
+            raise Rejected(f"There is no baseline {spec.model!r}; there are {names}.")
+        for baseline in baselines:
+            baseline.settings(spec.options, None)
 
     def body(self, request: Request) -> Body:
         kind = request.task.get("kind")
         if kind not in self.baselines:
-            able = " or ".join(self.baselines)
-            raise Rejected(f"The baseline {self.spec.model} can only {able}, not {kind or 'answer freely'}.")
+            kinds = " or ".join(self.baselines)
+            raise Rejected(f"The baseline {self.spec.model} can only {kinds}, not {kind or 'answer freely'}.")
         settings = self.baselines[kind].settings(self.spec.options, request.seed)
         return {"model": self.spec.model, "task": dict(request.task), "sample": request.sample, **settings}
 

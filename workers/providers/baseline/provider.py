@@ -1,6 +1,6 @@
-"""Reference points without a model: they need no key and no network, and every table can hold them.
+"""Baselines: reference points without a model, key or network, which every table can hold.
 
-What they compute belongs to apps, which register each one (`registered.py`); here is only how they are asked.
+What they compute belongs to apps, which register each one (`registered.py`); this module says only how they are asked.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Baseline:
     - `sample`: a task to try it with, without its kind.
     - `settings`: what of an endpoint's options and of the request's seed an answer depends on; it goes into the body. Raises Rejected
       for what cannot work.
-    - `options`: those that it takes, and `options_told` what they are for, such as "seed for random".
+    - `options`: those that it takes, and `options_note` what they are for, such as "seed for random".
     - `rules`: the version of what it computes by, None where there is only one. Runs record it.
     """
 
@@ -43,7 +43,7 @@ class Baseline:
     sample: Mapping[str, Any]
     settings: Callable[[Mapping[str, Any], int | None], dict[str, Any]] = _no_settings
     options: Known = field(default_factory=dict)
-    options_told: str = ""
+    options_note: str = ""
     rules: int | None = None
 
 
@@ -56,12 +56,12 @@ def provider_of(baselines: Sequence[Baseline]) -> Provider:
         return BaselineBackend(spec, baselines)
 
     models = _models(baselines)
-    spoken = ", ".join(name.replace("-", " ") for name in models) or NAME
-    told = ", ".join(one.options_told for one in baselines if one.options_told)
+    model_names = ", ".join(name.replace("-", " ") for name in models) or NAME
+    notes = ", ".join(baseline.options_note for baseline in baselines if baseline.options_note)
     return Provider(
         name=NAME,
         label="Built-in baseline",
-        sentence=f"{spoken[0].upper()}{spoken[1:]}: reference points that need no model, key or network.",
+        sentence=f"{model_names[0].upper()}{model_names[1:]}: reference points that need no model, key or network.",
         backend=backend,
         hosted=False,
         position=50,
@@ -74,16 +74,17 @@ def provider_of(baselines: Sequence[Baseline]) -> Provider:
         left_out=LEFT_OUT,
         placeholders={"name": f"{next(iter(models), NAME)}-2"},
         model_label="Baseline",
-        options={name: types for one in baselines for name, types in one.options.items()},
-        options_told=f"A JSON object: {told}." if told else "",
+        options={name: types for baseline in baselines for name, types in baseline.options.items()},
+        options_sentence=f"A JSON object: {notes}." if notes else "",
     )
 
 
 def _models(baselines: Sequence[Baseline]) -> dict[str, FixedModel]:
     models: dict[str, FixedModel] = {}
-    for one in baselines:
-        first = models.get(one.name) or FixedModel((), {"kind": one.task, **one.sample}, one.rules)
-        models[one.name] = FixedModel((*first.tasks, one.task), first.sample, first.rules)
+    for baseline in baselines:
+        sample = {"kind": baseline.task, **baseline.sample}
+        first = models.get(baseline.name) or FixedModel((), sample, baseline.rules)
+        models[baseline.name] = FixedModel((*first.tasks, baseline.task), first.sample, first.rules)
     return models
 
 

@@ -22,7 +22,7 @@ from workers.providers.batch_results import (
     at_most,
     id_of,
     no_larger,
-    perhaps_taken,
+    perhaps_submitted,
     read_line,
     reading,
     split_lines,
@@ -51,7 +51,7 @@ class OpenAIBatches:
         self.client, self.timeout = client, timeout
 
     async def submit(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
-        """Raises Rejected above 50,000 requests or 200 MB, Lost where the batch may or may not have been made."""
+        """Submit a batch. Raises Rejected above 50,000 requests or 200 MB, Lost where the batch may or may not have been made."""
         at_most(MAX_REQUESTS, len(bodies), "OpenAI")
         file_id = await self._upload(uid, bodies)
         try:
@@ -63,7 +63,7 @@ class OpenAIBatches:
                 timeout=self.timeout,
             )
         except (openai.OpenAIError, BackendError) as error:
-            raise perhaps_taken(translate(error)) from error
+            raise perhaps_submitted(translate(error)) from error
         return id_of(batch)
 
     async def _upload(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
@@ -86,7 +86,7 @@ class OpenAIBatches:
         return None
 
     async def status(self, batch_id: str) -> BatchStatus:
-        """Batches that expired or were cancelled have ended: what was answered by then was paid, and can be read."""
+        """Return the status. A batch that was cancelled or expired has ended: what was answered by then was paid, and can be read."""
         with reading(openai.OpenAIError, translate):
             batch = await self.client.batches.retrieve(batch_id, timeout=self.timeout)
             counts = batch.request_counts
@@ -98,7 +98,7 @@ class OpenAIBatches:
             )
 
     async def results(self, batch_id: str) -> AsyncIterator[Result]:
-        """A line that cannot be read is Unreadable; its custom id is "" where not even that is legible."""
+        """Yield the results. A line that cannot be read is Unreadable; its custom id is "" where not even that is legible."""
         with reading(openai.OpenAIError, translate):
             batch = await self.client.batches.retrieve(batch_id, timeout=self.timeout)
             files = [file for file in (batch.output_file_id, batch.error_file_id) if file]
@@ -125,20 +125,22 @@ def _write(file: IO[bytes], bodies: Sequence[tuple[str, Body]]) -> None:
 
 def _problem(batch: Any) -> str:
     errors = (batch.errors.data if batch.errors else None) or []
-    told = [f"{one.message or one.code}" + (f" (line {one.line})" if one.line else "") for one in errors[:3]]
-    return "; ".join(told) or "The provider refused the batch and does not say why."
+    sentences = [
+        f"{error.message or error.code}" + (f" (line {error.line})" if error.line else "") for error in errors[:3]
+    ]
+    return "; ".join(sentences) or "The provider refused the batch and does not say why."
 
 
 def _result(row: dict[str, Any]) -> Completion | BackendError:
     response = row.get("response")
     if not response:
         error = row["error"]
-        told = f"{error.get('message') or 'No answer'} ({error.get('code')})"
+        problem = f"{error.get('message') or 'No answer'} ({error.get('code')})"
         # A batch is cancelled by a person at the provider: to send its requests again would be against their will.
-        return Rejected(told) if error.get("code") == "batch_cancelled" else Overloaded(told)
+        return Rejected(problem) if error.get("code") == "batch_cancelled" else Overloaded(problem)
     if response["status_code"] != 200:
         body = response.get("body")
         return of_status(response["status_code"], body, json.dumps(body, ensure_ascii=False), {})
-    if row.get("error"):  # beside an answer: the provider says that it is no whole one
+    if row.get("error"):  # beside an answer: the provider says that it is not whole
         raise of_error_in_answer({"error": row["error"]})
     return completion_of(response["body"], {"x-request-id": response.get("request_id") or ""})

@@ -57,7 +57,7 @@ class ScriptedBackend:
     def body(self, request: Request) -> Body:
         return {
             "model": self.spec.model,
-            "messages": [{"role": one.role, "content": one.content} for one in request.messages],
+            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "seed": request.seed,
@@ -77,8 +77,8 @@ class ScriptedBackend:
         if failure := rule.get("fail"):
             raise FAILURES[failure](f"Scripted to fail: {failure}.", retry_after=rule.get("retry_after"))
         text = rule["text"] if "text" in rule else self._answer(body)
-        asked = sum(len(str(one["content"])) for one in body["messages"]) // 4
-        usage = Usage(input=asked, output=len(text) // 4)
+        input_tokens = sum(len(str(message["content"])) for message in body["messages"]) // 4
+        usage = Usage(input=input_tokens, output=len(text) // 4)
         stop, problem = unless_empty(Stop(rule.get("stop", "end")), "", text=text)
         return Completion(text=text, stop=stop, problem=problem, usage=usage, model=self.spec.model)
 
@@ -155,13 +155,13 @@ def own_file(path: str) -> Path:
     """`path` in the folder of scripts and logs, links resolved. Raises Rejected where it leads anywhere else."""
     folder = Path(os.environ.get("SCRIPTED_DIR", "")).resolve()
     try:
-        found = (folder / path).resolve()
-        inside = bool(os.environ.get("SCRIPTED_DIR")) and found != folder and found.is_relative_to(folder)
+        target = (folder / path).resolve()
+        inside = bool(os.environ.get("SCRIPTED_DIR")) and target != folder and target.is_relative_to(folder)
     except (ValueError, OSError, RuntimeError):  # a NUL, links in a circle
         inside = False
     if not inside:
         raise errors.Rejected("The files of scripted answers lie in the folder scripts of CREDENCE_VAR, nowhere else.")
-    return found
+    return target
 
 
 def _is_number(value: object) -> bool:
@@ -180,10 +180,10 @@ def instance(schema: Mapping[str, Any], digest: str, root: Mapping[str, Any] | N
         return schema["enum"][pick % len(schema["enum"])]
     kind = schema.get("type")
     if kind == "object":
-        return {name: instance(one, digest + name, root) for name, one in schema.get("properties", {}).items()}
+        return {name: instance(part, digest + name, root) for name, part in schema.get("properties", {}).items()}
     if kind == "array":
         if "prefixItems" in schema:
-            return [instance(one, f"{digest}{at}", root) for at, one in enumerate(schema["prefixItems"])]
+            return [instance(part, f"{digest}{at}", root) for at, part in enumerate(schema["prefixItems"])]
         return [instance(schema.get("items", {}), f"{digest}{at}", root) for at in range(schema.get("minItems", 1))]
     if kind in ("integer", "number"):
         return schema.get("minimum", 0)

@@ -1,11 +1,11 @@
-"""vLLM in the worker's own process: one list to the engine, no server between.
+"""vLLM inside the worker's process: a list of prompts goes to the engine, without a server between.
 
 Options: `dtype`, `quantization`, `tensor_parallel_size`, `max_model_len`, `gpu_memory_utilization`, `seed` and `enforce_eager` are
 vLLM's own and by default left to it; `reasoning_parser` is the name of the vLLM parser that keeps a model's reasoning apart from
 its answer; `structured_outputs_backend` is what enforces a schema (default guidance: xgrammar lets raw control
 characters into strings with a maximum length).
 
-The model's own sampling settings are never taken: a body says all that shapes an answer, the options among them that do.
+The model's own sampling settings are never taken: everything that shapes an answer is in the body, such options included.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ _STOPS = {"stop": Stop.END, "length": Stop.LENGTH}
 
 
 class Engine(Protocol):
-    """What is used of vLLM. `refusals` are the errors that blame the request and leave the engine sound."""
+    """The part of vLLM that is used. `refusals` are the errors that concern one request and leave the engine usable."""
 
     max_model_len: int
     refusals: tuple[type[Exception], ...]
 
     def params(self, body: Body) -> Any:
-        """The sampling parameters of one body."""
+        """Return the sampling parameters of one body."""
 
     def chat(self, messages: list[list[dict[str, str]]], sampling_params: list[Any], use_tqdm: bool) -> list[Any]:
-        """As many outputs as conversations, in their order, shaped like vLLM's RequestOutput."""
+        """Return an output for each conversation, in their order, shaped like vLLM's RequestOutput."""
 
     def get_tokenizer(self) -> Any: ...
 
     def split(self, text: str, token_ids: Sequence[int]) -> tuple[str, str, int]:
-        """(reasoning, answer, tokens of reasoning)."""
+        """Return (reasoning, answer, tokens of reasoning)."""
 
     def close(self) -> None: ...
 
 
 class VllmEngine:
-    """Loads the model when it is made. Raises Rejected where it cannot be loaded: the sentence says why."""
+    """A model loaded into this process by vLLM. Raises Rejected with the reason where it cannot be loaded."""
 
     def __init__(self, spec: Spec, *, load: Callable[[Spec], Engine] | None = None) -> None:
         check_options(spec.options, OPTIONS)
@@ -61,10 +61,10 @@ class VllmEngine:
         self.engine: Engine | None = self._load(spec)
 
     def body(self, request: Request) -> Body:
-        """`schema` and `engine` are there only where they say something."""
+        """Return the canonical request; it has `schema` and `engine` only where they are set."""
         body: Body = {
             "model": self.spec.model,
-            "messages": [{"role": one.role, "content": one.content} for one in request.messages],
+            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
             "max_tokens": request.max_tokens,
             "temperature": 0.0 if request.temperature is None else request.temperature,
             "seed": request.seed,
@@ -76,7 +76,7 @@ class VllmEngine:
         return body
 
     def complete_many(self, bodies: Sequence[Body]) -> list[Completion | BackendError]:
-        """Rejected for the bodies that can never be answered, Overloaded for all where the engine broke; it then loads anew."""
+        """Return Rejected for bodies that can never be answered, Overloaded for all where the engine failed; it is loaded again next time."""
         if not bodies:
             return []
         try:
@@ -85,18 +85,18 @@ class VllmEngine:
             problems = [_problem(body, tokenizer, engine.max_model_len) for body in bodies]
             # Neighbours that begin alike find their common prefix in the cache before it is pushed out.
             order = sorted(
-                (at for at, problem in enumerate(problems) if problem is None), key=lambda at: _said(bodies[at])
+                (at for at, problem in enumerate(problems) if problem is None), key=lambda at: _messages(bodies[at])
             )
             answers = dict(zip(order, self._ask(engine, [bodies[at] for at in order]), strict=True))
             return [answers[at] if problem is None else problem for at, problem in enumerate(problems)]
         except Exception as error:
             log.exception("The engine of %s failed.", self.spec.model)
             self.close()
-            told = f"The engine failed ({type(error).__name__}: {_line(error)}); the worker's log says more."
-            return [Overloaded(told)] * len(bodies)
+            problem = f"The engine failed ({type(error).__name__}: {_line(error)}); the worker's log says more."
+            return [Overloaded(problem)] * len(bodies)
 
     def close(self) -> None:
-        """Gives the GPU back; the next question loads the model again."""
+        """Give the GPU back; the next question loads the model again."""
         engine, self.engine = self.engine, None
         if engine is not None:
             try:
@@ -105,7 +105,7 @@ class VllmEngine:
                 log.exception("The engine of %s did not close.", self.spec.model)
 
     def _ask(self, engine: Engine, bodies: Sequence[Body]) -> list[Completion | BackendError]:
-        """One list to the engine; where it refuses one of them, such as a schema it cannot enforce, the halves apart."""
+        """Ask the engine a list; where it refuses one of them, such as a schema that it cannot enforce, ask the halves apart."""
         if not bodies:
             return []
         try:
@@ -121,13 +121,13 @@ class VllmEngine:
         return [self._read(engine, output) for output in outputs]
 
     def _read(self, engine: Engine, output: Any) -> Completion | BackendError:
-        """One output; whatever a parser raises concerns this answer alone, which is kept as it came."""
+        """Read one output; whatever a parser raises concerns this answer alone, which is kept as it came."""
         try:
             return self._completion(engine, output)
         except Exception as error:
             log.exception("An answer of %s could not be read.", self.spec.model)
-            told = f"The engine's answer could not be read ({type(error).__name__}: {_line(error)})."
-            return Unreadable(told, body=_raw(output))
+            problem = f"The engine's answer could not be read ({type(error).__name__}: {_line(error)})."
+            return Unreadable(problem, body=_raw(output))
 
     def _completion(self, engine: Engine, output: Any) -> Completion | BackendError:
         answer = output.outputs[0]
@@ -153,7 +153,7 @@ class VllmEngine:
 
 
 def _problem(body: Body, tokenizer: Any, room: int) -> Rejected | None:
-    """Why a body cannot be asked: one prompt that is too long would otherwise fail the whole list."""
+    """Return why a body cannot be asked: one prompt that is too long would otherwise fail the whole list."""
     try:
         tokens = count_tokens(tokenizer, body["messages"])
     except Exception as error:  # whatever a chat template or tokenizer raises, it concerns this prompt alone
@@ -166,19 +166,19 @@ def _problem(body: Body, tokenizer: Any, room: int) -> Rejected | None:
 
 
 def count_tokens(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> int:
-    """Tokens of the whole prompt, the template's own and the beginning of the answer among them."""
+    """Count the tokens of the whole prompt, with those of the template and of the beginning of the answer."""
     tokens = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True, return_dict=False)
     return len(tokens)
 
 
-def _said(body: Body) -> list[tuple[str, str]]:
-    return [(one["role"], one["content"]) for one in body["messages"]]
+def _messages(body: Body) -> list[tuple[str, str]]:
+    return [(message["role"], message["content"]) for message in body["messages"]]
 
 
 def _raw(output: Any) -> str:
-    """The text of an output in which anything may be missing."""
+    """Return the text of an output in which anything may be missing."""
     answers = getattr(output, "outputs", None) or ()
-    return "\n".join(str(getattr(one, "text", "")) for one in answers)
+    return "\n".join(str(getattr(answer, "text", "")) for answer in answers)
 
 
 def _line(error: Exception) -> str:
@@ -186,7 +186,7 @@ def _line(error: Exception) -> str:
 
 
 class _Vllm:
-    """The real engine behind the seam."""
+    """The real engine."""
 
     def __init__(self, llm: Any, reasoning_parser: str) -> None:
         from vllm import SamplingParams, exceptions
@@ -215,7 +215,7 @@ class _Vllm:
         if self._parser is None:
             return "", text, 0
         reasoning, answer = self._parser.extract_reasoning(text, None)
-        # Templates often open the reasoning in the prompt, so what is no answer is counted, not what stands between marks.
+        # Templates often open the reasoning in the prompt, so everything but the answer is counted, not what stands between marks.
         thought = len(token_ids) - len(self._parser.extract_content_ids(list(token_ids))) if reasoning else 0
         return reasoning or "", answer or "", thought
 
@@ -226,7 +226,7 @@ class _Vllm:
 
 
 def load_vllm(spec: Spec) -> Engine:
-    """Imports vLLM and loads the model: minutes for a large one. Raises Rejected with the reason."""
+    """Import vLLM and load the model, which takes minutes for a large one. Raises Rejected with the reason."""
     # The children of a Celery worker may hold threads and a CUDA context, which a fork would copy.
     os.environ["VLLM_WORKER_MULTIPROC_METHOD"] = "spawn"
     try:
@@ -237,12 +237,12 @@ def load_vllm(spec: Spec) -> Engine:
         return _Vllm(LLM(**settings_of(spec)), spec.options.get("reasoning_parser", ""))
     except Exception as error:
         log.exception("vLLM could not load %s.", spec.model)
-        told = f"vLLM could not load {spec.model} ({type(error).__name__}: {_line(error)})."
-        raise Rejected(f"{told} {gpu.fits(spec)}") from error
+        problem = f"vLLM could not load {spec.model} ({type(error).__name__}: {_line(error)})."
+        raise Rejected(f"{problem} {gpu.fits(spec)}") from error
 
 
 def settings_of(spec: Spec) -> dict[str, Any]:
-    """The keyword arguments of vllm.LLM."""
+    """Return the keyword arguments of vllm.LLM."""
     options = dict(spec.options)
     structured = options.pop("structured_outputs_backend", "guidance")
     return options | {

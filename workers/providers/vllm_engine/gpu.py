@@ -43,7 +43,7 @@ class Memory:
 
 
 class Gpu(NamedTuple):
-    """Bytes."""
+    """A GPU's memory in bytes."""
 
     free: int
     total: int
@@ -73,15 +73,15 @@ def memory_needed(
     )
 
 
-def verdict(memory: Memory, gpus: Sequence[Gpu], *, wanted: int = 1, utilization: float = UTILIZATION) -> str:
-    """One sentence; `wanted` is the number of GPUs that share the model, the first ones are taken."""
-    if len(gpus) < wanted:
+def verdict(memory: Memory, gpus: Sequence[Gpu], *, count: int = 1, utilization: float = UTILIZATION) -> str:
+    """Return one sentence on whether the model fits; the first `count` GPUs share it."""
+    if len(gpus) < count:
         visible = "no GPU is" if not gpus else f"only {len(gpus)} {'GPU is' if len(gpus) == 1 else 'GPUs are'}"
-        return f"The model wants {wanted} GPU{'s' if wanted > 1 else ''}, and {visible} visible to this process."
+        return f"The model wants {count} GPU{'s' if count > 1 else ''}, and {visible} visible to this process."
     needs = (
         f"The model needs about {memory.total / GIB:.1f} GiB on each GPU ({memory.weights / GIB:.1f} of them weights)"
     )
-    for at, gpu in enumerate(gpus[:wanted]):
+    for at, gpu in enumerate(gpus[:count]):
         share = utilization * gpu.total
         if memory.total > share:
             return (
@@ -92,25 +92,25 @@ def verdict(memory: Memory, gpus: Sequence[Gpu], *, wanted: int = 1, utilization
                 f"{needs}, and would fit, but GPU {at} has only {gpu.free / GIB:.1f} GiB free of the {share / GIB:.1f} GiB "
                 "that the engine takes (gpu_memory_utilization)."
             )
-    least = min(utilization * gpu.total for gpu in gpus[:wanted])
+    least = min(utilization * gpu.total for gpu in gpus[:count])
     return f"{needs} of the {least / GIB:.1f} GiB that the engine may take: it fits."
 
 
 def fits(spec: Spec) -> str:
     """One sentence on whether the GPUs of this machine can hold the model. Reads files and the GPUs, no network."""
-    options, wanted = spec.options, spec.options.get("tensor_parallel_size", 1)
+    options, count = spec.options, spec.options.get("tensor_parallel_size", 1)
     try:
-        if (found := read_model(spec.model, spec.revision)) is None:
+        if (model := read_model(spec.model, spec.revision)) is None:
             return f"The files of {spec.model} are not on this machine, so how much memory they need is not known."
         memory = memory_needed(
-            *found,
+            *model,
             options.get("dtype", "auto"),
             quantization=options.get("quantization"),
-            tensor_parallel_size=wanted,
+            tensor_parallel_size=count,
             max_model_len=options.get("max_model_len"),
         )
         share = options.get("gpu_memory_utilization", UTILIZATION)
-        return verdict(memory, visible_gpus(), wanted=wanted, utilization=share)
+        return verdict(memory, visible_gpus(), count=count, utilization=share)
     except KeyError as error:
         return f"How much memory {spec.model} needs is not known: its config.json has no {error}."
     except (OSError, ValueError, RuntimeError) as error:
@@ -132,7 +132,7 @@ def read_model(model: str, revision: str = "") -> tuple[dict[str, Any], int] | N
         "*.bin",
     ):  # the same weights may lie there in several formats
         if files := list(folder.glob(pattern)):
-            return config, sum(one.stat().st_size for one in files)
+            return config, sum(file.stat().st_size for file in files)
     return None
 
 

@@ -47,5 +47,5 @@ PROVIDER = Provider(
     ),
     placeholders={"name": "qwen-gpu", "model": "Qwen/Qwen2.5-7B-Instruct"},
     options=OPTIONS,
-    options_told="A JSON object: dtype, quantization, tensor_parallel_size, max_model_len, gpu_memory_utilization and others.",
+    options_sentence="A JSON object: dtype, quantization, tensor_parallel_size, max_model_len, gpu_memory_utilization and others.",
 )  # fmt: skip
