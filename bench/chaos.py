@@ -71,14 +71,14 @@ def measure(given: argparse.Namespace, folder: Path) -> dict:
         site.finishes(seconds=120)
         if given.redis:
             site.start("redis")
-        found, kills = account(site.ask("report"), server.paid()), dict(site.kills)
-        broken = faults(found, torment.asked)
+        totals, kills = account(site.ask("report"), server.paid()), dict(site.kills)
+        broken = faults(totals, torment.asked)
         broken += [f"{name} ended by itself." for name in site.fallen()]
         broken += [] if site.web_answers() else ["The web server does not answer."]
-    told = dataclasses.asdict(found) | {"unknown_unpaid": found.unknown - found.unknown_paid}
+    measured = dataclasses.asdict(totals) | {"unknown_unpaid": totals.unknown - totals.unknown_paid}
     return {
         "database": "PostgreSQL" if url else "SQLite", "broker": "Redis" if given.redis else "files", "kills": kills,
-        "hangs": given.hangs // 2 * 2, "calls": torment.asked, **told, "seconds": round(time.monotonic() - began), "faults": broken,
+        "hangs": given.hangs // 2 * 2, "calls": torment.asked, **measured, "seconds": round(time.monotonic() - began), "faults": broken,
     }  # fmt: skip
 
 
@@ -86,12 +86,12 @@ def main() -> None:
     given = options()
     if given.keep:
         given.keep.mkdir(parents=True, exist_ok=True)
-        told = measure(given, given.keep)
+        result = measure(given, given.keep)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            told = measure(given, Path(folder))
-    print(json.dumps(told, indent=2))
-    sys.exit(bool(told["faults"]))
+            result = measure(given, Path(folder))
+    print(json.dumps(result, indent=2))
+    sys.exit(bool(result["faults"]))
 
 
 if __name__ == "__main__":

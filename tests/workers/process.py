@@ -24,10 +24,12 @@ CELERY = "from config.celery import app; app.worker_main(sys.argv[1:])"
 
 def database_url() -> str:
     """The database of the running test, as DATABASE_URL says it."""
-    held = connection.settings_dict
+    settings = connection.settings_dict
     if connection.vendor == "sqlite":
-        return f"sqlite:///{held['NAME']}"
-    return f"postgres://{held['USER']}:{held['PASSWORD']}@{held['HOST']}:{held['PORT']}/{held['NAME']}"
+        return f"sqlite:///{settings['NAME']}"
+    return (
+        f"postgres://{settings['USER']}:{settings['PASSWORD']}@{settings['HOST']}:{settings['PORT']}/{settings['NAME']}"
+    )
 
 
 def start_process(script: str, *arguments: str, folder: Path, **environment: str) -> subprocess.Popen:

@@ -90,15 +90,15 @@ def test_an_address_where_clouds_keep_their_secrets(host):
 
 @pytest.mark.parametrize("url", ["http://me:hunter2@a.example/", "http://a.example/?key=hunter2", "http://@a.example/"])
 def test_an_address_with_a_secret_in_it(url):
-    told = refused(f"--base-url={url}")
-    assert told.startswith("base_url: An address without a user, password or query") and "hunter2" not in told
+    refusal = refused(f"--base-url={url}")
+    assert refusal.startswith("base_url: An address without a user, password or query") and "hunter2" not in refusal
 
 
 def test_only_the_hosts_of_the_allow_list(settings):
     settings.ENDPOINT_HOSTS = ["models.example", "127.0.0.1:8000"]
-    told = "base_url: This site allows only models.example, 127.0.0.1:8000 (ENDPOINT_HOSTS)."
+    sentence = "base_url: This site allows only models.example, 127.0.0.1:8000 (ENDPOINT_HOSTS)."
     for url in ("http://other.example/", "http://127.0.0.1:8001/", "http://models.example.evil.example/"):
-        assert refused(f"--base-url={url}") == told
+        assert refused(f"--base-url={url}") == sentence
     add("a", "--base-url=https://models.example/v1")
     add("b", "--base-url=http://127.0.0.1:8000/v1")
     add("c")  # the provider's own address
@@ -106,8 +106,10 @@ def test_only_the_hosts_of_the_allow_list(settings):
 
 @pytest.mark.parametrize("key", ["sk-proj-a1B2c3D4", "gsk_a1B2c3D4", "hf_a1B2c3D4", "$OPENAI_API_KEY", "KEY\n"])
 def test_a_key_in_the_place_of_its_variable_is_refused_and_not_repeated(key, capsys):
-    told = refused(f"--api-key-env={key}")
-    assert told == ("api_key_env: The name of an environment variable is expected, in capitals, never the key itself.")
+    refusal = refused(f"--api-key-env={key}")
+    assert refusal == (
+        "api_key_env: The name of an environment variable is expected, in capitals, never the key itself."
+    )
     assert "a1B2c3D4" not in "".join(capsys.readouterr())
 
 
@@ -141,7 +143,7 @@ def test_numbers_that_cannot_be(option, field):
 
 
 @pytest.mark.parametrize(
-    ("options", "provider", "told"),
+    ("options", "provider", "sentence"),
     [
         ("[1]", "openai", "options: A JSON object is expected."),
         ("{", "openai", "JSON is expected, such as"),
@@ -183,12 +185,12 @@ def test_numbers_that_cannot_be(option, field):
         ('{"sed": 1}', "baseline", "options: There is no option 'sed'; there are seed, threshold."),
     ],
 )
-def test_options_that_cannot_work(options, provider, told):
-    assert told in refused(f"--options={options}", provider=provider, model=MODELS.get(provider, "small-1"))
+def test_options_that_cannot_work(options, provider, sentence):
+    assert sentence in refused(f"--options={options}", provider=provider, model=MODELS.get(provider, "small-1"))
 
 
 @pytest.mark.parametrize(
-    ("variable", "told"),
+    ("variable", "sentence"),
     [
         ("SECRET_KEY", "This variable belongs to the site itself; choose another name for the key."),
         ("CREDENCE_API_KEY", "This variable belongs to the site itself; choose another name for the key."),
@@ -201,8 +203,8 @@ def test_options_that_cannot_work(options, provider, told):
         ),
     ],
 )
-def test_a_variable_that_holds_no_key_of_a_model(variable, told):
-    assert refused(f"--api-key-env={variable}") == f"api_key_env: {told}"
+def test_a_variable_that_holds_no_key_of_a_model(variable, sentence):
+    assert refused(f"--api-key-env={variable}") == f"api_key_env: {sentence}"
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "MY_KEY", "HF_TOKEN"])
@@ -227,8 +229,8 @@ SECRET = "sk-ant-a1B2c3D4e5F6g7H8"
     ],
 )
 def test_a_key_in_any_other_place_is_refused_and_not_repeated(field, option):
-    told = refused(option if option.startswith("--") else f"--options={option}")
-    assert told.startswith(f"{field}: This looks like a key.") and "a1B2" not in told
+    refusal = refused(option if option.startswith("--") else f"--options={option}")
+    assert refusal.startswith(f"{field}: This looks like a key.") and "a1B2" not in refusal
 
 
 def test_a_key_as_name_or_model():
@@ -244,8 +246,8 @@ def test_an_update_of_a_name_that_there_is_not():
 
 
 def test_every_wrong_field_is_named_at_once():
-    told = refused("--base-url=ftp://a.example/", "--api-key-env=sk-1", "--price-input=-1")
-    assert [one.split(":")[0] for one in told.split("; ")] == ["api_key_env", "price_input", "base_url"]
+    refusal = refused("--base-url=ftp://a.example/", "--api-key-env=sk-1", "--price-input=-1")
+    assert [problem.split(":")[0] for problem in refusal.split("; ")] == ["api_key_env", "price_input", "base_url"]
 
 
 def test_a_name_can_be_taken_once():
@@ -264,8 +266,8 @@ def test_an_update_changes_what_is_given_and_leaves_the_rest():
         "--batches=no",
     )
     add("small", "--update", "--price-input=2")
-    held = Endpoint.objects.get()
-    assert (held.base_url, held.api_key_env, held.price_input, held.batches) == (
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.base_url, endpoint.api_key_env, endpoint.price_input, endpoint.batches) == (
         "http://gpu-box/v1", "SMALL_KEY", 2, False,
     )  # fmt: skip
 
@@ -273,13 +275,13 @@ def test_an_update_changes_what_is_given_and_leaves_the_rest():
 def test_an_update_names_neither_provider_nor_model():
     add("small", model="first", provider="openai")
     call_command("add_endpoint", "small", "--update", "--price-input", "3")
-    held = Endpoint.objects.get()
-    assert (held.provider, held.model, held.price_input) == ("openai", "first", 3)
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.provider, endpoint.model, endpoint.price_input) == ("openai", "first", 3)
 
 
 def test_a_new_endpoint_needs_provider_and_model():
-    told = "A new endpoint needs --provider and --model; --help says what can be given."
-    with pytest.raises(CommandError, match=f"^{told}$"):
+    sentence = "A new endpoint needs --provider and --model; --help says what can be given."
+    with pytest.raises(CommandError, match=f"^{sentence}$"):
         call_command("add_endpoint", "small")
     with pytest.raises(CommandError, match=r"^A new endpoint needs --model; "):
         call_command("add_endpoint", "small", "--provider=openai")

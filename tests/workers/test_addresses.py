@@ -159,10 +159,12 @@ def test_the_proxy_of_the_environment_is_not_used_by_itself(proxy, make_endpoint
     assert proxy == []
 
 
-@pytest.mark.parametrize("found", [["10.0.0.7"], []], ids=["resolves", "only the proxy knows it"])
-def test_where_the_site_says_so_calls_go_through_the_proxy(found, proxy, settings, monkeypatch, make_endpoint):
+@pytest.mark.parametrize("addresses_found", [["10.0.0.7"], []], ids=["resolves", "only the proxy knows it"])
+def test_where_the_site_says_so_calls_go_through_the_proxy(
+    addresses_found, proxy, settings, monkeypatch, make_endpoint
+):
     settings.ENDPOINT_PROXY = True
-    looked_up = _resolves_to(monkeypatch, *found)
+    looked_up = _resolves_to(monkeypatch, *addresses_found)
     spec = make_endpoint("openai", base_url="http://models.example/v1").spec
     _ask(spec, times=3)
     assert proxy == ["http://models.example/v1/chat/completions"] * 3
@@ -195,15 +197,15 @@ def test_a_netrc_of_the_worker_is_not_read(redirecting, monkeypatch, tmp_path, m
         _ask(make_endpoint("openai", base_url=redirecting[0]).spec)
 
 
-def _resolves_to(monkeypatch, *found: str) -> list[str]:
+def _resolves_to(monkeypatch, *addresses_found: str) -> list[str]:
     """Every name resolves to `found`; returns the list of names that were looked up."""
     looked_up: list[str] = []
 
     def look_up(host, *_: object, **__: object) -> list[tuple]:
         looked_up.append(host)
-        if not found:
+        if not addresses_found:
             raise socket.gaierror("no such name")
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, 0)) for one in found]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0)) for address in addresses_found]
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     return looked_up
@@ -298,11 +300,11 @@ def test_a_name_that_turns_between_the_check_and_the_connection_is_not_connected
 def test_of_several_addresses_the_forbidden_one_is_passed_by(monkeypatch, make_endpoint):
     _resolves_to(monkeypatch, "169.254.169.254", "127.0.0.1")
     connected = []
-    known = addresses.guarded_socket
+    original = addresses.guarded_socket
 
-    def watched(found: tuple) -> socket.socket:
-        made = known(found)
-        connected.append(found[4][0])
+    def watched(row: tuple) -> socket.socket:
+        made = original(row)
+        connected.append(row[4][0])
         return made
 
     monkeypatch.setattr("workers.providers.wire.guarded_socket", watched)

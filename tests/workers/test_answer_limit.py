@@ -74,14 +74,14 @@ def test_a_bomb_takes_no_memory_and_its_neighbours_go_on():
 
     with OddServer(reply) as server:
         command = [sys.executable, "-c", ASKING, server.url + "/v1"]
-        said = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, timeout=PATIENCE)
-    assert said.returncode == 0, said.stderr
-    told = json.loads(said.stdout)
-    assert told["first"] == "yes" and told["answers"][1:-1] == ["yes"] * 20
+        process = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True, timeout=PATIENCE)
+    assert process.returncode == 0, process.stderr
+    report = json.loads(process.stdout)
+    assert report["first"] == "yes" and report["answers"][1:-1] == ["yes"] * 20
     sentence = "The answer is longer than 16 MB, which is the most that is read; it may have been paid."
-    assert told["answers"][0] == told["answers"][-1] == ["TooLong", sentence, 200, 16_000_000]
+    assert report["answers"][0] == report["answers"][-1] == ["TooLong", sentence, 200, 16_000_000]
     # two answers of 16 MB as bytes and as text, a copy on the way of each; 200 MB would be 400 and more
-    assert told["grown"] < 160_000, f"{told['grown'] / 1000:.0f} MB"
+    assert report["grown"] < 160_000, f"{report['grown'] / 1000:.0f} MB"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -164,11 +164,11 @@ def line(provider: str, at: int, text: str) -> bytes:
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 def test_of_a_file_of_results_each_line_has_the_limit(provider):
     lines = [line(provider, at, "a" * size) for at, size in enumerate([10, 100_000, 10, 900])]
-    found = lines_of(provider, lines, limit=2_000)
-    assert [(name, type(one)) for name, one in found] == [
+    results = lines_of(provider, lines, limit=2_000)
+    assert [(name, type(result)) for name, result in results] == [
         ("u-0", Completion), ("u-1", Unreadable), ("u-2", Completion), ("u-3", Completion),
     ]  # fmt: skip
-    assert len(found[1][1].body) == 2_000 and found[1][1].body.startswith(lines[1][:50].decode())
+    assert len(results[1][1].body) == 2_000 and results[1][1].body.startswith(lines[1][:50].decode())
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])

@@ -39,8 +39,12 @@ class Provider:
         return Spec(provider=self.stem, model="local", base_url=url + self.path, sets_temperature=False)
 
     def bodies(self, prompts: list[str], uid: str = UID) -> list[tuple[str, dict]]:
-        requests = [Request((Message("system", "Answer."), Message("user", one)), max_tokens=50) for one in prompts]
-        return [(f"{uid}-{at}", self.package.body_of(self.spec("http://"), one)) for at, one in enumerate(requests)]
+        requests = [
+            Request((Message("system", "Answer."), Message("user", prompt)), max_tokens=50) for prompt in prompts
+        ]
+        return [
+            (f"{uid}-{at}", self.package.body_of(self.spec("http://"), request)) for at, request in enumerate(requests)
+        ]
 
     def run(self, server: ModelServer, work: Callable[[Any], Awaitable[Any]], **options: Any) -> Any:
         async def inside() -> Any:
@@ -52,7 +56,7 @@ class Provider:
 
 OPENAI = Provider(chat_completions, openai_batches, openai_batches.OpenAIBatches, "/v1", "openai")
 ANTHROPIC = Provider(anthropic, anthropic_batches, anthropic_batches.AnthropicBatches, "", "anthropic")
-both = pytest.mark.parametrize("provider", [OPENAI, ANTHROPIC], ids=lambda one: one.stem)
+both = pytest.mark.parametrize("provider", [OPENAI, ANTHROPIC], ids=lambda provider: provider.stem)
 
 
 @pytest.fixture
@@ -81,8 +85,8 @@ def answers(provider: Provider, server: ModelServer, prompts: list[str]) -> tupl
         batch_id = await batches.submit(UID, provider.bodies(prompts))
         return await until_ended(batches, batch_id), await all_results(batches, batch_id)
 
-    status, found = provider.run(server, work)
-    return status, [found[f"{UID}-{at}"] for at in range(len(prompts))]
+    status, results = provider.run(server, work)
+    return status, [results[f"{UID}-{at}"] for at in range(len(prompts))]
 
 
 @both
@@ -90,22 +94,22 @@ def test_every_answer_comes_back_under_its_custom_id(server, provider):
     prompts = [f"story {at}" for at in range(30)]
     status, results = answers(provider, server, prompts)
     assert status == BatchStatus(ended=True, done=30)
-    assert [one.text for one in results] == prompts  # the server says the last message back
+    assert [result.text for result in results] == prompts  # the server says the last message back
     # "Answer.\nstory 0" has 15 characters, "story 0" has 7; the server counts characters // 4 + 1
     assert results[0].usage == Usage(input=4, output=2)
     assert (results[0].stop, results[0].model) == (Stop.END, "local")
-    assert sorted(one["custom_id"] for one in server.paid()) == sorted(f"{UID}-{at}" for at in range(30))
+    assert sorted(call["custom_id"] for call in server.paid()) == sorted(f"{UID}-{at}" for at in range(30))
 
 
 @both
 def test_what_goes_wrong_in_one_request_stays_there(server, provider):
     modes = ["error-400", "refusal", "half-json", "overloaded", "invalid-utf8"]
-    server.control(rules=[{"when": f"MAGIC-{one}", "mode": one} for one in modes])
-    status, results = answers(provider, server, ["a", *(f"MAGIC-{one}" for one in modes), "b"])
+    server.control(rules=[{"when": f"MAGIC-{mode}", "mode": mode} for mode in modes])
+    status, results = answers(provider, server, ["a", *(f"MAGIC-{mode}" for mode in modes), "b"])
     # two of seven ended with a status that is no 200
     assert status == BatchStatus(ended=True, done=5, failed=2)
     kinds = [Completion, Rejected, Completion, Unreadable, Overloaded, Unreadable, Completion]
-    assert [type(one) for one in results] == kinds
+    assert [type(result) for result in results] == kinds
     assert (results[1].status, results[2].stop, results[4].status) == (400, Stop.REFUSAL, 529)
     assert "as the rule says" in str(results[1])  # the provider's own words
 
@@ -126,7 +130,7 @@ def test_the_server_is_killed_and_started_again_in_the_middle(server, provider):
         return await all_results(batches, batch_id), await all_results(batches, batch_id)
 
     first, again = provider.run(server, work)
-    assert {name: one.text for name, one in first.items()} == {f"{UID}-0": "one", f"{UID}-1": "two"}
+    assert {name: result.text for name, result in first.items()} == {f"{UID}-0": "one", f"{UID}-1": "two"}
     assert first == again
     assert len(server.paid()) == 2
 
@@ -182,7 +186,7 @@ def test_a_batch_that_expired_half_way_keeps_what_was_paid(server, provider):
     server.control(batch_end="expired")
     status, results = answers(provider, server, ["a", "b", "c", "d"])
     assert status == BatchStatus(ended=True, done=2, failed=2)
-    assert [type(one) for one in results] == [Completion, Completion, Overloaded, Overloaded]
+    assert [type(result) for result in results] == [Completion, Completion, Overloaded, Overloaded]
     assert len(server.paid()) == 2
 
 
@@ -257,7 +261,7 @@ def test_the_packages_own_field_for_more_fields_is_resolved(server, provider):
 
     provider.run(server, work)
     canonical = '{"max_tokens":5,"messages":[{"content":"ä","role":"user"}],"model":"local","top_k":3}'
-    assert [one["sha"] for one in server.paid()] == [hashlib.sha256(canonical.encode()).hexdigest()]
+    assert [call["sha"] for call in server.paid()] == [hashlib.sha256(canonical.encode()).hexdigest()]
 
 
 def test_half_a_character_and_foreign_custom_ids_are_refused_here(server):
@@ -281,8 +285,8 @@ BROKEN = [
 
 @pytest.mark.parametrize(("line", "custom_id"), BROKEN)
 def test_a_broken_line_is_unreadable_for_that_one(line, custom_id):
-    found, error = openai_batches.read_line(line, openai_batches._result)
-    assert (found, type(error)) == (custom_id, Unreadable)
+    found_id, error = openai_batches.read_line(line, openai_batches._result)
+    assert (found_id, type(error)) == (custom_id, Unreadable)
 
 
 BODY = {"choices": [{"finish_reason": "stop", "message": {"content": "half"}}]}
@@ -302,12 +306,12 @@ ERROR = {"message": "Broke off.", "type": "api_error"}
 )
 def test_an_error_beside_an_answer_is_no_answer(module, row):
     line = json.dumps({"custom_id": "u-1"} | row).encode()
-    found, error = openai_batches.read_line(line, module._result)
-    assert (found, type(error), error.body) == ("u-1", Unreadable, line.decode())
+    found_id, error = openai_batches.read_line(line, module._result)
+    assert (found_id, type(error), error.body) == ("u-1", Unreadable, line.decode())
 
 
 @pytest.mark.parametrize(
-    ("reason", "content", "told"),
+    ("reason", "content", "sentence"),
     [
         ("overheated", "half", "The answer ended for a reason that is not known: overheated."),
         ("tool_calls", None, "The model asked for a tool to be called instead of answering."),
@@ -315,7 +319,7 @@ def test_an_error_beside_an_answer_is_no_answer(module, row):
         (None, "half", "The provider does not say why the answer ended."),
     ],
 )
-def test_a_line_that_is_no_whole_answer_says_so_and_is_kept(reason, content, told):
+def test_a_line_that_is_no_whole_answer_says_so_and_is_kept(reason, content, sentence):
     body = {"choices": [{"finish_reason": reason, "message": {"content": content}}]}
     texts = [] if content is None else [{"type": "text", "text": content}]
     stop = {"stop": "end_turn", "tool_calls": "tool_use"}.get(reason, reason)
@@ -325,7 +329,7 @@ def test_a_line_that_is_no_whole_answer_says_so_and_is_kept(reason, content, tol
     ):
         line = json.dumps({"custom_id": "u-1"} | row).encode()
         completion = openai_batches.read_line(line, module._result)[1]
-        assert (completion.stop, completion.problem, completion.body) == (Stop.OTHER, told, line.decode())
+        assert (completion.stop, completion.problem, completion.body) == (Stop.OTHER, sentence, line.decode())
 
 
 @settings(max_examples=60, deadline=None)

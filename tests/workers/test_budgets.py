@@ -38,8 +38,8 @@ def two_endpoints(make_endpoint, trial):
     def begin(**fields):
         items = [(first, "", "a"), (second, "", "b")]
         job = jobs.start_job(by="alice", purpose="trial", title="Trial", items=items, now=timezone.now(), **fields)
-        for one in (first, second):
-            claims.plan_ahead(endpoint=one, backend=registry.make(one.spec), now=timezone.now())
+        for endpoint in (first, second):
+            claims.plan_ahead(endpoint=endpoint, backend=registry.make(endpoint.spec), now=timezone.now())
         return job, (first, second)
 
     return begin
@@ -47,10 +47,10 @@ def two_endpoints(make_endpoint, trial):
 
 def _together(work, monkeypatch, name: str) -> list:
     """What `work` returns in two threads that meet, where nothing holds one of them back, when both have found the money there."""
-    meeting, found = threading.Barrier(2), claims.affordable
+    meeting, original = threading.Barrier(2), claims.affordable
 
     def affordable(items):
-        bought = found(items)
+        bought = original(items)
         with contextlib.suppress(
             threading.BrokenBarrierError
         ):  # the other one waits for this transaction, as it should
@@ -155,12 +155,12 @@ def test_no_model_thinks_for_longer_than_is_reserved(name, extra):
     ],
 )  # fmt: skip
 def test_a_router_chooses_no_host_without_a_highest_price(choice):
-    told = "extra_body's provider lets a router choose hosts of other prices. Add max_price to it"
+    sentence = "extra_body's provider lets a router choose hosts of other prices. Add max_price to it"
     for name in ("provider", " Provider"):
         options = {"extra_body": {name: choice}}
-        with pytest.raises(Rejected, match=told):
+        with pytest.raises(Rejected, match=sentence):
             check_options(options, registry.find("openai").options)
-        with pytest.raises(Rejected, match=told):
+        with pytest.raises(Rejected, match=sentence):
             whole({"max_tokens": 50} | options)
 
 

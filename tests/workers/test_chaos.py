@@ -39,8 +39,8 @@ def place() -> dict:
     if not url.startswith("postgres"):
         return {"database_url": "", "redis": False}
     if not shutil.which("redis-server"):
-        told = "redis-server is not installed: PostgreSQL with Redis is not tried."
-        pytest.fail(told) if os.environ.get("CI") == "true" else pytest.skip(told)
+        reason = "redis-server is not installed: PostgreSQL with Redis is not tried."
+        pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
     return {"database_url": url, "redis": True}
 
 
@@ -58,10 +58,10 @@ def test_eight_kills_lose_nothing_and_count_nothing_twice(place, prepared, tmp_p
         assert site.finishes(seconds=PATIENCE)
         torment.kill(3, batch=True)
         assert site.finishes(seconds=PATIENCE)
-        found = account(site.ask("report"), server.paid())
-        assert faults(found, torment.asked) == []
+        totals = account(site.ask("report"), server.paid())
+        assert faults(totals, torment.asked) == []
         assert sum(site.kills.values()) == 8
-        assert found.batches >= 1
+        assert totals.batches >= 1
         assert site.fallen() == []
         assert site.web_answers()
 
@@ -95,8 +95,8 @@ def run_within(seconds: float) -> None:
     timer.cancel()
 
 
-def answer_of(one, endpoint):
-    return asyncio.run(registry.make(endpoint.spec).complete(json.loads(one.body), timeout=5, call=one.uid))
+def answer_of(claimed, endpoint):
+    return asyncio.run(registry.make(endpoint.spec).complete(json.loads(claimed.body), timeout=5, call=claimed.uid))
 
 
 @in_database
@@ -155,11 +155,11 @@ def test_a_late_answer_is_kept_and_given_to_nobody_twice(make_endpoint, start, r
     endpoint = make_endpoint()
     start(endpoint, ["a"])
     late = working()
-    (one,) = mark_sent(claimed_by(late, endpoint), worker=late, now=timezone.now())
+    (claimed,) = mark_sent(claimed_by(late, endpoint), worker=late, now=timezone.now())
     lose(late)
     second = working()
     assert len(mark_sent(claimed_by(second, endpoint), worker=second, now=timezone.now())) == 1
-    record([Outcome(one, answer_of(one, endpoint), 0.0)], worker=late, endpoint=endpoint, now=timezone.now())
+    record([Outcome(claimed, answer_of(claimed, endpoint), 0.0)], worker=late, endpoint=endpoint, now=timezone.now())
     # The answer counts, the item belongs to the second worker, whose attempt is still under way.
     assert Call.objects.get().state == CallState.ANSWERED
     assert list(Attempt.objects.values_list("number", "outcome")) == [(1, "unknown"), (2, "")]

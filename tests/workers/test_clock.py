@@ -50,10 +50,10 @@ def test_recovery_by_a_wrong_clock_takes_nothing_from_a_living_worker(make_endpo
     start(endpoint, [f"q{at}" for at in range(21)])
     worker = heartbeat.enter()
     mark_sent(claimed_by(worker, endpoint), worker=worker, now=timezone.now())
-    held = Item.objects.filter(state="claimed", worker=worker).count()
+    claimed = Item.objects.filter(state="claimed", worker=worker).count()
     shifted(seconds)
     assert reap(now=timezone.now(), patience=0) == 0
-    assert Item.objects.filter(state="claimed", worker=worker).count() == held > 0
+    assert Item.objects.filter(state="claimed", worker=worker).count() == claimed > 0
     heartbeat.beat(worker)  # raises where it was declared lost
     assert set(Attempt.objects.values_list("outcome", flat=True)) == {""}
 

@@ -82,7 +82,7 @@ def test_work_is_done_in_groups_by_one_engine(garage, endpoint, start, trial):
     job = start(endpoint, [f"q{at}" for at in range(20)])
     run(endpoint)
     # 20 at 8 in flight: 8 + 8 + 4
-    assert [len(one) for one in garage.engine.lists] == [8, 8, 4]
+    assert [len(group) for group in garage.engine.lists] == [8, 8, 4]
     assert trial.answers == {f"q{at}": f"Q{at}" for at in range(20)}
     job.refresh_from_db()
     assert (job.state, states(job)) == (JobState.FINISHED, {"done": 20})
@@ -166,8 +166,10 @@ def test_an_engine_that_always_dies_costs_its_items_and_ends(garage, endpoint, s
     run_to_end(job=job)
     job.refresh_from_db()
     assert (job.state, states(job)) == (JobState.FINISHED, {"failed": 1})
-    told = Item.objects.get().problem
-    assert told.startswith("The engine failed (OSError: CUDA error: out of memory)") and "Given up after 2" in told
+    problem = Item.objects.get().problem
+    assert (
+        problem.startswith("The engine failed (OSError: CUDA error: out of memory)") and "Given up after 2" in problem
+    )
 
 
 def test_seeing_a_job_through_waits_between_tries(garage, endpoint, start, monkeypatch):
@@ -222,7 +224,7 @@ def _without_vllm(usual):
     return load
 
 
-def test_what_could_not_be_written_down_is_found_by_the_sweep(garage, endpoint, start, monkeypatch):
+def test_what_could_not_be_written_down_is_recovered(garage, endpoint, start, monkeypatch):
     job = start(endpoint, ["a"])
     with monkeypatch.context() as broken:
         broken.setattr(engine_runner, "record", _away)
@@ -238,7 +240,7 @@ def _away(*args, **kwargs):
     raise OperationalError("the database is away")
 
 
-def test_the_heart_beats_while_the_engine_is_busy(garage, endpoint, start, monkeypatch):
+def test_heartbeats_go_on_while_the_engine_is_busy(garage, endpoint, start, monkeypatch):
     monkeypatch.setattr(engine_runner, "HEARTBEAT", 0.05)
     garage.engine.pause = 0.4
     start(endpoint, ["a"])

@@ -52,8 +52,8 @@ def states(job: Job) -> dict[str, int]:
 
 @pytest.mark.parametrize(
     ("provider", "cause"),
-    [*(("openai", cause) for cause in CAUSES), *(("anthropic", one) for one in ("402", "anthropic model", "fastapi path")),
-     *(("vllm", one) for one in ("vllm model", "fastapi path"))],
+    [*(("openai", cause) for cause in CAUSES), *(("anthropic", cause) for cause in ("402", "anthropic model", "fastapi path")),
+     *(("vllm", cause) for cause in ("vllm model", "fastapi path"))],
 )  # fmt: skip
 def test_what_no_call_can_pass_pauses_after_a_few(make_endpoint, start, run_worker, provider, cause):
     status, body, advice = CAUSES[cause]
@@ -138,9 +138,9 @@ def test_a_running_job_says_what_it_holds_back_and_lets_it_go(mixed, page, press
     job, empty = mixed
     Item.objects.filter(job=job, endpoint=empty).update(state="held")
     Job.objects.filter(pk=job.pk).update(note="empty: top it up, then resume.")
-    shown = page("workers:job", job.uid)
-    assert "8 held back; the other models go on" in shown and "top it up" in shown
-    assert "Resume what is held back" in shown
+    text = page("workers:job", job.uid)
+    assert "8 held back; the other models go on" in text and "top it up" in text
+    assert "Resume what is held back" in text
     press(job, "resume")
     job.refresh_from_db()
     assert (job.state, job.note, states(job)) == ("running", "", {"waiting": 16})

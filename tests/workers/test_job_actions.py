@@ -60,17 +60,19 @@ def test_a_job_goes_on_with_a_budget_that_is_large_enough(poor, press, page, run
     assert poor.state == JobState.FINISHED
 
 
-@pytest.mark.parametrize("said", ["", "10", "0.01"])
-def test_a_budget_that_would_pause_it_again_is_refused_with_what_is_needed(poor, press, said):
-    told = press(poor, "resume", budget=said)
+@pytest.mark.parametrize("budget", ["", "10", "0.01"])
+def test_a_budget_that_would_pause_it_again_is_refused_with_what_is_needed(poor, press, budget):
+    refusal = press(poor, "resume", budget=budget)
     assert (poor.state, poor.budget) == (JobState.PAUSED, 10)
     spent = Item.objects.filter(job=poor).spent()
-    assert f"${spent:.4f} are spent, and with the next call it can be $" in told and "is too small to go on" in told
+    assert (
+        f"${spent:.4f} are spent, and with the next call it can be $" in refusal and "is too small to go on" in refusal
+    )
 
 
-@pytest.mark.parametrize("said", ["much", "-1", "NaN", "Infinity", "1e12"])
-def test_a_budget_that_is_none(poor, press, said):
-    assert "A budget is an amount of US dollars" in press(poor, "resume", budget=said)
+@pytest.mark.parametrize("budget", ["much", "-1", "NaN", "Infinity", "1e12"])
+def test_a_budget_that_is_none(poor, press, budget):
+    assert "A budget is an amount of US dollars" in press(poor, "resume", budget=budget)
     assert (poor.state, poor.budget) == (JobState.PAUSED, 10)
 
 

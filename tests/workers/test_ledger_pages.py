@@ -26,7 +26,7 @@ def test_the_ledger_finds_by_every_field(page, make_endpoint, make_call):
 
     def found(**query) -> list[str]:
         text = page("workers:ledger", **query)
-        return [one.uid for one in (first, second) if one.uid in text]
+        return [call.uid for call in (first, second) if call.uid in text]
 
     assert found() == [first.uid, second.uid]
     for text in ("THE KEY", "who knows 1", "req-1", first.uid):
@@ -48,8 +48,8 @@ def test_calls_that_lost_an_answer_are_found(page, make_call):
 @pytest.mark.parametrize("text", ["x" * 201, "a\0b"])
 def test_a_text_that_cannot_be_looked_for_finds_nothing_and_says_so(page, make_call, text):
     call = make_call()
-    shown = page("workers:ledger", text=text)
-    assert call.uid not in shown and 'class="field-error"' in shown and "No call matches" in shown
+    text = page("workers:ledger", text=text)
+    assert call.uid not in text and 'class="field-error"' in text and "No call matches" in text
 
 
 def test_the_list_reads_only_the_beginning_of_answers(page, make_call):
@@ -119,7 +119,7 @@ def test_one_call_with_everything(page, make_call):
         call=call, number=1, sent_at=call.planned_at, outcome="throttled", status=429, headers=headers, problem="Busy.", waits=7
     )  # fmt: skip
     text = page("workers:call", call.uid)
-    for shown in (
+    for expected in (
         "Be short.",
         "Wo?",
         "42",
@@ -131,7 +131,7 @@ def test_one_call_with_everything(page, make_call):
         "retry-after",
         "Busy.",
     ):
-        assert shown in text, shown
+        assert expected in text, expected
 
 
 def test_a_call_of_every_shape_has_a_page(page, make_call):

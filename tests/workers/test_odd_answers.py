@@ -47,9 +47,9 @@ def openai_answer(reason: object = "stop", *, content: str | None = "yes", **mes
 
 
 def anthropic_answer(reason: object = "end_turn", content: list | None = None) -> Odd:
-    said = [{"type": "text", "text": "yes"}] if content is None else content
+    blocks = [{"type": "text", "text": "yes"}] if content is None else content
     usage = {"input_tokens": 5, "output_tokens": 2}
-    answer = {"id": "m-1", "type": "message", "model": "tiny", "content": said, "stop_reason": reason, "usage": usage}
+    answer = {"id": "m-1", "type": "message", "model": "tiny", "content": blocks, "stop_reason": reason, "usage": usage}
     return Odd(body=json.dumps(answer).encode())
 
 
@@ -108,16 +108,16 @@ def test_what_cannot_be_read_keeps_its_status_and_body(ask, admin, provider):
         assert call.state == "unknown" and call.problem.startswith(sentence)
         assert "may have been paid" in call.problem
         assert attempt.status == 200 and kept in attempt.body
-        shown = admin.get(reverse("workers:call", args=[call.uid])).content.decode()
-        assert "What came, with HTTP 200" in shown
+        text = admin.get(reverse("workers:call", args=[call.uid])).content.decode()
+        assert "What came, with HTTP 200" in text
         whole = admin.get(reverse("workers:call", args=[call.uid]), {"text": "body-1"}).content.decode()
         assert whole == attempt.body
 
 
 def test_there_is_no_body_of_an_attempt_that_was_not_made(ask, admin):
     (call,) = ask("openai", [Odd(body=b"nothing")])
-    for wanted in ("body-7", "body-", "body-x"):
-        assert admin.get(reverse("workers:call", args=[call.uid]), {"text": wanted}).status_code == 404
+    for name in ("body-7", "body-", "body-x"):
+        assert admin.get(reverse("workers:call", args=[call.uid]), {"text": name}).status_code == 404
 
 
 TOKENS, TOOL = "The answer ended at the token limit.", "The model asked for a tool to be called"
@@ -127,7 +127,7 @@ STRANGE, NOTHING = (
     "The provider does not say why the answer ended.",
 )
 EMPTY, ONLY_REASONING = (
-    f"The answer is empty: the model ended {told}." for told in ("without a word", "after its reasoning")
+    f"The answer is empty: the model ended {ending}." for ending in ("without a word", "after its reasoning")
 )
 TOOL_BLOCK = {"type": "tool_use", "id": "t-1", "name": "search", "input": {}}
 OPENAI_ENDS = [
@@ -248,11 +248,11 @@ FILTERED = [
 def test_a_filter_that_answers_with_an_error_has_refused(ask, provider):
     calls = ask(provider, [Odd(status, json.dumps(body).encode()) for status, body in FILTERED])
     for call, (status, body) in zip(calls, FILTERED, strict=True):
-        told = body["error"]["message"]
+        message = body["error"]["message"]
         assert (call.state, call.attempts_made, call.stop) == ("refused", 1, "filter")
-        assert call.problem.startswith("Refused by the provider: ") and told in call.problem
+        assert call.problem.startswith("Refused by the provider: ") and message in call.problem
         attempt = call.attempts.get()
-        assert (attempt.outcome, attempt.status) == ("refused", status) and told in attempt.body
+        assert (attempt.outcome, attempt.status) == ("refused", status) and message in attempt.body
     assert {(item.state, item.problem) for item in Item.objects.all()} == {("unusable", "It was refused.")}
 
 
@@ -295,16 +295,16 @@ def test_a_connect_that_hangs_was_not_paid(make_endpoint, start, run_worker, mon
         listening.listen(0)
         address = listening.getsockname()
         queued = [socket.socket() for _ in range(4)]
-        for one in queued:
-            one.setblocking(False)
-            one.connect_ex(address)
+        for connection in queued:
+            connection.setblocking(False)
+            connection.connect_ex(address)
         endpoint = make_endpoint(
             provider, base_url=f"http://127.0.0.1:{address[1]}/v1", max_attempts=2, repeat_unknown=0
         )
         start(endpoint, ["a"])
         run_worker()
-        for one in queued:
-            one.close()
+        for connection in queued:
+            connection.close()
     call = Call.objects.get()
     assert (call.state, call.attempts_made) == ("failed", 2)
     assert call.problem.startswith("No connection") and "paid" not in call.problem

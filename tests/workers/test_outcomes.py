@@ -34,16 +34,16 @@ def worked(make_endpoint, start, run_worker):
 
 
 @pytest.mark.parametrize(
-    ("failing", "outcome", "told"),
+    ("failing", "outcome", "standing"),
     [("", "finished", "finished"), ("ab", "partly", "finished with failures"), ("abc", "failed", "failed")],
 )
-def test_a_job_ends_with_its_outcome(worked, failing, outcome, told):
+def test_a_job_ends_with_its_outcome(worked, failing, outcome, standing):
     job = worked("a", "b", "c", failing=failing)
-    assert (job.state, job.outcome, job.standing) == (JobState.FINISHED, outcome, told)
+    assert (job.state, job.outcome, job.standing) == (JobState.FINISHED, outcome, standing)
 
 
 @pytest.mark.parametrize(
-    ("failing", "refused", "outcome", "told"),
+    ("failing", "refused", "outcome", "standing"),
     [
         ("", "a", "unusable", "finished, some unusable"),
         ("b", "a", "partly", "finished with failures"),
@@ -51,9 +51,9 @@ def test_a_job_ends_with_its_outcome(worked, failing, outcome, told):
         ("c", "ab", "useless", "finished, none usable"),
     ],
 )
-def test_a_job_with_unusable_answers_did_not_simply_finish(worked, failing, refused, outcome, told):
+def test_a_job_with_unusable_answers_did_not_simply_finish(worked, failing, refused, outcome, standing):
     job = worked("a", "b", "c", failing=failing, refused=refused)
-    assert (job.outcome, job.standing, job.has_failed) == (outcome, told, False)
+    assert (job.outcome, job.standing, job.has_failed) == (outcome, standing, False)
 
 
 def test_answers_read_anew_change_the_outcome_of_a_finished_job_only(worked):
@@ -142,8 +142,8 @@ def test_the_pages_say_how_many_answers_are_unusable_why_and_where_they_are(work
     assert 'aria-label="3 of 3 ended: 1 done, 2 unusable"' in text
     listed = page("workers:work")
     assert f"2 of 3 answers are unusable: {UNUSABLE_SENTENCE}" in listed
-    for shown in (text, listed):
-        assert "badge-partly" in shown and ">finished, some unusable</span>" in shown
+    for rendered in (text, listed):
+        assert "badge-partly" in rendered and ">finished, some unusable</span>" in rendered
 
 
 def test_a_job_without_a_usable_answer_is_nowhere_green(worked, page):
@@ -171,32 +171,32 @@ def test_the_command_ends_with_one_and_a_sentence_where_all_failed(worked, capsy
         match=r"^The job failed, no item got an answer: 2 of 2 items failed",
     ):
         call_command("work", f"--job={job.uid}", "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert told["state"] == "failed" and told["failures"]["count"] == told["failures"]["of"] == 2
-    assert told["failures"]["commonest"] == Item.objects.first().problem
+    result = json.loads(capsys.readouterr().out)
+    assert result["state"] == "failed" and result["failures"]["count"] == result["failures"]["of"] == 2
+    assert result["failures"]["commonest"] == Item.objects.first().problem
 
 
 def test_the_command_says_what_failed_of_a_job_that_finished(worked, capsys):
     job = worked("a", "b", "c", failing="a")
     call_command("work", f"--job={job.uid}", "--json")
-    said = capsys.readouterr()
-    assert json.loads(said.out)["state"] == "finished with failures"
-    assert "The job is finished with failures: 1 of 3 items failed. The commonest reason: " in said.err
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["state"] == "finished with failures"
+    assert "The job is finished with failures: 1 of 3 items failed. The commonest reason: " in captured.err
     call_command("work", f"--job={worked('d').uid}", "--json")
-    said = capsys.readouterr()
-    assert json.loads(said.out)["failures"] is None and "failed" not in said.err.replace("failed=0", "")
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["failures"] is None and "failed" not in captured.err.replace("failed=0", "")
 
 
 def test_the_command_says_what_answers_are_unusable(worked, capsys):
     job = worked("a", "b", "c", refused="a")
     call_command("work", f"--job={job.uid}", "--json")
-    said = capsys.readouterr()
-    told = json.loads(said.out)
-    assert told["state"] == "finished, some unusable" and told["failures"] is None
-    assert told["unusable_answers"] == {"count": 1, "of": 3, "commonest": UNUSABLE_SENTENCE, "times": 1}
+    captured = capsys.readouterr()
+    result = json.loads(captured.out)
+    assert result["state"] == "finished, some unusable" and result["failures"] is None
+    assert result["unusable_answers"] == {"count": 1, "of": 3, "commonest": UNUSABLE_SENTENCE, "times": 1}
     assert (
         f"The job is finished, some unusable: 1 of 3 answers is unusable. The commonest reason: {UNUSABLE_SENTENCE}"
-        in said.err
+        in captured.err
     )
 
 

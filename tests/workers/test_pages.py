@@ -37,8 +37,8 @@ def test_a_model_is_registered_with_the_form(admin, page):
 
 def test_the_form_changes_a_model_and_keeps_what_was_said(admin, page, make_endpoint):
     made = make_endpoint("openai", name="small", base_url="http://gpu-box:8000/v1", options={"reasoning_effort": "low"})
-    shown = page("workers:endpoint", "small")
-    assert "http://gpu-box:8000/v1" in shown and "reasoning_effort" in shown
+    text = page("workers:endpoint", "small")
+    assert "http://gpu-box:8000/v1" in text and "reasoning_effort" in text
     changed = FORM | {"base_url": "http://gpu-box:8000/v1", "model": made.model, "price_output": "7"}
     assert admin.post(reverse("workers:endpoint", args=["small"]), changed).status_code == 302
     assert Endpoint.objects.get().price_output == 7
@@ -150,7 +150,7 @@ def test_no_page_shows_a_key(admin, page, make_call, monkeypatch):
     assert service.try_endpoint(endpoint=endpoint)["kind"] == "Unreachable"
     pages = [page("workers:endpoint", "small"), page("workers:tried", "small"), page("workers:endpoints")]
     pages += [page("workers:ledger"), page("workers:call", make_call(endpoint).uid), page("workers:work")]
-    assert "SMALL_KEY" in pages[0] and not any("sk-very-secret" in one for one in pages)
+    assert "SMALL_KEY" in pages[0] and not any("sk-very-secret" in text for text in pages)
 
 
 def test_an_endpoint_that_has_answered_keeps_its_model(admin, make_endpoint, make_call):
@@ -178,8 +178,8 @@ def test_trying_asks_a_worker(admin, make_endpoint, monkeypatch, heard):
 def test_what_a_try_brought_is_shown(page, make_endpoint, monkeypatch):
     good = make_endpoint(name="good", options={"default": HOSTILE})
     bad = make_endpoint(name="bad", options={"script": [{"fail": "forbidden"}]})
-    for one in (good, bad):
-        service.try_endpoint(endpoint=one)
+    for endpoint in (good, bad):
+        service.try_endpoint(endpoint=endpoint)
     assert escaped(page("workers:tried", "good")) and "answers" in page("workers:tried", "good")
     assert "Scripted to fail: forbidden." in page("workers:tried", "bad")
     assert not Call.objects.exists()

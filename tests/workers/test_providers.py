@@ -60,9 +60,9 @@ def test_each_trouble_has_its_own_end_and_the_others_go_on(
     server.control(rules=[{"when": "TROUBLE", "mode": mode}])
     job = start(endpoint, ["first", "TROUBLE", "second"])
     run_worker()
-    held = {item.key: item for item in Item.objects.select_related("call")}
-    assert held["first"].state == held["second"].state == "done"
-    trouble = held["TROUBLE"]
+    items = {item.key: item for item in Item.objects.select_related("call")}
+    assert items["first"].state == items["second"].state == "done"
+    trouble = items["TROUBLE"]
     assert trouble.state == ("unusable" if call_state in ("refused", "truncated") else "failed")
     assert trouble.problem.startswith(sentence)
     assert (trouble.call.state, trouble.call.attempts_made) == (call_state, attempts)
@@ -106,7 +106,7 @@ def test_the_key_reaches_the_server_and_nothing_else(endpoint, start, run_worker
     assert "secret-key-of-the-trial" not in kept + caplog.text
 
 
-def test_headers_of_the_provider_lower_the_pace(endpoint, server, start, run_worker):
+def test_headers_of_the_provider_lower_the_rate(endpoint, server, start, run_worker):
     server.control(headers=True, rate=200, burst=50)
     start(endpoint, ["a", "b"])
     run_worker()

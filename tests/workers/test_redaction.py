@@ -36,15 +36,15 @@ redacted = Redactor([KEY])
 
 def holds_key(text: str, key: str = KEY) -> bool:
     """Whether `text` still has twelve characters of the key in a row, as they are or in base64."""
-    wanted = [key[at : at + 12] for at in range(len(key) - 11)]
+    parts = [key[at : at + 12] for at in range(len(key) - 11)]
     for offset in range(3):
         core = base64.b64encode(b"x" * offset + key.encode()).decode()[4:-4]
-        wanted += [core[at : at + 16] for at in range(len(core) - 15)]
-    return any(part in text for part in wanted)
+        parts += [core[at : at + 16] for at in range(len(core) - 15)]
+    return any(part in text for part in parts)
 
 
 def escaped(pattern: str) -> str:
-    return "".join(pattern.format(ord(one)) for one in KEY)
+    return "".join(pattern.format(ord(character)) for character in KEY)
 
 
 ECHOES = {
@@ -68,7 +68,7 @@ ECHOES = {
     "hexadecimal": KEY.encode().hex(),
     "middle masked": KEY[:20] + "*****" + KEY[25:],
     "two parts": f"begins with {KEY[:16]} and ends with {KEY[-20:]}",
-    "every fifth masked": "".join("*" if at % 5 == 4 else one for at, one in enumerate(KEY)),
+    "every fifth masked": "".join("*" if at % 5 == 4 else character for at, character in enumerate(KEY)),
     "first masked": "•" * 12 + KEY[12:],
 }
 
@@ -106,8 +106,8 @@ def test_an_error_is_clean_wherever_it_is_made(monkeypatch):
 def test_the_sites_own_log_is_clean(monkeypatch):
     monkeypatch.setenv("TRIAL_API_KEY", KEY)
     assert "keys" in site.LOGGING["handlers"]["console"]["filters"]
-    said = io.StringIO()
-    handler = logging.StreamHandler(said)
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
     handler.addFilter(KeyFilter())
     log = logging.Logger("trial")
     log.addHandler(handler)
@@ -115,7 +115,7 @@ def test_the_sites_own_log_is_clean(monkeypatch):
         raise ValueError(f"Bearer {KEY}")
     except ValueError:
         log.exception("The server says %s.", {"key": KEY}, stack_info=True)
-    assert said.getvalue().count(REDACTED) >= 2 and not holds_key(said.getvalue())
+    assert stream.getvalue().count(REDACTED) >= 2 and not holds_key(stream.getvalue())
 
 
 # --- from the server to the database, the log and the pages ------------------------------------------------------------
@@ -189,8 +189,8 @@ def test_an_echoed_key_is_nowhere(provider, make_endpoint, start, run_worker, ad
     pages += [reverse("workers:job", args=[job.uid]), reverse("workers:ledger"), reverse("workers:work")]
     pages += [reverse("workers:endpoint", args=[endpoint.name]), reverse("workers:endpoints")]
     for address in pages:
-        shown = admin.get(address).content.decode()
-        assert not holds_key(shown) and not holds_key(html.unescape(shown))
+        text = admin.get(address).content.decode()
+        assert not holds_key(text) and not holds_key(html.unescape(text))
     assert not holds_key(caplog.text)
 
 
@@ -223,11 +223,11 @@ def test_an_echoed_key_in_the_results_of_a_batch_is_redacted(provider, monkeypat
             await backend.aclose()
 
     with OddServer(reply) as server:
-        found = asyncio.run(read())
-    assert len(found) == 2 * len(ECHOES) + 1
-    for _, one in found:
-        held = str(one) + getattr(one, "body", "") + getattr(one, "text", "")
-        assert REDACTED in held and not holds_key(held)
+        results = asyncio.run(read())
+    assert len(results) == 2 * len(ECHOES) + 1
+    for _, result in results:
+        text = str(result) + getattr(result, "body", "") + getattr(result, "text", "")
+        assert REDACTED in text and not holds_key(text)
 
 
 @pytest.mark.parametrize("value", ["line\nbreak-in-the-key", "sch\u00f6n-and-long-enough"])

@@ -99,7 +99,7 @@ def test_a_deadline_ends_a_call_that_hangs(make_endpoint, start, run_worker):
     assert "No answer within 1 s." in Item.objects.get(key="hang").problem
 
 
-def test_refusals_and_cut_answers_are_kept_and_reach_the_purpose(make_endpoint, start, run_worker):
+def test_refusals_and_cut_answers_are_kept_and_reach_the_handler(make_endpoint, start, run_worker):
     script = [
         {"when": "no", "text": "I will not.", "stop": "refusal"},
         {"when": "long", "text": "and so", "stop": "length"},
@@ -117,7 +117,7 @@ def test_what_cannot_be_asked_says_why(make_endpoint, start, run_worker):
     assert Item.objects.get(key="impossible").problem == "This item has no story."
 
 
-def test_a_mistake_of_the_purpose_costs_one_item_and_no_answer(make_endpoint, start, run_worker):
+def test_a_mistake_of_the_handler_costs_one_item_and_no_answer(make_endpoint, start, run_worker):
     job = start(make_endpoint(options={"script": [{"when": "b", "text": "poison"}]}), ["a", "b", "c"])
     run_worker()
     assert states(job) == {"a": "done", "b": "failed", "c": "done"}

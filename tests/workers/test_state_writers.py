@@ -21,13 +21,13 @@ MACHINES = {
 }
 OTHERS = {model.__name__ for model in apps.get_models()} - MACHINES.keys()
 WRITERS = {Path(inspect.getfile(model)).relative_to(ROOT).as_posix() for model in MACHINES.values()}
-BULK = {name for name, one in vars(bulk).items() if getattr(one, "__module__", "") == bulk.__name__}
+BULK = {name for name, value in vars(bulk).items() if getattr(value, "__module__", "") == bulk.__name__}
 WRITES = {"create", "bulk_create", "get_or_create", "update_or_create", "update", "bulk_update", "save", "save_base"}
 WRITES |= {f"a{name}" for name in WRITES}
 LISTS = {None, "fields", "update_fields", "defaults", "create_defaults"}
 """Keywords whose values name columns; None is what two stars spread."""
 SQL = re.compile(
-    rf"\bset\b[^;]*\bstate\W*=|\b(update|into|from only|copy)\W+({'|'.join(one._meta.db_table for one in MACHINES.values())})\b",
+    rf"\bset\b[^;]*\bstate\W*=|\b(update|into|from only|copy)\W+({'|'.join(model._meta.db_table for model in MACHINES.values())})\b",
     re.IGNORECASE,
 )
 
@@ -48,17 +48,17 @@ class Module:
         if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr) or node.value is None:
             return set()
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        keyed = [one for one in targets if isinstance(one, ast.Subscript) and self.mentions(one.slice)]
-        held = targets if self.mentions(node.value) else keyed
-        return {one.id for target in held for one in ast.walk(target) if isinstance(one, ast.Name)}
+        keyed = [target for target in targets if isinstance(target, ast.Subscript) and self.mentions(target.slice)]
+        targets_of_state = targets if self.mentions(node.value) else keyed
+        return {part.id for target in targets_of_state for part in ast.walk(target) if isinstance(part, ast.Name)}
 
     def mentions(self, node: ast.AST) -> bool:
         """Whether an expression holds the column's name."""
         return any(
-            (isinstance(one, ast.Constant) and one.value == "state")
-            or (isinstance(one, ast.Name) and one.id in self.names)
-            or (isinstance(one, ast.keyword) and one.arg == "state")
-            for one in ast.walk(node)
+            (isinstance(part, ast.Constant) and part.value == "state")
+            or (isinstance(part, ast.Name) and part.id in self.names)
+            or (isinstance(part, ast.keyword) and part.arg == "state")
+            for part in ast.walk(node)
         )
 
     def places(self) -> list[str]:
@@ -84,18 +84,18 @@ class Module:
         return False
 
     def _writes(self, call: ast.Call, called: str) -> bool:
-        about = {one.id for one in ast.walk(call.func) if isinstance(one, ast.Name)}
+        about = {part.id for part in ast.walk(call.func) if isinstance(part, ast.Name)}
         if called in BULK:
-            about |= {one.id for one in call.args[:1] if isinstance(one, ast.Name)}
+            about |= {argument.id for argument in call.args[:1] if isinstance(argument, ast.Name)}
         if about & OTHERS or called not in BULK | WRITES | MACHINES.keys():
             return False
-        listed = [*call.args, *(one.value for one in call.keywords if one.arg in LISTS)]
-        return any(one.arg == "state" for one in call.keywords) or any(map(self.mentions, listed))
+        listed = [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg in LISTS)]
+        return any(keyword.arg == "state" for keyword in call.keywords) or any(map(self.mentions, listed))
 
 
 def places() -> dict[str, Module]:
     """By path every module of the packages, without migrations."""
-    folders = [one.parent for one in ROOT.glob("*/__init__.py") if one.parent.name != "tests"]
+    folders = [init.parent for init in ROOT.glob("*/__init__.py") if init.parent.name != "tests"]
     files = [path for folder in folders for path in sorted(folder.rglob("*.py")) if "migrations" not in path.parts]
     return {path.relative_to(ROOT).as_posix(): Module(path.read_text(encoding="utf-8")) for path in files}
 
@@ -103,7 +103,9 @@ def places() -> dict[str, Module]:
 def test_nobody_else_sets_a_state():
     assert {"Call", "Item", "Job", "Worker", "Batch"} <= MACHINES.keys()
     modules = places()
-    assert {name: held for name, one in modules.items() if name not in WRITERS and (held := one.places())} == {}
+    assert {
+        name: writes for name, module in modules.items() if name not in WRITERS and (writes := module.places())
+    } == {}
     assert [name for name in WRITERS if not modules[name].places()] == []
 
 

@@ -121,22 +121,22 @@ BATCHES = [
 
 def reaches(row, move, sources, target) -> None:
     """The row arrives at `target` from one of `sources`, and from any other state stays as it is in every column."""
-    before, held = row.state, list(rows_of(row).values())
+    before, values = row.state, list(rows_of(row).values())
     move(row)
     if before in sources:
         assert rows_of(row).get().state == target
     else:
-        assert list(rows_of(row).values()) == held
+        assert list(rows_of(row).values()) == values
 
 
 def writers(queryset: type) -> set[str]:
     """The methods of a queryset that write."""
-    texts = {name: inspect.getsource(one) for name, one in vars(queryset).items() if inspect.isfunction(one)}
+    texts = {name: inspect.getsource(member) for name, member in vars(queryset).items() if inspect.isfunction(member)}
     return {name for name, text in texts.items() if any(word in text for word in ("update(", "_rows(", "_missing("))}
 
 
 @pytest.mark.parametrize("before", CallState)
-@pytest.mark.parametrize("transition", CALLS, ids=lambda one: f"{one[0]}-{one[3]}")
+@pytest.mark.parametrize("transition", CALLS, ids=lambda case: f"{case[0]}-{case[3]}")
 def test_a_call_moves_from_its_source_states_alone(make_call, transition, before):
     _, move, sources, target = transition
     reaches(make_call(state=before), move, sources, target)
@@ -159,14 +159,14 @@ def test_a_planned_call_has_the_defaults_and_leaves_the_one_with_its_key_alone(m
 def test_a_late_answer_keeps_the_first_one_as_it_is(make_call):
     call = make_call(state="sent", answer="")
     early, late = Call.objects.get(pk=call.pk), Call.objects.get(pk=call.pk)
-    for one, text in ((early, "first"), (late, "second")):
-        one.take_answer(CallState.ANSWERED, answer=text)
-        Call.objects.answer([one])
+    for call, text in ((early, "first"), (late, "second")):
+        call.take_answer(CallState.ANSWERED, answer=text)
+        Call.objects.answer([call])
     assert Call.objects.get(pk=call.pk).answer == "first"
 
 
 @pytest.mark.parametrize("before", ItemState)
-@pytest.mark.parametrize("transition", ITEMS, ids=lambda one: f"{one[0]}-{one[3]}")
+@pytest.mark.parametrize("transition", ITEMS, ids=lambda case: f"{case[0]}-{case[3]}")
 def test_an_item_moves_from_its_source_states_alone(make_endpoint, start, transition, before):
     _, move, sources, target = transition
     job = start(make_endpoint(), ["a"])
@@ -222,7 +222,7 @@ def test_an_item_cancelled_while_it_is_batched_is_in_no_batch(make_endpoint, sta
 
 
 @pytest.mark.parametrize("before", JobState)
-@pytest.mark.parametrize("transition", JOBS, ids=lambda one: one[0])
+@pytest.mark.parametrize("transition", JOBS, ids=lambda case: case[0])
 def test_a_job_moves_from_its_source_states_alone(transition, before):
     _, move, sources, target = transition
     outcome = Outcome.FINISHED if before == JobState.FINISHED else ""
@@ -243,7 +243,7 @@ def test_a_pause_and_a_resumption_keep_what_they_are_not_told():
 
 
 @pytest.mark.parametrize("before", WorkerState)
-@pytest.mark.parametrize("transition", WORKERS, ids=lambda one: one[0])
+@pytest.mark.parametrize("transition", WORKERS, ids=lambda case: case[0])
 def test_a_worker_ends_once(transition, before):
     _, move, sources, target = transition
     reaches(
@@ -252,7 +252,7 @@ def test_a_worker_ends_once(transition, before):
 
 
 @pytest.mark.parametrize("before", BatchState)
-@pytest.mark.parametrize("transition", BATCHES, ids=lambda one: f"{one[0]}-{one[3]}")
+@pytest.mark.parametrize("transition", BATCHES, ids=lambda case: f"{case[0]}-{case[3]}")
 def test_a_batch_moves_from_its_source_states_alone(make_endpoint, transition, before):
     _, move, sources, target = transition
     job = Job.objects.create(purpose="trial", title="Trial", batch=True)

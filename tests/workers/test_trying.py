@@ -63,13 +63,13 @@ CASES = [
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_the_schema_is_tried_where_it_is_claimed(tried, page, provider):
-    for at, (odd, held, told) in enumerate(CASES):
+    for at, (odd, held, sentence) in enumerate(CASES):
         result, asked = tried(provider, odd) if not at else tried_again(tried, provider, odd)
         assert result["ok"] is True and asked == 2
-        assert (result["schema"]["held"], result["schema"]["told"]) == (held, told)
+        assert (result["schema"]["held"], result["schema"]["told"]) == (held, sentence)
         assert result["supported"]["json_schema"] is held
-        shown = page("workers:tried", "small")
-        assert told in shown and ("structured runs are unusable" in shown) != held
+        text = page("workers:tried", "small")
+        assert sentence in text and ("structured runs are unusable" in text) != held
     assert result["supported"]["reasons"] is (provider != "anthropic")
 
 
@@ -90,8 +90,8 @@ def test_the_command_says_what_is_supported(capsys):
     with OddServer(lambda path, headers, body: answer(HELD if asks_schema(body) else "yes")) as server:
         common = ["--provider=openai", "--model=tiny", f"--base-url={server.url}/v1", "--json"]
         call_command("add_endpoint", "small", *common, "--try")
-    said = json.loads(capsys.readouterr().out)
-    assert said["endpoint"] == "small" and said["tried"]["supported"]["json_schema"] is True
+    result = json.loads(capsys.readouterr().out)
+    assert result["endpoint"] == "small" and result["tried"]["supported"]["json_schema"] is True
 
 
 def test_an_engine_is_tried_in_the_same_way(make_endpoint, monkeypatch):

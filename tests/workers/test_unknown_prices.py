@@ -71,13 +71,13 @@ def test_commands_print_the_known_part_and_how_many_calls_have_no_price(unpriced
     items = [(priced, "", "a"), (unpriced(), "", "b"), (unpriced(), "", "c")]
     job = jobs.start_job(by="alice", purpose="trial", title="Trial", items=items, now=timezone.now())
     call_command("work", "--job", job.uid, "--json")
-    known = Call.objects.get(endpoint=priced).cost
-    told = json.loads(capsys.readouterr().out)
-    money = {name: told[name] for name in ("cost", "known_cost", "unpriced_calls")}
-    assert known > 0 and money == {"cost": None, "known_cost": float(known), "unpriced_calls": 2}
+    cost = Call.objects.get(endpoint=priced).cost
+    result = json.loads(capsys.readouterr().out)
+    money = {name: result[name] for name in ("cost", "known_cost", "unpriced_calls")}
+    assert cost > 0 and money == {"cost": None, "known_cost": float(cost), "unpriced_calls": 2}
     call_command("work", "--job", job.uid)
-    said = capsys.readouterr().out.splitlines()
-    assert f"cost: {dollars(known)} and 2 calls of unknown price" in said and not any("None" in one for one in said)
+    lines = capsys.readouterr().out.splitlines()
+    assert f"cost: {dollars(cost)} and 2 calls of unknown price" in lines and not any("None" in line for line in lines)
 
 
 def test_what_nobody_bills_is_free_and_what_is_billed_is_unknown(make_endpoint):
@@ -110,8 +110,8 @@ def test_a_vllm_server_elsewhere_that_wants_a_key_may_send_bills(make_endpoint, 
     assert make_endpoint("vllm", base_url=url).prices.are_known  # nobody to send a bill to
     for price in (0, 2):
         stated = {"price_input": Decimal(price), "price_output": Decimal(price)}
-        told = make_endpoint("vllm", base_url=url, api_key_env="GPU_KEY", **stated).prices
-        assert told.cost(Usage(input=1_000_000)) == price
+        prices = make_endpoint("vllm", base_url=url, api_key_env="GPU_KEY", **stated).prices
+        assert prices.cost(Usage(input=1_000_000)) == price
 
 
 def test_a_server_that_moves_away_is_free_no_more(capsys):
@@ -143,8 +143,8 @@ def test_answers_of_unknown_price_are_counted_not_summed(unpriced, start, run_wo
     assert progress.money == Money(unpriced=3)
     assert [call.cost for call in Call.objects.exclude(state="unknown")] == [None, None]
     assert ledger.totals()["money"] == Money(unpriced=2) and ledger.lost_answers().at_most == Money(unpriced=1)
-    told = "unknown (3 calls)"
-    assert told in page("workers:job", job.uid) and told in page("workers:work")
+    money = "unknown (3 calls)"
+    assert money in page("workers:job", job.uid) and money in page("workers:work")
     assert "unknown (2 calls)" in page("workers:spending")
     assert "may have been paid, at a price that is unknown:" in " ".join(page("workers:ledger").split())
     assert "<dd>unknown</dd>" in page("workers:call", Call.objects.filter(state="answered").first().uid)
@@ -185,7 +185,7 @@ def test_a_price_that_rises_is_reserved_as_it_is_now(make_endpoint, start, run_w
 
 
 @pytest.mark.parametrize(
-    ("read", "told"),
+    ("read", "expected"),
     [
         (usage_of({}), False),
         (usage_of({"prompt_tokens": 3, "completion_tokens": 1}), True),
@@ -198,8 +198,8 @@ def test_a_price_that_rises_is_reserved_as_it_is_now(make_endpoint, start, run_w
         (anthropic_usage({"input_tokens": 3, "output_tokens": 0}), True),
     ],
 )
-def test_whether_a_provider_told_the_usage(read, told):
-    assert read.reported is told
+def test_whether_a_provider_told_the_usage(read, expected):
+    assert read.reported is expected
 
 
 def test_of_half_a_usage_the_other_half_is_estimated(make_endpoint, start, run_worker, monkeypatch):
@@ -245,9 +245,9 @@ def test_zero_prices_of_earlier_days(make_endpoint, make_call):
     hosted = make_endpoint("openai", name="hosted", **zero)
     make_endpoint("anthropic", name="dear", **zero | {"price_input": 3, "price_output": 15})
     own = make_endpoint("vllm", name="own", **zero)
-    calls = [make_call(one) for one in (hosted, own)]
+    calls = [make_call(endpoint) for endpoint in (hosted, own)]
     moved.zero_becomes_unknown(apps, None)
-    read = {one.name: one.prices for one in Endpoint.objects.filter(name__in=["hosted", "dear", "own"])}
+    read = {endpoint.name: endpoint.prices for endpoint in Endpoint.objects.filter(name__in=["hosted", "dear", "own"])}
     assert not read["hosted"].are_known and read["own"].cost(Usage(input=5, output=5)) == 0
     assert read["dear"].cost(Usage(input=1_000_000, cached=1_000_000)) == 3
     assert [Call.objects.get(pk=call.pk).cost for call in calls] == [None, 0]
@@ -259,9 +259,9 @@ def test_zero_prices_of_hosted_vllm_servers(make_endpoint, make_call):
     hosted = make_endpoint("vllm", name="hosted", base_url="https://models.example/v1", **zero)
     own = make_endpoint("vllm", name="own", base_url="http://10.0.0.7:8000/v1", **zero)
     paid = make_endpoint("vllm", name="paid", base_url="https://models.example/v1", **zero | {"price_output": 2})
-    calls = [make_call(one) for one in (hosted, own, paid)]
+    calls = [make_call(endpoint) for endpoint in (hosted, own, paid)]
     moved.zero_becomes_unknown(apps, None)
-    read = {one.name: one.prices for one in Endpoint.objects.filter(name__in=["hosted", "own", "paid"])}
+    read = {endpoint.name: endpoint.prices for endpoint in Endpoint.objects.filter(name__in=["hosted", "own", "paid"])}
     assert not read["hosted"].are_known and read["own"].cost(Usage(input=5, output=5)) == 0
     assert (read["paid"].input, read["paid"].output) == (None, 2)
     assert Endpoint.objects.get(name="own").price_input is None  # so that it is free no more once it moves away

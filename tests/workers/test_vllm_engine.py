@@ -44,12 +44,12 @@ class ScriptedEngine:
         return body
 
     def chat(self, messages, sampling_params, use_tqdm):
-        asked = [one[-1]["content"] for one in messages]
-        assert use_tqdm is False and [one["messages"] for one in sampling_params] == messages
+        asked = [conversation[-1]["content"] for conversation in messages]
+        assert use_tqdm is False and [body["messages"] for body in sampling_params] == messages
         self.lists.append(asked)
-        if any("crash" in one for one in asked):
+        if any("crash" in prompt for prompt in asked):
             raise OSError("CUDA error: out of memory")
-        if any(one.get("schema") == {} for one in sampling_params):
+        if any(body.get("schema") == {} for body in sampling_params):
             raise RefusedError("a schema without a type")
         return [self._output(at, text) for at, text in enumerate(asked)]
 
@@ -64,7 +64,7 @@ class ScriptedEngine:
         assert how == {"add_generation_prompt": True, "tokenize": True, "return_dict": False}
         if not messages:
             raise ValueError("an empty conversation")
-        return [word for one in messages for word in one["content"].split()]
+        return [word for message in messages for word in message["content"].split()]
 
     def split(self, text, token_ids):
         reasoning, mark, answer = text.rpartition("</THINK>")
@@ -99,7 +99,7 @@ def test_one_list_with_equal_beginnings_together_and_answers_in_the_order_of_the
     texts = ["b two", "a two", "b one", "a one"]
     answers = engine.complete_many(asked(engine, *texts))
     assert engine.engine.lists == [["a one", "a two", "b one", "b two"]]
-    assert [one.text for one in answers] == [text.upper() for text in texts]
+    assert [answer.text for answer in answers] == [text.upper() for text in texts]
     assert engine.complete_many([]) == []
 
 
@@ -112,10 +112,10 @@ def test_equal_questions_keep_their_order(engine):
 
 
 def test_an_answer_becomes_a_completion(engine):
-    (one,) = engine.complete_many(asked(engine, "let me see </think> yes it is"))
-    assert (one.text, one.reasoning, one.stop, one.model) == (" YES IT IS", "LET ME SEE ", Stop.END, "tiny")
+    (answer,) = engine.complete_many(asked(engine, "let me see </think> yes it is"))
+    assert (answer.text, answer.reasoning, answer.stop, answer.model) == (" YES IT IS", "LET ME SEE ", Stop.END, "tiny")
     # seven words, of which the first four end with the mark
-    assert (one.usage.input, one.usage.cached, one.usage.output, one.usage.reasoning) == (7, 4, 7, 4)
+    assert (answer.usage.input, answer.usage.cached, answer.usage.output, answer.usage.reasoning) == (7, 4, 7, 4)
 
 
 def test_an_answer_that_breaks_the_parser_loses_only_itself(engine):
@@ -142,22 +142,22 @@ def test_an_output_in_which_everything_is_missing_loses_only_itself(engine):
 @pytest.mark.parametrize(("reason", "expected"), [("length", Stop.LENGTH), ("abort", Overloaded), (None, Overloaded)])
 def test_how_an_answer_ends(engine, reason, expected):
     engine.engine.finish_reason = reason
-    (one,) = engine.complete_many(asked(engine, "a"))
-    assert one.stop == expected if isinstance(one, Completion) else type(one) is expected
+    (answer,) = engine.complete_many(asked(engine, "a"))
+    assert answer.stop == expected if isinstance(answer, Completion) else type(answer) is expected
 
 
-@pytest.mark.parametrize(("said", "told"), [("", "without a word."), ("I think </think> ", "after its reasoning.")])
-def test_an_end_without_a_word_is_no_answer(engine, said, told):
-    (one,) = engine.complete_many(asked(engine, said))
-    assert (one.stop, one.problem) == (Stop.OTHER, f"The answer is empty: the model ended {told}")
+@pytest.mark.parametrize(("prompt", "ending"), [("", "without a word."), ("I think </think> ", "after its reasoning.")])
+def test_an_end_without_a_word_is_no_answer(engine, prompt, ending):
+    (answer,) = engine.complete_many(asked(engine, prompt))
+    assert (answer.stop, answer.problem) == (Stop.OTHER, f"The answer is empty: the model ended {ending}")
 
 
 def test_a_prompt_that_is_too_long_fails_alone(engine):
     # 50 tokens in all, one of them for an answer: 49 words fit, 50 do not, however long the answer may be
     answers = engine.complete_many(asked(engine, "a", "x " * 50, "x " * 49, "b"))
-    assert [type(one) for one in answers] == [Completion, Rejected, Completion, Completion]
+    assert [type(answer) for answer in answers] == [Completion, Rejected, Completion, Completion]
     assert str(answers[1]) == "The prompt has 50 tokens; with the answer the engine takes 50 (max_model_len)."
-    assert sum(len(one) for one in engine.engine.lists) == 3
+    assert sum(len(prompts) for prompts in engine.engine.lists) == 3
 
 
 def test_a_conversation_without_a_template_fails_alone(engine):
@@ -173,8 +173,8 @@ def test_what_the_engine_refuses_fails_alone(engine, odd, at):
     bodies = asked(engine, *"abcdefgh")
     bodies[at] |= odd
     answers = engine.complete_many(bodies)
-    assert [type(one) for one in answers] == [Rejected if one == at else Completion for one in range(8)]
-    assert [one.text for one in answers if isinstance(one, Completion)] == [
+    assert [type(answer) for answer in answers] == [Rejected if number == at else Completion for number in range(8)]
+    assert [answer.text for answer in answers if isinstance(answer, Completion)] == [
         text for text in "ABCDEFGH" if text != "ABCDEFGH"[at]
     ]
 
@@ -183,7 +183,7 @@ def test_a_broken_engine_fails_all_and_is_loaded_anew():
     loads = []
     engine = VllmEngine(Spec("vllm-engine", "tiny"), load=lambda spec: loads.append(ScriptedEngine()) or loads[-1])
     answers = engine.complete_many(asked(engine, "a", "crash", "b"))
-    assert [type(one) for one in answers] == [Overloaded] * 3
+    assert [type(answer) for answer in answers] == [Overloaded] * 3
     assert "OSError: CUDA error: out of memory" in str(answers[0])
     assert (len(loads), loads[0].closed) == (1, 1)
     assert engine.complete_many(asked(engine, "a"))[0].text == "A"
@@ -192,7 +192,7 @@ def test_a_broken_engine_fails_all_and_is_loaded_anew():
 
 def test_an_engine_that_loses_answers_fails_all(engine):
     engine.engine._output, engine.engine.chat = None, lambda *args, **how: []
-    assert [type(one) for one in engine.complete_many(asked(engine, "a", "b"))] == [Overloaded] * 2
+    assert [type(answer) for answer in engine.complete_many(asked(engine, "a", "b"))] == [Overloaded] * 2
 
 
 def test_close_gives_the_model_back_once(engine):
@@ -316,8 +316,8 @@ def test_latent_attention_keeps_one_vector_a_layer():
 )
 def test_the_verdict_is_one_sentence(gpus, count, sentence):
     memory = Memory(weights=16 * GIB, kv_cache=2 * GIB, activations=GIB, overhead=GIB)
-    said = verdict(memory, gpus, count=count, utilization=0.9)
-    assert sentence in said and said.endswith(".")
+    text = verdict(memory, gpus, count=count, utilization=0.9)
+    assert sentence in text and text.endswith(".")
 
 
 def test_the_size_of_the_files(tmp_path, monkeypatch):
@@ -353,15 +353,19 @@ def test_the_real_engine(tmp_path):
     assert ran.returncode == 0, ran.stderr[-3000:]
     report = json.loads(next(line for line in ran.stdout.splitlines() if line.startswith('{"load_seconds"')))
     print({name: report[name] for name in ("load_seconds", "tokens_a_second")})
-    for one in report["answers"]:
-        if one["stop"] == "end":
-            said = json.loads(one["text"])
-            assert said["truth"] in ("True", "False", "Unknown") and 1 <= said["sure"] <= 7 and len(said["why"]) <= 40
-    assert sum(one["stop"] == "end" for one in report["answers"]) >= 32
+    for answer in report["answers"]:
+        if answer["stop"] == "end":
+            judgement = json.loads(answer["text"])
+            assert (
+                judgement["truth"] in ("True", "False", "Unknown")
+                and 1 <= judgement["sure"] <= 7
+                and len(judgement["why"]) <= 40
+            )
+    assert sum(answer["stop"] == "end" for answer in report["answers"]) >= 32
     # every question has its own length: the lengths tell whether the answers came back in the questions' order
     assert len(set(report["prompt_tokens"])) > 32
-    assert [one["input"] for one in report["answers"]] == report["prompt_tokens"]
-    assert [one.split(":")[0] for one in report["odd"]] == [
+    assert [answer["input"] for answer in report["answers"]] == report["prompt_tokens"]
+    assert [problem.split(":")[0] for problem in report["odd"]] == [
         "Completion",
         "Rejected",
         "Rejected",

@@ -61,9 +61,9 @@ def address(tmp_path_factory):
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def _wait(server: subprocess.Popen, url: str, log: Path, seconds: float = 300) -> None:
@@ -79,7 +79,7 @@ def _wait(server: subprocess.Popen, url: str, log: Path, seconds: float = 300) -
 
 
 @pytest.fixture
-def said(address):
+def ask(address):
     """Ask the question with more fields; returns the text."""
     client = openai.OpenAI(base_url=address, api_key="none", max_retries=0, timeout=120)
 
@@ -90,21 +90,21 @@ def said(address):
     client.close()
 
 
-def test_a_json_schema_is_honoured(said):
+def test_a_json_schema_is_honoured(ask):
     described = {"name": "answer", "schema": SCHEMA, "strict": True}
-    text = said(response_format={"type": "json_schema", "json_schema": described})
+    text = ask(response_format={"type": "json_schema", "json_schema": described})
     assert json.loads(text)["truth"] in LABELS
 
 
-def test_structured_outputs_is_honoured(said):
-    assert said(extra_body={"structured_outputs": {"choice": LABELS}}) in LABELS
+def test_structured_outputs_is_honoured(ask):
+    assert ask(extra_body={"structured_outputs": {"choice": LABELS}}) in LABELS
 
 
-def test_guided_json_is_accepted_and_ignored(said):
-    free = said()
+def test_guided_json_is_accepted_and_ignored(ask):
+    free = ask()
     with pytest.raises(ValueError):
         json.loads(free)  # random weights: without a constraint no JSON
-    assert said(extra_body={"guided_json": SCHEMA}) == free
+    assert ask(extra_body={"guided_json": SCHEMA}) == free
 
 
 def test_the_backend_gets_an_answer_by_the_schema(address):

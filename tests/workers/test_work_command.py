@@ -90,9 +90,9 @@ def test_one_job_is_seen_through_with_a_bar(make_endpoint, start, trial, capsys)
     other, job = start(endpoint, ["x"]), start(endpoint, ["a", "bad"])
     call_command("work", "--job", job.uid, "--json")
     out, err = capsys.readouterr()
-    told = json.loads(out)
-    assert told.pop("failures")["count"] == 1 and told.pop("unusable_answers") is None
-    assert told == {
+    result = json.loads(out)
+    assert result.pop("failures")["count"] == 1 and result.pop("unusable_answers") is None
+    assert result == {
         "job": job.uid, "state": "finished with failures", "done": 1, "failed": 1, "unusable": 0,
         "cost": 0.0, "known_cost": 0.0, "unpriced_calls": 0,
     }  # fmt: skip
@@ -111,6 +111,6 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path):
         MANAGE, "add_endpoint", "one", "--provider", "scripted", "--model", "m", "--json", folder=tmp_path
     )
     process.stdout.close()
-    told = process.stderr.read()
-    assert process.wait() == 0 and "Traceback" not in told and "BrokenPipe" not in told
+    output = process.stderr.read()
+    assert process.wait() == 0 and "Traceback" not in output and "BrokenPipe" not in output
     process.stderr.close()

@@ -37,7 +37,7 @@ def _set(job, **states: str) -> None:
 
 
 def _buttons(text: str) -> set[str]:
-    return {one for one in ("pause", "resume", "retry", "cancel") if f"/{one}/" in text}
+    return {action for action in ("pause", "resume", "retry", "cancel") if f"/{action}/" in text}
 
 
 def test_a_job_is_paused_resumed_and_cancelled(page, press, make_endpoint, start):
@@ -164,12 +164,12 @@ def test_a_job_is_read_in_few_statements(admin, make_endpoint, make_call, start,
 
 def _addresses(call, job) -> dict[str, str]:
     values = {"uid": call.uid, "name": call.endpoint.name, "action": "pause"}
-    found = {}
-    for one in get_resolver("workers.urls").url_patterns:
-        kwargs = {name: values[name] for name in one.pattern.converters}
-        kwargs |= {"uid": job.uid} if one.name.startswith("job") else {}
-        found[one.name] = reverse(f"workers:{one.name}", kwargs=kwargs)
-    return found
+    addresses = {}
+    for pattern in get_resolver("workers.urls").url_patterns:
+        kwargs = {name: values[name] for name in pattern.pattern.converters}
+        kwargs |= {"uid": job.uid} if pattern.name.startswith("job") else {}
+        addresses[pattern.name] = reverse(f"workers:{pattern.name}", kwargs=kwargs)
+    return addresses
 
 
 @pytest.mark.parametrize("name", ["alice", "bob", "esi", "charlie"])
@@ -218,8 +218,8 @@ def test_the_queue_says_what_waits_and_who_can_take_it(page, make_endpoint, star
     start(make_endpoint(name="open"), ["a", "b", "c"])
     start(make_endpoint("openai", name="dear", base_url="https://x.test", api_key_env="DEAR_API_KEY"), ["a"])
     start(make_endpoint("vllm-engine", name="own"), ["a"])
-    held = start(make_endpoint(name="held"), ["a", "b"])
-    type(held).objects.filter(pk=held.pk).update(state=JobState.PAUSED)
+    paused = start(make_endpoint(name="held"), ["a", "b"])
+    type(paused).objects.filter(pk=paused.pk).update(state=JobState.PAUSED)
     EndpointRateLimit.objects.filter(endpoint=make_endpoint(name="a-idle")).update(state={"accepted_at": time.time()})
     text = page("workers:work")
     assert text.index('id="workers-title"') < text.index('id="queue-title"')
@@ -241,8 +241,8 @@ def test_a_process_reports_the_names_of_its_keys_and_nothing_of_them(make_endpoi
     monkeypatch.setenv("DEAR_API_KEY", "very-secret-value")
     for _ in range(2):
         processes.report(["calls"])
-    told = Process.objects.get()
-    assert (told.serves, told.keys) == (["calls"], ["DEAR_API_KEY"])
+    process = Process.objects.get()
+    assert (process.serves, process.keys) == (["calls"], ["DEAR_API_KEY"])
     assert "very-secret-value" not in page("workers:work")
     processes.leave()
     assert not Process.objects.exists()

@@ -103,18 +103,21 @@ def drive(folder: Path) -> dict:
         Message("user", f"Row {at}: Sally believes that the marble is in the basket.{' x' * at}")
         for at in range(QUESTIONS)
     ]
-    bodies = [engine.body(Request((rubric, one), max_tokens=120, temperature=1.0, schema=SCHEMA)) for one in questions]
+    bodies = [
+        engine.body(Request((rubric, question), max_tokens=120, temperature=1.0, schema=SCHEMA))
+        for question in questions
+    ]
 
     def bare() -> int:
         params = [engine.engine.params(body) for body in bodies]
         outputs = engine.engine.chat([body["messages"] for body in bodies], params, use_tqdm=False)
-        return sum(len(one.outputs[0].token_ids) for one in outputs)
+        return sum(len(output.outputs[0].token_ids) for output in outputs)
 
     bare()  # the first call compiles the grammar
     rates = {"engine": [], "bare": []}
     for _ in range(ROUNDS):
         answers, seconds = _timed(engine, lambda: engine.complete_many(bodies))
-        rates["engine"].append(sum(one.usage.output for one in answers) / seconds)
+        rates["engine"].append(sum(answer.usage.output for answer in answers) / seconds)
         tokens, seconds = _timed(engine, bare)
         rates["bare"].append(tokens / seconds)
     first, last = bodies[0], bodies[1] | {"max_tokens": LENGTH}  # that much room is not left, and need not be
@@ -122,10 +125,10 @@ def drive(folder: Path) -> dict:
     odd = [first, first | {"messages": long}, first | {"schema": {"type": "nonsense"}}, first | {"messages": []}, last]
     report = {
         "load_seconds": round(loaded, 1),
-        "tokens_a_second": {name: round(statistics.median(one)) for name, one in rates.items()},
+        "tokens_a_second": {name: round(statistics.median(values)) for name, values in rates.items()},
         "prompt_tokens": [count_tokens(engine.engine.get_tokenizer(), body["messages"]) for body in bodies],
-        "answers": [{"text": one.text, "stop": one.stop, "input": one.usage.input} for one in answers],
-        "odd": [f"{type(one).__name__}: {one}" for one in engine.complete_many(odd)],
+        "answers": [{"text": answer.text, "stop": answer.stop, "input": answer.usage.input} for answer in answers],
+        "odd": [f"{type(problem).__name__}: {problem}" for problem in engine.complete_many(odd)],
     }
     engine.close()
     return report

@@ -23,7 +23,7 @@ JSON = st.recursive(
 def reversed_keys(value):
     if isinstance(value, dict):
         return {name: reversed_keys(value[name]) for name in reversed(value)}
-    return [reversed_keys(one) for one in value] if isinstance(value, list) else value
+    return [reversed_keys(part) for part in value] if isinstance(value, list) else value
 
 
 def test_a_body_as_text():
@@ -70,7 +70,7 @@ def test_a_slash_at_the_end_of_an_address_changes_nothing():
         {"body": BODY | {"seed": 1}},
         {"body": BODY | {"messages": []}},
     ],
-    ids=lambda one: next(iter(one)),
+    ids=lambda body: next(iter(body)),
 )
 def test_every_part_makes_another_call(other):
     # Two models never share an answer (lm-evaluation-harness#4063), nor do two draws of one question.

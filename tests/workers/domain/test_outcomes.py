@@ -37,8 +37,8 @@ def test_the_commonest_problem_counts_sentences_that_differ_in_numbers_and_ids_a
 
 def test_the_parts_of_a_bar_fill_it_and_a_single_failure_is_seen():
     parts = segments_of({"done": 9_990, "unusable": 0, "failed": 1, "waiting": 9})
-    assert [one.state for one in parts] == ["done", "failed", "waiting"]
+    assert [part.state for part in parts] == ["done", "failed", "waiting"]
     assert parts[1].width == LEAST and parts[0].width == pytest.approx(100 - 2 * LEAST)
     assert parts[0].start == 0 and parts[-1].end == pytest.approx(100)
     assert segments_of({"done": 0}) == []
-    assert [one.width for one in segments_of({"done": 1, "failed": 3})] == [25, 75]
+    assert [part.width for part in segments_of({"done": 1, "failed": 3})] == [25, 75]

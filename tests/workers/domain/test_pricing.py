@@ -34,7 +34,7 @@ def test_the_most_that_a_call_can_cost():
 
 
 def test_characters_round_up_to_tokens():
-    assert [estimated_tokens("x" * one) for one in (0, 1, 3, 4)] == [0, 1, 1, 2]
+    assert [estimated_tokens("x" * length) for length in (0, 1, 3, 4)] == [0, 1, 1, 2]
 
 
 def test_chinese_and_emoji_are_not_underestimated():
@@ -61,7 +61,7 @@ def test_no_call_costs_more_than_was_booked(prices, tokens, out):
 
 
 @pytest.mark.parametrize(
-    ("amount", "shown"),
+    ("amount", "text"),
     [
         ("0", "$0.0000"),
         ("0.0078", "$0.0078"),
@@ -75,16 +75,16 @@ def test_no_call_costs_more_than_was_booked(prices, tokens, out):
         ("0.0000123456", "$0.00001235"),
     ],
 )
-def test_money_is_written_alike_and_never_as_nothing(amount, shown):
-    assert dollars(Decimal(amount)) == shown
+def test_money_is_written_alike_and_never_as_nothing(amount, text):
+    assert dollars(Decimal(amount)) == text
 
 
 @pytest.mark.parametrize(
-    ("amount", "shown"), [("5.0000", "$5.00"), ("0.0078", "$0.0078"), ("2.5", "$2.50"), ("10", "$10.00")]
+    ("amount", "text"), [("5.0000", "$5.00"), ("0.0078", "$0.0078"), ("2.5", "$2.50"), ("10", "$10.00")]
 )
-def test_what_somebody_set_is_written_as_it_was_set(amount, shown):
-    assert exact_dollars(Decimal(amount)) == shown
-    assert as_typed(Decimal(amount)) == shown[1:]
+def test_what_somebody_set_is_written_as_it_was_set(amount, text):
+    assert exact_dollars(Decimal(amount)) == text
+    assert as_typed(Decimal(amount)) == text[1:]
 
 
 def test_a_field_of_numbers_takes_no_comma():

@@ -40,14 +40,14 @@ def simulated(bucket, *, calls, latency=0.2, workers=4, concurrency=64, late=(0.
     rnd, limit, count = random.Random(seed), RateLimit(), itertools.count()
     todo, flying, refusals = calls, 0, 0
     accepted, waiting = [], []
-    told = [[] for _ in range(workers)]
+    unread = [[] for _ in range(workers)]
     events = [(rnd.random() * 0.5, next(count), "turn", worker, None) for worker in range(workers)]
     heapq.heapify(events)
     while events and len(accepted) < calls:
         now, _, kind, worker, what = heapq.heappop(events)
         if kind == "turn":
-            outcomes, told[worker] = told[worker], []
-            for fine, position, started in sorted(outcomes, key=lambda one: one[1]):
+            outcomes, unread[worker] = unread[worker], []
+            for fine, position, started in sorted(outcomes, key=lambda outcome: outcome[1]):
                 flying -= 1
                 if not fine:
                     limit.refused(position=position, started=started, now=now, pause=1.0)
@@ -74,7 +74,7 @@ def simulated(bucket, *, calls, latency=0.2, workers=4, concurrency=64, late=(0.
             wait = max(0.01, rnd.gauss(latency, latency / 4)) if fine else 0.005
             heapq.heappush(events, (now + wait, next(count), "done", worker, (fine, *what)))
         else:
-            told[worker].append(what)
+            unread[worker].append(what)
     return accepted, refusals
 
 

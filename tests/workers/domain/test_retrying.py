@@ -46,17 +46,17 @@ def test_a_retry_after_above_the_cap_is_cut_and_says_so():
 
 
 @pytest.mark.parametrize(
-    ("attempts", "policy", "told"),
+    ("attempts", "policy", "sentence"),
     [(6, POLICY, "Busy. Given up after 6 attempts."), (1, Policy(attempts=1), "Busy. Given up after one attempt.")],
 )
-def test_the_last_attempt_gives_up(attempts, policy, told):
+def test_the_last_attempt_gives_up(attempts, policy, sentence):
     decision = after(Throttled("Busy.", retry_after=5), attempts=attempts, policy=policy)
-    assert (decision.again, decision.pause, decision.reason) == (False, 0, told)
+    assert (decision.again, decision.pause, decision.reason) == (False, 0, sentence)
 
 
-@pytest.mark.parametrize("said", ["HTTP 501: no", "HTTP 501: no.", "HTTP 501: no\n"])
-def test_what_a_server_said_ends_before_the_next_sentence(said):
-    assert after(Overloaded(said), attempts=6).reason == "HTTP 501: no. Given up after 6 attempts."
+@pytest.mark.parametrize("sentence", ["HTTP 501: no", "HTTP 501: no.", "HTTP 501: no\n"])
+def test_what_a_server_said_ends_before_the_next_sentence(sentence):
+    assert after(Overloaded(sentence), attempts=6).reason == "HTTP 501: no. Given up after 6 attempts."
 
 
 @pytest.mark.parametrize("kind", [Lost, Unreadable])

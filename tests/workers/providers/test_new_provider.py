@@ -95,6 +95,6 @@ def test_a_folder_is_all_that_it_takes(tmp_path):
     (tmp_path / "found_by_folder" / "__init__.py").touch()
     (tmp_path / "found_by_folder" / "provider.py").write_text(FOLDER)
     command = [sys.executable, "-c", LOOKED_AT, str(tmp_path)]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert (said.returncode, said.stderr) == (0, "")
-    assert said.stdout.strip() == "True A JSON object: {}, as there are none."
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout.strip() == "True A JSON object: {}, as there are none."

@@ -45,12 +45,12 @@ def typed(about: Provider) -> dict[str, str]:
     """What a person sends who fills in only what a new form of the provider leaves empty."""
     form = EndpointForm(instance=None, initial=dict(about.defaults), provider=about.name)
     values = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
-    told = {
+    values = {
         name: "on" if value is True else str(value)
         for name, value in values.items()
         if value is not None and value is not False
     }
-    return told | {"options": "{}", "name": "small", "model": model_of(about)}
+    return values | {"options": "{}", "name": "small", "model": model_of(about)}
 
 
 @pytest.mark.django_db
@@ -74,22 +74,22 @@ def test_form_command_and_api_register_the_same(name, admin, admins_api, capsys)
     about = registry.find(name)
     admin.post(f"{reverse('workers:new_endpoint')}?provider={name}", typed(about))
     call_command("add_endpoint", "by-command", f"--provider={name}", f"--model={model_of(about)}")
-    said = {"name": "by-api", "provider": name, "model": model_of(about)}
-    assert admins_api.post("/api/v1/endpoints/", said, format="json").status_code == 201
-    rows = [model_to_dict(one, exclude=["id", "name"]) for one in Endpoint.objects.order_by("name")]
+    body = {"name": "by-api", "provider": name, "model": model_of(about)}
+    assert admins_api.post("/api/v1/endpoints/", body, format="json").status_code == 201
+    rows = [model_to_dict(endpoint, exclude=["id", "name"]) for endpoint in Endpoint.objects.order_by("name")]
     assert rows[0] | {"created_by": ""} == rows[1] | {"created_by": ""} == rows[2] | {"created_by": ""}
-    assert all(one.prices.are_known is not about.hosted for one in Endpoint.objects.all())
+    assert all(endpoint.prices.are_known is not about.hosted for endpoint in Endpoint.objects.all())
 
 
 @pytest.mark.django_db
 def test_the_description_of_the_api_and_the_commands_help_list_it(admins_api, capsys):
     described = json.loads(admins_api.get("/api/v1/schema/?format=json").content)["components"]["schemas"]
-    enums = [tuple(one["enum"]) for one in described.values() if "openai" in one.get("enum", ())]
+    enums = [tuple(schema["enum"]) for schema in described.values() if "openai" in schema.get("enum", ())]
     assert enums == [tuple(NAMES)]
     with pytest.raises(SystemExit):
         call_command("add_endpoint", "--help")
-    told = "".join(capsys.readouterr().out.split())  # lines are broken at hyphens too
-    assert all(f"{one.name}: {one.label}".replace(" ", "") in told for one in registry.registered())
+    output = "".join(capsys.readouterr().out.split())  # lines are broken at hyphens too
+    assert all(f"{provider.name}: {provider.label}".replace(" ", "") in output for provider in registry.registered())
 
 
 @pytest.mark.django_db(transaction=True)
@@ -160,9 +160,11 @@ def test_answers_of_a_ledger_are_found_again(name):
 
 
 def test_a_description_loads_no_package_that_calls_need():
-    told = "import sys, workers.providers.registry\nprint({'openai', 'anthropic', 'vllm', 'django'} & set(sys.modules))"
-    said = subprocess.run([sys.executable, "-c", told], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "set()"
+    script = (
+        "import sys, workers.providers.registry\nprint({'openai', 'anthropic', 'vllm', 'django'} & set(sys.modules))"
+    )
+    process = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "set()"
 
 
 @pytest.mark.parametrize("name", ["openai", "Capital", "with space", "n" * 21, ""])
@@ -187,12 +189,12 @@ def gone(db):
 
 
 def test_its_pages_open_and_say_so(gone, page, admins_api):
-    shown = unescape(page("workers:endpoint", "old"))
-    assert GONE in shown and "gone (not there)" in page("workers:endpoints")
+    text = unescape(page("workers:endpoint", "old"))
+    assert GONE in text and "gone (not there)" in page("workers:endpoints")
     for name in ("workers:ledger", "workers:work", "workers:spending"):
         page(name)
     listed = admins_api.get("/api/v1/endpoints/").json()["results"]
-    assert [one["provider"] for one in listed] == ["gone"]
+    assert [row["provider"] for row in listed] == ["gone"]
     assert admins_api.get("/api/v1/endpoints/old/").json()["price_input"] is None  # not free: nobody knows
 
 

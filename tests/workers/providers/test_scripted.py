@@ -39,7 +39,7 @@ def ask(backend: ScriptedBackend, prompt: str = "Who knows?", *, timeout: float 
 
 def test_the_first_rule_that_applies_answers():
     backend = scripted(script=[{"when": "moon", "text": "cheese"}, {"when": "mo", "text": "rock"}], default="air")
-    assert [ask(backend, one).text for one in ("the moon", "more", "stars")] == ["cheese", "rock", "air"]
+    assert [ask(backend, prompt).text for prompt in ("the moon", "more", "stars")] == ["cheese", "rock", "air"]
     assert backend.asked == 3
 
 
@@ -54,7 +54,7 @@ def test_only_the_last_message_is_looked_at():
 
 def test_an_answer_can_be_cut_or_refused():
     backend = scripted(script=[{"when": "a", "stop": "length", "text": "and"}, {"stop": "refusal", "text": "No."}])
-    assert [ask(backend, one).stop for one in ("a", "b")] == [Stop.LENGTH, Stop.REFUSAL]
+    assert [ask(backend, prompt).stop for prompt in ("a", "b")] == [Stop.LENGTH, Stop.REFUSAL]
 
 
 @pytest.mark.parametrize("name", list(FAILURES))
@@ -148,7 +148,7 @@ def test_no_file_anywhere_else_is_opened(tmp_path, monkeypatch, option, path):
         errors.Rejected, match=r"^The files of scripted answers lie in the folder scripts of CREDENCE_VAR"
     ):
         scripted(**{option: path})
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["scripts"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["scripts"]
 
 
 def test_without_a_folder_there_are_no_files(monkeypatch):
@@ -160,12 +160,14 @@ def test_without_a_folder_there_are_no_files(monkeypatch):
 def test_the_settings_choose_the_folder(settings, tmp_path):
     command = [sys.executable, "-c", "import config.settings, os; print(os.environ['SCRIPTED_DIR'])"]
     environment = os.environ | {"CREDENCE_VAR": str(tmp_path), "SCRIPTED_DIR": "/"}
-    told = subprocess.run(command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == str(tmp_path / "scripts")
+    process = subprocess.run(
+        command, cwd=settings.BASE_DIR, env=environment, capture_output=True, text=True, check=True
+    )
+    assert process.stdout.strip() == str(tmp_path / "scripts")
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "sentence"),
     [
         (None, "could not be read: [Errno 2] No such file or directory"),
         (b"{", "script.json, line 1, column 2: it is not JSON (Expecting property name"),
@@ -174,17 +176,17 @@ def test_the_settings_choose_the_folder(settings, tmp_path):
     ],
     ids=["absent", "cut", "not UTF-8", "no list"],
 )
-def test_a_file_that_is_no_script_is_one_sentence(tmp_path, content, told):
+def test_a_file_that_is_no_script_is_one_sentence(tmp_path, content, sentence):
     path = tmp_path / "script.json"
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(errors.Rejected) as caught:
         scripted(script=str(path))
-    assert told in str(caught.value) and "\n" not in str(caught.value)
+    assert sentence in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("rule", "told"),
+    ("rule", "sentence"),
     [
         ("text", "Rule 2 of the script: it is 'text'; expected an object with when, text, stop, delay, fail, times"),
         ({"fail": "sometimes"}, "Rule 2 of the script, fail: it is 'sometimes'; expected one of rejected, forbidden"),
@@ -199,10 +201,10 @@ def test_a_file_that_is_no_script_is_one_sentence(tmp_path, content, told):
     ],
     ids=str,
 )
-def test_a_rule_that_cannot_be_followed_is_refused_when_the_script_is_read(rule, told):
+def test_a_rule_that_cannot_be_followed_is_refused_when_the_script_is_read(rule, sentence):
     with pytest.raises(errors.Rejected) as caught:
         scripted(script=[{"text": "fine"}, rule])
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(sentence)
 
 
 @pytest.mark.parametrize("delay", ["long", -1, True])
