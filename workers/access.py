@@ -1,4 +1,4 @@
-"""Endpoints, the ledger and the workers belong to the site: only the site admin opens them."""
+"""Access to endpoints, the ledger and the workers, which belong to the site: for the site admin alone."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ ONLY_SITE_ADMIN = "Only the site admin sees models, calls and workers."
 
 
 def site_admin(view: View) -> View:
+    """Let only the site admin open a view; anybody else gets PermissionDenied."""
+
     @wraps(view)
     def guarded(request: HttpRequest, *args, **kwargs) -> HttpResponse:
         if not request.user.is_superuser:

@@ -63,7 +63,7 @@ class Endpoints(SiteView):
         responses=answers(EndpointOut(many=True), 400, 403, why=_WHY),
     )
     def get(self, request: Request) -> Response:
-        """The registered models by name, with their prices and limits."""
+        """List the registered models by name, with their prices and limits."""
         read_query(request, Strict)
         page = self.paginate_queryset(Endpoint.objects.order_by("name"))
         return self.get_paginated_response(EndpointOut(page, many=True).data)
@@ -99,7 +99,7 @@ class OneEndpoint(SiteView):
         responses=answers(EndpointOut, 403, why=_WHY),
     )
     def get(self, request: Request, name: str) -> Response:
-        """One model. Whether its key is there, only the worker knows."""
+        """Read one model. Whether its key is there, only the worker knows."""
         return Response(EndpointOut(get_object_or_404(Endpoint, name=name)).data)
 
 

@@ -1,4 +1,4 @@
-"""What commands say of a job that they ran to its end."""
+"""The last lines of commands that ran a job to its end."""
 
 from __future__ import annotations
 

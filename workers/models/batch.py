@@ -10,7 +10,7 @@ from workers.models.worker import Worker
 
 
 class BatchState(models.TextChoices):
-    """`submitting` is written, with every custom id, before the provider hears of it."""
+    """The states of a batch. `submitting` is written, with every custom id, before the batch is submitted."""
 
     SUBMITTING = "submitting", "Being handed over"
     RUNNING = "running", "With the provider"
@@ -35,7 +35,7 @@ class BatchQuerySet(models.QuerySet):
         return submitting.update(state=BatchState.RUNNING, provider_id=provider_id)
 
     def end(self, *, problem: str = "") -> int:
-        """submitting, running → ended, or failed of a problem."""
+        """submitting, running → ended, or failed with a problem."""
         return self.unended().update(state=BatchState.FAILED if problem else BatchState.ENDED, problem=problem)
 
 
@@ -54,7 +54,7 @@ class Batch(OpaqueModel):
 
 
 class BatchEntry(models.Model):
-    """A call in a batch, by the custom id that the provider hands back."""
+    """A call in a batch, by the custom id that the provider returns."""
 
     batch = models.ForeignKey(Batch, models.CASCADE, related_name="entries")
     call = models.ForeignKey(Call, models.PROTECT, related_name="+")

@@ -1,5 +1,5 @@
-"""Calls in the provider's batch form. The batch and all its custom ids are written before the provider hears of them, so that
-after a crash it is found again by our id and never handed over twice."""
+"""Calls in the providers' batches. A batch and all its custom ids are written before it is submitted, so that after a crash it is found
+again by our id and never submitted twice."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Host(Protocol):
 
 
 class BatchRunner:
-    """Hands batches over and takes their results, as tasks of its host's loop."""
+    """Submits batches and takes their results, as tasks of its host's loop."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
@@ -136,7 +136,7 @@ class BatchRunner:
     async def _advance(self, batch: Batch, client: BatchBackend, fresh: bool) -> bool:
         """Advance a batch by one step; True when it has ended."""
         if batch.state == BatchState.SUBMITTING:
-            # A worker may have handed it over and died before the provider's id was written.
+            # A worker may have submitted it and died before the provider's id was written.
             provider_id = None if fresh else await client.find(batch.uid)
             if provider_id is None:
                 bodies = await self._database(mark_batch_sent, batch, self.host.worker)
@@ -232,7 +232,7 @@ def provider_ids(endpoint: Endpoint) -> list[str]:
 
 @transaction.atomic
 def submitted(batch: Batch, worker, provider_id: str) -> bool:
-    """Write the provider's id of a batch. False where another worker watches it by now: if that one handed it over as well, both are paid and listed."""
+    """Write the provider's id of a batch. False where another worker watches it by now: if that one submitted it as well, both are paid and listed."""
     locked = Batch.objects.select_for_update().get(pk=batch.pk)
     if locked.worker_id == worker.pk:
         Batch.objects.filter(pk=batch.pk).run(provider_id)

@@ -1,4 +1,4 @@
-"""Claiming work. One transaction under the lock of the endpoint's rate limit decides for the whole fleet: how many calls may be
+"""Claiming of work. One transaction under the lock of the endpoint's rate limit decides for the whole fleet: how many calls may be
 in flight, when each starts, and who makes a call that several ask for. What a budget allows is decided under the lock of its
 job's row, because several endpoints may work for one job.
 
@@ -118,7 +118,7 @@ def _jobs(only: int | None) -> Sequence[Job]:
 
 
 def _claimable(jobs: Sequence[Job], endpoint: Endpoint, now: datetime) -> Iterable[Job]:
-    """Those that have something to claim, or no budget. Their budgets are locked until the transaction ends."""
+    """Return the jobs that have something to claim, or no budget. Their budgets are locked until the transaction ends."""
     waiting = Item.objects.filter(job=OuterRef("pk"), endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now)
     budgets = [job.pk for job in jobs if job.budget is not None]
     with_budget = lock_budgets(Job.objects.filter(Exists(waiting), pk__in=budgets)) if budgets else []
@@ -133,7 +133,7 @@ def lock_budgets(jobs: QuerySet[Job]) -> list[Job]:
 
 
 def _ready(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datetime) -> list[Item]:
-    """The next items with their calls; plans more where there are not enough."""
+    """Return the next items with their calls, and plan more where there are not enough."""
     waiting = _waiting(job, endpoint, now)
     planned = waiting.filter(call__isnull=False).select_related("call").defer("call__reasoning", "problem")
     items = list(planned[:count])
@@ -173,7 +173,7 @@ def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int
 def _sort_out(
     items: list[Item], endpoint: Endpoint, taken: set[int], count: int, now: datetime, result: ClaimResult
 ) -> list[Item]:
-    """Up to `count` items whose calls are made now. Answers that the ledger has are delivered, hopeless items fail, and calls that another worker
+    """Return up to `count` items whose calls are made now. Answers that the ledger has are delivered, hopeless items fail, and calls that another worker
     makes are looked at again later."""
     answered, make, hopeless, later = [], [], [], []
     for item in items:
@@ -265,7 +265,7 @@ def _reserve(
     claimed = []
     for position, item, start, count in zip(itertools.count(first), items, starts, tokens, strict=False):
         call = item.call
-        again = call.state == CallState.FAILED  # somebody asks anew for what failed before: a new count
+        again = call.state == CallState.FAILED  # asked again after it failed: a new count
         claimed.append(
             Claimed(
                 item=item.pk,

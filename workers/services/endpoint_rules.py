@@ -1,4 +1,4 @@
-"""What an endpoint may say: checked for the page, the API and the command alike, every field at once."""
+"""The rules of an endpoint's fields: checked for the page, the API and the command alike, every field at once."""
 
 from __future__ import annotations
 
