@@ -226,9 +226,9 @@ def test_an_answer_without_usage_is_marked_and_estimated(make_endpoint, start, r
     assert (call.input_tokens, call.output_tokens) == (estimated_tokens(call.body), 27)
     # a thousand dollars a million tokens
     assert call.cost == Decimal(call.input_tokens + 27) / 1000 == progress_of(job).cost
-    assert "not told by the provider; tokens and cost are estimated" in page("workers:call", call.uid)
+    assert "not reported by the provider; tokens and cost are estimated" in page("workers:call", call.uid)
     assert "Of 1 answer" in page("workers:job", job.uid) and "estimated" in page("workers:ledger")
-    assert "Of 1 the provider did not tell the usage" in page("workers:spending")
+    assert "The cost of 1 is estimated, as the provider did not report the usage" in page("workers:spending")
 
 
 def test_the_command_takes_prices_and_takes_them_back(capsys):
