@@ -85,7 +85,8 @@ class Prices:
         )
 
     def cost(self, usage: Usage, *, batch: bool = False) -> Decimal | None:
-        """Return dollars, None where prices are unknown. Cached tokens are a part of `usage.input` and are not billed twice; reasoning is a part of the output."""
+        """Return dollars, None where prices are unknown. Cached tokens are a part of `usage.input` and are not billed twice; reasoning
+        is a part of the output."""
         of_input = self.of_input
         if of_input is None or self.output is None:
             return None
@@ -97,7 +98,8 @@ class Prices:
         return total * self.batch if batch else total
 
     def at_most(self, tokens: int, max_tokens: int, *, batch: bool = False) -> Decimal | None:
-        """Return what a call can cost at most, None where prices are unknown: `tokens` of input (`estimated_tokens`) and the longest answer."""
+        """Return what a call can cost at most, None where prices are unknown: `tokens` of input (`estimated_tokens`) and the longest
+        answer."""
         of_input = self.of_input
         if of_input is None or self.output is None:
             return None

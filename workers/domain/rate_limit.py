@@ -91,7 +91,8 @@ class RateLimit:
         return asdict(self)
 
     def room(self, *, now: float, most: float) -> int:
-        """Return how many calls may be given a start within the horizon. `most` is the endpoint's own limit in calls a second, 0 for none."""
+        """Return how many calls may be given a start within the horizon. `most` is the endpoint's own limit in calls a second, 0 for
+        none."""
         if now < self.blocked_until:
             return 0
         ahead = max(self.next_at - now, -BEHIND)
@@ -175,7 +176,8 @@ class RateLimit:
         self.next_at = max(self.next_at, now + max(REST, 1.0 / self.rate))
 
     def _note_demand(self, count: int, now: float) -> None:
-        """Note the demand. Where something else than the rate held calls back, the provider's bucket filled, and an estimate begins anew."""
+        """Note the demand. Where something else than the rate held calls back, the provider's bucket filled, and an estimate begins
+        anew."""
         self.speed = self.speed * math.exp(self.demanded_at - now) + count
         self.demanded_at = now
         if now - self.bound_at > 1.0:

@@ -100,7 +100,8 @@ class CallQuerySet(models.QuerySet):
 
 
 class Call(OpaqueModel):
-    """One logical call, a row of the ledger: a request body asked of a model once (workers/domain/ledger_key.py). Answers are kept whole."""
+    """One logical call, a row of the ledger: a request body asked of a model once (workers/domain/ledger_key.py). Answers are kept
+    whole."""
 
     key = models.CharField(max_length=64, unique=True)
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="calls")

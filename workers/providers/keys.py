@@ -51,7 +51,8 @@ def looks_like_key(value: Any) -> bool:
 
 
 def _is_random(run: str, least: int) -> bool:
-    """Whether a run is random: its neighbours change often between capitals, small letters and digits (six of ten), those of words seldom."""
+    """Whether a run is random: its neighbours change often between capitals, small letters and digits (six of ten), those of words
+    seldom."""
     kinds = ["0" if character.isdigit() else "A" if character.isupper() else "a" for character in run]
     changes = sum(kind != following for kind, following in pairwise(kinds))
     return len(run) >= least and len(set(kinds)) == 3 and changes / (len(run) - 1) > _RESTLESS

@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 MOST_CALLS = 10_000
 """Calls in one batch: below every provider's limit, and small enough that a part of a long job ends early."""
 POLL, LOOK = 30.0, 1.0
-"""Seconds between looks at a batch of the provider (its endpoint may say otherwise), and at the database."""
+"""Seconds between looks at a provider's batch (unless its endpoint says otherwise), and at the database."""
 AT_ONCE = 200
 """Results that are written in one transaction."""
 
@@ -108,10 +108,10 @@ class BatchRunner:
         self.loop.call_soon_threadsafe(lambda: self.host.spawn(self._watch(batch, fresh)))
 
     async def _watch(self, batch: Batch, fresh: bool) -> None:
-        endpoint = await self._database(lambda: batch.endpoint)
+        endpoint = await self.host.in_database(lambda: batch.endpoint)
         backend = registry.make(endpoint.spec)
         try:
-            batch_ids = await self._database(provider_ids, endpoint)
+            batch_ids = await self.host.in_database(provider_ids, endpoint)
             client = registry.make_batches(endpoint.spec, backend, others=batch_ids)
             seconds = float(endpoint.options.get("batch_poll_seconds", POLL))
             while not self.host.stop.is_set():
@@ -121,7 +121,7 @@ class BatchRunner:
                     fresh = False
                 except BackendError as error:
                     if error.again is Again.NEVER or isinstance(error, TooLong):  # another try would end the same
-                        await self._database(end_batch, batch, self.host.worker, error)
+                        await self.host.in_database(end_batch, batch, self.host.worker, error)
                         break
                     log.warning("Batch %s: %s Trying again.", batch.uid, error)
                     fresh = False
@@ -139,34 +139,31 @@ class BatchRunner:
             # A worker may have submitted it and died before the provider's id was written.
             provider_id = None if fresh else await client.find(batch.uid)
             if provider_id is None:
-                bodies = await self._database(mark_batch_sent, batch, self.host.worker)
+                bodies = await self.host.in_database(mark_batch_sent, batch, self.host.worker)
                 provider_id = await client.submit(batch.uid, bodies)
-            if not await self._database(submitted, batch, self.host.worker, provider_id):
+            if not await self.host.in_database(submitted, batch, self.host.worker, provider_id):
                 raise NotOurs
         status = await client.status(batch.provider_id)
-        await self._database(note_progress, batch, self.host.worker, status.done)
+        await self.host.in_database(note_progress, batch, self.host.worker, status.done)
         if not status.ended:
             return False
         if status.problem:
-            await self._database(end_batch, batch, self.host.worker, Rejected(status.problem))
+            await self.host.in_database(end_batch, batch, self.host.worker, Rejected(status.problem))
             return True
         chunk: list[tuple[str, object]] = []
         async for pair in client.results(batch.provider_id):
             chunk.append(pair)
             if len(chunk) >= AT_ONCE:
-                await self._database(take_results, batch, self.host.worker, chunk)
+                await self.host.in_database(take_results, batch, self.host.worker, chunk)
                 chunk = []
-        await self._database(take_results, batch, self.host.worker, chunk)
-        await self._database(end_batch, batch, self.host.worker, None)
+        await self.host.in_database(take_results, batch, self.host.worker, chunk)
+        await self.host.in_database(end_batch, batch, self.host.worker, None)
         return True
 
     async def _pause(self, seconds: float) -> None:
         end = time.monotonic() + seconds
         while time.monotonic() < end and not self.host.stop.is_set():
             await asyncio.sleep(min(0.5, max(0.01, end - time.monotonic())))
-
-    async def _database(self, work, *arguments):
-        return await self.host.in_database(work, *arguments)
 
 
 @transaction.atomic
@@ -232,7 +229,8 @@ def provider_ids(endpoint: Endpoint) -> list[str]:
 
 @transaction.atomic
 def submitted(batch: Batch, worker, provider_id: str) -> bool:
-    """Write the provider's id of a batch. False where another worker watches it by now: if that one submitted it as well, both are paid and listed."""
+    """Write the provider's id of a batch. False where another worker watches it by now: if that one submitted it as well, both are paid
+    and listed."""
     locked = Batch.objects.select_for_update().get(pk=batch.pk)
     if locked.worker_id == worker.pk:
         Batch.objects.filter(pk=batch.pk).run(provider_id)

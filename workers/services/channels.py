@@ -33,8 +33,20 @@ class Channel:
     in_flight: int = 0
     served: float = 0.0
 
+    @property
+    def has_pending(self) -> bool:
+        """Whether outcomes or due calls wait for the next turn."""
+        return bool(self.outcomes or self.due)
+
+    def take_pending(self) -> tuple[list[Outcome], list[tuple[Claimed, asyncio.Future]]]:
+        """Return the outcomes and due calls that wait for the next turn, and forget them."""
+        pending = self.outcomes, self.due
+        self.outcomes, self.due = [], []
+        return pending
+
     async def ask(self, claimed: Claimed) -> Completion | BackendError:
-        """Make a claimed call and return its answer, or the error as a value. A mistake of ours has an unknown outcome too: the call may have been paid."""
+        """Make a claimed call and return its answer, or the error as a value. A mistake of ours has an unknown outcome too: the call
+        may have been paid."""
         try:
             return await self.backend.complete(
                 json.loads(claimed.body), timeout=self.endpoint.timeout_seconds, call=claimed.uid

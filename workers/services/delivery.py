@@ -39,7 +39,8 @@ def deliver(answered: Sequence[tuple[Item, Call]], *, now: datetime, jobs: Itera
 
 
 def _received(name: str, group: Sequence[tuple[Item, Call]]) -> dict[int, Received]:
-    """Return by item id what the handler made of it. A handler that fails on an answer fails that item alone; the answer stays in the ledger."""
+    """Return by item id what the handler made of it. A handler that fails on an answer fails that item alone; the answer stays in the
+    ledger."""
     try:
         with transaction.atomic():
             return dict(handler_of(name).receive(group))

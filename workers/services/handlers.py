@@ -25,7 +25,8 @@ class JobHandler(Protocol):
         """Return by item id the request, or one sentence that says why it cannot be asked."""
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
-        """Take answers, and return by item id the result; the calls are answered, truncated or refused. Each item is committed exactly once."""
+        """Take answers, and return by item id the result; the calls are answered, truncated or refused. Each item is committed exactly
+        once."""
 
     def failed_before(self, job: Job) -> int:
         """Return how many failures the job took over from earlier work, which its own items do not count."""

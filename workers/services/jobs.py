@@ -36,7 +36,8 @@ def start_job(
     budget: Decimal | None = None,
     batch: bool = False,
 ) -> Job:
-    """Start a job of (endpoint, stage, key) items. `purpose` names its handler. Raises JobRefused without items, or where an endpoint cannot do it."""
+    """Start a job of (endpoint, stage, key) items. `purpose` names its handler. Raises JobRefused without items, or where an endpoint
+    cannot do it."""
     items = list(items)
     if not items:
         raise JobRefused("There is nothing to do: no item was chosen.")
@@ -104,7 +105,8 @@ MOST_MONEY = Decimal(100_000_000)
 
 
 def least_budget(job: Job) -> Decimal:
-    """Return the US dollars below which the job would pause again at once: what is spent, what is in flight, and the next call at its most."""
+    """Return the US dollars below which the job would pause again at once: what is spent, what is in flight, and the next call at its
+    most."""
     items = Item.objects.filter(job=job)
     in_flight = items.filter(state__in=[ItemState.CLAIMED, ItemState.BATCHED])
     reserved = in_flight.aggregate(total=Sum("call__reserved_cost"))["total"] or Decimal(0)

@@ -108,7 +108,8 @@ def reserve(endpoint: Endpoint, body: str, max_tokens: int, *, batch: bool) -> D
 
 
 def reserve_anew(call: Call, *, batch: bool) -> Decimal | None:
-    """Return what a planned call can cost at most now that prices may have changed: every backend writes the limit of the answer into its body."""
+    """Return what a planned call can cost at most now that prices may have changed: every backend writes the limit of the answer into
+    its body."""
     body = call.request
     max_tokens = next((body[name] for name in LIMITS if name in body), 0)
     return reserve(call.endpoint, call.body, max_tokens, batch=batch)

@@ -88,13 +88,7 @@ class Runner:
     async def _step(self) -> bool:
         """Make one turn and wait after it. False when there is nothing left to do."""
         self.awake.clear()
-        taken = {
-            key: (channel.outcomes, channel.due)
-            for key, channel in self.channels.items()
-            if channel.outcomes or channel.due
-        }
-        for key in taken:
-            self.channels[key].outcomes, self.channels[key].due = [], []
+        taken = {key: channel.take_pending() for key, channel in self.channels.items() if channel.has_pending}
         try:
             pause = await self.in_database(self._turn, taken)
         except WorkerLost:
@@ -106,7 +100,7 @@ class Runner:
         if self.on_turn and taken:
             self.on_turn()
         in_flight = sum(channel.in_flight for channel in self.channels.values())
-        unwritten = any(channel.outcomes or channel.due for channel in self.channels.values())
+        unwritten = any(channel.has_pending for channel in self.channels.values())
         if not (in_flight or unwritten or self.tasks) and (pause is None or self.stop.is_set()):
             return False
         if not self.awake.is_set():

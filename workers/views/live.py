@@ -73,7 +73,8 @@ def time_left(seconds: float | None) -> str:
 
 
 def items_page(request: HttpRequest, job: Job) -> Page:
-    """Return a page of what came back: failures first, then what waits to be tried again, then the newest. The address may name one state."""
+    """Return a page of what came back: failures first, then what waits to be tried again, then the newest. The address may name one
+    state."""
     retrying = Q(state=ItemState.WAITING) & ~Q(problem="")
     came_back = Q(state__in=[ItemState.DONE, *TROUBLED]) | retrying
     items = job.items.filter(Q(state=chosen) if (chosen := chosen_state(request)) else came_back)

@@ -102,7 +102,8 @@ def _idle(working: list[dict]) -> list[dict]:
 
 
 def _queue(now: datetime) -> list[dict]:
-    """Return a row for each endpoint with open items or calls within the last hour, those with work first, and how many workers can take it."""
+    """Return a row for each endpoint with open items or calls within the last hour, those with work first, and how many workers can
+    take it."""
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     items = Item.objects.filter(job__state__in=OPEN_JOBS).still_open().order_by()
     for endpoint, state, job, count in items.values_list("endpoint", "state", "job__state").annotate(Count("id")):

@@ -144,7 +144,8 @@ class AnthropicBatches:
 
 
 def _requests(bodies: Sequence[tuple[str, Body]]) -> list[Request]:
-    """Return the requests of a batch. Raises Rejected above the limit of bytes, and for a text that is not Unicode, on which the package would break."""
+    """Return the requests of a batch. Raises Rejected above the limit of bytes, and for a text that is not Unicode, on which the
+    package would break."""
     requests: list[Request] = []
     size = 0
     for custom_id, body in bodies:

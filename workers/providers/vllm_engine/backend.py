@@ -76,7 +76,8 @@ class VllmEngine:
         return body
 
     def complete_many(self, bodies: Sequence[Body]) -> list[Completion | BackendError]:
-        """Return Rejected for bodies that can never be answered, Overloaded for all where the engine failed; it is loaded again next time."""
+        """Return Rejected for bodies that can never be answered, Overloaded for all where the engine failed; it is loaded again next
+        time."""
         if not bodies:
             return []
         try:
