@@ -227,7 +227,7 @@ def test_an_answer_without_usage_is_marked_and_estimated(make_endpoint, start, r
     # a thousand dollars a million tokens
     assert call.cost == Decimal(call.input_tokens + 27) / 1000 == progress_of(job).cost
     assert "not reported by the provider; tokens and cost are estimated" in page("workers:call", call.uid)
-    assert "Of 1 answer" in page("workers:job", job.uid) and "estimated" in page("workers:ledger")
+    assert "The cost of 1 answer is estimated" in page("workers:job", job.uid) and "estimated" in page("workers:ledger")
     assert "The cost of 1 is estimated, as the provider did not report the usage" in page("workers:spending")
 
 
