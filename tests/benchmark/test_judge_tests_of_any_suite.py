@@ -22,7 +22,7 @@ from benchmark.suites import registry
 from tests.benchmark.graded.suite import SUITE
 from tests.benchmark.settled import make_endpoint
 from workers.models import Endpoint
-from workers.services.waiting import see_through
+from workers.services.run_to_end import run_to_end
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,7 +59,7 @@ def strict(graded) -> Endpoint:
 def test_a_judge_of_free_answers_is_tested(dataset, strict):
     run = judged_run(dataset, strict)
     test = start_test(by=None, run=run, now=timezone.now())
-    see_through(job=test.job)
+    run_to_end(job=test.job)
     asked = list(JudgeTestItem.objects.filter(test=test).select_related("sample"))
     # one pair a call, as each sample has one gold answer; the sample that prompts show is none of them
     assert (
@@ -85,7 +85,7 @@ def test_what_makes_the_instrument_is_what_the_suite_says(dataset, strict):
         start_test(by=None, run=run, now=timezone.now())
     assert JudgeTest.objects.filter(suite="graded").count() == 2
     with pytest.raises(RunRefused, match="has its self-test already"):
-        see_through(job=JudgeTest.objects.get(version=version_of(mild)).job)
+        run_to_end(job=JudgeTest.objects.get(version=version_of(mild)).job)
         start_test(by=None, run=again, now=timezone.now())
     tones = {one.test.params["options"]["tone"] for one in JudgeTestItem.objects.select_related("test")}
     assert tones == {"mild", "stern"}

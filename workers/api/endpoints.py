@@ -77,7 +77,7 @@ class Endpoints(SiteView):
         responses=answers(EndpointOut, 403, *BODY, status=201, why=_WHY),
     )
     def post(self, request: Request) -> Response:
-        """Registers a model, as the page and the command `add_endpoint` do.
+        """Register a model, as the page and the command `add_endpoint` do.
 
         What is left out is as on a new page for this provider. 422 where the name is taken, the address is not allowed or
         the options cannot work: a sentence for each field.
