@@ -187,7 +187,7 @@ def test_money_by_model_day_and_purpose(page, make_endpoint, make_call):
     lost = make_call(other, state="failed", cost=Decimal(0), finished_at=day)
     Attempt.objects.create(call=lost, number=1, sent_at=day, outcome="unknown")
     # 1.5 + 0.25 of two answers; the failed call is none, its lost attempt may have been charged
-    assert "$1.7500 for 2 answers" in page("workers:spending") and "1 answer got lost" in page("workers:spending")
+    assert "$1.7500 for 2 answers" in page("workers:spending") and "1 answer was lost" in page("workers:spending")
     assert "$1.5000" in page("workers:spending") and "$0.2500" in page("workers:spending")
     assert "2026-03-05" in page("workers:spending", by="day") and "$1.7500" in page("workers:spending", by="day")
     assert "prefill" in page("workers:spending", by="purpose")
