@@ -14,10 +14,11 @@ from typing import Any
 from django.db.models import Count
 
 from benchmark.domain.tables import Absent
-from benchmark.models import RunItem
+from benchmark.models import Run, RunItem
 from benchmark.services.conditions import Ranking
+from benchmark.services.leaderboards import people_of
 from benchmark.services.results import WITHOUT_CALL
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, keys_of
 from benchmark.suites.showing.ranking import WITHIN
 from benchmark.suites.shown import Entry
 from workers.domain.outcomes import commonest
@@ -31,7 +32,7 @@ NO_ANSWER = {_FAILED, f"judgement: {_FAILED}"}
 @dataclass(frozen=True, slots=True)
 class Absence:
     """Of a model from the ranking of a stage. Where all its calls failed, `failed` is how many and `problem` the commonest reason; where its
-    run has a part of the stories, `covered` is how many."""
+    run has a part of the stories, `covered` is how many; `unscored` where the suite could not score its answers."""
 
     stage: str
     model: str
@@ -41,6 +42,7 @@ class Absence:
     problem: str = ""
     why: str = ""
     covered: int | None = None
+    unscored: bool = False
 
     def as_json(self) -> dict[str, Any]:
         told = {"stage": self.stage, "model": self.model, "run": self.run, "why": self.why}
@@ -87,6 +89,21 @@ def uncovered(stage: str, entries: Sequence[Entry], present: Set[str], stories: 
             why=f"its run has {covered:,} of these {len(stories):,} stories",
         )
         for name, (covered, one) in widest.items()
+    ]  # fmt: skip
+
+
+def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, Any]) -> list[Absence]:
+    """Those whose answers the suite could not score, in each of its rankings."""
+    return [
+        Absence(
+            stage, names.get(row["name"], row["name"]), run=run.uid, run_title=run.title, why=_sentence(row["failed"]),
+            unscored=True,
+        )
+        for stage in keys_of(suite)
+        for run in runs
+        for names in [people_of(reports[run.pk]["entrants"])]
+        for row in reports[run.pk]["entrants"]
+        if row.get("failed")
     ]  # fmt: skip
 
 

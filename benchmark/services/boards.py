@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.absences import absences, apart, is_absent, uncovered
+from benchmark.services.absences import absences, apart, is_absent, uncovered, unscored
 from benchmark.services.conditions import FIELDS, named, ranked_together
 from benchmark.services.leaderboards import entries_of, newest, standing
 from benchmark.services.reports import reports_of
@@ -49,6 +49,7 @@ def board(
     fitting = _fitting(runs, reports, chosen)
     everybody, without = _everybody(suite, fitting, reports, all_runs)
     absent = [one for stage, entries in without.items() for one in absences(stage, entries)]
+    absent += unscored(suite, fitting, reports)
     known = {field: _names(everybody.values(), field) for field in FIELDS}
     stages, rankings = {}, {}
     for stage, entries in everybody.items():

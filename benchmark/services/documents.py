@@ -1,7 +1,7 @@
 """A report as data: what is on its page, made once from a run and drawn the same way when it was frozen.
 
 A document is {"title", "kind", "stages": {stage: entries}, "absent": {stage: models that are not among them}, "facts", "methods"}, of a run
-with "form" and "stories" too, ready for JSON; its
+with "form" and "stories" too, and with "unscored" where its suite could not score some, ready for JSON; its
 tables and figures are made from the entries by name. Names of what has one reading end in it. One with "withheld", the number of stories that
 its reader still has work on, has the tables and figures over all stories alone.
 """
@@ -17,7 +17,7 @@ from django.db.models import prefetch_related_objects
 
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
-from benchmark.services.absences import Absence, unread
+from benchmark.services.absences import Absence, unread, unscored
 from benchmark.services.facet_tables import facet_table, repetition_table
 from benchmark.services.leaderboards import run_standing
 from benchmark.services.methods_text import facts_of, methods_of
@@ -37,16 +37,18 @@ def document_of(run: Run) -> Document:
     prefetch_related_objects([run], "entrants")
     report = report_of(run)
     stages = {stage: [_plain(one) for one in run_standing(run, report, stage)] for stage in keys_of(run.suite)}
+    failed = unscored(run.suite, [run], {run.pk: report})
     return {
         "title": run.title,
         "kind": "run",
         "form": run.form,
         "stages": stages,
-        "absent": {},
+        "absent": {stage: [one.told for one in failed if one.stage == stage] for stage in stages if failed},
         "facts": facts_of(run, report),
         "methods": methods_of(run, report, stages),
         "stories": report["stories"],
         "numbers": report["numbers"],
+        **({"unscored": list({one.model: one.told for one in failed}.values())} if failed else {}),
     }
 
 

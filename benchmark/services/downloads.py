@@ -6,17 +6,19 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import partial
 from typing import Any
+
+from django.db.models import QuerySet
 
 from annotation.domain.spreadsheet import Echo, defused
 from benchmark.domain.tables import Table, to_csv, to_json, to_latex
-from benchmark.models import LAUNCHED, Dataset, Entrant, Form, Run, RunItem, Stage
-from benchmark.services.asking import reads_prompts
-from benchmark.suites.omnitom.layout import Exchange, File, Settings, files
-from benchmark.suites.omnitom.official import score_official
-from benchmark.suites.omnitom.records import Record, record_of
+from benchmark.models import Dataset, Entrant, Form, Run, RunItem
+from benchmark.services.asking import sample_of, settings_of
+from benchmark.suites.asked import Sample
 from benchmark.suites.registry import suite_named
+from benchmark.suites.released import Asked, Exchange, Exchanged, File, Files
 from workers.providers.registry import find, without_prompts
 
 WRITERS = {"csv": to_csv, "json": to_json, "tex": to_latex}
@@ -97,7 +99,7 @@ class _Pipe(io.RawIOBase):
         return found
 
 
-def zipped(found: Iterator[File]) -> Iterator[bytes]:
+def zipped(found: Iterable[File]) -> Iterator[bytes]:
     """A zip of the files, as they come."""
     pipe = _Pipe()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
@@ -113,7 +115,7 @@ def zipped(found: Iterator[File]) -> Iterator[bytes]:
 def no_official_output(run: Run) -> str:
     """Why a run has no folder of the released code, as a sentence; empty where it has one."""
     suite = suite_named(run.suite)
-    if not suite.protocol:
+    if suite.exchange is None:
         return f"{suite.title} has no official folder."
     return (
         ""
@@ -122,40 +124,67 @@ def no_official_output(run: Run) -> str:
     )
 
 
-def output_files(entrant: Entrant) -> Iterator[File]:
-    """What the released runner would have left behind for this model: manifest, raw and csv folders, metrics; with the dataset
-    that the manifest names. Of a run that asked everything several times, the first."""
+def output_files(entrant: Entrant) -> Files:
+    """What the released code would have left behind for this model of a run that has such a folder; of a run that asked everything several times,
+    the first."""
+    suite = suite_named(entrant.run.suite)
+    chosen = [step.key for step in suite.steps if step.chosen]
+    places = RunItem.objects.filter(entrant=entrant, stage__in=chosen, repetition=0)
+    return suite.exchange(_exchanged(entrant, places)) if suite.exchange else ()
+
+
+def _exchanged(entrant: Entrant, places: QuerySet[RunItem]) -> Exchanged:
     run = entrant.run
-    places = RunItem.objects.filter(entrant=entrant, stage__in=LAUNCHED, repetition=0)
-    stories = list(
-        run.dataset.samples.filter(pk__in=places.values("sample"))
-        .order_by("position")
-        .defer("votes", "methods", "adjudications")
+    held = run.dataset.samples.filter(pk__in=places.values("sample")).order_by("position")
+    rows = {row.pk: sample_of(row) for row in held.defer("votes", "methods", "adjudications")}
+    ids = {sample.key: pk for pk, sample in rows.items()}
+    answers: dict[str, dict[str, str]] = {}
+    told = places.filter(call__isnull=False).values_list("sample__key", "stage", "call__answer")
+    for key, step, answer in told.iterator(chunk_size=_AT_ONCE):
+        answers.setdefault(key, {})[step] = answer
+
+    def exchanges(chosen: Sequence[Sample]) -> dict[str, dict[str, Exchange]]:
+        return _exchanges(places.filter(sample__in=[ids[one.key] for one in chosen]))
+
+    return Exchanged(
+        asked=_asked(entrant),
+        samples=list(rows.values()),
+        steps=frozenset(places.order_by().values_list("stage", flat=True)),
+        answers=answers,
+        exchanges=exchanges,
+        settings=settings_of(run),
+        examples=_examples(run),
+        judge=(run.spec.get("judge") or {}).get("model"),
+        dataset=f"{run.project.slug}-v{run.dataset.version}.jsonl",
+        dataset_lines=partial(dataset_lines, run.dataset),
     )
-    records = [record_of(story.record) for story in stories]
-    texts: dict[int, dict[str, str]] = {}
-    held = places.filter(call__isnull=False).values_list("sample__number", "stage", "call__answer")
-    for number, stage, answer in held.iterator(chunk_size=_AT_ONCE):
-        texts.setdefault(number, {})[stage] = answer
-    settings = _settings(entrant, set(places.order_by().values_list("stage", flat=True)))
-    scores = score_official(records, texts)
-    yield from files(records, {}, scores, settings)
-    yield settings.dataset_path, dataset_lines(run.dataset)
-    for at in range(0, len(stories), _AT_ONCE):
-        batch = stories[at : at + _AT_ONCE]
-        yield from _story_files(
-            [records[at + step] for step in range(len(batch))], places.filter(sample__in=batch), settings
-        )
 
 
-def _story_files(records: list[Record], places, settings: Settings) -> Iterator[File]:
-    calls: dict[int, dict[str, Exchange]] = {}
-    for number, stage, body, answer in places.filter(call__isnull=False).values_list(
-        "sample__number", "stage", "call__body", "call__answer"
-    ):
-        calls.setdefault(number, {})[stage] = Exchange(*_sent(body), answer)
-    ordered = {record.story_id: calls[record.story_id] for record in records if record.story_id in calls}
-    yield from (one for one in files(records, ordered, {}, settings) if one[0] != "manifest.json")
+def _exchanges(places: QuerySet[RunItem]) -> dict[str, dict[str, Exchange]]:
+    calls: dict[str, dict[str, Exchange]] = {}
+    held = places.filter(call__isnull=False).values_list("sample__key", "stage", "call__body", "call__answer")
+    for key, step, body, answer in held:
+        calls.setdefault(key, {})[step] = Exchange(*_sent(body), answer)
+    return calls
+
+
+def _asked(entrant: Entrant) -> Asked:
+    spec = entrant.spec
+    provider = spec.get("provider", "")
+    return Asked(
+        model=spec.get("model", entrant.name),
+        provider=provider,
+        hosted=bool(provider and find(provider).hosted),
+        reads_prompts=provider not in without_prompts(),
+        sets_temperature=bool(spec.get("sets_temperature", True)),
+    )
+
+
+def _examples(run: Run) -> dict[str, int]:
+    most: dict[str, int] = {}
+    for row in run.spec.get("examples", ()):
+        most[row["stage"]] = max(most.get(row["stage"], 0), row["most"])
+    return most
 
 
 def _sent(body: str) -> tuple[str, str]:
@@ -178,32 +207,6 @@ def _text(content: Any) -> str:
 
 def dataset_lines(dataset: Dataset) -> bytes:
     """The whole version in the record format, a story a line."""
-    stories = dataset.samples.order_by("position").defer("votes", "methods")
+    stories = dataset.samples.order_by("position").defer("votes", "methods", "adjudications")
     lines = (json.dumps(story.record, ensure_ascii=False) for story in stories.iterator(chunk_size=_AT_ONCE))
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
-
-
-def _settings(entrant: Entrant, stages: Collection[str]) -> Settings:
-    """What was sent at the stages that the model took part in."""
-    run, spec = entrant.run, entrant.spec
-    provider = spec.get("provider", "")
-    sent = provider not in without_prompts()
-    return Settings(
-        dataset_path=f"{run.project.slug}-v{run.dataset.version}.jsonl",
-        backend=provider,
-        stages=[*(str(name) for name in (Stage.EXTRACT, Stage.LABEL, Stage.JUDGE) if name in stages), "metrics"],
-        model=spec.get("model", entrant.name),
-        api_provider=provider if provider and find(provider).hosted else None,
-        temperature=0.0 if sent and spec.get("sets_temperature", True) else None,
-        max_new_tokens=run.params.get("max_tokens", 6000) if sent else None,
-        **(_judging(run) if Stage.JUDGE in stages else {"judge_fewshots": 0, "include_story_context": False}),
-    )
-
-
-def _judging(run: Run) -> dict[str, Any]:
-    used = [row["most"] for row in run.spec.get("examples", ()) if row["stage"] == Stage.JUDGE]
-    return {
-        "judge_model": (run.spec.get("judge") or {}).get("model"),
-        "judge_fewshots": max(used, default=0),
-        "include_story_context": reads_prompts(run.judge) and bool(run.params.get("with_story", True)),
-    }

@@ -17,7 +17,8 @@ from benchmark.services.items import LOST
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.runs import PURPOSE, READ_AGAIN, add_work, note_later
-from benchmark.suites.contract import Parsed
+from benchmark.suites.contract import BadQuestion, Parsed
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED
 from benchmark.suites.registry import suite_named, suites
 from core.bulk import insert_rows, update_rows
@@ -27,6 +28,7 @@ from workers.providers.stops import NO_WORD
 from workers.services.delivery import refresh_outcome
 from workers.services.handlers import JobHandler, Received, register
 
+GONE = "The run or its story is gone."
 _READ = ["call", "official", "repaired", "score", "repaired_score", "unusable", "unjudged"]
 
 
@@ -37,7 +39,7 @@ class EvaluationHandler(JobHandler):
         asked: dict[int, Request | str] = {}
         for item in items:
             place = places.get(item.pk)
-            asked[item.pk] = request_for(place, texts[place.pk]) if place else "The run or its story is gone."
+            asked[item.pk] = _asked(place, texts[place.pk]) if place else GONE
         return asked
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
@@ -48,9 +50,13 @@ class EvaluationHandler(JobHandler):
         for item, call in answered:
             place = places.get(item.pk)
             if place is None:
-                received[item.pk] = Received(ItemState.FAILED, "The run or its story is gone.")
+                received[item.pk] = Received(ItemState.FAILED, GONE)
                 continue
-            held = readings_of(place, call.answer, texts[place.pk])
+            try:
+                held = readings_of(place, call.answer, texts[place.pk])
+            except SuiteFailed as error:
+                received[item.pk] = Received(ItemState.FAILED, f"{error} The answer is kept.")
+                continue
             why = _why(call, held)
             rows.append((call.pk, *_read(held, why), place.pk))
             received[item.pk] = Received(_state(why), why)
@@ -66,6 +72,14 @@ class EvaluationHandler(JobHandler):
 
     def finished(self, job: Job) -> None:
         REPORTS.notify(job.pk)
+
+
+def _asked(place: RunItem, texts: Texts) -> Request | str:
+    """What an item asks, or why it asks nothing: one that its suite cannot ask fails alone."""
+    try:
+        return request_for(place, texts)
+    except (SuiteFailed, BadQuestion) as error:
+        return str(error)
 
 
 def _places(items: Sequence[Item]) -> dict[int, RunItem]:
@@ -176,7 +190,7 @@ def _readable(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
 def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = None) -> int:
     """Applies the present parsers to every answer of a run: no call is made. Returns how many readings changed.
 
-    Raises RunRefused for more than `most` answers.
+    Raises RunRefused for more than `most` answers, and where the suite could not read some: these stay as they were, the others are read.
     """
     held = RunItem.objects.filter(entrant__run=run, call__isnull=False)
     if most is not None and held.count() > most:
@@ -184,34 +198,44 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
             f"The run has more than {most:,} answers, which takes too long for a page; the command does it: "
             f"manage.py benchmark_run reread {run.uid}."
         )
-    changed = 0
+    changed, failed = 0, []
     for stage in [one.key for one in suite_named(run.suite).steps]:
         ids = list(held.filter(stage=stage).values_list("pk", flat=True))
         for at in range(0, len(ids), 200):
-            changed += _read_batch(run, ids[at : at + 200])
+            changed += _read_batch(run, ids[at : at + 200], failed)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run.pk)
         refresh_outcome(run.job_id)
         note_later(run, READ_AGAIN, now, changed=changed)
         run.save(update_fields=["spec"])
         audit.record(by=by, project=run.project, action="run.read_again", target=run.uid, changed=changed)
+    if failed:
+        stay = "1 answer stays" if len(failed) == 1 else f"{len(failed):,} answers stay"
+        raise RunRefused(f"{changed:,} readings changed, and {stay} as before: {failed[0]}")
     return changed
 
 
 @transaction.atomic
-def _read_batch(run: Run, ids: list[int]) -> int:
-    changed = _put_down(list(_readable(RunItem.objects.filter(pk__in=ids))))
+def _read_batch(run: Run, ids: list[int], failed: list[str]) -> int:
+    """Returns how many readings changed; adds to `failed` why the suite could not read one."""
+    changed = _put_down(list(_readable(RunItem.objects.filter(pk__in=ids))), failed)
     if changed:
         forget_report(run)
     return changed
 
 
-def _put_down(places: Sequence[RunItem]) -> int:
-    """Keeps what the present parsers read off these answers, in the caller's transaction. Returns how many readings changed."""
+def _put_down(places: Sequence[RunItem], failed: list[str] | None = None) -> int:
+    """Keeps what the present parsers read off these answers, in the caller's transaction. Returns how many readings changed. What the suite cannot
+    read stays as it was, and `failed` gets its sentence."""
     texts = answers_of(places)
     rows, items = [], []
     for place in places:
-        held = readings_of(place, place.call.answer, texts[place.pk])
+        try:
+            held = readings_of(place, place.call.answer, texts[place.pk])
+        except SuiteFailed as error:
+            if failed is not None:
+                failed.append(str(error))
+            continue
         why = _why(place.call, held)
         new = _read(held, why)
         if new != tuple(getattr(place, name) for name in _READ[1:]):

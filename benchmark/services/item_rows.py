@@ -1,78 +1,87 @@
-"""Which items of a model a figure over rows rests on: those that hold rows of an order, a MatchCount or a pair of labels.
+"""Which items of a model a figure over rows rests on: those whose answers hold rows that the suite's filters mean.
 
 Answers are readings in JSON, which no two databases search alike, so that one model's are read and counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from django.db.models import QuerySet
 
-from benchmark.models import Run, RunItem, SharedItem, Stage
-from benchmark.services.results import records_of
-from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows, unread
-from benchmark.suites.omnitom.item_readings import stage1_of, stage2_of
+from benchmark.models import DatasetSample, Run, RunItem, SharedItem
+from benchmark.services.asking import DatasetResources, sample_of
+from benchmark.suites.contract import Sample
+from benchmark.suites.item_filters import KeptReading, Rows
+from benchmark.suites.registry import suite_named
 
-KIND_FILTERS = ("order", "role")
-LABEL_FILTERS = ("dimension", "gold", "said")
-ROW_FILTERS = (*KIND_FILTERS, *LABEL_FILTERS, "match_count")
+OFFICIAL, REPAIRED = "official", "repaired"
 
 
-def asks_for_rows(chosen: Mapping[str, Any]) -> bool:
+def asks_for_rows(rows: Rows | None, chosen: Mapping[str, Any]) -> bool:
     """Whether the filters need the rows of a model's answers."""
-    return any(chosen.get(name) for name in ROW_FILTERS) or _asks_for_unread(chosen)
+    return rows is not None and (bool(_filters(rows, chosen)) or _asks_for_unread(rows, chosen))
 
 
-def _asks_for_unread(chosen: Mapping[str, Any]) -> bool:
-    return chosen.get("problem") == "unusable" and chosen.get("reading") == "official"
+def heading_of_rows(rows: Rows | None, chosen: Mapping[str, Any]) -> str:
+    """What the column of rows is called."""
+    share = rows.share(_filters(rows, chosen)) if rows and rows.share else ""
+    return share or "Rows meant"
+
+
+def _filters(rows: Rows, chosen: Mapping[str, Any]) -> dict[str, str]:
+    return {one.name: str(chosen[one.name]) for one in rows.filters if chosen.get(one.name)}
+
+
+def _asks_for_unread(rows: Rows, chosen: Mapping[str, Any]) -> bool:
+    return rows.unread is not None and chosen.get("problem") == "unusable" and chosen.get("reading") == OFFICIAL
 
 
 def rows_of_items(
-    run: Run, chosen: Mapping[str, Any], among: QuerySet[SharedItem] | None = None
+    run: Run,
+    chosen: Mapping[str, Any],
+    closed: Set[int] = frozenset(),
+    among: QuerySet[SharedItem] | None = None,
 ) -> dict[int, tuple[int, int]]:
     """By item of the model `chosen["model"]` (rows meant, rows they are among), where there are any.
 
-    Of answers that official parsing gets nothing out of, all rows that were asked for.
+    Items of stories in `closed` are not looked into, whatever a filter tells. Of answers that official parsing gets nothing out of, all rows
+    that were asked for.
     """
-    reading = chosen.get("reading") or "repaired"
-    held = RunItem.objects.all() if among is None else among
-    held = held.filter(entrant__run=run, entrant=chosen["model"], stage__in=_stages(chosen))
-    held = held.exclude(**{reading: None})
-    if chosen.get("category"):
-        held = held.filter(sample__category=chosen["category"])
-    if reading == "repaired":
-        held = held.filter(unusable="")
-    rows = list(held.values_list("pk", "sample_id", "stage", reading))
-    records = records_of(run.dataset, {story for _, story, _, _ in rows})
-    mended = reading == "repaired"
+    rows = suite_named(run.suite).rows
+    if rows is None:
+        return {}
+    filters, unread = _filters(rows, chosen), _asks_for_unread(rows, chosen)
+    listed = bool(rows.share and rows.share(filters))
     found = {}
-    for pk, story, stage, answer in rows:
-        result = (stage1_of if stage == Stage.JUDGE else stage2_of)(records[story], answer, mended=mended)
-        meant, among = _counted(result, stage, chosen)
-        if meant or (among and _measures(chosen)):
-            found[pk] = (meant, among)
+    for pk, reading in _readings(run, rows, chosen, RunItem.objects.all() if among is None else among, closed):
+        count = rows.unread(reading) if rows.unread and unread else 0
+        meant, whole = (count, count) if unread else rows.count(reading, filters)
+        if meant or (whole and listed):
+            found[pk] = (meant, whole)
     return found
 
 
-def _stages(chosen: Mapping[str, Any]) -> set[str]:
-    wanted = {chosen["stage"]} if chosen.get("stage") else {Stage.JUDGE, Stage.LABEL}
-    if any(chosen.get(name) for name in LABEL_FILTERS):
-        wanted &= {Stage.LABEL}
-    return wanted & ({Stage.JUDGE} if chosen.get("match_count") else {Stage.JUDGE, Stage.LABEL})
+def _readings(
+    run: Run, rows: Rows, chosen: Mapping[str, Any], among: QuerySet[Any], closed: Set[int]
+) -> list[tuple[int, KeptReading]]:
+    reading = chosen.get("reading") or REPAIRED
+    steps = rows.steps_of(_filters(rows, chosen)) & ({chosen["stage"]} if chosen.get("stage") else {*rows.steps})
+    held = among.filter(entrant__run=run, entrant=chosen["model"], stage__in=steps).without(closed)
+    held = held.exclude(**{reading: None})
+    if chosen.get("category"):
+        held = held.filter(sample__category=chosen["category"])
+    if reading == REPAIRED:
+        held = held.filter(unusable="")
+    kept = list(held.values_list("pk", "sample_id", "stage", reading))
+    samples, resources = _samples(run, {sample for _, sample, _, _ in kept}), DatasetResources(run.dataset)
+    return [
+        (pk, KeptReading(samples[sample], step, reading == OFFICIAL, answer, resources))
+        for pk, sample, step, answer in kept
+    ]
 
 
-def _measures(chosen: Mapping[str, Any]) -> bool:
-    """A dimension alone asks for every item with a cell of it: right and wrong ones make the figure."""
-    return bool(chosen.get("dimension")) and not chosen.get("gold") and not chosen.get("said")
-
-
-def _counted(result, stage: str, chosen: Mapping[str, Any]) -> tuple[int, int]:
-    if _asks_for_unread(chosen):
-        among = len(result.gold_counts if stage == Stage.JUDGE else result.gold)
-        return (among, among) if unread(result) else (0, 0)
-    kinds = {name: chosen.get(name) or "" for name in KIND_FILTERS}
-    if stage == Stage.JUDGE:
-        return stage1_rows(result, matches=chosen.get("match_count") or "", **kinds)
-    return stage2_rows(result, **kinds, **{name: chosen.get(name) or "" for name in LABEL_FILTERS})
+def _samples(run: Run, wanted: Set[int]) -> dict[int, Sample]:
+    rows = DatasetSample.objects.filter(dataset=run.dataset).defer("votes", "methods", "adjudications")
+    return {row.pk: sample_of(row) for row in rows if row.pk in wanted}

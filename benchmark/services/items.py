@@ -7,8 +7,9 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from benchmark.models import Run, RunItem, SharedItem, Stage
+from benchmark.models import Run, RunItem, SharedItem
 from benchmark.services.selections import OF_RUN, selection_named
+from benchmark.suites.contract import Step, Suite
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_GOLD, NOT_STRUCTURED
 from benchmark.suites.registry import suite_named
 from workers.models import ItemState
@@ -32,31 +33,50 @@ STATE_NAMES = {
     "waiting": "Waiting",
     "cancelled": "Cancelled",
 }
-PROBLEMS = {
-    "unusable": Q(call__isnull=False) & ~Q(unusable__in=["", NO_GOLD]),
-    "missing": Q(call=None) | ~Q(unusable__in=["", NO_GOLD]),
-    "used": Q(repaired_score__isnull=False),
-    "unstructured": Q(unusable=JUDGE_NOT_STRUCTURED) | Q(unusable=NOT_STRUCTURED) & ~Q(stage=Stage.JUDGE),
-    "gaps": Q(stage=Stage.JUDGE) & (Q(unjudged__gt=0) | Q(call=None)),
-    "answered": Q(call__isnull=False),
-    "unanswered": Q(call=None),
-}
-PROBLEM_NAMES = {
-    "unusable": "Unusable answer",
-    "missing": "Left out as missing",
-    "unjudged": "Extraction without a judgement",
-    "unstructured": "Not structured",
-    "gaps": "Rows without a judgement",
-    "used": "In the repaired figures",
-    "answered": "Answered",
-    "unanswered": "Without an answer",
-}
 SORTS = {
     "story": ("sample__number", "entrant__position", "stage"),
     "model": ("entrant__position", "stage", "sample__number"),
     "score": ("score",),
     "repaired": ("repaired_score",),
 }
+
+
+UNJUDGED = "unjudged"
+"""What a judge was to tell of and did not; the only problem that more than the item itself says."""
+
+
+def problem_of(name: str, suite: Suite) -> Q:
+    """The items of a suite that a problem other than UNJUDGED means."""
+    judged = [one.key for one in suite.steps if one.judged]
+    completed = [one.completes for one in suite.steps if one.completes]
+    return {
+        "unusable": Q(call__isnull=False) & ~Q(unusable__in=["", NO_GOLD]),
+        "missing": Q(call=None) | ~Q(unusable__in=["", NO_GOLD]),
+        "used": Q(repaired_score__isnull=False),
+        "unstructured": Q(unusable=JUDGE_NOT_STRUCTURED) | Q(unusable=NOT_STRUCTURED) & ~Q(stage__in=judged),
+        "gaps": Q(stage__in=completed) & (Q(unjudged__gt=0) | Q(call=None)),
+        "answered": Q(call__isnull=False),
+        "unanswered": Q(call=None),
+    }[name]
+
+
+def problems_of(suite: Suite) -> dict[str, str]:
+    """What can be asked for of the answers of a suite, with its name."""
+    judged = [suite.step(needed).label for one in _judging(suite) for needed in one.needs]
+    return {
+        "unusable": "Unusable answer",
+        "missing": "Left out as missing",
+        **({UNJUDGED: f"{judged[0]} without a judgement"} if judged else {}),
+        **({"unstructured": "Not structured"} if any(one.name == "form" for one in suite.settings) else {}),
+        **({"gaps": "Rows without a judgement"} if any(one.completes for one in suite.steps) else {}),
+        "used": "In the repaired figures",
+        "answered": "Answered",
+        "unanswered": "Without an answer",
+    }
+
+
+def _judging(suite: Suite) -> list[Step]:
+    return [one for one in suite.steps if one.judged and one.chosen]
 
 
 def places_of(
@@ -69,18 +89,19 @@ def places_of(
     """`chosen` may have model (entrant id), stage, state, problem, category and split (the key of a selection); `sort` is a key of SORTS, after a minus for descending.
     Places without a score come last either way. Filters by rows are those of `item_rows`. Stories in `closed` are not among them.
     `among` are the items of a frozen report, which are taken instead of the run's present ones."""
+    suite = suite_named(run.suite)
     held = RunItem.objects.all() if among is None else among
     places = held.filter(entrant__run=run).without(closed)
     if chosen.get("model"):
         places = places.filter(entrant=chosen["model"])
     if chosen.get("stage"):
-        places = places.filter(_at_stage(chosen["stage"], chosen.get("problem") or ""))
+        places = places.filter(_at_stage(suite.step(chosen["stage"]), chosen.get("problem") or ""))
     if chosen.get("state"):
         places = places.filter(STATES[chosen["state"]] if among is None else Q(state=chosen["state"]))
-    if chosen.get("problem") == "unjudged":
-        places = _unjudged(places, held)
+    if chosen.get("problem") == UNJUDGED:
+        places = _unjudged(places, held, suite)
     elif chosen.get("problem") and chosen.get("reading") != "official":
-        places = places.filter(PROBLEMS[chosen["problem"]])
+        places = places.filter(problem_of(chosen["problem"], suite))
     if chosen.get("category"):
         places = places.filter(sample__category=chosen["category"])
     if part := selection_named(run.dataset, chosen.get("split") or ""):
@@ -93,18 +114,20 @@ def numbers_of(run: Run) -> set[int]:
     return set(RunItem.objects.filter(entrant__run=run).order_by().values_list("sample__number", flat=True).distinct())
 
 
-def _at_stage(stage: str, problem: str) -> Q:
-    """What stage 1 misses, it also misses where there is nothing to be judged."""
-    if (stage, problem) == (Stage.JUDGE, "missing"):
-        return Q(stage=stage) | Q(stage=Stage.EXTRACT, call=None)
-    return Q(stage=stage)
+def _at_stage(step: Step, problem: str) -> Q:
+    """What a step misses, it also misses where a step that it needs has no answer."""
+    if problem == "missing" and step.chosen:
+        return Q(stage=step.key) | Q(stage__in=step.needs, call=None)
+    return Q(stage=step.key)
 
 
-def _unjudged(places: QuerySet[RunItem], held: QuerySet[RunItem]) -> QuerySet[RunItem]:
-    """Judgements that are missing or cannot be used although the extraction can."""
-    same = {name: OuterRef(name) for name in ("entrant", "sample", "repetition")}
-    same = held.filter(**same, stage=Stage.EXTRACT)
-    return places.filter(PROBLEMS["missing"], ~Exists(same.exclude(unusable="")), stage=Stage.JUDGE)
+def _unjudged(places: QuerySet[RunItem], held: QuerySet[RunItem], suite: Suite) -> QuerySet[RunItem]:
+    """Judgements that are missing or cannot be used although what they are to judge can."""
+    same = held.filter(**{name: OuterRef(name) for name in ("entrant", "sample", "repetition")}).exclude(unusable="")
+    judgements = Q(pk__in=[])
+    for step in _judging(suite):
+        judgements |= Q(stage=step.key) & ~Exists(same.filter(stage__in=step.needs))
+    return places.filter(problem_of("missing", suite), judgements)
 
 
 def _order(sort: str) -> list:

@@ -9,6 +9,7 @@ from benchmark.models import DatasetSample, Run, StoryScores
 from benchmark.services.human_results import gold_without_person, labels_by
 from benchmark.services.leaderboards import people_of
 from benchmark.services.reports import report_of
+from benchmark.suites.registry import suite_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +27,18 @@ class Person:
 
 
 def person_of(run: Run, key: str) -> Person | None:
-    """The person of a run under the last part of an entry's key."""
+    """The person of a run under the last part of an entry's key; None for who has no figures."""
+    group = suite_named(run.suite).people
     held = [one for one in report_of(run)["entrants"] if one["id"] is None]
     shown = people_of(held)
     found = {f"p{at}": one for at, one in enumerate(held, 1)}.get(key)
-    return Person(key, shown[found["name"]], found["name"], found["role"]) if found else None
+    return Person(key, shown[found["name"]], found["name"], found["role"]) if found and found[group] else None
 
 
 def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
     """{number, category, values: {share: value}} of each story with a label of the person, as the repaired reading counts it."""
-    columns = StoryScores.objects.get(run=run, entrant=None, person=person.name).figures["stage2"]["repaired"]
+    held = StoryScores.objects.get(run=run, entrant=None, person=person.name)
+    columns = held.figures[suite_named(run.suite).people]["repaired"]
     rows = zip(columns["stories"], columns["categories"], strict=True)
     return [
         {"number": number, "category": category, "values": {name: held[at] for name, held in columns["values"].items()}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -10,11 +10,11 @@ from django.db.models import Count, Max, Sum
 from django.utils import timezone
 
 from benchmark.models import Run, RunItem, RunReport, StoryScores
-from benchmark.services.human_results import GAPS, HumanResults, human_results
-from benchmark.services.results import each_entered, records_of, samples_of
-from benchmark.suites.contract import Measured
-from benchmark.suites.omnitom import measure as omnitom
-from benchmark.suites.omnitom.official import STRUCTURED
+from benchmark.services.human_results import people_in
+from benchmark.services.results import each_entered, samples_of
+from benchmark.suites.contract import Entered, Measured, Sample, Suite
+from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.people import PersonMeasured
 from benchmark.suites.registry import suite_named
 from core.made_by import made_by
 from workers.services.notify import Notifier
@@ -24,14 +24,14 @@ REPORTS = Notifier("the report is computed when somebody opens it")
 
 
 def report_of(run: Run) -> dict[str, Any]:
-    """{entrants: [{id, name, kind, stage1, stage2[, role, number]}], stories, numbers, answers, scored, places, version}; from the row where it
-    is up to date.
+    """{entrants: [{id, name, kind, GROUP…[, role, number][, failed]}], stories, numbers, answers, scored, places, version}; from the row where it is up to
+    date.
 
-    `stage1` and `stage2` are None or {official, repaired, answered, asked, analyses[, reason]}; `official` and `repaired` as
-    score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an `interval` too.
-    `reason` says why `official` is None; `answered` counts the answers that official scoring takes. `analyses` is {reading: those of
-    `suites.omnitom.analyses` with "outputs"}, None where the reading has no figures. A person's `stage2` has `labelled` and `own` too: the
-    figures by reading against gold that contains the person's own votes.
+    The figures of each metric group of the suite are None or {official, repaired, answered, asked, analyses[, reason]}; `official` and
+    `repaired` as score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an `interval` too.
+    `reason` says why `official` is None; `answered` counts the answers that official scoring takes. `analyses` is {reading: those of the
+    suite}, None where the reading has no figures. Of a person the group that the suite names for people has `labelled` and `own` too, as
+    `suites.people` says. `failed` is the sentence of a suite that could not score what this one said: then no group has figures.
     """
     return reports_of([run])[run.pk]
 
@@ -51,6 +51,7 @@ def reports_of(runs: Sequence[Run]) -> dict[int, dict[str, Any]]:
 
 def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
     rows, numbers = _rows(run)
+    failed = any("failed" in row for row in rows)
     figures = {
         "stories": len(numbers),
         "numbers": numbers,
@@ -58,7 +59,7 @@ def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
         "answers": _answers(run),
         "scored": scored[1],
         "places": scored,
-        "version": made_by(),
+        "version": "" if failed else made_by(),  # what a suite failed at is tried again whenever somebody asks
     }
     by_story = [
         StoryScores(run=run, entrant_id=row["id"], person="" if row["id"] else row["name"], figures=row["by_story"])
@@ -99,28 +100,47 @@ def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
     """Each entrant's and person's figures with `by_story`, and the numbers of the samples."""
     suite, samples = suite_named(run.suite), samples_of(run)
     rows = [
-        {"id": pk, "name": one.name, "kind": one.kind} | _by_group(suite.measure(one))
-        for pk, one in each_entered(run, samples)
+        {"id": pk, "name": one.name, "kind": one.kind} | _measured(suite, one) for pk, one in each_entered(run, samples)
     ]
-    people = human_results(run, records_of(run.dataset, set(samples))) if suite.people else []
-    return [*rows, *(_person(one, run.params.get("seed", 1)) for one in people)], [
-        one.number for one in samples.values()
-    ]
+    return [*rows, *_people(suite, run, samples)], [one.number for one in samples.values()]
+
+
+def _measured(suite: Suite, entered: Entered) -> dict[str, Any]:
+    try:
+        return _by_group(suite.measure(entered))
+    except SuiteFailed as error:
+        return _failed(suite, error)
+
+
+def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[dict[str, Any]]:
+    if suite.people_measured is None:
+        return
+    for person in people_in(run, samples):
+        row = {"id": None, "name": person.name, "kind": "person", "role": person.role, "number": person.number}
+        try:
+            found = suite.people_measured(person)
+        except SuiteFailed as error:
+            yield row | _failed(suite, error)
+        else:
+            if found:
+                yield row | _of_person(suite.people, found)
+
+
+def _of_person(group: str, found: PersonMeasured) -> dict[str, Any]:
+    row = _by_group(found.measured)
+    own, by_story = found.own
+    row[group] = row[group] | {"labelled": found.labelled, "own": own}
+    row["by_story"][group]["own"] = by_story
+    return row
+
+
+def _failed(suite: Suite, error: SuiteFailed) -> dict[str, Any]:
+    return _by_group(dict.fromkeys(group.key for group in suite.groups)) | {"failed": str(error)}
 
 
 def _by_group(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
     figures = {group: one and one[0] for group, one in measured.items()}
     return figures | {"by_story": {group: one and one[1] for group, one in measured.items()}}
-
-
-def _person(held: HumanResults, seed: int) -> dict[str, Any]:
-    row = {"id": None, "name": held.name, "kind": held.kind} | _by_group(omnitom.measured(held, seed))
-    official = held.own_official2 if held.lacking.get("stage2") not in (GAPS, STRUCTURED) else []
-    own, by_story = omnitom.own_figures(official, held.own_repaired2, seed)
-    told = {"labelled": held.labelled, "own": own}
-    row |= {"role": held.role, "number": held.number, "stage2": row["stage2"] | told}
-    row["by_story"]["stage2"]["own"] = by_story
-    return row
 
 
 def scores_of(run: Run) -> dict[str, Any]:

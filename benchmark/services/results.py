@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from benchmark.models import Dataset, DatasetSample, Entrant, Run, RunItem
+from benchmark.models import DatasetSample, Entrant, Run, RunItem
 from benchmark.services.asking import DatasetResources, sample_of, settings_of
 from benchmark.suites.contract import Entered, Outcome, Sample
-from benchmark.suites.omnitom.records import Record, record_of
 from benchmark.suites.reasons import CALL_FAILED, CANCELLED, OPEN
 from workers.models import ItemState
 
 WITHOUT_CALL = {ItemState.FAILED: CALL_FAILED, ItemState.CANCELLED: CANCELLED}
 """Why a place has no answer, by the state of its work; `OPEN` in all others."""
-
-
-def records_of(dataset: Dataset, stories: set[int] | None = None) -> dict[int, Record]:
-    """Frozen gold by dataset sample id, in the order of the corpus."""
-    rows = DatasetSample.objects.filter(dataset=dataset).defer("votes", "methods", "adjudications")
-    return {row.pk: record_of(row.record) for row in rows if stories is None or row.pk in stories}
 
 
 def samples_of(run: Run) -> dict[int, Sample]:

@@ -11,7 +11,7 @@ from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from benchmark.models import Entrant, Form, Run, RunItem
-from benchmark.services.items import LOST, PROBLEMS
+from benchmark.services.items import LOST, problem_of
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Money
 from workers.models import ItemState, JobState
@@ -172,7 +172,7 @@ def schema_breakers(run: Run) -> list[SchemaBreaker]:
         return []
     answers = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")
     counts = answers.values_list("entrant", "entrant__endpoint__name", "stage").annotate(
-        broken=Count("pk", filter=PROBLEMS["unstructured"]), answers=Count("pk")
+        broken=Count("pk", filter=problem_of("unstructured", suite_named(run.suite))), answers=Count("pk")
     )
     found: dict[tuple[str, str], SchemaBreaker] = {}
     for entrant, name, stage, broken, whole in counts:

@@ -37,7 +37,7 @@ class Step:
 
     `answers` are what is given at it, one and many. Answers to the steps of `needs` are in its question. `chosen` says whether a run is launched with it; one that is not is asked for
     afterwards, about items with gaps, and its answer completes that to `completes`, which is then read anew. `task` is the kind of its
-    `Request.task` where that is not its key.
+    `Request.task` where that is not its key, `score` what the score of its items is called, empty where they carry none.
     """
 
     key: str
@@ -48,6 +48,7 @@ class Step:
     completes: str = ""
     task: str = ""
     answers: tuple[str, str] = ("answer", "answers")
+    score: str = ""
 
     @property
     def kind(self) -> str:
@@ -81,6 +82,10 @@ class Question:
     resources: Resources
     answers: Mapping[str, str] = field(default_factory=dict)
     repetition: int = 0
+
+
+class BadQuestion(ValueError):
+    """Why a question cannot be put as a run was to put it, as one sentence: what was chosen for it has to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +193,11 @@ Measured = tuple[Figures, BySample]
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """One item as a page shows it: its question, the raw answer, None without one, and both readings as they were kept."""
+    """One item as a page shows it: its question, whose `answers` are those that its own is read with, the raw answer, None without one, both
+    readings as they were kept, and why the repaired one has no estimate, empty where it has one. The question's resources have no prompts."""
 
     question: Question
     answer: str | None
     official: Mapping[str, Any] | None
     repaired: Mapping[str, Any] | None
+    unusable: str = ""

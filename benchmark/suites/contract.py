@@ -10,9 +10,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.domain.tables.categories import ShortNames
-from benchmark.suites.asked import Entered, ItemView, Measured, Outcome, Parsed, Question, Resources, Sample, Step
+from benchmark.suites.asked import (
+    BadQuestion,
+    Entered,
+    ItemView,
+    Measured,
+    Outcome,
+    Parsed,
+    Question,
+    Resources,
+    Sample,
+    Step,
+)
+from benchmark.suites.item_filters import Rows
 from benchmark.suites.judged import Judge
+from benchmark.suites.people import Person, PersonMeasured
 from benchmark.suites.prompt_sets import PromptSets
+from benchmark.suites.released import Exchanged, Files, Parser
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.settings import Option, Setting
 from benchmark.suites.shown import Explorer, ReadingResults, Section, ShownPicture, ShownTable, nothing
@@ -22,6 +36,7 @@ from workers.providers.contract import Request
 
 __all__ = [
     "BadImport",
+    "BadQuestion",
     "Entered",
     "Imported",
     "ItemView",
@@ -102,22 +117,28 @@ class MetricGroup:
 class Suite:
     """A benchmark.
 
-    What it does: `request(question)` makes what is sent, or a sentence that says why nothing is to be asked; `parse(question, answer)` reads what
-    came back; `expected(question)` is the answer of a perfect model, which estimates go by. `measure(entered)` gives each metric group's figures
-    of one model, None where nothing was asked for it; `summary(entered)` is {"official", "repaired"} of it, as `score` gives them.
-    `score(data, answers, **options)` reads answers made elsewhere: both paths in, {"official", "repaired"} out; raises ValueError.
+    What it does: `request(question)` makes what is sent, or a sentence that says why nothing is to be asked, and raises BadQuestion where what was
+    chosen for the run does not go; `parse(question, answer)` reads what came back; `expected(question)` is the answer of a perfect model, which
+    estimates go by. `measure(entered)` gives each metric group's figures of one model, None where nothing was asked for it; `summary(entered)` is
+    {"official", "repaired"} of it, as `score` gives them. `score(data, answers, **options)` reads answers made elsewhere: both paths in,
+    {"official", "repaired"} out; raises ValueError.
+
+    What its released code has to do with it, if anything: `parsers` say by kind of answer what official parsing makes of a raw text,
+    `exchange(exchanged)` makes the files that this code would have left behind for one model, as they are asked for.
 
     What it is about: `load(folder, **options)` reads a user's copy of the benchmark, with `load_options`, and raises BadImport; without it the suite
-    works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot
-    ask about, as the end of a sentence about it, empty where it can. `noun` is what a sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators stand beside
-    models, empty for none.
+    works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot ask about, as the end of a sentence about it,
+    empty where it can. `noun` is what a sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and experts stand beside models,
+    empty for none; `people_measured(person)` scores one of them, None for who labelled nothing that counts.
 
     How it is asked: `settings` of its own, `repetitions` and `max_tokens` to begin with, `temperature` in words where none is chosen, `prompts`
     {step: digest of the wording} under the name `prompts_version`, or `prompting` where runs choose among prompt sets. `sizes` measures questions
     and answers; without it each is made for an estimate. `judge` says what makes its judge what it is, and how that is tested and asked once
     more; None for a suite without one. `protocol` says that it is asked as OmniToM is.
 
-    How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are; `methods(reported)`
+    How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are, and
+    `item_below` a template of what stands below answer and prompt; `items_note` says below a table of items what their scores are. `rows` are the
+    rows of its answers that figures count, with the filters that find their items, None where an item is found as a whole alone; `methods(reported)`
     are (heading, text) of a methods section, `dependent` is what of one cluster is not independent. `judge_sees(settings)` is what the judge is
     given: (of its settings in brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have them.
     `tables(results)` and `pictures(results)` are those of one reading beyond what every suite gets, by name, `sections` where they stand on a page, with
@@ -136,6 +157,8 @@ class Suite:
     summary: Callable[[Entered], dict[str, Any]]
     expected: Callable[[Question], str]
     score: Callable[..., dict[str, Any]] | None = None
+    parsers: Mapping[str, Parser] = field(default_factory=dict)
+    exchange: Callable[[Exchanged], Files] | None = None
     options: tuple[Option, ...] = ()
     load: Callable[..., Imported] | None = None
     load_options: tuple[Setting, ...] = ()
@@ -143,6 +166,7 @@ class Suite:
     cluster: tuple[str, str] = ("story", "stories")
     unfit: Callable[[Resources], str] | None = None
     people: str = ""
+    people_measured: Callable[[Person], PersonMeasured | None] | None = None
     settings: tuple[Setting, ...] = ()
     repetitions: int = 1
     max_tokens: int = 1000
@@ -155,6 +179,9 @@ class Suite:
     judge: Judge | None = None
     item: Callable[[ItemView], dict[str, Any]] | None = None
     item_template: str = "benchmark/items/_plain.html"
+    item_below: str = ""
+    items_note: str = ""
+    rows: Rows | None = None
     methods: Callable[[Reported], Sections] | None = None
     dependent: str = ""
     judge_sees: Callable[[Mapping[str, Any]], tuple[str, str]] | None = None

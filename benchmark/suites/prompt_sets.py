@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from benchmark.suites.asked import Question
+from benchmark.suites.asked import BadQuestion, Question
 from workers.providers.contract import Request
 
 Settings = Mapping[str, Any]
 """What a run was launched with, as `Question.settings`."""
 
 
-class BadPromptSet(ValueError):
+class BadPromptSet(BadQuestion):
     """What is wrong with a prompt set, or with what is asked of it, as one sentence that names the file."""
 
 

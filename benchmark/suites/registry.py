@@ -7,6 +7,9 @@ from functools import cache
 from importlib import import_module
 
 from benchmark.suites.contract import MetricGroup, Suite
+from benchmark.suites.guarding import guarded
+from benchmark.suites.item_filters import OF_EVERY_SUITE
+from benchmark.suites.released import Parser
 from benchmark.suites.settings import OF_EVERY_RUN, OF_THE_LAUNCH
 from workers.providers.baseline.registered import register_baseline
 
@@ -18,8 +21,9 @@ _groups: dict[str, MetricGroup] = {}
 
 
 def register(suite: Suite) -> None:
-    """Adds a suite. Raises ValueError where its name, or the key of one of its metric groups, is another's, or that of a setting is one of every run."""
-    if _suites.get(suite.name, suite) is not suite:
+    """Adds a suite. Raises ValueError where its name, the key of one of its metric groups or a kind of answer that it parses is another's, or where
+    the name of one of its settings is one of every run, that of a filter one of every suite."""
+    if suite.name in _suites and _suites[suite.name].groups != suite.groups:
         raise ValueError(f"There is a suite {suite.name!r} already; expected a name of its own.")
     for group in suite.groups:
         if _groups.get(group.key, group) is not group:
@@ -28,9 +32,16 @@ def register(suite: Suite) -> None:
         raise ValueError(
             f"Every run has a parameter {taken[0]!r}; expected another name for the setting of {suite.name}."
         )
+    if taken := sorted({one.name for one in suite.rows.filters} & OF_EVERY_SUITE if suite.rows else ()):
+        raise ValueError(
+            f"The page of items has a parameter {taken[0]!r} of its own; expected another name for the filter of {suite.name}."
+        )
+    for kind in suite.parsers:
+        if any(kind in one.parsers for name, one in _suites.items() if name != suite.name):
+            raise ValueError(f"Two suites parse answers of the kind {kind!r}; expected one of its own for each.")
     for baseline in suite.baselines:
         register_baseline(baseline)
-    _suites[suite.name] = suite
+    _suites[suite.name] = guarded(suite)
     _groups.update({group.key: group for group in suite.groups})
 
 
@@ -41,7 +52,7 @@ def _load() -> None:
 
 
 def suites() -> dict[str, Suite]:
-    """All suites by name, in the order of their registration."""
+    """All suites by name, in the order of their registration; what they do raises SuiteFailed for what they did not foresee."""
     _load()
     return dict(_suites)
 
@@ -50,6 +61,11 @@ def suite_named(name: str) -> Suite:
     """Raises KeyError where there is none."""
     _load()
     return _suites[name]
+
+
+def parsers() -> dict[str, Parser]:
+    """What official parsing there is, of all suites, by kind of answer."""
+    return {kind: parser for suite in suites().values() for kind, parser in suite.parsers.items()}
 
 
 def suite_of_gold() -> Suite:

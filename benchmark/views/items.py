@@ -15,12 +15,11 @@ from benchmark.forms.items import ItemFilter
 from benchmark.models import Entrant, Run, RunItem, SharedItem
 from benchmark.services import evidence
 from benchmark.services import items as service
-from benchmark.services.item_rows import asks_for_rows, rows_of_items
+from benchmark.services.item_rows import asks_for_rows, heading_of_rows, rows_of_items
 from benchmark.suites.registry import suite_named
 from workers.models import Call
 
 ITEMS_A_PAGE = 50
-MEANT = {False: "Rows meant", True: "Right"}
 PAGES_OF_A_RUN = {"item_page": "benchmark:run_item", "answer_page": "benchmark:run_item_answer"}
 PAGES_OF_A_REPORT = {"item_page": "benchmark:shared_item", "answer_page": "benchmark:shared_answer"}
 """Where an item and its answer are, of the `whole` that they are looked at in."""
@@ -59,27 +58,26 @@ def _listed(
     entrants: list[int] | None = None,
 ) -> dict[str, Any]:
     """What the page of a run's items shows, as they are now or `among` those of a frozen report."""
-    form = ItemFilter(request.GET, run=run, entrants=entrants)
+    suite, form = suite_named(run.suite), ItemFilter(request.GET, run=run, entrants=entrants)
     form.is_valid()
     chosen = form.cleaned_data  # what is right counts, beside what is not
     sort = request.GET.get("sort", "story")
     sort = sort if sort.removeprefix("-") in service.SORTS else "story"
     places = service.places_of(run, chosen, sort, closed, among)
     meant = None
-    if asks_for_rows(chosen) and chosen.get("model"):
-        meant = rows_of_items(run, chosen, among)
+    if asks_for_rows(suite.rows, chosen) and chosen.get("model"):
+        meant = rows_of_items(run, chosen, closed, among)
         places = places.filter(pk__in=list(meant))
     page = Paginator(service.shown(places), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     query = request.GET.copy()
     sorted_by = query.pop("sort", None)
     query.pop("page", None)
     filters = query.urlencode()
-    suite = suite_named(run.suite)
     return {
         "form": form,
         "noun": suite.noun[0].capitalize(),
         "nouns": suite.noun[1],
-        "protocol": suite.protocol,
+        "note": suite.items_note,
         "page": page,
         "rows": [
             {
@@ -91,7 +89,7 @@ def _listed(
             for one in page.object_list
         ],
         "by_rows": meant is not None,
-        "meant": MEANT[bool(chosen.get("dimension") and not chosen.get("gold") and not chosen.get("said"))],
+        "meant": heading_of_rows(suite.rows, chosen),
         "sort": sort,
         "filters": filters,
         "query": f"{filters}&sort={sort}".strip("&") if sorted_by else filters,

@@ -30,6 +30,7 @@ from benchmark.services.runs import again_of, extend_run, extension_of, run_agai
 from benchmark.services.stored_plans import draft_of
 from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.contract import Suite
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named, suite_of_gold, suites
 from core.idempotency.forms import made_once
@@ -133,7 +134,7 @@ def _estimated(request: HttpRequest, form, asked: Callable[[], Asked]) -> dict:
         plan, stories, parts = asked()
         known = None if context["looks"] else known_answers(plan, stories, parts)
         found = estimates.estimate_of(plan, stories, parts, known)
-    except (RunRefused, BadPromptSet) as error:
+    except (RunRefused, BadPromptSet, SuiteFailed) as error:
         return context | {"problems": [str(error)]}
     total = found.total
     over = plan.budget is not None and total["most"].known > plan.budget
@@ -166,7 +167,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     if not context["problems"]:
         try:
             context |= _previewed(form.plan(), step.key)
-        except (RunRefused, BadPromptSet) as error:
+        except (RunRefused, BadPromptSet, SuiteFailed) as error:
             context["problems"] = [str(error)]
     return render(request, "benchmark/launch/_preview.html", access.context | context)
 
@@ -250,7 +251,7 @@ def follow_up(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             context = {"estimate": found, "total": found.total}
             return render(request, "benchmark/launch/follow_up.html", access.context | context)
         made = int(made_once(request, lambda: str(ask_missing(by=request.user, run=access.run, now=timezone.now()))))
-    except RunRefused as error:
+    except (RunRefused, SuiteFailed) as error:
         messages.error(request, str(error))
     else:
         messages.success(request, f"{made:,} judgement{'' if made == 1 else 's'} will be completed.")

@@ -51,6 +51,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "suite": suite_named(suite_to_show(chosen["dataset"])),
         "stages": stages,
         "absent": named_together(one for one in found["absent"] if one.failed),
+        "unscored": list({one.why: one.told for one in found["absent"] if one.unscored}.values()),
         "withheld": found["withheld"],
         "entrants": _comparable(found),
         "files_query": "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})])),

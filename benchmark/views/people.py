@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -13,7 +11,7 @@ from annotation.models import Role
 from benchmark.access import RunAccess, check_open, closed_to, run_access
 from benchmark.services import people as service
 from benchmark.services.selections import selection_named
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, suite_named
 
 STORIES_A_PAGE = 50
 
@@ -32,17 +30,15 @@ def person(request: HttpRequest, slug: str, uid: str, person: str) -> HttpRespon
         and category in ("", row["category"])
         and (part is None or row["number"] in part.stories)
     ]
-    rows.sort(key=lambda row: (_overall(row), row["number"]))
+    group = group_named(suite_named(access.run.suite).people)
+    rows.sort(key=lambda row: (_share(row["values"][group.score]), row["number"]))
     page = Paginator(rows, STORIES_A_PAGE).get_page(request.GET.get("page"))
     query = request.GET.copy()
     query.pop("page", None)
     context = {
         "person": held,
-        "heads": list(group_named("stage2").headers.values()),
-        "rows": [
-            row | {"figures": [row["values"][name] for name in group_named("stage2").headers]}
-            for row in page.object_list
-        ],
+        "heads": list(group.headers.values()),
+        "rows": [row | {"figures": [row["values"][name] for name in group.headers]} for row in page.object_list],
         "page": page,
         "query": query.urlencode(),
         "category": category,
@@ -51,8 +47,7 @@ def person(request: HttpRequest, slug: str, uid: str, person: str) -> HttpRespon
     return render(request, "benchmark/people/person.html", access.context | context)
 
 
-def _overall(row: dict[str, Any]) -> float:
-    value = row["values"]["overall_accuracy"]
+def _share(value: float | None) -> float:
     return 2.0 if value is None else value
 
 

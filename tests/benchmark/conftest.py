@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from benchmark.suites import registry
 from benchmark.suites.omnitom.records import read_records, record_of
+from tests.benchmark.tiny.suite import SUITE
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +50,16 @@ def make_record():
         return record_of({"story_id": story_id, "story_category": category, "story": "A story.", "beliefs": beliefs})
 
     return make
+
+
+@pytest.fixture
+def tiny(monkeypatch, own_registry):
+    """The suite of sums, registered for one test."""
+    registry.suites()
+    monkeypatch.setattr(registry, "_suites", dict(registry._suites))
+    monkeypatch.setattr(registry, "_groups", dict(registry._groups))
+    registry.register(SUITE)
+    return SUITE
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, RunItem
 from benchmark.services import items as service
 from benchmark.services.evidence import SHOWN_CHARACTERS
+from benchmark.services.item_rows import rows_of_items
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
 from tests.cast import Cast, new_cast, new_story
 from tests.copies import copied
@@ -145,6 +146,16 @@ def test_rows_narrow_to_the_items_that_hold_them(alice, run, query, count):
     entrant = run.entrants.get(name="majority")
     response = alice.get(at(run, f"?model={entrant.pk}&{query}"))
     assert response.context["page"].paginator.count == count
+
+
+def test_no_filter_looks_into_a_story_that_waits_for_its_reader(run):
+    """Every filter that is given, on every step, passes over the stories of open work before the suite counts a row."""
+    chosen = {"model": run.entrants.get(name="majority").pk, "order": "1"}
+    every = rows_of_items(run, chosen)
+    closed = set(RunItem.objects.filter(pk__in=every).values_list("sample__number", flat=True)[:1])
+    left = rows_of_items(run, chosen, closed)
+    assert len(every) == 4 and len(left) == 3 and left.items() < every.items()
+    assert not RunItem.objects.filter(pk__in=left, sample__number__in=closed).exists()
 
 
 def test_how_many_rows_are_meant_is_said(alice, run):

@@ -13,10 +13,10 @@ from annotation.services.sample import load_sample
 from benchmark.models import Run, RunItem, RunReport, Stage
 from benchmark.services.datasets import freeze
 from benchmark.services.evaluating import read_again
-from benchmark.services.human_results import human_results
+from benchmark.services.human_results import people_in
 from benchmark.services.plans import Plan, RunRefused, check
 from benchmark.services.reports import report_of, scores_of
-from benchmark.services.results import records_of
+from benchmark.services.results import samples_of
 from benchmark.services.runs import extend_run, run_again, start_run
 from benchmark.services.stored_plans import plan_of
 from benchmark.suites.omnitom import steps
@@ -270,8 +270,8 @@ def test_people_are_scored_like_models(db):
         started(dataset=data, endpoints=[endpoint("random-labels", "baseline", model="random")], stages=["label"])
     )
     stories = list(data.samples.all())
-    people = {one.name: one for one in human_results(run, records_of(data)) if one.role == "annotator"}
-    assert people.keys() == {name for story in stories for name in story.votes}
+    people = {one.name for one in people_in(run, samples_of(run)) if one.role == "annotator" and one.labelled}
+    assert people == {name for story in stories for name in story.votes}
     rows = {row["name"]: row for row in report_of(run)["entrants"]}
     for name in people:
         expected = {who: _accuracies(stories, name, without_own=who == "others") for who in ("own", "others")}

@@ -26,42 +26,20 @@ from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites import registry
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting
+from benchmark.suites.item_filters import Filter, Rows
+from benchmark.suites.released import Parser
 from benchmark.suites.settings import OF_EVERY_RUN
 from tests.benchmark.settled import make_endpoint, work_off, written
-from tests.benchmark.tiny.suite import SUITE
+from tests.benchmark.tiny.imports import SUMS, imported, zipped
+from tests.benchmark.tiny.suite import ROWS, SUITE
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-SUMS = [(1, 2), (3, 4), (5, 6), (7, 8), (2, 2), (9, 9), (4, 1), (6, 6), (8, 3), (2, 7), (5, 5), (1, 1)]
-
-
-@pytest.fixture
-def tiny(monkeypatch, own_registry):
-    registry.suites()
-    monkeypatch.setattr(registry, "_suites", dict(registry._suites))
-    monkeypatch.setattr(registry, "_groups", dict(registry._groups))
-    registry.register(SUITE)
-    return SUITE
 
 
 @pytest.fixture
 def admin(client, cast):
     client.force_login(cast.alice)
     return client
-
-
-def zipped(**files: str) -> SimpleUploadedFile:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, text in files.items():
-            archive.writestr(f"copy/{name}.txt", text)
-    return SimpleUploadedFile("copy.zip", buffer.getvalue(), "application/zip")
-
-
-def imported(admin, cast, **fields):
-    sums = "\n".join(f"{first} {second}" for first, second in SUMS)
-    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
-    return admin.post(address, {"file": zipped(sums=sums), "set_most": "99", "note": "ours", **fields})
 
 
 @pytest.fixture
@@ -196,6 +174,35 @@ def test_every_page_of_results_shows_it(run, admin, cast):
     )
 
 
+def test_its_own_filter_finds_items_by_what_their_answers_hold(run, admin, cast):
+    """Six of the twelve sums have two digits, and each was asked twice."""
+    address = reverse("benchmark:run_items", args=[cast.project.slug, run.uid])
+    adder = run.entrants.get(name="adder").pk
+    page = admin.get(address, {"model": adder, "digits": "2"})
+    text = written(page)
+    assert page.context["page"].paginator.count == 12 and text.count("1 of 1") == 12 and ">Rows meant</th>" in text
+    assert {len(str(row["place"].repaired["said"])) for row in page.context["rows"]} == {2}
+    assert "By rows of the answer" in text and "Digits" in text
+    for other in ("MatchCount", "Actor role", "Extraction without a judgement", "Not structured"):
+        assert other not in text
+    assert admin.get(address, {"model": adder, "digits": "3"}).context["page"].paginator.count == 48  # no such choice
+    assert admin.get(address, {"model": adder, "stage": "repeat", "digits": "2"}).context["page"].paginator.count == 0
+    assert "Choose a model" in admin.get(address, {"digits": "1"}).content.decode()
+
+
+def test_a_filter_cannot_have_the_name_of_a_parameter_of_every_suite(tiny):
+    own = Rows(("sum",), (Filter("state", "State"),), ROWS.count)
+    with pytest.raises(
+        ValueError, match="a parameter 'state' of its own; expected another name for the filter of other"
+    ):
+        registry.register(replace(SUITE, name="other", groups=(), rows=own))
+
+
+def test_two_suites_cannot_parse_the_same_kind_of_answer(tiny):
+    with pytest.raises(ValueError, match="Two suites parse answers of the kind 'extract'"):
+        registry.register(replace(SUITE, name="other", groups=(), parsers={"extract": Parser(lambda text, tables: {})}))
+
+
 def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
     slug = cast.project.slug
     told = io.StringIO()
@@ -304,6 +311,22 @@ def test_the_official_folder_is_not_of_this_suite(run, admin, cast, tmp_path):
         call_command(
             "benchmark_run", "download", run.uid, what="official", model="adder", output=str(tmp_path / "a.zip")
         )
+
+
+def test_a_suite_may_make_the_folder_of_its_released_code(run, admin, cast, monkeypatch):
+    def exchange(exchanged):
+        for sample in exchanged.samples[:2]:
+            call = exchanged.exchanges([sample])[sample.key]["sum"]
+            assert call.output == exchanged.answers[sample.key]["sum"]
+            yield f"{sample.key}.txt", f"{exchanged.asked.model} {json.loads(call.user)['text']} {call.output}".encode()
+
+    monkeypatch.setitem(registry._suites, "tiny", replace(SUITE, exchange=exchange))
+    adder = run.entrants.get(name="adder").pk
+    page = admin.get(reverse("benchmark:official_output", args=[cast.project.slug, run.uid, adder]))
+    archive = zipfile.ZipFile(io.BytesIO(b"".join(page.streaming_content)))
+    assert {name: archive.read(name) for name in archive.namelist()} == {
+        "sum-0.txt": b"adder now: 1 + 2 = ? 3", "sum-1.txt": b"adder now: 3 + 4 = ? 7",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -1,62 +1,82 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from annotation.domain.corpus_files import lines_of
 from benchmark.suites.answers import BadAnswers
-from benchmark.suites.omnitom.judge_alignment import align
-from benchmark.suites.omnitom.judge_tables import JudgedRow, read_judgement
-from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
-from benchmark.suites.omnitom.records import object_of_line
+from benchmark.suites.json_lines import object_of_line
+from benchmark.suites.registry import parsers
+from benchmark.suites.released import Parser, Row
 from core.incoming.shapes import Open
 from core.incoming.text import NotJson, json_of
 from core.management.json_command import JsonCommand
 
-Rows = list[tuple[str, str]]
+Given = Mapping[str, Callable[[Any], list[Row]]]
+"""By option what the rows beside the text of an id are."""
 
 
 class Command(JsonCommand):
     help = "Prints, line by line, what official parsing makes of raw model texts."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("kind", choices=["extract", "label", "judge"])
+        parser.add_argument("kind", choices=list(parsers()))
         parser.add_argument("file", type=Path, metavar="FILE.jsonl", help="""each line {"id", "text"}""")
-        for side, rows in (("pred", "predicted"), ("gold", "gold")):
-            told = f"judge: JSON [[actor, belief], …] of the {rows} rows, or an object of such lists by id"
-            parser.add_argument(f"--{side}", type=Path, metavar="FILE", help=told)
+        for option, kinds in _options().items():
+            what = "; ".join(f"{kind}: {parsers()[kind].options[option]}" for kind in kinds)
+            parser.add_argument(
+                f"--{option}", type=Path, metavar="FILE", help=f"{what}, or an object of such lists by id"
+            )
 
     def handle(self, *args, **options) -> None:
         # A line a text is this command's output with --json and without.
         super().handle(*args, **{**options, "json": False})
 
-    def work(self, **options) -> list[dict]:
-        path, sides = options["file"], [options["pred"], options["gold"]]
-        if options["kind"] != "judge" and any(sides):
-            raise ValueError("--pred and --gold are for judge.")
-        for one in filter(None, [path, *sides]):
+    def work(self, **options) -> list[dict[str, Any]]:
+        path, parser = options["file"], parsers()[options["kind"]]
+        files = {name: options[name] for name in _options() if options[name]}
+        _check_own(files.keys(), parser)
+        for one in (path, *files.values()):
             if not one.exists():
                 raise ValueError(f"There is no file {one}.")
             if one.is_dir():
                 raise ValueError(f"{one} is a folder; expected a file.")
-        parse = _parser(options["kind"], [_given(one) if one else None for one in sides])
+        given = {name: _given(one, parser.columns) for name, one in files.items()}
         with path.open("rb") as handle:
-            found = [_parsed(raw, parse, f"{path}, line {number}: ") for number, raw in lines_of(handle)]
+            found = [_parsed(raw, parser, given, f"{path}, line {number}: ") for number, raw in lines_of(handle)]
         if not any(found):
             raise ValueError(f"{path} holds no text; expected a JSON object on each line.")
         return found
 
-    def say(self, result: list[dict]) -> None:
+    def say(self, result: list[dict[str, Any]]) -> None:
         for line in filter(None, result):
             self.stdout.write(json.dumps(line))
 
 
-def _parsed(raw: bytes | None, parse: Callable[[Any, str], dict], where: str) -> dict | None:
+def _options() -> dict[str, list[str]]:
+    """The options for tables beside a text, with the kinds that have each."""
+    found: dict[str, list[str]] = {}
+    for kind, parser in parsers().items():
+        for option in parser.options:
+            found.setdefault(option, []).append(kind)
+    return found
+
+
+def _check_own(given: Any, parser: Parser) -> None:
+    """Raises ValueError where an option is another kind's."""
+    if foreign := [option for option in given if option not in parser.options]:
+        kinds = _options()[foreign[0]]
+        alike = [f"--{option}" for option, of in _options().items() if of == kinds]
+        raise ValueError(f"{' and '.join(alike)} {'are' if len(alike) > 1 else 'is'} for {' and '.join(kinds)}.")
+
+
+def _parsed(raw: bytes | None, parser: Parser, given: Given, where: str) -> dict[str, Any]:
+    """Empty for a blank line."""
     try:
         value = object_of_line(raw)
-        return None if value is None else _Text.of(value).parsed(parse)
+        return {} if value is None else _Text.of(value).parsed(parser, given)
     except ValueError as error:
         raise ValueError(f"{where}{error}") from error
 
@@ -67,54 +87,36 @@ class _Text(Open):
     id: Any
     text: str
 
-    def parsed(self, parse: Callable[[Any, str], dict]) -> dict:
-        return {"id": self.id, **parse(self.id, self.text)}
+    def parsed(self, parser: Parser, given: Given) -> dict[str, Any]:
+        tables = {name: rows(self.id) for name, rows in given.items()}
+        return {"id": self.id, **parser.parse(self.text, tables)}
 
 
-def _parser(kind: str, given: Sequence[Callable[[Any], Rows] | None]) -> Callable[[Any, str], dict]:
-    if kind == "extract":
-        return lambda _, text: {"rows": extraction_rows(text)}
-    if kind == "label":
-        return lambda _, text: {"rows": [row.cells() for row in label_rows(text)]}
-
-    def judge(story: Any, text: str) -> dict:
-        found = read_judgement(text)
-        pred, gold = (
-            _counted(rows(story), judged) if rows else [row.keyed() for row in judged]
-            for rows, judged in zip(given, (found.predictions, found.gold), strict=True)
-        )
-        return {"pred": pred, "gold": gold}
-
-    return judge
-
-
-def _counted(rows: Rows, judged: Sequence[JudgedRow]) -> list[list]:
-    return [[*row, count] for row, count in zip(rows, align(rows, judged), strict=True)]
-
-
-def _given(path: Path) -> Callable[[Any], Rows]:
+def _given(path: Path, columns: Row) -> Callable[[Any], list[Row]]:
     """The rows of a file by id: one list for every text, or a list for each id."""
     try:
         value = json_of(path.read_bytes())
     except NotJson as error:
         raise BadAnswers(error.told(str(path))) from error
     if isinstance(value, Mapping):
-        by_id = {name: _rows(rows, path) for name, rows in value.items()}
-        return lambda story: _of(by_id, str(story), path)
-    rows = _rows(value, path)
-    return lambda story: rows
+        by_id = {name: _rows(rows, path, columns) for name, rows in value.items()}
+        return lambda one: _of(by_id, str(one), path)
+    rows = _rows(value, path, columns)
+    return lambda one: rows
 
 
-def _of(by_id: Mapping[str, Rows], story: str, path: Path) -> Rows:
-    if story not in by_id:
-        raise BadAnswers(f"{path} has no rows for the id {story[:60]!r}.")
-    return by_id[story]
+def _of(by_id: Mapping[str, list[Row]], one: str, path: Path) -> list[Row]:
+    if one not in by_id:
+        raise BadAnswers(f"{path} has no rows for the id {one[:60]!r}.")
+    return by_id[one]
 
 
-def _rows(value: Any, path: Path) -> Rows:
+def _rows(value: Any, path: Path, columns: Row) -> list[Row]:
+    width = len(columns)
     wrong = not isinstance(value, list) or not all(
-        isinstance(row, list) and len(row) >= 2 and all(isinstance(cell, str) for cell in row[:2]) for row in value
+        isinstance(row, list) and len(row) >= width and all(isinstance(cell, str) for cell in row[:width])
+        for row in value
     )
     if wrong:
-        raise BadAnswers(f"{path}: expected a list of [actor, belief].")
-    return [(row[0], row[1]) for row in value]
+        raise BadAnswers(f"{path}: expected a list of [{', '.join(columns)}].")
+    return [tuple(row[:width]) for row in value]

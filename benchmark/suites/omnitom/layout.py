@@ -10,28 +10,19 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchmark.suites.omnitom.labels import COLUMNS
 from benchmark.suites.omnitom.metrics import STAGE1_COLUMNS, STAGE1_SHARES, STAGE2_COLUMNS, STAGE2_SHARES
 from benchmark.suites.omnitom.official import StoredTables, stored_tables
 from benchmark.suites.omnitom.records import Record
+from benchmark.suites.released import Exchange, File
 from judge.domain.text import normalise_space
 
 EXTRACT_COLUMNS = ("actor", "belief", "order")
 LABEL_COLUMNS = ("actor", "belief", *COLUMNS.values())
 JUDGE_COLUMNS = ("Actor", "Belief", "MatchCount")
 FOLDERS = {"extract": "extraction", "label": "labeling", "judge": "judge"}
-
-File = tuple[str, bytes]
-
-
-class Exchange(NamedTuple):
-    """One call: what was sent and what came back."""
-
-    system: str
-    user: str
-    output: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,12 @@ from typing import Annotated, Any, BinaryIO
 
 from pydantic import BeforeValidator, Field
 
-from annotation.domain.corpus_files import MAX_LINE_BYTES, lines_of
-from benchmark.suites.contract import Sample
+from annotation.domain.corpus_files import lines_of
+from benchmark.suites.asked import Sample
+from benchmark.suites.json_lines import BadLine, object_of_line
 from benchmark.suites.omnitom.labels import Labels, canonical_labels
-from core.incoming.misfit import Misfit, kind_of
+from core.incoming.misfit import Misfit
 from core.incoming.shapes import Expected, Open
-from core.incoming.text import NotJson, json_of_line, unwritable
 from judge.domain.text import normalise_space
 
 MAX_SELECTED = 1_000_000
@@ -100,7 +100,7 @@ def read_records(handle: BinaryIO, file: str) -> list[Record]:
     for number, raw in lines_of(handle):
         try:
             record = _record(raw)
-        except (BadRecord, Misfit) as error:
+        except (BadLine, Misfit) as error:
             raise BadRecord(f"{file}, line {number}: {error}") from error
         if record is not None:
             found.append(record)
@@ -112,23 +112,6 @@ def read_records(handle: BinaryIO, file: str) -> list[Record]:
 def _record(raw: bytes | None) -> Record | None:
     values = object_of_line(raw)
     return None if values is None else record_of(values)
-
-
-def object_of_line(raw: bytes | None) -> dict[str, Any] | None:
-    """The JSON object of one line; None for a blank line. `raw` is None for a line that was too long to be read. Raises ValueError."""
-    if raw is None:
-        raise BadRecord(f"the line is longer than {MAX_LINE_BYTES // 1024 // 1024} MB; expected one JSON object.")
-    try:
-        value = json_of_line(raw, nan=True)
-    except NotJson as error:
-        raise BadRecord(error.told_in_line()) from error
-    if value is None and raw.strip() != b"null":
-        return None
-    if not isinstance(value, dict):
-        raise BadRecord(f"it is {kind_of(value)}; expected a JSON object.")
-    if b"\\u" in raw and (what := unwritable(value)):
-        raise BadRecord(f"{what}; remove it.")
-    return value
 
 
 def parse_story_ids(text: str | None) -> frozenset[int] | None:

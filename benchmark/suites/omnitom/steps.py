@@ -29,9 +29,9 @@ from workers.providers.contract import Request
 EXTRACT, JUDGE, FOLLOW_UP, LABEL = "extract", "judge", "follow", "label"
 STEPS = (
     Step(EXTRACT, "Extraction", answers=("extraction", "extractions")),
-    Step(JUDGE, "Judging", judged=True, needs=(EXTRACT,)),
+    Step(JUDGE, "Judging", judged=True, needs=(EXTRACT,), score="F1"),
     Step(FOLLOW_UP, "Follow-up", judged=True, needs=(EXTRACT, JUDGE), chosen=False, completes=JUDGE),
-    Step(LABEL, "Labelling"),
+    Step(LABEL, "Labelling", score="mean accuracy"),
 )
 STRUCTURED = "structured"
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from benchmark.suites.contract import MetricGroup, Option, Suite
 from benchmark.suites.omnitom.categories import CATEGORIES
+from benchmark.suites.omnitom.exchange import exchange
+from benchmark.suites.omnitom.item_filters import ROWS
+from benchmark.suites.omnitom.item_pages import item
 from benchmark.suites.omnitom.judging import JUDGED
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.measure import measure
 from benchmark.suites.omnitom.methods import judge_sees, methods
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES
+from benchmark.suites.omnitom.parsers import PARSERS
+from benchmark.suites.omnitom.people import people_measured
 from benchmark.suites.omnitom.prompting.offered import PROMPTING
 from benchmark.suites.omnitom.scoring import score_answers
 from benchmark.suites.omnitom.settings import SETTINGS
@@ -66,7 +71,8 @@ SUITE = Suite(
     expected=expected,
     unfit=unfit,
     noun=("story", "stories"),
-    people="stage2",
+    people=LABELLING.key,
+    people_measured=people_measured,
     settings=SETTINGS,
     max_tokens=6000,
     temperature="0, as published",
@@ -82,7 +88,14 @@ SUITE = Suite(
     sections=SECTIONS,
     explorer=EXPLORER,
     categories=CATEGORIES,
+    item=item,
+    item_template="omnitom/item.html",
+    item_below="omnitom/items/story.html",
+    items_note="Scores: F1 of judging, mean accuracy of labelling; an extraction is scored by its judgement.",
+    rows=ROWS,
     score=score_answers,
+    parsers=PARSERS,
+    exchange=exchange,
     options=(
         Option("story_ids", "", "omnitom: the stories to score, such as 1,4-7 (default: those with answers)"),
         Option("max_stories", 0, "omnitom: at most so many stories (0: all)"),

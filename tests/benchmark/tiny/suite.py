@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.contract import Entered, MetricGroup, Setting, Suite
+from benchmark.suites.item_filters import Filter, Rows
 from benchmark.suites.measuring import SampleResult, measured_samples
 from tests.benchmark.tiny.asking import STEPS, expected, load, parse, request
 from tests.benchmark.tiny.shown import SECTIONS, pictures, tables
@@ -33,6 +34,14 @@ def _summary(entered: Entered):
     return {name: {"tiny": figures.get(name)} for name in ("official", "repaired")}
 
 
+def _digits(reading, chosen) -> tuple[int, int]:
+    said = reading.held["said"]
+    return int(said is not None and len(str(abs(said))) == int(chosen["digits"])), 1
+
+
+ROWS = Rows(("sum",), (Filter("digits", "Digits", (("1", "one"), ("2", "two"))),), _digits)
+
+
 def _wrong(body) -> str:
     return str(len(body["task"]["text"]))
 
@@ -45,7 +54,7 @@ def _right(body) -> str:
 SUITE = Suite(
     name="tiny", title="Tiny sums", steps=STEPS, groups=(GROUP,), request=request, parse=parse, measure=_measure,
     summary=_summary, expected=expected, load=load, load_options=(Setting("most", "Largest number", 99),),
-    noun=("sum", "sums"), settings=(Setting("politeness", "Tone", "please", choices=(("please", "polite"), ("now", "curt"))),),
+    noun=("sum", "sums"), rows=ROWS, settings=(Setting("politeness", "Tone", "please", choices=(("please", "polite"), ("now", "curt"))),),
     tables=tables, pictures=pictures, sections=SECTIONS,
     baselines=(
         *(Baseline(name=name, task="tiny-repeat", answer=lambda body: body["task"]["text"], sample={"text": "1 + 1"}) for name in ("adder", "counter")),

@@ -1,0 +1,73 @@
+"""How the items of a run are found by what their answers hold: filters, and how many rows of an item each means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmark.suites.asked import Resources, Sample
+
+Choice = tuple[str, str]
+"""(value, label)"""
+
+OF_EVERY_SUITE = frozenset(
+    ("model", "stage", "state", "problem", "category", "split", "reading", "sort", "page")
+)  # fmt: skip
+"""What the address of the page of items has of every suite; no filter of a suite can have one of these names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A choice by which the page of items narrows to those that hold rows of a kind; `name` is that of its parameter in addresses.
+
+    Where its choices depend on another filter, `on` names that one, and `choices_on` has them by what it is set to; else they are `choices`.
+    `steps` are those whose items have such rows, empty for all that have rows.
+    """
+
+    name: str
+    label: str
+    choices: tuple[Choice, ...] = ()
+    on: str = ""
+    choices_on: Mapping[str, tuple[Choice, ...]] = field(default_factory=dict)
+    steps: tuple[str, ...] = ()
+
+    def offered(self, chosen: Mapping[str, str]) -> tuple[Choice, ...]:
+        """The choices beside what else is `chosen`, by name."""
+        return self.choices_on.get(chosen.get(self.on, ""), ()) if self.on else self.choices
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReading:
+    """What an item's answer was read as in one of both readings: `held` is what `Parsed` has of it, `official` says of which."""
+
+    sample: Sample
+    step: str
+    official: bool
+    held: Mapping[str, Any]
+    resources: Resources
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows that figures count. The items of `steps` hold them.
+
+    `count(reading, chosen)` is (rows meant, rows they are among) of one item, where `chosen` are the values of `filters` by name, those that are
+    set alone. `share(chosen)` is the heading of that pair where it is the share that a figure averages, so that items with rows of which none
+    is meant are listed as well; empty where only items with a row that is meant are. `unread(reading)` is how many rows were asked for where
+    official parsing gets nothing out of the answer, else 0; without it nobody is offered the official reading.
+    """
+
+    steps: tuple[str, ...]
+    filters: tuple[Filter, ...]
+    count: Callable[[KeptReading, Mapping[str, str]], tuple[int, int]]
+    share: Callable[[Mapping[str, str]], str] | None = None
+    unread: Callable[[KeptReading], int] | None = None
+
+    def steps_of(self, chosen: Mapping[str, str]) -> frozenset[str]:
+        """The steps whose items can hold the rows of all chosen filters."""
+        found = frozenset(self.steps)
+        for one in self.filters:
+            if one.name in chosen and one.steps:
+                found &= frozenset(one.steps)
+        return found

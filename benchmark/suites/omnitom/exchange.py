@@ -1,0 +1,54 @@
+"""The folder of the released runner for one model of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from benchmark.suites.omnitom.layout import Settings, files
+from benchmark.suites.omnitom.official import score_official
+from benchmark.suites.omnitom.records import record_of_sample
+from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
+from benchmark.suites.released import Exchanged, File
+
+_AT_ONCE = 200
+
+
+def exchange(exchanged: Exchanged) -> Iterator[File]:
+    """Manifest and metrics, the dataset that the manifest names, then raw and csv folders, some stories at a time."""
+    records = {sample.key: record_of_sample(sample) for sample in exchanged.samples}
+    texts = {records[key].story_id: answers for key, answers in exchanged.answers.items()}
+    settings = _settings(exchanged)
+    yield from files(list(records.values()), {}, score_official(list(records.values()), texts), settings)
+    yield settings.dataset_path, exchanged.dataset_lines()
+    for at in range(0, len(exchanged.samples), _AT_ONCE):
+        batch = exchanged.samples[at : at + _AT_ONCE]
+        held = exchanged.exchanges(batch)
+        calls = {records[one.key].story_id: held[one.key] for one in batch if one.key in held}
+        found = files([records[one.key] for one in batch], calls, {}, settings)
+        yield from (one for one in found if one[0] != "manifest.json")
+
+
+def _settings(exchanged: Exchanged) -> Settings:
+    """What was sent at the steps that the model took part in."""
+    asked, sent = exchanged.asked, exchanged.asked.reads_prompts
+    steps = [step for step in (EXTRACT, LABEL, JUDGE) if step in exchanged.steps]
+    return Settings(
+        dataset_path=exchanged.dataset,
+        backend=asked.provider,
+        stages=[*steps, "metrics"],
+        model=asked.model,
+        api_provider=asked.provider if asked.hosted else None,
+        temperature=0.0 if sent and asked.sets_temperature else None,
+        max_new_tokens=exchanged.settings.get("max_tokens", 6000) if sent else None,
+        **(_judging(exchanged) if JUDGE in steps else {"judge_fewshots": 0, "include_story_context": False}),
+    )
+
+
+def _judging(exchanged: Exchanged) -> dict[str, Any]:
+    held = exchanged.settings
+    return {
+        "judge_model": exchanged.judge,
+        "judge_fewshots": exchanged.examples.get(JUDGE, 0),
+        "include_story_context": bool(held["judge_reads_prompts"] and held.get("with_story", True)),
+    }

@@ -1,0 +1,71 @@
+"""The rows of answers that figures count, and the filters by which the page of items finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from benchmark.suites.item_filters import Choice, Filter, KeptReading, Rows
+from benchmark.suites.omnitom.analyses import BUCKETS
+from benchmark.suites.omnitom.cells import said_labels
+from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows, unread
+from benchmark.suites.omnitom.item_readings import stage1_of, stage2_of
+from benchmark.suites.omnitom.kinds import KINDS
+from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
+from benchmark.suites.omnitom.measure import records_by_key
+from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.omnitom.steps import JUDGE, LABEL
+
+
+def _named(names: Iterable[str]) -> tuple[Choice, ...]:
+    return tuple((name, name) for name in names)
+
+
+FILTERS = (
+    Filter("order", "Order", _named(KINDS["order"])),
+    Filter("role", "Actor role", _named(KINDS["role"])),
+    # called `matches` it would hide the method of that name of the page's <form>, and htmx would fail on it
+    Filter("match_count", "MatchCount", _named(BUCKETS), steps=(JUDGE,)),
+    Filter("dimension", "Dimension", tuple((name, SCHEMA[name].name) for name in DIMENSIONS), steps=(LABEL,)),
+    Filter(
+        "gold",
+        "Gold label",
+        on="dimension",
+        choices_on={name: _named(SCHEMA[name].values) for name in DIMENSIONS},
+        steps=(LABEL,),
+    ),
+    Filter(
+        "said",
+        "Label said",
+        on="dimension",
+        choices_on={name: _named(said_labels(name)) for name in DIMENSIONS},
+        steps=(LABEL,),
+    ),
+)
+
+
+def _count(reading: KeptReading, chosen: Mapping[str, str]) -> tuple[int, int]:
+    result = _result(reading)
+    kinds = {name: chosen.get(name, "") for name in KINDS}
+    if isinstance(result, Stage1Result):
+        return stage1_rows(result, matches=chosen.get("match_count", ""), **kinds)
+    return stage2_rows(result, **kinds, **{name: chosen.get(name, "") for name in ("dimension", "gold", "said")})
+
+
+def _share(chosen: Mapping[str, str]) -> str:
+    """A dimension alone asks for every item with a cell of it: right and wrong ones make the figure."""
+    return "Right" if "dimension" in chosen and not {"gold", "said"} & chosen.keys() else ""
+
+
+def _unread(reading: KeptReading) -> int:
+    result = _result(reading)
+    rows = len(result.gold_counts if isinstance(result, Stage1Result) else result.gold)
+    return rows if unread(result) else 0
+
+
+def _result(reading: KeptReading) -> Stage1Result | Stage2Result:
+    record = reading.resources.derived("records", records_by_key)[reading.sample.key]
+    read = stage1_of if reading.step == JUDGE else stage2_of
+    return read(record, reading.held, mended=not reading.official)
+
+
+ROWS = Rows(steps=(JUDGE, LABEL), filters=FILTERS, count=_count, share=_share, unread=_unread)

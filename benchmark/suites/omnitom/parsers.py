@@ -1,0 +1,45 @@
+"""What official parsing makes of a raw text, as `parse_outputs` prints it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from benchmark.suites.omnitom.judge_alignment import align
+from benchmark.suites.omnitom.judge_tables import JudgedRow, read_judgement
+from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
+from benchmark.suites.released import Parser, Row, Tables
+
+
+def _extract(text: str, tables: Tables) -> dict[str, Any]:
+    return {"rows": extraction_rows(text)}
+
+
+def _label(text: str, tables: Tables) -> dict[str, Any]:
+    return {"rows": [row.cells() for row in label_rows(text)]}
+
+
+def _judge(text: str, tables: Tables) -> dict[str, Any]:
+    """The counts of the given rows, or the rows as parsed where none are given."""
+    found = read_judgement(text)
+    pred, gold = (
+        _counted(tables[side], judged) if side in tables else [row.keyed() for row in judged]
+        for side, judged in (("pred", found.predictions), ("gold", found.gold))
+    )
+    return {"pred": pred, "gold": gold}
+
+
+def _counted(rows: Sequence[Row], judged: Sequence[JudgedRow]) -> list[list[str | int]]:
+    pairs = [(actor, belief) for actor, belief in rows]
+    return [[*row, count] for row, count in zip(pairs, align(pairs, judged), strict=True)]
+
+
+_ROWS = {
+    "pred": "JSON [[actor, belief], …] of the predicted rows",
+    "gold": "JSON [[actor, belief], …] of the gold rows",
+}
+PARSERS = {
+    "extract": Parser(_extract),
+    "label": Parser(_label),
+    "judge": Parser(_judge, options=_ROWS, columns=("actor", "belief")),
+}

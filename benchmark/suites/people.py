@@ -1,0 +1,55 @@
+"""People beside models: what a person labelled, and the gold that holds without the person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.domain.leave_one_out import By
+from benchmark.suites.asked import BySample, Measured, Readings, Resources, Sample
+
+Labels = Sequence[Sequence[str]]
+"""[[label of each dimension, "" without one] of each proposition]"""
+Settled = Sequence[Sequence[tuple[str, By]]]
+"""[[(gold label, by what it is settled) without the person of each dimension] of each proposition]"""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """One sample with the labels that a person gave it, and its gold without this person; the gold of `sample` contains the person's own votes."""
+
+    sample: Sample
+    labels: Labels
+    settled: Settled
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who voted (`role` annotator) or adjudicated (expert), the `number`-th of the dataset by name.
+
+    `samples` are those that models were asked about, `labelled` those of them in which the person labelled something; `settings` are what the
+    run was launched with.
+    """
+
+    name: str
+    role: str
+    number: int
+    labelled: Sequence[Labelled]
+    samples: Sequence[Sample]
+    settings: Mapping[str, Any]
+    resources: Resources
+
+
+@dataclass(frozen=True, slots=True)
+class PersonMeasured:
+    """What a person's labels came to: figures by metric group as of a model, against gold without the person, and `own`, the figures against
+    gold that contains the person's own votes.
+
+    `labelled` has {stories, of_stories, cells, of_cells}: how many of those that models were asked about; and of the cells {votes, expert,
+    record, open}: by what their gold is settled without the person, and how many are not.
+    """
+
+    measured: Mapping[str, Measured | None]
+    own: tuple[Readings, BySample]
+    labelled: Mapping[str, int]

@@ -1,0 +1,212 @@
+"""What a suite did not foresee ends in one sentence that names it, the step and the sample; everything else goes on, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmark.models import Dataset, Run, RunItem
+from benchmark.services.evaluating import read_again
+from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.reports import report_of
+from benchmark.services.runs import start_run
+from benchmark.suites import registry
+from benchmark.suites.contract import BadQuestion
+from benchmark.suites.guarding import SuiteFailed, guarded
+from tests.benchmark.settled import make_endpoint, work_off, written
+from tests.benchmark.tiny.imports import SUMS, imported
+from tests.benchmark.tiny.suite import SUITE
+from workers.models import Call, ItemState
+from workers.services.jobs import retry_failed
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ODD = SUMS.index((2, 7)) + 1
+"""The number of the sum that functions here trip over."""
+
+
+@pytest.fixture
+def admin(client, cast):
+    client.force_login(cast.alice)
+    return client
+
+
+@pytest.fixture
+def dataset(tiny, admin, cast) -> Dataset:
+    imported(admin, cast)
+    return Dataset.objects.get()
+
+
+@pytest.fixture
+def breaking(tiny, monkeypatch):
+    """Registers the sums with one function that raises where it is handed the odd one: `breaking("parse")`."""
+
+    def make(name: str, trips: Callable[..., bool] | None = None) -> None:
+        own = getattr(SUITE, name) or (lambda view: {"parts": []})
+
+        def broken(*args: Any) -> Any:
+            if (trips or _is_odd)(*args):
+                raise KeyError("unforeseen")
+            return own(*args)
+
+        monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, **{name: broken})))
+
+    return make
+
+
+def _is_odd(of: Any, *more: Any) -> bool:
+    return getattr(of, "question", of).sample.number == ODD
+
+
+def mended(monkeypatch) -> None:
+    monkeypatch.setitem(registry._suites, "tiny", guarded(SUITE))
+
+
+def launched(cast, dataset: Dataset) -> Run:
+    models = [make_endpoint(name, provider="baseline", model=name) for name in ("adder", "counter")]
+    plan = Plan(dataset, models, ["repeat", "sum"], suite="tiny", options={"politeness": "now"}, max_tokens=20)
+    return work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+
+
+def shown(admin, run: Run, name: str, *more: Any, **query: Any) -> str:
+    page = admin.get(reverse(f"benchmark:{name}", args=[run.project.slug, run.uid, *more]), query)
+    assert page.status_code == 200, (name, page.status_code)
+    return unescape(written(page))
+
+
+def at(run: Run, step: str, model: str = "adder", number: int = ODD) -> RunItem:
+    return RunItem.objects.select_related("item__call").get(
+        entrant__run=run, entrant__name=model, stage=step, sample__number=number
+    )
+
+
+def test_a_question_that_cannot_be_made_fails_alone(breaking, dataset, admin, cast, caplog):
+    breaking("request")
+    run = launched(cast, dataset)
+    odd = at(run, "repeat")
+    told = f"Tiny sums could not make the question of Repeating, sum {ODD} (KeyError: 'unforeseen'); the log of the program says where."
+    assert (odd.item.state, odd.item.problem) == (ItemState.FAILED, told) and "KeyError: 'unforeseen'" in caplog.text
+    others = RunItem.objects.filter(entrant__run=run).exclude(sample__number=ODD)
+    assert set(others.values_list("item__state", flat=True)) == {ItemState.DONE} and others.count() == 2 * 2 * 11
+    assert told in shown(admin, run, "run_item", odd.pk)
+
+
+def test_what_was_chosen_and_cannot_be_asked_is_told_as_the_suite_says_it(tiny, monkeypatch, dataset, cast):
+    def request(question):
+        raise BadQuestion("The tone is wrong.")
+
+    monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, request=request)))
+    run = launched(cast, dataset)
+    assert {one.item.problem for one in RunItem.objects.select_related("item")} == {"The tone is wrong."}
+    assert run.job.state == "finished"
+
+
+def test_an_answer_that_cannot_be_read_is_kept_and_taken_in_later(breaking, monkeypatch, dataset, admin, cast):
+    breaking("parse", lambda question, answer: _is_odd(question) and question.step == "sum")
+    run = launched(cast, dataset)
+    odd = at(run, "sum")
+    told = f"Tiny sums could not read the answer to Adding, sum {ODD} (KeyError: 'unforeseen'); the log of the program says where."
+    assert (odd.item.state, odd.item.problem, odd.call) == (ItemState.FAILED, f"{told} The answer is kept.", None)
+    assert odd.item.call.answer == "9"
+    page = shown(admin, run, "run_item", odd.pk)
+    assert told in page and ">9</pre>" in page
+    figures = report_of(run)["entrants"][0]["tiny"]["repaired"]["overall"]
+    assert (figures["stories"], figures["right"]) == (11, 1.0)
+    mended(monkeypatch)
+    calls = Call.objects.count()
+    retry_failed(job=run.job, now=timezone.now())
+    work_off(run)
+    assert at(run, "sum").repaired == {"said": 9} and Call.objects.count() == calls
+
+
+def test_reading_again_leaves_what_cannot_be_read_as_it_was(breaking, dataset, cast):
+    run = launched(cast, dataset)
+    RunItem.objects.filter(entrant__run=run, stage="sum").update(repaired={"said": 0})
+    breaking("parse")
+    told = rf"^22 readings changed, and 4 answers stay as before: Tiny sums could not read the answer to Repeating, sum {ODD} \("
+    with pytest.raises(RunRefused, match=told):
+        read_again(by=None, run=run, now=timezone.now())
+    assert at(run, "sum").repaired == {"said": 0} and at(run, "sum", number=1).repaired == {"said": 3}
+    with pytest.raises(CommandError, match="0 readings changed, and 4 answers stay"):
+        call_command("benchmark_run", "reread", run.uid, stdout=StringIO())
+
+
+def test_an_item_that_cannot_be_shown_keeps_its_page(breaking, dataset, admin, cast):
+    run = launched(cast, dataset)
+    breaking("item")
+    page = shown(admin, run, "run_item", at(run, "sum").pk)
+    assert f"Tiny sums could not show Adding, sum {ODD} (KeyError: 'unforeseen')" in page
+    assert "Raw answer" in page and ">9</pre>" in page and "= ?" in page
+    assert "could not show" not in shown(admin, run, "run_item", at(run, "sum", number=1).pk)
+
+
+def test_a_model_that_cannot_be_scored_stands_beside_the_others_with_the_reason(
+    breaking, monkeypatch, dataset, admin, cast
+):
+    breaking("measure", lambda entered: entered.name == "counter")
+    run = launched(cast, dataset)
+    told = "Tiny sums could not score what counter said (KeyError); the log of the program says where"
+    for name in ("run_results", "run_report"):
+        page = shown(admin, run, name)
+        assert told in page and "adder" in page, name
+    out = StringIO()
+    call_command("leaderboard", project=cast.project.slug, json=True, stdout=out)
+    board = json.loads(out.getvalue())
+    assert [row["model"] for row in board["stages"]["tiny"]] == ["adder"]
+    assert told in unescape(admin.get(reverse("benchmark:leaderboard", args=[cast.project.slug])).content.decode())
+    mended(monkeypatch)
+    assert [one["tiny"] is None for one in report_of(run)["entrants"]] == [False, False]
+
+
+def test_a_run_of_which_nobody_can_be_scored_has_its_pages(breaking, dataset, admin, cast):
+    breaking("measure", lambda entered: True)
+    run = launched(cast, dataset)
+    for name in ("run_results", "run_report"):
+        assert "Tiny sums could not score what adder said (KeyError)" in shown(admin, run, name), name
+    board = admin.get(reverse("benchmark:leaderboard", args=[cast.project.slug]))
+    assert board.status_code == 200 and "could not score what counter said (KeyError)" in unescape(
+        board.content.decode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("request", "could not make the question of Repeating"), ("expected", "could not say what answers Repeating")],
+)
+def test_an_estimate_says_what_the_suite_could_not_do(breaking, dataset, admin, cast, name, told):
+    make_endpoint("adder", provider="baseline", model="adder")
+    breaking(name)
+    sent = {
+        "dataset": dataset.version, "endpoints": ["adder"], "stages": ["repeat", "sum"], "set_politeness": "now",
+        "repetitions": 1, "max_tokens": 20, "seed": 3,
+    }  # fmt: skip
+    page = admin.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent)
+    assert page.status_code == 200 and f"Tiny sums {told}, sum {ODD} (KeyError" in unescape(page.content.decode())
+    breaking(name, lambda question: True)
+    page = admin.get(reverse("benchmark:prompt_preview", args=[cast.project.slug]), sent | {"shown": "sum"})
+    assert page.status_code == 200 and "Tiny sums could not" in unescape(page.content.decode())
+
+
+def test_a_sentence_is_short_and_of_one_line(tiny):
+    def request(question):
+        raise ValueError("first\nsecond\0" + "x" * 5000)
+
+    broken = guarded(replace(SUITE, request=request))
+    with pytest.raises(SuiteFailed) as caught:
+        broken.request(_question())
+    assert len(str(caught.value)) < 400 and "\n" not in str(caught.value) and "\0" not in str(caught.value)
+    assert "first second" in str(caught.value)
+
+
+def _question():
+    from benchmark.suites.contract import Question, Sample
+
+    return Question(Sample("sum-0", "c", {}, {}), "sum", {}, None)

@@ -1,0 +1,25 @@
+"""A copy of the sums, and how an admin brings it into the cast's project."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+SUMS = [(1, 2), (3, 4), (5, 6), (7, 8), (2, 2), (9, 9), (4, 1), (6, 6), (8, 3), (2, 7), (5, 5), (1, 1)]
+
+
+def zipped(**files: str) -> SimpleUploadedFile:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(f"copy/{name}.txt", text)
+    return SimpleUploadedFile("copy.zip", buffer.getvalue(), "application/zip")
+
+
+def imported(admin, cast, **fields):
+    sums = "\n".join(f"{first} {second}" for first, second in SUMS)
+    address = reverse("benchmark:import_copy", args=[cast.project.slug, "tiny"])
+    return admin.post(address, {"file": zipped(sums=sums), "set_most": "99", "note": "ours", **fields})
