@@ -185,7 +185,7 @@ def test_an_estimate_says_what_the_suite_could_not_do(breaking, dataset, admin, 
     make_endpoint("adder", provider="baseline", model="adder")
     breaking(name)
     sent = {
-        "dataset": dataset.version, "endpoints": ["adder"], "stages": ["repeat", "sum"], "set_politeness": "now",
+        "dataset": dataset.version, "endpoints": ["adder"], "stages": ["repeat", "sum"], "politeness": "now",
         "repetitions": 1, "max_tokens": 20, "seed": 3,
     }  # fmt: skip
     page = admin.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent)
