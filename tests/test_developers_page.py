@@ -69,8 +69,9 @@ def defined_in(path: str) -> set[str]:
 
 @cache
 def defined() -> set[str]:
-    """All names that the product's code and its tests define."""
-    return {name for path in paths() if path.endswith((".py", ".js")) for name in defined_in(path)}
+    """All names that the product's code and its tests define, its commands and other modules among them."""
+    code = [path for path in paths() if path.endswith((".py", ".js"))]
+    return {name for path in code for name in (Path(path).stem, *defined_in(path))}
 
 
 @pytest.mark.parametrize("span", [span for span in FILES if not EXAMPLES.search(span)])

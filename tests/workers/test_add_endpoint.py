@@ -150,7 +150,11 @@ def test_numbers_that_cannot_be(option, field):
         ('{"a": NaN}', "openai", "options: NaN and Infinity are not valid JSON."),
         ('{"a": 1e999}', "openai", "options: NaN and Infinity are not valid JSON."),
         ('{"a": "\\u0000"}', "openai", "options: NUL characters and halves of surrogate pairs cannot be stored."),
-        ('{"script": [{"fail": []}]}', "scripted", "options: Rule 1 of the script, fail: it is a list; expected one of rejected, "),
+        (
+            '{"script": [{"fail": []}]}',
+            "scripted",
+            "options: Rule 1 of the script, fail: it is a list; expected one of rejected, ",
+        ),
         ('{"gpus": 2}', "vllm-engine", "options: There is no option 'gpus'"),
         (
             '{"reasoning_efort": "low"}',
