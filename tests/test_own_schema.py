@@ -40,7 +40,8 @@ from annotation.services.assignments import assign
 from annotation.services.gold_export import gold_lines
 from benchmark.models import Dataset
 from benchmark.services.datasets import freeze
-from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import Plan, RunRefused
 from tests.api.conftest import api, token_of  # noqa: F401
 from tests.own_schema import LABELS, document, write
 from workers.models import Endpoint

@@ -10,7 +10,8 @@ from typing import Any
 from benchmark.models import DatasetSample, Run
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_tests import SELF_TEST, is_wanted
-from benchmark.services.plans import Plan, check, own_stages
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import Plan, own_stages
 from benchmark.services.question_sizes import Size, sizes_of, test_sizes
 from benchmark.services.runs import Extension
 from benchmark.services.stored_plans import draft_of, plan_of

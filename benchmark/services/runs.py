@@ -16,16 +16,8 @@ from benchmark.models import DatasetSample, Entrant, Form, Run, RunItem
 from benchmark.services.asking import reads_prompts
 from benchmark.services.in_context import calibration_of, examples_used
 from benchmark.services.judge_tests import ensure_test
-from benchmark.services.plans import (
-    Plan,
-    RunRefused,
-    check,
-    check_addresses,
-    check_room,
-    check_structured,
-    own_stages,
-    prompt_hashes,
-)
+from benchmark.services.plan_checks import check, check_addresses, check_room, check_structured
+from benchmark.services.plans import Plan, RunRefused, own_stages, prompt_hashes
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.services.stored_plans import draft_of, plan_of

@@ -24,7 +24,8 @@ from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
-from benchmark.services.plans import Plan, RunRefused, check, stages_of
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import Plan, RunRefused, stages_of
 from benchmark.services.question_sizes import extent_of, request_of
 from benchmark.services.runs import again_of, extend_run, extension_of, run_again, start_run
 from benchmark.services.stored_plans import draft_of

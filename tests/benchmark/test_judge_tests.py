@@ -18,7 +18,8 @@ from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_tests import PURPOSE, SELF_TEST, start_test
 from benchmark.services.judge_versions import version_of
 from benchmark.services.known_answers import known_answers
-from benchmark.services.plans import RunRefused, check
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import RunRefused
 from benchmark.services.runs import start_run
 from judge.domain.contrast import ALIKE, Kind
 from judge.domain.lexical_judge import LEXICAL_JUDGE

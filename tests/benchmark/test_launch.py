@@ -18,7 +18,8 @@ from benchmark.services.detectable import can_show
 from benchmark.services.documents import document_of
 from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
-from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.question_sizes import extent_of, request_of
 from benchmark.services.runs import run_again, start_run
 from benchmark.services.stored_plans import draft_of

@@ -18,7 +18,8 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate, estimate_of, parts_of
 from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
-from benchmark.services.plans import RunRefused, check
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.runs import run_again, start_run
 from benchmark.services.stored_plans import plan_of

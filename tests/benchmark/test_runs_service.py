@@ -14,7 +14,8 @@ from benchmark.models import Run, RunItem, RunReport, Stage
 from benchmark.services.datasets import freeze
 from benchmark.services.evaluating import read_again
 from benchmark.services.human_results import people_in
-from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of, scores_of
 from benchmark.services.results import samples_of
 from benchmark.services.runs import extend_run, run_again, start_run

@@ -21,7 +21,8 @@ from benchmark.services.asking import settings_of
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.imports import import_benchmark
 from benchmark.services.pictured import figures_of
-from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites import registry

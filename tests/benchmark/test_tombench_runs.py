@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from benchmark.models import Run, RunItem
 from benchmark.services.imports import import_benchmark
-from benchmark.services.plans import Plan, RunRefused, check
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites.contract import BadImport

@@ -10,7 +10,7 @@ from benchmark.management.commands._runs import say_before, seen_through, told
 from benchmark.management.commands._scores import say_run
 from benchmark.management.commands._suite_plans import suite_plan
 from benchmark.services.estimates import parts_of
-from benchmark.services.plans import check
+from benchmark.services.plan_checks import check
 from benchmark.services.runs import start_run
 from benchmark.suites.registry import suite_named, suites
 from workers.management.ending import failure_of

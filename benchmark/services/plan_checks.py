@@ -1,0 +1,196 @@
+"""Why a planned run cannot be launched. Each check raises RunRefused with one sentence."""
+
+from __future__ import annotations
+
+from benchmark.models import DatasetSample, Form, Run
+from benchmark.services.asking import DatasetResources, reads_prompts
+from benchmark.services.plans import (
+    MOST_REPETITIONS,
+    MOST_SEED,
+    MOST_STORIES,
+    MOST_TOKENS,
+    Plan,
+    RunRefused,
+    own_stages,
+    prompt_hashes,
+    stages_of,
+)
+from benchmark.services.taken_over import ended_extractions, judged_answers, nothing_to_judge
+from benchmark.suites.prompt_sets import BadPromptSet
+from workers.domain.pricing import unknown_price_sentence
+from workers.models import Endpoint
+from workers.providers.registry import wants_address
+from workers.services.jobs import MOST_MONEY
+
+
+def check(plan: Plan) -> list[DatasetSample]:
+    """The samples that the plan takes. Raises RunRefused with one sentence, also for what could not be asked later."""
+    _check_dataset(plan)
+    _check_stages(plan)
+    _check_numbers(plan)
+    _check_options(plan)
+    for endpoint in plan.endpoints:
+        if not own_stages(plan, endpoint):
+            raise RunRefused(_nothing_for(plan, endpoint), "endpoints")
+    if plan.form == Form.STRUCTURED:
+        check_structured(plan)
+    check_room(plan)
+    check_addresses(plan)
+    try:
+        prompt_hashes(plan)
+    except BadPromptSet as error:
+        raise RunRefused(str(error), "prompt_set") from error
+    return _stories(plan)
+
+
+def _check_dataset(plan: Plan) -> None:
+    """Raises RunRefused for samples of another suite, and for gold that this one cannot ask about."""
+    suite = plan.definition
+    if plan.dataset.suite != (suite.name if suite.load else ""):
+        wanted = f"an imported copy of {suite.title}" if suite.load else "a version of the project's own gold"
+        raise RunRefused(
+            f"{plan.dataset} holds {plan.dataset.title or 'gold'}; {suite.title} needs {wanted}.", "dataset"
+        )
+    if suite.unfit and (why := suite.unfit(DatasetResources(plan.dataset))):
+        raise RunRefused(f"{plan.dataset} {why}", "dataset")
+
+
+def _check_options(plan: Plan) -> None:
+    """Raises RunRefused for options that the suite does not have, or that cannot be."""
+    known = {one.name: one for one in plan.definition.settings}
+    if "form" in set(plan.options) - set(known):
+        raise RunRefused(f"{plan.definition.title} is answered in free text alone.", "form")
+    if unknown := sorted(set(plan.options) - set(known)):
+        there = ", ".join(known) or "none"
+        raise RunRefused(f"{plan.definition.title} has no option {unknown[0]!r}; it has: {there}.", "options")
+    for name, value in plan.options.items():
+        try:
+            known[name].checked(value)
+        except ValueError as error:
+            raise RunRefused(str(error), name) from error
+    if plan.temperature is not None and not 0 <= plan.temperature <= 2:
+        raise RunRefused(f"The temperature is {plan.temperature}; expected 0 to 2.", "temperature")
+
+
+def _check_stages(plan: Plan) -> None:
+    known = [one.key for one in plan.definition.launched]
+    if not plan.stages or not set(plan.stages) <= set(known):
+        expected = f"{', '.join(known[:-1])} and {known[-1]}" if known[1:] else known[0]
+        raise RunRefused(f"The stages are {', '.join(plan.stages) or 'none'}; expected some of {expected}.", "stages")
+    _check_needs(plan)
+    if plan.source is not None:
+        _check_source(plan, plan.source)
+    _check_judge(plan)
+    if not plan.endpoints:
+        raise RunRefused("No model was chosen.", "endpoints")
+
+
+def _check_needs(plan: Plan) -> None:
+    """Raises RunRefused for a step whose question needs answers that nobody is asked for."""
+    for step in (one for one in plan.definition.launched if one.key in plan.stages):
+        there = {*plan.stages, *(plan.judged_anew if step.judged else ())}
+        if lacking := [plan.definition.step(key) for key in step.needs if key not in there]:
+            one = lacking[0]
+            anew = f", or a run whose {one.answers[1]} are judged anew" if step.judged else ""
+            raise RunRefused(f"{step.label} needs {one.answers[1]}: choose {one.label.lower()} too{anew}.", "stages")
+
+
+def _check_judge(plan: Plan) -> None:
+    if plan.judges and plan.judge is None:
+        label = plan.definition.judging.label
+        raise RunRefused(f"{label} needs a judge: choose an endpoint, for instance the lexical judge.", "judge")
+    judged = {one.key for one in plan.definition.steps if one.judged}
+    if plan.judge and not judged:
+        raise RunRefused(f"Nobody judges {plan.definition.title}: leave the judge out.", "judge")
+    if plan.judge and not set(stages_of(plan.judge, plan.suite)) & judged:
+        raise RunRefused(f"{plan.judge.name} is a baseline that cannot judge.", "judge")
+
+
+def _check_numbers(plan: Plan) -> None:
+    bounds = {
+        "limit": (f"The number of {plan.definition.noun[1]}", 0, MOST_STORIES),
+        "max_tokens": ("The longest answer in tokens", 1, MOST_TOKENS),
+        "seed": ("The seed", 0, MOST_SEED),
+        "repetitions": ("The number of repetitions", 1, MOST_REPETITIONS),
+    }
+    for name, (called, least, most) in bounds.items():
+        if not least <= getattr(plan, name) <= most:
+            raise RunRefused(f"{called} is {getattr(plan, name)}; expected {least} to {most}.", name)
+    if plan.budget is not None and not (plan.budget.is_finite() and 0 <= plan.budget < MOST_MONEY):
+        raise RunRefused(f"The budget is {plan.budget}; expected US dollars, 0 or more, such as 2.50.", "budget")
+    for one in [*plan.endpoints, *([plan.judge] if plan.judge else [])]:
+        if plan.budget is not None and not one.prices.are_known:
+            raise RunRefused(unknown_price_sentence(one.name), "budget")
+
+
+def _asked(plan: Plan) -> list[Endpoint]:
+    """The models of the plan, and its judge where it judges."""
+    return [*plan.endpoints, *([plan.judge] if plan.judge and plan.judges else [])]
+
+
+def check_room(plan: Plan) -> None:
+    """Raises RunRefused where the longest answer leaves no question any room in the context of an endpoint."""
+    for endpoint in _asked(plan):
+        if reads_prompts(endpoint) and 0 < endpoint.context_tokens <= plan.max_tokens:
+            raise RunRefused(
+                f"Answers of up to {plan.max_tokens:,} tokens leave no room for a question in the context of {endpoint.name}, which "
+                f"holds {endpoint.context_tokens:,}.",
+                "max_tokens",
+            )
+
+
+def check_addresses(plan: Plan) -> None:
+    """Raises RunRefused for an endpoint of which nobody knows where it answers."""
+    for endpoint in _asked(plan):
+        if not endpoint.base_url and wants_address(endpoint.provider):
+            field = "judge" if endpoint == plan.judge else "endpoints"
+            raise RunRefused(f"{endpoint.name} has no address: say where its server answers.", field)
+
+
+def _stories(plan: Plan) -> list[DatasetSample]:
+    stories = list(plan.dataset.samples.selected(split=plan.split, category=plan.category, limit=plan.limit))
+    if not stories:
+        raise RunRefused(
+            f"The choice of split and category leaves no {plan.definition.noun[0]} of this dataset.", "split"
+        )
+    judging = plan.definition.judging
+    if plan.source is None or judging is None or set(plan.stages) != {judging.key}:
+        return stories
+    rows = [row for one in plan.endpoints for row in ended_extractions(plan.source, one).values_list("sample", "call")]
+    asked, answered = {story for story, _ in rows}, {story for story, call in rows if call}
+    if any(story.pk in answered for story in stories):
+        return [story for story in stories if story.pk in asked]
+    raise RunRefused(nothing_to_judge(plan.definition), "source")
+
+
+def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
+    if endpoint.tasks is None:
+        if plan.source is None:
+            return f"None of the chosen stages is for {endpoint.name}."
+        return f"{plan.source} has no {judged_answers(plan.definition)[0]} of {endpoint.name} to be judged."
+    able = " or ".join(endpoint.tasks)
+    return f"{endpoint.name} is a baseline that can only {able}; none of the chosen stages is for it."
+
+
+def _check_source(plan: Plan, source: Run) -> None:
+    many = judged_answers(plan.definition)[1]
+    if made := [plan.definition.step(key) for key in plan.judged_anew if key in plan.stages]:
+        raise RunRefused(
+            f"A run that judges another's {many} makes none of its own; leave {made[0].label.lower()} out.", "stages"
+        )
+    if source.dataset_id != plan.dataset.pk:
+        raise RunRefused(
+            f"The {many} of {source.title} are about version {source.dataset.version} of the dataset, "
+            f"not version {plan.dataset.version}.",
+            "source",
+        )
+    if source.form != plan.form:
+        told = Form(source.form).label.lower()
+        raise RunRefused(f"The {many} of {source.title} are {told}, and are judged as such.", "form")
+
+
+def check_structured(plan: Plan) -> None:
+    """Raises RunRefused where an endpoint of the plan cannot hold its answers to a schema."""
+    unable = [one.name for one in _asked(plan) if not (one.json_schema or one.about.fits_schemas)]
+    if unable:
+        raise RunRefused(f"{', '.join(unable)} cannot hold its answers to a schema; choose free text.", "form")
