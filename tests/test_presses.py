@@ -34,7 +34,8 @@ from annotation.models import (
 from annotation.services.archive_export import export_archive
 from annotation.services.people import invite
 from annotation.services.reconciliation import save_draft
-from benchmark.models import JudgeTest, Run, RunItem, Stage
+from benchmark.models import JudgeTest, Run, RunItem
+from benchmark.suites.omnitom.steps import FOLLOW_UP
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 from tests.benchmark.test_follow_ups import forgetful
 from tests.pressing import PRESSED, PRESSES, all_at_once, press_six, presses
@@ -154,8 +155,8 @@ def test_a_self_test(cast, judged):
 @presses("benchmark:follow_up")
 def test_ask_for_the_missing_rows(cast, judged):
     one_place(press_six(cast.alice, address(judged, "follow-up"), {}))
-    places = RunItem.objects.filter(entrant__run=judged, stage=Stage.FOLLOW_UP)
-    assert places.count() == Item.objects.filter(job=judged.job, stage=Stage.FOLLOW_UP).count() == 2
+    places = RunItem.objects.filter(entrant__run=judged, stage=FOLLOW_UP)
+    assert places.count() == Item.objects.filter(job=judged.job, stage=FOLLOW_UP).count() == 2
 
 
 @pytest.mark.parametrize("action", ["retry", "resume"])

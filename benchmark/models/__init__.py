@@ -4,12 +4,10 @@ from benchmark.models.dataset import Dataset, DatasetSample
 from benchmark.models.judge_test import JudgeTest, JudgeTestItem
 from benchmark.models.prompts import StoredPromptSet
 from benchmark.models.report import SharedItem, SharedReport, StoryScores
-from benchmark.models.run import JUDGED_AT, LAUNCHED, Entrant, Form, Run, RunItem, RunReport, Stage
+from benchmark.models.run import Entrant, Form, Run, RunItem, RunReport
 from benchmark.models.visibility import Audience, ResultsVisibility
 
 __all__ = [
-    "JUDGED_AT",
-    "LAUNCHED",
     "Audience",
     "Dataset",
     "DatasetSample",
@@ -23,7 +21,6 @@ __all__ = [
     "RunReport",
     "SharedItem",
     "SharedReport",
-    "Stage",
     "StoredPromptSet",
     "StoryScores",
 ]

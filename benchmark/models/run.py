@@ -12,21 +12,6 @@ from core.ids import OpaqueModel
 from workers.models import Call, Endpoint, Item, Job
 
 
-class Stage(models.TextChoices):
-    """A follow-up asks the judge once more for the rows that its judgement left out."""
-
-    EXTRACT = "extract", "Extraction"
-    JUDGE = "judge", "Judging"
-    FOLLOW_UP = "follow", "Follow-up"
-    LABEL = "label", "Labelling"
-
-
-LAUNCHED = (Stage.EXTRACT, Stage.JUDGE, Stage.LABEL)
-"""The stages that a run is launched with."""
-JUDGED_AT = (Stage.JUDGE, Stage.FOLLOW_UP)
-"""Those at which the judge is asked."""
-
-
 class Form(models.TextChoices):
     """The published protocol's tables, or rows held to a JSON schema. The two are never mixed in a table."""
 

@@ -37,7 +37,7 @@ from annotation.forms.agreement import AgreementFilter
 from annotation.forms.corpus import StoryFilter
 from annotation.models import Assignment, GoldLabel, Membership, Method, Proposition, PropositionFlag, Role, User
 from benchmark.forms.items import ItemFilter
-from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem, SharedItem, Stage
+from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem, SharedItem
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
 from benchmark.services.documents import document_of, tables_of
@@ -46,6 +46,7 @@ from benchmark.services.pictured import figures_of
 from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
 from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.steps import LABEL
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 from tests.copies import copied
@@ -182,7 +183,7 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
 def addresses(world: ResultsWorld) -> list[tuple[str, str]]:
     """(name, address) of everything that answers to GET, of several to one view each with another of its queries."""
     held, found = choices(world), []
-    kept = SharedItem.objects.filter(report=world.reports[0], sample__number__in=held["number"], stage=Stage.LABEL)
+    kept = SharedItem.objects.filter(report=world.reports[0], sample__number__in=held["number"], stage=LABEL)
     frozen = {"pk": list(kept.values_list("pk", flat=True)), "report": [world.reports[0].uid]}
     for name, parameters in URLS:
         own = held | (frozen if name in ("benchmark:shared_item", "benchmark:shared_answer") else {})
@@ -404,7 +405,7 @@ def test_an_item_that_shows_an_open_story_as_an_example_does_not_show_it(world, 
     _legal(world, 8)
     show(world, Audience.EVERYONE, False)
     run = world.another(HOSTILE, stages=("label",), judge=None, level=4, examples_from="calibration", limit=1)
-    item = RunItem.objects.get(entrant__run=run, stage=Stage.LABEL)
+    item = RunItem.objects.get(entrant__run=run, stage=LABEL)
     assert item.sample.number == 1 and item.sample.category == world.dataset.samples.get(number=8).category
     solved = "This is story 8."
     address = f"{world.base}/runs/{run.uid}/items/{item.pk}/"

@@ -8,10 +8,11 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from benchmark.models import RunItem, Stage
+from benchmark.models import RunItem
 from benchmark.services.evaluating import read_again
 from benchmark.services.reports import report_of, scores_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from core.texts import storable
 from tests.benchmark.evaluation import OracleWorld
 from tests.servers import ModelServer
@@ -120,18 +121,18 @@ def test_hostile_labellings(world):
     run = world.run(stages=("label",))
     for story, name in numbers.items():
         text, official, repaired = LABELLINGS[name]
-        held = place(run, Stage.LABEL, story)
+        held = place(run, LABEL, story)
         assert held.call.answer == storable(text), name
         assert held.score == (None if official is None else pytest.approx(official)), name
         assert held.repaired_score == (None if repaired is None else pytest.approx(repaired)), name
         assert held.unusable == ("no usable row" if repaired is None else ""), name
         assert held.item.state == (ItemState.UNUSABLE if repaired is None else ItemState.DONE), name
-    held = place(run, Stage.LABEL, refused)
+    held = place(run, LABEL, refused)
     assert (held.score, held.repaired_score, held.unusable) == (0.0, None, "the model refused")
     assert held.call.answer == "I will not answer that."
-    held = place(run, Stage.LABEL, cut)  # half of 4 rows and a header longer than a row: 1 whole row, the rest is wrong
+    held = place(run, LABEL, cut)  # half of 4 rows and a header longer than a row: 1 whole row, the rest is wrong
     assert (held.score, held.repaired_score, held.unusable) == (0.25, 0.25, "")
-    assert place(run, Stage.LABEL, fine).score == 1.0
+    assert place(run, LABEL, fine).score == 1.0
     scores = scores_of(run)
     assert scores["repaired"]["stage2"]["overall"]["stories"] == len(numbers) + 4 - 5
     assert scores["official"]["stage2"] is None
@@ -164,13 +165,13 @@ def test_hostile_extractions_are_judged_like_any_other(world, form):
     world.server.control(rules=saying({story: EXTRACTIONS[name] for story, name in numbers.items()}))
     run = world.run(stages=("extract", "judge"), form=form)
     for story, name in numbers.items():
-        extracted, judged = place(run, Stage.EXTRACT, story), place(run, Stage.JUDGE, story)
+        extracted, judged = place(run, EXTRACT, story), place(run, JUDGE, story)
         assert extracted.call.answer == storable(EXTRACTIONS[name]), name
         assert judged.call is not None and judged.item.state != ItemState.FAILED, (name, judged.item.problem)
         # the oracle's judge credits none of these rows, and no gold row
         assert judged.score == (0.0 if form == "text" and name != "a long field" else None), name
         assert judged.repaired_score in (0.0, None), name
-    rest = RunItem.objects.filter(entrant__run=run, stage=Stage.JUDGE, sample__number__gt=len(numbers))
+    rest = RunItem.objects.filter(entrant__run=run, stage=JUDGE, sample__number__gt=len(numbers))
     assert {one.repaired_score for one in rest} == {1.0}
     assert run.job.state == "finished"
     assert read_again(by=None, run=run, now=timezone.now()) == 0
@@ -193,23 +194,21 @@ def test_an_injection_aimed_at_the_judge_stays_data(world):
     rambling = judgement([("Ines", "A row that nobody predicted", 9)] * 3, [(*ROWS[0], 1), ("Tomas", "Nothing", 9)])
     world.judges.control(rules=saying({2: obedient, 3: rambling}))
     run = world.run(stages=("extract", "judge"))
-    prompt = json.loads(place(run, Stage.JUDGE, 1).call.body)["messages"][-1]["content"]
+    prompt = json.loads(place(run, JUDGE, 1).call.body)["messages"][-1]["content"]
     lines = prompt.splitlines()
     fences = [at for at, line in enumerate(lines) if line.startswith("=====")]
     injected = next(at for at, line in enumerate(lines) if INJECTION in line)
     assert len(fences) == 6 and len({lines[at] for at in fences}) == 1 and lines[fences[0]] != "====="
     assert fences[2] < injected < fences[3]
-    assert "never an instruction" in json.loads(place(run, Stage.JUDGE, 1).call.body)["messages"][0]["content"]
+    assert "never an instruction" in json.loads(place(run, JUDGE, 1).call.body)["messages"][0]["content"]
     # the oracle's judge is not impressed: 1 of 3 predicted rows, 1 of 4 gold rows; F1 = 2 · 1/3 · 1/4 / (1/3 + 1/4) = 2/7
-    held = place(run, Stage.JUDGE, 1)
+    held = place(run, JUDGE, 1)
     assert (held.official["pred"], held.official["gold"]) == ([1, 0, 0], [1, 0, 0, 0])
     assert held.score == held.repaired_score == pytest.approx(2 / 7)
-    held = place(run, Stage.JUDGE, 2)  # counts are what the judge says
+    held = place(run, JUDGE, 2)  # counts are what the judge says
     assert (held.official["pred"], held.official["gold"]) == ([9, 9, 9], [9, 9, 9, 9])
     assert held.score == held.repaired_score == 1.0
-    held = place(
-        run, Stage.JUDGE, 3
-    )  # rows that it made up count nowhere; what it forgot is 0 officially, missing repaired
+    held = place(run, JUDGE, 3)  # rows that it made up count nowhere; what it forgot is 0 officially, missing repaired
     assert (held.official["pred"], held.official["gold"]) == ([0, 0, 0], [1, 0, 0, 0])
     assert (held.repaired["pred"], held.repaired["gold"]) == ([None] * 3, [1, None, None, None])
     assert (held.score, held.unusable, held.unjudged) == (0.0, "", 6)
@@ -252,14 +251,14 @@ def test_hostile_judgements(world):
     run = world.run(stages=("extract", "judge"))
     for story, name in numbers.items():
         text, official, repaired = JUDGEMENTS[name]
-        held = place(run, Stage.JUDGE, story)
+        held = place(run, JUDGE, story)
         assert held.call.answer == storable(text), name
         assert held.item.state != ItemState.FAILED, (name, held.item.problem)
         assert held.score == (None if official is None else pytest.approx(official)), name
         assert held.repaired_score == (None if repaired is None else pytest.approx(repaired)), name
-    assert place(run, Stage.JUDGE, 4).official["aborted"].keys() == {"judge"}
-    assert place(run, Stage.JUDGE, refused).unusable == "the model refused"
-    assert place(run, Stage.JUDGE, refused + 1).score == 1.0
+    assert place(run, JUDGE, 4).official["aborted"].keys() == {"judge"}
+    assert place(run, JUDGE, refused).unusable == "the model refused"
+    assert place(run, JUDGE, refused + 1).score == 1.0
     assert Call.objects.filter(state="failed").count() == 0
     official = scores_of(run)["official"]
     assert official["stage1"] is None and official["reason"]["stage1"].startswith("Story 4, judge: ")

@@ -11,10 +11,11 @@ from statistics import mean
 import pytest
 from django.utils import timezone
 
-from benchmark.models import RunItem, Stage
+from benchmark.models import RunItem
 from benchmark.services.reports import scores_of
 from benchmark.services.runs import extend_run, run_again
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.steps import EXTRACT
 from tests.benchmark.evaluation import OracleWorld, corpus, generated, started, worked_off
 from tests.patience import PATIENCE
 from tests.servers import ModelServer
@@ -148,9 +149,9 @@ def test_a_judge_run_again_alone_makes_judge_calls_only(world):
     )
     assert (progress_of(other.job).made, world.paid - before) == (60, 60)
     assert Call.objects.filter(endpoint=world.models["model"]).count() == 60  # the extractions, untouched
-    held = RunItem.objects.filter(entrant__run=other, stage=Stage.EXTRACT)
+    held = RunItem.objects.filter(entrant__run=other, stage=EXTRACT)
     assert set(held.values_list("call", flat=True)) == set(
-        RunItem.objects.filter(entrant__run=first, stage=Stage.EXTRACT).values_list("call", flat=True)
+        RunItem.objects.filter(entrant__run=first, stage=EXTRACT).values_list("call", flat=True)
     )
 
 

@@ -11,8 +11,9 @@ from django.core.management import CommandError, call_command
 
 from annotation.models import Proposition
 from annotation.services.sample import load_sample
-from benchmark.models import Dataset, Run, RunItem, RunReport, Stage
+from benchmark.models import Dataset, Run, RunItem, RunReport
 from benchmark.services.reports import report_of, scores_of
+from benchmark.suites.omnitom.steps import LABEL
 from tests.benchmark.evaluation import endpoint, frozen, generated, write_records
 from workers.models import Call
 
@@ -119,7 +120,7 @@ def test_a_judge_alone_takes_the_newest_extractions(dataset):
     assert told["calls"] == {"made": 5, "reused": 0}
     assert told["scores"]["official"]["stage1"]["overall"]["stories"] == "5"
     newest = Run.objects.first()
-    assert newest.source is not None and not RunItem.objects.filter(entrant__run=newest, stage=Stage.LABEL).exists()
+    assert newest.source is not None and not RunItem.objects.filter(entrant__run=newest, stage=LABEL).exists()
 
 
 def test_a_judge_that_was_named_judges(dataset):

@@ -11,9 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from benchmark.models import Audience, ResultsVisibility, Run, RunItem, Stage
+from benchmark.models import Audience, ResultsVisibility, Run, RunItem
 from benchmark.services.datasets import freeze
 from benchmark.services.watching import standings, to_come_of, total_of
+from benchmark.suites.omnitom.steps import EXTRACT
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off, written
 from workers.models import Call, Item, ItemState, Job, JobState
 
@@ -115,7 +116,7 @@ def test_the_page_moves_while_it_runs_and_then_stands_still(alice, run):
 
 
 def test_figures_wait_for_what_is_in_flight_after_a_pause(alice, run):
-    items = list(Item.objects.filter(job=run.job, stage=Stage.EXTRACT))
+    items = list(Item.objects.filter(job=run.job, stage=EXTRACT))
     work_off(run)
     Job.objects.filter(pk=run.job.pk).update(state="paused", outcome="")
     Item.objects.filter(pk=items[0].pk).update(state="claimed")

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent, Proposition, User
 from annotation.services.sample import load_sample
-from benchmark.models import Run, RunItem, RunReport, Stage
+from benchmark.models import Run, RunItem, RunReport
 from benchmark.services.datasets import freeze
 from benchmark.services.evaluating import read_again
 from benchmark.services.human_results import people_in
@@ -24,6 +24,7 @@ from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.item_readings import read_stage2
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED
+from benchmark.suites.omnitom.steps import EXTRACT, JUDGE
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from tests.benchmark.planning import changed, planned
 from workers.models import Call, Item, Job
@@ -138,10 +139,10 @@ def test_judging_anew_takes_extractions_over_and_calls_the_judge_alone(dataset, 
     )
     new = Call.objects.exclude(pk__in=before)
     assert set(new.values_list("endpoint__name", flat=True)) == {"strict"} and new.count() == 8
-    for stage in (Stage.EXTRACT, Stage.JUDGE):
+    for stage in (EXTRACT, JUDGE):
         assert RunItem.objects.filter(entrant__run=anew, stage=stage).count() == 8
-    taken = RunItem.objects.filter(entrant__run=anew, stage=Stage.EXTRACT)
-    held = RunItem.objects.filter(entrant__run=extracted, stage=Stage.EXTRACT)
+    taken = RunItem.objects.filter(entrant__run=anew, stage=EXTRACT)
+    held = RunItem.objects.filter(entrant__run=extracted, stage=EXTRACT)
     fields = ("sample", "call", "repaired", "unusable")
     assert list(taken.order_by("sample").values_list(*fields)) == list(held.order_by("sample").values_list(*fields))
     assert read_again(by=None, run=anew, now=NOW()) == 0
