@@ -165,10 +165,9 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
             _category_column(reading, category, short.get(category, category)) for reading in readings_in(entries)
         ]
     ranked, below = _ranked([(one, _category_row(one, stage)) for one in entries])
-    what = "story category" if suite_named(group_suite(stage)).protocol else "category"
     nouns = f"n: {nouns_of_group(stage)[1]}."
     made = Table(
-        title=f"{group_named(stage).score_title} by {what} (%)",
+        title=f"{group_named(stage).score_title} by {suite_named(group_suite(stage)).category_noun} (%)",
         columns=columns,
         rows=ranked,
         totals=below,

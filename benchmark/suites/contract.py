@@ -134,13 +134,13 @@ class Suite:
     How it is asked: `settings` of its own, `repetitions` and `max_tokens` to begin with, `temperature` in words where none is chosen, `prompts`
     {step: digest of the wording} under the name `prompts_version`, or `prompting` where runs choose among prompt sets. `sizes` measures questions
     and answers; without it each is made for an estimate. `judge` says what makes its judge what it is, and how that is tested and asked once
-    more; None for a suite without one. `protocol` says that it is asked as OmniToM is.
+    more; None for a suite without one.
 
     How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are, and
     `item_below` a template of what stands below answer and prompt; `items_note` says below a table of items what their scores are. `rows` are the
     rows of its answers that figures count, with the filters that find their items, None where an item is found as a whole alone; `methods(reported)`
     are (heading, text) of a methods section, `dependent` is what of one cluster is not independent. `judge_sees(settings)` is what the judge is
-    given: (of its settings in brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have them.
+    given: (of its settings in brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have them, `category_noun` what one is called.
     `tables(results)` and `pictures(results)` are those of one reading beyond what every suite gets, by name, `sections` where they stand on a page, with
     the tables of every suite that are to stand among them, `explorer` the part in which a reader chooses.
 
@@ -175,7 +175,6 @@ class Suite:
     prompts_version: str = ""
     prompting: PromptSets[Any] | None = None
     sizes: Sizes | None = None
-    protocol: bool = False
     judge: Judge | None = None
     item: Callable[[ItemView], dict[str, Any]] | None = None
     item_template: str = "benchmark/items/_plain.html"
@@ -190,6 +189,7 @@ class Suite:
     sections: tuple[Section, ...] = ()
     explorer: Explorer | None = None
     categories: ShortNames = field(default_factory=dict)
+    category_noun: str = "category"
     baselines: tuple[Baseline, ...] = ()
 
     @property
