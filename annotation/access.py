@@ -90,12 +90,12 @@ def proposition_of(access: ProjectAccess, uid: str) -> Proposition:
     return get_object_or_404(rows, table__story__project=access.project, uid=uid)
 
 
-def seat_of(user: User, slug: str, story_uid: str) -> Assignment:
-    """The user's own active seat at a story, with story and project loaded. Raises Http404 where there is none.
+def assignment_of(user: User, slug: str, story_uid: str) -> Assignment:
+    """The user's own active assignment at a story, with story and project loaded. Raises Http404 where there is none.
 
     One query without the long texts, because every saved vote comes through here.
     """
-    seats = (
+    assignments = (
         Assignment.objects.active()
         .filter(story__uid=story_uid, story__project__slug=slug, annotator_id=user.pk)
         .filter(story__project__memberships__user_id=user.pk)
@@ -107,6 +107,6 @@ def seat_of(user: User, slug: str, story_uid: str) -> Assignment:
         )
     )  # fmt: skip
     try:
-        return seats.get()
+        return assignments.get()
     except Assignment.DoesNotExist:
         raise Http404("This story is not assigned to you.") from None

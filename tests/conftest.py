@@ -122,7 +122,7 @@ def cast_vote(db):
     def make(seat, proposition, dimension, label, **fields):
         now = timezone.now()
         change = Change(proposition.uid, dimension, label, fields.pop("at", now), fields.pop("key", uuid.uuid4().hex))
-        return save_votes(by=seat.annotator, seat=seat, changes=[change], now=now)[0]
+        return save_votes(by=seat.annotator, assignment=seat, changes=[change], now=now)[0]
 
     return make
 

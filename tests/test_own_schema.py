@@ -88,7 +88,7 @@ def project(loaded, cast, tmp_path) -> Project:
     ):
         Membership.objects.create(project=made, user=person, role=Role(role))
     story = Story.objects.get(project=made, number=1)
-    assign(by=cast.alice, project=made, seats=[(story.pk, person.pk) for person in cast.annotators])
+    assign(by=cast.alice, project=made, assignments=[(story.pk, person.pk) for person in cast.annotators])
     return made
 
 

@@ -7,7 +7,7 @@ from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.access import project_access, seat_of
+from annotation.access import assignment_of, project_access
 from annotation.api.corpus import Listing
 from annotation.api.description import SLUG, STORY
 from annotation.api.shapes import AssignmentOut, ChangesOut, VoteOut
@@ -58,11 +58,11 @@ class Votes(Listing):
     )
     def get(self, request: Request, slug: str, story: str) -> Response:
         """Your own votes in a story that you label, withdrawn ones with an empty label."""
-        seat = seat_of(request.user, slug, story)
+        assignment = assignment_of(request.user, slug, story)
         read_query(request, Strict)
         rows = Vote.objects.filter(
             annotator=request.user,
-            proposition__table__story_id=seat.story_id,
+            proposition__table__story_id=assignment.story_id,
             proposition__table__kind="gold",
             proposition__removed_at__isnull=True,
         )
@@ -83,11 +83,13 @@ class Votes(Listing):
         Sending a change again is harmless: it is known by its client_key. An empty label withdraws a vote. 422 where a
         proposition is not in the story, a key was used for another cell, or a time cannot be.
         """
-        seat = seat_of(request.user, slug, story)
-        schema = seat.story.project.schema
+        assignment = assignment_of(request.user, slug, story)
+        schema = assignment.story.project.schema
         changes = [one.change for one in read_body(request, ChangesIn, schema=schema).changes]
         try:
-            saved = save_votes(by=request.user, seat=seat, changes=changes, now=timezone.now(), origin="api")
+            saved = save_votes(
+                by=request.user, assignment=assignment, changes=changes, now=timezone.now(), origin="api"
+            )
         except Refused as refusal:
             raise CannotBeDone(str(refusal)) from refusal
         return Response(ChangesOut({"saved": saved, "warnings": _warnings(schema, saved)}).data)

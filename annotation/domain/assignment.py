@@ -16,9 +16,9 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`seats` are new (story, annotator) pairs; `short` the stories that still lack annotators, with how many."""
+    """`assignments` are new (story, annotator) pairs; `short` the stories that still lack annotators, with how many."""
 
-    seats: tuple[tuple[int, int], ...]
+    assignments: tuple[tuple[int, int], ...]
     short: Mapping[int, int]
 
 
@@ -46,7 +46,7 @@ def plan(
     carried = Counter({person: (load or {}).get(person, 0) for person in annotators})
     rank = {person: draw.random() for person in sorted(annotators)}
     order = sorted(stories, key=lambda story: (-stories[story], story))
-    seats, short = [], {}
+    assignments, short = [], {}
     for story in order:
         already = (held or {}).get(story, frozenset())
         free = [person for person in annotators if person not in already]
@@ -55,7 +55,7 @@ def plan(
         for person in chosen:
             carried[person] += max(1, stories[story])
             rank[person] = draw.random()
-        seats += [(story, person) for person in chosen]
+        assignments += [(story, person) for person in chosen]
         if len(chosen) < missing:
             short[story] = missing - len(chosen)
-    return Plan(tuple(sorted(seats)), short)
+    return Plan(tuple(sorted(assignments)), short)

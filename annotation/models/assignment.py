@@ -15,11 +15,11 @@ class AssignmentQuerySet(models.QuerySet):
 
 
 class Assignment(OpaqueModel):
-    """One annotator's seat at one story.
+    """One annotator's assignment at one story.
 
-    The overlap is enforced by the database: an active seat has a `slot` from 1 to `overlap`, no two active seats of a
+    The overlap is enforced by the database: an active assignment has a `slot` from 1 to `overlap`, no two active assignments of a
     story share a slot, and nobody holds two. Concurrent assigners collide on the constraint, never overfill.
-    A released seat keeps its row, and its votes keep their history. Which suggestions this seat sees is drawn once
+    A released assignment keeps its row, and its votes keep their history. Which suggestions this assignment sees is drawn once
     (`arms_drawn_at`): the project's seed, shares and unit of that moment, copied here, fix the arm of every cell for good.
     """
 

@@ -49,9 +49,9 @@ def by_category(project: Project) -> list[dict]:
 
 
 def of_annotators(project: Project, dimensions: int) -> list[dict]:
-    """For each annotator with a seat: cells to label and cells labelled."""
+    """For each annotator with an assignment: cells to label and cells labelled."""
     live = Q(story__tables__kind="gold", story__tables__propositions__removed_at__isnull=True)
-    seats = (
+    assignments = (
         Assignment.objects.active()
         .filter(story__project=project)
         .values("annotator", "annotator__username", "annotator__display_name")
@@ -63,7 +63,7 @@ def of_annotators(project: Project, dimensions: int) -> list[dict]:
         .filter(
             proposition__table__story__project=project,
             proposition__removed_at__isnull=True,
-            annotator__in=[row["annotator"] for row in seats],
+            annotator__in=[row["annotator"] for row in assignments],
         )
         .values_list("annotator")
         .annotate(Count("id"))
@@ -76,5 +76,5 @@ def of_annotators(project: Project, dimensions: int) -> list[dict]:
             "cells": row["propositions"] * dimensions,
             "cast": cast.get(row["annotator"], 0),
         }
-        for row in seats
+        for row in assignments
     ]

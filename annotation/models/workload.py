@@ -19,8 +19,8 @@ FEWEST = 5
 
 
 def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
-    """For each active seat: the story, its beginning, cells to label, cells labelled; unfinished ones first."""
-    seats = (
+    """For each active assignment: the story, its beginning, cells to label, cells labelled; unfinished ones first."""
+    assignments = (
         Assignment.objects.active()
         .filter(story__project=project, annotator=annotator)
         .select_related("story__category")
@@ -41,10 +41,16 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
         .order_by()
     )
     rows = []
-    for seat in seats:
-        cells, done = seat.propositions * dimensions, cast.get(seat.story_id, 0)
+    for assignment in assignments:
+        cells, done = assignment.propositions * dimensions, cast.get(assignment.story_id, 0)
         rows.append(
-            {"story": seat.story, "begins": seat.begins, "cells": cells, "done": done, "finished": done >= cells}
+            {
+                "story": assignment.story,
+                "begins": assignment.begins,
+                "cells": cells,
+                "done": done,
+                "finished": done >= cells,
+            }
         )
     return sorted(rows, key=lambda row: (row["finished"], row["story"].number))
 
@@ -68,7 +74,9 @@ def replies_to(project: Project, annotator) -> QuerySet[CellComment]:
     return (
         CellComment.objects.filter(thread_of=annotator, id=Subquery(newest))
         .exclude(author=annotator)
-        .filter(proposition__removed_at__isnull=True, proposition__table__story__in=_seated(project, annotator))
+        .filter(
+            proposition__removed_at__isnull=True, proposition__table__story__in=_assigned_stories(project, annotator)
+        )
         .select_related("author", "proposition__table__story")
         .order_by("-created_at")[:NEWS]
     )
@@ -78,19 +86,19 @@ def decided_flags_of(project: Project, annotator) -> QuerySet[PropositionFlag]:
     """The annotator's own flags with an outcome, newest outcome first."""
     return (
         PropositionFlag.objects.exclude(outcome="")
-        .filter(author=annotator, proposition__table__story__in=_seated(project, annotator))
+        .filter(author=annotator, proposition__table__story__in=_assigned_stories(project, annotator))
         .select_related("proposition__table__story")
         .order_by("-outcome_at")[:NEWS]
     )
 
 
-def _seated(project: Project, annotator) -> QuerySet:
-    seats = Assignment.objects.active().filter(annotator=annotator, story__project=project)
-    return seats.values("story")
+def _assigned_stories(project: Project, annotator) -> QuerySet:
+    assignments = Assignment.objects.active().filter(annotator=annotator, story__project=project)
+    return assignments.values("story")
 
 
 def unfinished(project: Project, annotator) -> set[int]:
-    """The stories with a seat of this annotator in which some cell has no standing vote of theirs."""
+    """The stories with an assignment of this annotator in which some cell has no standing vote of theirs."""
     dimensions = len(project.schema.dimensions)
     return {row["story"].pk for row in of_annotator(project, annotator, dimensions) if not row["finished"]}
 

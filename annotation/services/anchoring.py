@@ -48,7 +48,7 @@ def report_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """What the arms of a seat were drawn for, and the chance of blind where it is blind or shown."""
+    """What the arms of an assignment were drawn for, and the chance of blind where it is blind or shown."""
 
     unit: DrawUnit | None
     blind_chance: float
@@ -99,12 +99,14 @@ class _Loaded:
         self.names = tuple(names[pk] for pk in ids)
 
     def _draws(self, project: Project) -> dict[tuple[int, int], _Draw]:
-        """(story, annotator) → how the arms of the seat were drawn; of several seats the one drawn last."""
-        seats = Assignment.objects.filter(story__project=project, arms_drawn_at__isnull=False).order_by("arms_drawn_at")
+        """(story, annotator) → how the arms of the assignment were drawn; of several assignments the one drawn last."""
+        assignments = Assignment.objects.filter(story__project=project, arms_drawn_at__isnull=False).order_by(
+            "arms_drawn_at"
+        )
         columns = ("story_id", "annotator_id", "arms_unit", "blind_share", "reveal_share")
         return {
             (story, annotator): _Draw(DrawUnit(unit), blind / (100 - reveal) if reveal < 100 else np.nan)
-            for story, annotator, unit, blind, reveal in seats.values_list(*columns)
+            for story, annotator, unit, blind, reveal in assignments.values_list(*columns)
         }
 
     def _draw_of(self, row: tuple) -> _Draw:

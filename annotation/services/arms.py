@@ -1,4 +1,4 @@
-"""Which suggestions an annotator sees, and when. Decided by the server alone, from what was drawn for the seat."""
+"""Which suggestions an annotator sees, and when. Decided by the server alone, from what was drawn for the assignment."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ Cell = tuple[int, str]
 
 @dataclass(frozen=True, slots=True)
 class Suggested:
-    """The suggestion of a cell and its arm for one seat."""
+    """The suggestion of a cell and its arm for one assignment."""
 
     label: str
     source: str
     arm: Arm
 
 
-def draw_for(*, seat: Assignment, now: datetime) -> None:
-    """Draws the arms of a seat, once: when its grid is first opened with suggestions in the story."""
-    if seat.arms_drawn_at or not Suggestion.objects.filter(proposition__table__story=seat.story_id).exists():
+def draw_for(*, assignment: Assignment, now: datetime) -> None:
+    """Draws the arms of an assignment, once: when its grid is first opened with suggestions in the story."""
+    if (
+        assignment.arms_drawn_at
+        or not Suggestion.objects.filter(proposition__table__story=assignment.story_id).exists()
+    ):
         return
-    project = Project.objects.get(pk=seat.story.project_id)
+    project = Project.objects.get(pk=assignment.story.project_id)
     drawn = {
         "arms_drawn_at": now,
         "arms_seed": project.arms_seed,
@@ -33,48 +36,48 @@ def draw_for(*, seat: Assignment, now: datetime) -> None:
         "blind_share": project.blind_share,
         "reveal_share": project.reveal_share,
     }
-    if not Assignment.objects.filter(pk=seat.pk, arms_drawn_at=None).update(**drawn):
-        seat.refresh_from_db(fields=list(drawn))  # another tab was first
+    if not Assignment.objects.filter(pk=assignment.pk, arms_drawn_at=None).update(**drawn):
+        assignment.refresh_from_db(fields=list(drawn))  # another tab was first
         return
     for name, value in drawn.items():
-        setattr(seat, name, value)
+        setattr(assignment, name, value)
 
 
-def arm_of(seat: Assignment, proposition: str, dimension: str) -> Arm:
-    """The arm of one cell for this seat; NONE before the arms were drawn. The slot stands for the annotator, so that an archive
+def arm_of(assignment: Assignment, proposition: str, dimension: str) -> Arm:
+    """The arm of one cell for this assignment; NONE before the arms were drawn. The slot stands for the annotator, so that an archive
     carries the draw to an installation where people have other numbers."""
-    if not seat.arms_drawn_at:
+    if not assignment.arms_drawn_at:
         return Arm.NONE
     return draw_arm(
-        seed=seat.arms_seed,
-        unit=DrawUnit(seat.arms_unit),
-        story=seat.story.uid,
-        blind=seat.blind_share,
-        reveal=seat.reveal_share,
+        seed=assignment.arms_seed,
+        unit=DrawUnit(assignment.arms_unit),
+        story=assignment.story.uid,
+        blind=assignment.blind_share,
+        reveal=assignment.reveal_share,
         proposition=proposition,
         dimension=dimension,
-        annotator=seat.slot,
+        annotator=assignment.slot,
     )
 
 
-def suggestions_on(*, seat: Assignment, ids: Mapping[str, int]) -> dict[Cell, Suggested]:
-    """(proposition id, dimension) → its suggestion; empty, without a query, before the arms of the seat were drawn. `ids` maps
+def suggestions_on(*, assignment: Assignment, ids: Mapping[str, int]) -> dict[Cell, Suggested]:
+    """(proposition id, dimension) → its suggestion; empty, without a query, before the arms of the assignment were drawn. `ids` maps
     uids to proposition ids."""
-    if not seat.arms_drawn_at:
+    if not assignment.arms_drawn_at:
         return {}
     uids = {pk: uid for uid, pk in ids.items()}
     rows = Suggestion.objects.filter(proposition_id__in=uids)
     return {
-        (pk, key): Suggested(label, source, arm_of(seat, uids[pk], key))
+        (pk, key): Suggested(label, source, arm_of(assignment, uids[pk], key))
         for pk, key, label, source in rows.values_list("proposition_id", "dimension", "label", "source")
     }
 
 
-def shown_to(*, seat: Assignment, ids: Mapping[str, int], voted: Iterable[Cell]) -> dict[Cell, Suggested]:
+def shown_to(*, assignment: Assignment, ids: Mapping[str, int], voted: Iterable[Cell]) -> dict[Cell, Suggested]:
     """What the seat's grid may show now: cells of the arm `shown`, and of `reveal` where the own vote stands."""
     cast = set(voted)
     return {
         cell: one
-        for cell, one in suggestions_on(seat=seat, ids=ids).items()
+        for cell, one in suggestions_on(assignment=assignment, ids=ids).items()
         if one.arm is Arm.SHOWN or (one.arm is Arm.REVEAL and cell in cast)
     }

@@ -1,4 +1,4 @@
-"""Seats at stories: planned by a pure rule, held by the database."""
+"""Assignments at stories: planned by a pure rule, held by the database."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ LIVE = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """`created` seats were made; `taken` were planned, but someone else was quicker."""
+    """`created` assignments were made; `taken` were planned, but someone else was quicker."""
 
     created: int
     taken: int
 
 
-def plan_seats(*, project: Project, stories: Collection[int], annotators: Collection[int], seed: int) -> Plan:
-    """The seats that a rule would add to these stories for these annotators, given the seats that there are.
+def plan_assignments(*, project: Project, stories: Collection[int], annotators: Collection[int], seed: int) -> Plan:
+    """The assignments that a rule would add to these stories for these annotators, given the assignments that there are.
 
     Raises PlanError where the seed, the overlap or the annotators will not do.
     """
@@ -42,13 +42,13 @@ def plan_seats(*, project: Project, stories: Collection[int], annotators: Collec
     )
     held: dict[int, set[int]] = defaultdict(set)
     load: dict[int, int] = defaultdict(int)
-    seats = Assignment.objects.active().filter(story__project=project)
+    assignments = Assignment.objects.active().filter(story__project=project)
     every = dict(
         Story.objects.filter(project=project)
         .annotate(weight=Count("tables__propositions", filter=LIVE))
         .values_list("id", "weight")
     )
-    for story, annotator in seats.values_list("story_id", "annotator_id"):
+    for story, annotator in assignments.values_list("story_id", "annotator_id"):
         held[story].add(annotator)
         load[annotator] += max(1, every[story])
     return plan(weights, sorted(annotators), overlap=project.overlap, seed=seed, held=held, load=load)
@@ -56,25 +56,27 @@ def plan_seats(*, project: Project, stories: Collection[int], annotators: Collec
 
 @transaction.atomic
 def assign(
-    *, by: User | None, project: Project, seats: Collection[tuple[int, int]], seed: int | None = None
+    *, by: User | None, project: Project, assignments: Collection[tuple[int, int]], seed: int | None = None
 ) -> Assigned:
-    """Makes the seats. Each takes the lowest free slot; a slot that someone else took meanwhile is tried again, and a
+    """Makes the assignments. Each takes the lowest free slot; a slot that someone else took meanwhile is tried again, and a
     story that is full by then is left as it is: the database, not this function, keeps the overlap.
     """
     taken: dict[int, set[int]] = defaultdict(set)
-    rows = Assignment.objects.active().filter(story__in={story for story, _ in seats})
+    rows = Assignment.objects.active().filter(story__in={story for story, _ in assignments})
     for story, slot in rows.values_list("story_id", "slot"):
         taken[story].add(slot)
-    created = sum(_seat(by, project, story, annotator, taken[story], seed) for story, annotator in sorted(seats))
+    created = sum(
+        _assign_one(by, project, story, annotator, taken[story], seed) for story, annotator in sorted(assignments)
+    )
     if created:
-        people = sorted(User.objects.filter(id__in={one for _, one in seats}).values_list("username", flat=True))
+        people = sorted(User.objects.filter(id__in={one for _, one in assignments}).values_list("username", flat=True))
         audit.record(
             by=by, project=project, action="assignment.created", target=", ".join(people), seats=created, seed=seed
         )
-    return Assigned(created, len(seats) - created)
+    return Assigned(created, len(assignments) - created)
 
 
-def _seat(by, project: Project, story: int, annotator: int, taken: set[int], seed: int | None) -> bool:
+def _assign_one(by, project: Project, story: int, annotator: int, taken: set[int], seed: int | None) -> bool:
     for slot in range(1, project.overlap + 1):
         if slot in taken:
             continue
@@ -97,14 +99,14 @@ def _seat(by, project: Project, story: int, annotator: int, taken: set[int], see
 
 
 @transaction.atomic
-def release(*, by: User, seat: Assignment, now: datetime) -> int:
-    """Frees the seat and withdraws its votes, as events: nothing is lost. Returns how many votes were withdrawn."""
-    if not Assignment.objects.active().filter(pk=seat.pk).update(released_at=now):
+def release(*, by: User, assignment: Assignment, now: datetime) -> int:
+    """Frees the assignment and withdraws its votes, as events: nothing is lost. Returns how many votes were withdrawn."""
+    if not Assignment.objects.active().filter(pk=assignment.pk).update(released_at=now):
         return 0
     votes = list(
         Vote.objects.cast()
         .select_for_update()
-        .filter(annotator_id=seat.annotator_id, proposition__table__story_id=seat.story_id)
+        .filter(annotator_id=assignment.annotator_id, proposition__table__story_id=assignment.story_id)
     )
     events = []
     for vote in votes:
@@ -126,13 +128,13 @@ def release(*, by: User, seat: Assignment, now: datetime) -> int:
     Vote.objects.bulk_update(votes, ["label", "changed_at", "client_key"], batch_size=500)
     VoteEvent.objects.bulk_create(events)
     cells = {(vote.proposition_id, vote.dimension) for vote in votes}
-    resolve_cells(project=seat.story.project, cells=cells, now=now, by=by)
+    resolve_cells(project=assignment.story.project, cells=cells, now=now, by=by)
     audit.record(
         by=by,
-        project=seat.story.project,
+        project=assignment.story.project,
         action="assignment.released",
-        target=seat.annotator.username,
-        story=seat.story.number,
+        target=assignment.annotator.username,
+        story=assignment.story.number,
         votes=len(votes),
     )
     return len(votes)

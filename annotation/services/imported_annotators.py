@@ -40,8 +40,8 @@ class Annotators:
         self._new: dict[str, Person] = {}
         imported = {person.name_in_file: person.pk for person in User.objects.filter(imported_into=project)}
         members = User.objects.accounts().filter(memberships__project=project)
-        seated = Assignment.objects.filter(story__project=project).order_by().values("annotator")
-        former = User.objects.accounts().filter(pk__in=seated).exclude(memberships__project=project)
+        assigned = Assignment.objects.filter(story__project=project).order_by().values("annotator")
+        former = User.objects.accounts().filter(pk__in=assigned).exclude(memberships__project=project)
         self._names = {
             Kind.IMPORTED: Names(imported),
             Kind.MEMBER: Names(dict(members.values_list("username", "id"))),

@@ -143,34 +143,34 @@ def change_role(*, by: User, membership: Membership, role: Role) -> None:
 
 
 @transaction.atomic
-def remove_member(*, by: User, membership: Membership, now: datetime, free_seats: bool = False) -> int:
+def remove_member(*, by: User, membership: Membership, now: datetime, release_unfinished: bool = False) -> int:
     """Takes the membership away; votes and decisions stay, with their author. Does nothing where it was gone already.
 
-    With `free_seats` the seats at unfinished stories are released, which withdraws the votes cast there. Returns how
-    many seats were released.
+    With `release_unfinished` the assignments at unfinished stories are released, which withdraws the votes cast there. Returns how
+    many assignments were released.
     """
     _keep_an_admin(membership, None)
     deleted, _ = Membership.objects.filter(pk=membership.pk).delete()
     if deleted:
         audit.record(by=by, project=membership.project, action="membership.removed", target=membership.user.username)
-    if not deleted or not free_seats:
+    if not deleted or not release_unfinished:
         return 0
-    seats = seats_held(membership.project).get(membership.user_id, Seats()).unfinished
-    for seat in Assignment.objects.select_related("story__project", "annotator").filter(pk__in=seats):
-        release(by=by, seat=seat, now=now)
-    return len(seats)
+    assignments = assignments_by_member(membership.project).get(membership.user_id, MemberAssignments()).unfinished
+    for assignment in Assignment.objects.select_related("story__project", "annotator").filter(pk__in=assignments):
+        release(by=by, assignment=assignment, now=now)
+    return len(assignments)
 
 
 @dataclass(frozen=True, slots=True)
-class Seats:
-    """How many seats a person holds, and which of them (ids) are at stories that they have not finished."""
+class MemberAssignments:
+    """How many assignments a person holds, and which of them (ids) are at stories that they have not finished."""
 
-    held: int = 0
+    count: int = 0
     unfinished: tuple[int, ...] = ()
 
 
-def seats_held(project: Project) -> dict[int, Seats]:
-    """Annotator id → seats, in a constant number of statements. A story without a table counts as unfinished."""
+def assignments_by_member(project: Project) -> dict[int, MemberAssignments]:
+    """Annotator id → assignments, in a constant number of statements. A story without a table counts as unfinished."""
     dimensions = len(project.schema.dimensions)
     live = Proposition.objects.live_gold().filter(table__story__project=project)
     rows = dict(live.order_by().values_list("table__story").annotate(Count("id")))
@@ -183,12 +183,15 @@ def seats_held(project: Project) -> dict[int, Seats]:
             .annotate(Count("id"))
         }
     )
-    seats: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    assignments: dict[int, list[tuple[int, bool]]] = defaultdict(list)
     active = Assignment.objects.active().filter(story__project=project)
     for pk, annotator, story in active.values_list("id", "annotator_id", "story_id"):
         done = story in rows and cast[annotator, story] >= rows[story] * dimensions
-        seats[annotator].append((pk, done))
-    return {annotator: Seats(len(own), tuple(pk for pk, done in own if not done)) for annotator, own in seats.items()}
+        assignments[annotator].append((pk, done))
+    return {
+        annotator: MemberAssignments(len(own), tuple(pk for pk, done in own if not done))
+        for annotator, own in assignments.items()
+    }
 
 
 def _keep_an_admin(membership: Membership, role: Role | None) -> None:

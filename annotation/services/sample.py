@@ -68,12 +68,12 @@ def load_sample() -> Project:
     # The gold that the stories ship with is for later use as examples: here people settle the labels.
     Proposition.objects.filter(table__story__project=project).update(imported_labels=None)
     make_split(by=admin, project=project, name="calibration", rest="main", per_category=1, seed=1)
-    seats = [
+    assignments = [
         (story, people[name].pk)
         for story in Story.objects.filter(project=project).values_list("pk", flat=True)
         for name in ("ada", "bruno", "chidi")
     ]
-    assign(by=admin, project=project, seats=seats)
+    assign(by=admin, project=project, assignments=assignments)
     with (FOLDER / "votes.csv").open(encoding="utf-8", newline="") as handle:
         import_votes(by=admin, project=project, handle=handle, file="votes.csv", now=datetime(2026, 10, 20, tzinfo=UTC))
     _decide(project, people["esi"])

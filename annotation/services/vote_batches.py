@@ -59,7 +59,7 @@ class Rehearsal:
 
     votes: dict[int, dict[VoteKey, Standing]] = field(default_factory=lambda: defaultdict(dict))
     """By proposition."""
-    seats: dict[int, dict[int, int]] = field(default_factory=dict)
+    slots: dict[int, dict[int, int]] = field(default_factory=dict)
     people: int = 0
 
 
@@ -67,13 +67,13 @@ class Rehearsal:
 class Held:
     """What a project holds at one moment of the propositions and stories of a few rows.
 
-    `seats` maps story to annotator to slot; `imported` are annotator and key of what earlier imports wrote here: what has no such key
+    `slots` maps story to annotator to slot; `imported` are annotator and key of what earlier imports wrote here: what has no such key
     was cast in the product.
     """
 
     live: set[int]
     votes: Mapping[VoteKey, Standing]
-    seats: Mapping[int, Mapping[int, int]]
+    slots: Mapping[int, Mapping[int, int]]
     imported: set[tuple[int, str]]
     with_gold: set[Cell]
 
@@ -89,16 +89,16 @@ def held_of(rows: list[Placed], *, lock: bool = False) -> Held:
         "proposition_id", "dimension", "annotator_id", "label", "changed_at", "client_key"
     )
     held = {row[:3]: Standing(*row[3:]) for row in votes}
-    seats: dict[int, dict[int, int]] = {one.story: {} for one in rows}
-    active = Assignment.objects.active().filter(story_id__in=seats)
+    slots: dict[int, dict[int, int]] = {one.story: {} for one in rows}
+    active = Assignment.objects.active().filter(story_id__in=slots)
     for story, annotator, slot in active.values_list("story_id", "annotator_id", "slot"):
-        seats[story][annotator] = slot
+        slots[story][annotator] = slot
     imported: set[tuple[int, str]] = set()
     if held:
         events = VoteEvent.objects.filter(origin=_ORIGIN, proposition_id__in=ids)
         imported = set(events.values_list("annotator_id", "client_key"))
     gold = GoldLabel.objects.filter(proposition_id__in=ids)
-    return Held(found, held, seats, imported, set(gold.values_list("proposition_id", "dimension")))
+    return Held(found, held, slots, imported, set(gold.values_list("proposition_id", "dimension")))
 
 
 class Batch:
@@ -119,13 +119,13 @@ class Batch:
     ) -> None:
         self.project, self.found, self.now, self.by, self.rehearsal = project, found, now, by, rehearsal
         self.held = dict(found.votes)
-        self.seats: dict[int, dict[int | str, int]] = {story: dict(slots) for story, slots in found.seats.items()}
+        self.slots: dict[int, dict[int | str, int]] = {story: dict(slots) for story, slots in found.slots.items()}
         if rehearsal is not None:
             for proposition in {one.proposition for one in rows} & rehearsal.votes.keys():
                 self.held |= rehearsal.votes[proposition]
-            self.seats = {story: rehearsal.seats.setdefault(story, slots) for story, slots in self.seats.items()}
+            self.slots = {story: rehearsal.slots.setdefault(story, slots) for story, slots in self.slots.items()}
         self.strangers: dict[str, Person] = {}
-        self.new_seats: list[Assignment] = []
+        self.new_assignments: list[Assignment] = []
         self.changed: set[VoteKey] = set()
         self.events: list[tuple] = []
         self.outcomes = [(placed, self._outcome(placed)) for placed in rows]
@@ -157,12 +157,12 @@ class Batch:
         if person.pk is None:  # only now: a refused vote makes nobody
             if self.rehearsal is None:
                 self.strangers[person.name] = person
-                self.seats[placed.story][person.name] = slot
+                self.slots[placed.story][person.name] = slot
                 return True
             self.rehearsal.people += 1
             person.pk = -self.rehearsal.people
             cell = (placed.proposition, row.dimension, person.pk)
-        self._take_seat(placed.story, person.pk, slot)
+        self._take_slot(placed.story, person.pk, slot)
         fresh = Standing(row.label, moment, key)
         previous = standing.label if standing else ""
         self.events.append((*_columns(cell, fresh), previous, "", self.now, True, _ORIGIN))
@@ -202,26 +202,26 @@ class Batch:
 
     def _slot(self, placed: Placed) -> int:
         """The annotator's slot, else the lowest free one."""
-        seats, overlap = self.seats[placed.story], self.project.overlap
+        slots, overlap = self.slots[placed.story], self.project.overlap
         known = placed.person.name if placed.person.pk is None else placed.person.pk
-        if known in seats:
-            return seats[known]
-        slot = next((one for one in range(1, overlap + 1) if one not in seats.values()), None)
+        if known in slots:
+            return slots[known]
+        slot = next((one for one in range(1, overlap + 1) if one not in slots.values()), None)
         if slot is None:
             row = placed.row
             told = f"Story {row.story} has its {overlap} annotators already, without {row.annotator}."
             raise Refused(told, once=True)
         return slot
 
-    def _take_seat(self, story: int, annotator: int, slot: int) -> None:
-        if annotator not in self.seats[story]:
+    def _take_slot(self, story: int, annotator: int, slot: int) -> None:
+        if annotator not in self.slots[story]:
             overlap = self.project.overlap
-            self.new_seats.append(Assignment(story_id=story, annotator_id=annotator, slot=slot, overlap=overlap))
-            self.seats[story][annotator] = slot
+            self.new_assignments.append(Assignment(story_id=story, annotator_id=annotator, slot=slot, overlap=overlap))
+            self.slots[story][annotator] = slot
 
     def _make_ready(self) -> None:
-        for seat in self.new_seats:
-            seat.assigned_by = self.by
+        for assignment in self.new_assignments:
+            assignment.assigned_by = self.by
         fresh = (_columns(cell, self.held[cell]) for cell in sorted(self.changed - self.found.votes.keys()))
         self._ready = [ReadyRows(Vote, _VOTE, fresh), ReadyRows(VoteEvent, _EVENT, self.events), *self._new_gold()]
 
@@ -235,7 +235,7 @@ class Batch:
         return gold_of_new_cells(project=self.project, votes=votes, now=self.now, by=self.by)
 
     def write(self) -> None:
-        Assignment.objects.bulk_create(self.new_seats, batch_size=500)
+        Assignment.objects.bulk_create(self.new_assignments, batch_size=500)
         for rows in self._ready:
             rows.insert()
         self._change_votes()

@@ -1,4 +1,4 @@
-"""Votes from a spreadsheet: seats are made where missing, gold follows, importing twice changes nothing.
+"""Votes from a spreadsheet: assignments are made where missing, gold follows, importing twice changes nothing.
 
 The file is read, its propositions and people are looked up, and what is there is compared, outside of transactions; votes and their
 gold are then written a few stories at a time. An import that breaks off leaves whole transactions behind and is resumed by starting it again.

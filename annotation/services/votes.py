@@ -93,7 +93,7 @@ _EVENT = (
 
 @transaction.atomic
 def save_votes(
-    *, by: User, seat: Assignment, changes: Sequence[Change], now: datetime, origin: str = "grid"
+    *, by: User, assignment: Assignment, changes: Sequence[Change], now: datetime, origin: str = "grid"
 ) -> list[Saved]:
     """Saves all changes or none; the answer is in the order of `changes`.
 
@@ -101,10 +101,10 @@ def save_votes(
     arrive in. `origin` says where they were made. Raises `Refused` for an unknown proposition or dimension, an illegal label,
     too many changes, a key that was used for another cell, or a time that lies more than a day ahead or before EARLIEST.
     """
-    _check(seat, changes, now)
+    _check(assignment, changes, now)
     # The row locks serialise annotators of one cell on PostgreSQL: else two last votes would not see each other.
     rows = Proposition.objects.live_gold().filter(
-        table__story_id=seat.story_id, uid__in={change.proposition for change in changes}
+        table__story_id=assignment.story_id, uid__in={change.proposition for change in changes}
     )
     locked = list(rows.order_by("id").select_for_update(of=("self",)).values_list("uid", "id", "actor"))
     ids = {uid: pk for uid, pk, _ in locked}
@@ -113,13 +113,17 @@ def save_votes(
         raise Refused(f"There is no proposition {missing} in this story; reload the page.")
     known = _known(by, changes, ids)
     current, others = _votes_on(by, ids.values())
-    suggested = suggestions_on(seat=seat, ids=ids)
+    suggested = suggestions_on(assignment=assignment, ids=ids)
     events, touched, applied = _replay(changes, ids, known, current, suggested)
     now_standing = [(*cell, by.pk, *_changed(current[cell])) for cell in sorted(touched)]
     write_few(Vote, _VOTE, now_standing, unique=_VOTE[:3], update=_VOTE[3:])
     write_few(VoteEvent, _EVENT, [(*event, by.pk, now, origin) for event in events])
     resolve_cells(
-        project=seat.story.project, cells=touched, now=now, by=by, votes=_standing_votes(by, touched, current, others)
+        project=assignment.story.project,
+        cells=touched,
+        now=now,
+        by=by,
+        votes=_standing_votes(by, touched, current, others),
     )
     return _saved(changes, locked, current, applied, suggested)
 
@@ -227,8 +231,8 @@ def _met(suggested: Suggested | None, standing: Standing | None, change: Change)
     return suggested.arm.value, suggested.label if may_see and change.saw else ""
 
 
-def _check(seat: Assignment, changes: Sequence[Change], now: datetime) -> None:
-    schema = seat.story.project.schema
+def _check(assignment: Assignment, changes: Sequence[Change], now: datetime) -> None:
+    schema = assignment.story.project.schema
     if not 0 < len(changes) <= MAX_CHANGES:
         raise Refused(f"{len(changes)} changes in one request; expected 1 to {MAX_CHANGES}.")
     for change in changes:
@@ -243,11 +247,13 @@ def _check(seat: Assignment, changes: Sequence[Change], now: datetime) -> None:
             raise Refused("changed_at lies more than a day ahead; set this computer's clock.")
 
 
-def last_undoable(*, by: User, seat: Assignment) -> VoteEvent | None:
+def last_undoable(*, by: User, assignment: Assignment) -> VoteEvent | None:
     """The newest change of this annotator in this story that stands, takes nothing back and was not taken back."""
     taken_back = VoteEvent.objects.filter(annotator=by, undoes=OuterRef("client_key"))
     return (
-        VoteEvent.objects.filter(annotator=by, applied=True, undoes="", proposition__table__story_id=seat.story_id)
+        VoteEvent.objects.filter(
+            annotator=by, applied=True, undoes="", proposition__table__story_id=assignment.story_id
+        )
         .filter(~Exists(taken_back), proposition__removed_at__isnull=True)
         .select_related("proposition")
         .order_by("-changed_at", "-id")
@@ -255,14 +261,14 @@ def last_undoable(*, by: User, seat: Assignment) -> VoteEvent | None:
     )
 
 
-def undo_last(*, by: User, seat: Assignment, client_key: str, now: datetime) -> Saved | None:
+def undo_last(*, by: User, assignment: Assignment, client_key: str, now: datetime) -> Saved | None:
     """Puts back what stood before the last undoable change, as a change of its own; None where nothing is left."""
     with transaction.atomic():
-        event = last_undoable(by=by, seat=seat)
+        event = last_undoable(by=by, assignment=assignment)
         if event is None:
             return None
         standing = max(now, event.changed_at + timedelta(microseconds=1))
         change = Change(
             event.proposition.uid, event.dimension, event.previous, standing, client_key, undoes=event.client_key
         )
-        return save_votes(by=by, seat=seat, changes=[change], now=now)[0]
+        return save_votes(by=by, assignment=assignment, changes=[change], now=now)[0]

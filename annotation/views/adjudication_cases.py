@@ -95,8 +95,8 @@ def overruled(request: HttpRequest, slug: str) -> HttpResponse:
     schema = access.project.schema
     rows = adjudication_queue.overruled(access.project, request.user, unfinished=unfinished(access))
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
-    seats = Assignment.objects.active().filter(annotator=request.user, story__project=access.project)
-    own = set(seats.values_list("story_id", flat=True))
+    assignments = Assignment.objects.active().filter(annotator=request.user, story__project=access.project)
+    own = set(assignments.values_list("story_id", flat=True))
     for gold in page:
         gold.shown_dimension = schema[gold.dimension]
         gold.can_open = gold.proposition.table.story_id in own

@@ -28,15 +28,17 @@ def assignments(request: HttpRequest, slug: str) -> HttpResponse:
         if not preview and made_before(request):
             return redirect(request.get_full_path())
         if preview and "apply" in request.POST:
-            assigned = {"seats": preview["seats"], "seed": form.cleaned_data["seed"]}
+            assigned = {"assignments": preview["assignments"], "seed": form.cleaned_data["seed"]}
             done = made_once(
                 request,
                 lambda: str(service.assign(by=request.user, project=access.project, **assigned).created),
             )
             messages.success(request, f"{done} seats were assigned.")
             return redirect(request.get_full_path())
-    seats = Prefetch("assignments", Assignment.objects.active().select_related("annotator"), to_attr="seats")
-    page = Paginator(stories.select_related("category", "split").prefetch_related(seats), 50)
+    assignments = Prefetch(
+        "assignments", Assignment.objects.active().select_related("annotator"), to_attr="active_assignments"
+    )
+    page = Paginator(stories.select_related("category", "split").prefetch_related(assignments), 50)
     context = {
         "filters": filters,
         "page": page.get_page(request.GET.get("page")),
@@ -56,11 +58,11 @@ def _filtered(request: HttpRequest, access: ProjectAccess):
     chosen = filters.cleaned_data if filters.is_valid() else {}
     stories = access.project.stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
     active = Count("assignments", filter=Q(assignments__released_at__isnull=True), distinct=True)
-    stories = stories.annotate(seated=active).order_by("number")
+    stories = stories.annotate(assigned_count=active).order_by("number")
     if chosen.get("seats") == "free":
-        stories = stories.filter(seated__lt=access.project.overlap)
+        stories = stories.filter(assigned_count__lt=access.project.overlap)
     elif chosen.get("seats") == "full":
-        stories = stories.filter(seated__gte=access.project.overlap)
+        stories = stories.filter(assigned_count__gte=access.project.overlap)
     return filters, stories
 
 
@@ -69,7 +71,7 @@ def _planned(form: AssignForm, access: ProjectAccess, stories) -> dict | None:
     rows = chosen["stories"] if chosen["scope"] == "chosen" else stories
     annotators = {person.pk: person for person in chosen["annotators"]}
     try:
-        plan = service.plan_seats(
+        plan = service.plan_assignments(
             project=access.project,
             stories=[story.pk for story in rows],
             annotators=annotators,
@@ -79,10 +81,10 @@ def _planned(form: AssignForm, access: ProjectAccess, stories) -> dict | None:
         form.add_error(None, str(error))
         return None
     loads = [
-        {"name": person.shown_name, "stories": sum(one == key for _, one in plan.seats)}
+        {"name": person.shown_name, "stories": sum(one == key for _, one in plan.assignments)}
         for key, person in annotators.items()
     ]
-    return {"seats": plan.seats, "loads": loads, "short": len(plan.short)}
+    return {"assignments": plan.assignments, "loads": loads, "short": len(plan.short)}
 
 
 @require_POST
@@ -90,6 +92,6 @@ def release(request: HttpRequest, slug: str, seat: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     rows = Assignment.objects.active().select_related("story__project", "annotator")
     row = get_object_or_404(rows, story__project=access.project, uid=seat)
-    votes = service.release(by=request.user, seat=row, now=timezone.now())
+    votes = service.release(by=request.user, assignment=row, now=timezone.now())
     messages.success(request, f"{row.annotator.shown_name} no longer labels {row.story}; {votes} votes were withdrawn.")
     return redirect("annotation:assignments", slug)

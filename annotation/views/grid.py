@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import trigger_client_event
 
-from annotation.access import project_access, seat_of, story_of
+from annotation.access import assignment_of, project_access, story_of
 from annotation.domain.schema import Schema, cross_check
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.forms.grid import CommentForm, FlagForm
@@ -26,13 +26,13 @@ MANY_COLUMNS = 10
 @require_GET
 def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     access = project_access(request.user, slug)
-    seat = seat_of(request.user, slug, story)
+    assignment = assignment_of(request.user, slug, story)
     schema = access.project.schema
-    propositions = list(Proposition.objects.gold_of(seat.story))
+    propositions = list(Proposition.objects.gold_of(assignment.story))
     votes = list(Vote.objects.filter(annotator=request.user, proposition__in=propositions))
-    draw_for(seat=seat, now=timezone.now())
+    draw_for(assignment=assignment, now=timezone.now())
     cast = [(vote.proposition_id, vote.dimension) for vote in votes if vote.label]
-    shown = shown_to(seat=seat, ids={row.uid: row.pk for row in propositions}, voted=cast)
+    shown = shown_to(assignment=assignment, ids={row.uid: row.pk for row in propositions}, voted=cast)
     rows = _rows(request.user, propositions, votes, schema, shown)
     context = {
         "story": story_of(access, story),
@@ -44,8 +44,8 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "rows": rows,
         "cells": len(rows) * len(schema.dimensions),
         "done": sum(bool(cell["label"]) for row in rows for cell in row["cells"]),
-        "suggests": bool(shown) or bool(seat.arms_drawn_at),
-        "settings": _settings(seat, slug, votes),
+        "suggests": bool(shown) or bool(assignment.arms_drawn_at),
+        "settings": _settings(assignment, slug, votes),
         "modules": ["queue", "cells", "panel", "mentions"],
     }
     return render(request, "annotation/grid/grid.html", access.context | context)
@@ -87,18 +87,18 @@ def _threads(user, propositions: list[Proposition]) -> dict[tuple[int, str], str
     }
 
 
-def _settings(seat: Assignment, slug: str, votes: list[Vote]) -> dict:
+def _settings(assignment: Assignment, slug: str, votes: list[Vote]) -> dict:
     """What the grid's script needs: who and where, addresses, and the clocks of the server and of the newest vote."""
-    story = seat.story.uid
+    story = assignment.story.uid
     place = {"slug": slug, "story": story, "proposition": "PROPOSITION"}
     guideline = reverse("annotation:guideline", args=[slug, "dimension"])
     newest = max((vote.changed_at for vote in votes), default=None)
     return {
-        "annotator": seat.annotator_id,
+        "annotator": assignment.annotator_id,
         "story": story,
         "now": timezone.now().isoformat(),
         "newest": newest.isoformat() if newest else None,
-        "speedFloor": seat.story.project.speed_floor_ms,
+        "speedFloor": assignment.story.project.speed_floor_ms,
         "urls": {
             "save": reverse("annotation:save_votes", args=[slug, story]),
             "undo": reverse("annotation:undo_vote", args=[slug, story]),
@@ -115,26 +115,26 @@ def _settings(seat: Assignment, slug: str, votes: list[Vote]) -> dict:
 def save(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     """Saves the changes of one annotator, all or none. A browser may hold the unsent changes of somebody else who
     used it before: they name their annotator, and are refused under any other."""
-    seat = seat_of(request.user, slug, story)
+    assignment = assignment_of(request.user, slug, story)
     try:
-        posted = posted_changes(request, seat.story.project.schema)
+        posted = posted_changes(request, assignment.story.project.schema)
         if posted.annotator not in (None, request.user.pk):
             message = f"Somebody else made these votes; {request.user.shown_name} is logged in here now."
             return JsonResponse({"error": message}, status=409)
         changes = [one.change for one in posted.changes]
-        saved = save_votes(by=request.user, seat=seat, changes=changes, now=timezone.now())
+        saved = save_votes(by=request.user, assignment=assignment, changes=changes, now=timezone.now())
     except Refused as error:
         return JsonResponse({"error": str(error)}, status=400)
     return JsonResponse(
-        {"saved": [_as_json(one) for one in saved], "warnings": _warnings(seat.story.project.schema, saved)}
+        {"saved": [_as_json(one) for one in saved], "warnings": _warnings(assignment.story.project.schema, saved)}
     )
 
 
 @require_GET
 def undo(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     """The change that takes the annotator's last vote in this story back, to be sent like any other; null for none."""
-    seat = seat_of(request.user, slug, story)
-    event = last_undoable(by=request.user, seat=seat)
+    assignment = assignment_of(request.user, slug, story)
+    event = last_undoable(by=request.user, assignment=assignment)
     if event is None:
         return JsonResponse({"undo": None})
     change = {
@@ -171,8 +171,8 @@ def _warnings(schema: Schema, saved: list[Saved]) -> dict[str, list[dict]]:
     }
 
 
-def _proposition(seat: Assignment, uid: str) -> Proposition:
-    found = Proposition.objects.gold_of(seat.story).filter(uid=uid).first()
+def _proposition(assignment: Assignment, uid: str) -> Proposition:
+    found = Proposition.objects.gold_of(assignment.story).filter(uid=uid).first()
     if found is None:
         raise Http404("There is no such proposition in this story.")
     return found
@@ -181,9 +181,9 @@ def _proposition(seat: Assignment, uid: str) -> Proposition:
 @require_http_methods(["GET", "POST"])
 def comments(request: HttpRequest, slug: str, story: str, proposition: str, dimension: str) -> HttpResponse:
     """The thread between this annotator and the experts about one cell, as a side panel."""
-    seat = seat_of(request.user, slug, story)
-    row = _proposition(seat, proposition)
-    schema = seat.story.project.schema
+    assignment = assignment_of(request.user, slug, story)
+    row = _proposition(assignment, proposition)
+    schema = assignment.story.project.schema
     if dimension not in schema:
         raise Http404("There is no such dimension.")
     form = CommentForm(request.POST or None)
@@ -203,8 +203,8 @@ def comments(request: HttpRequest, slug: str, story: str, proposition: str, dime
 @require_http_methods(["GET", "POST"])
 def flag(request: HttpRequest, slug: str, story: str, proposition: str) -> HttpResponse:
     """Says that a proposition itself is wrong, and shows what became of that, as a side panel."""
-    seat = seat_of(request.user, slug, story)
-    row = _proposition(seat, proposition)
+    assignment = assignment_of(request.user, slug, story)
+    row = _proposition(assignment, proposition)
     form = FlagForm(request.POST or None)
     sent = False
     if request.method == "POST" and form.is_valid():

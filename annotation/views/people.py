@@ -22,10 +22,13 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         link = _invited(request, access, form)
         form = InviteForm()
-    seats = service.seats_held(access.project)
+    assignments = service.assignments_by_member(access.project)
     members = access.project.memberships.select_related("user")
     context = {
-        "members": [{"membership": row, "seats": seats.get(row.user_id, service.Seats())} for row in members],
+        "members": [
+            {"membership": row, "assignments": assignments.get(row.user_id, service.MemberAssignments())}
+            for row in members
+        ],
         "invitations": access.project.invitations.select_related("created_by", "accepted_by")[:50],
         "imported": imported_annotators_of(access.project),
         "form": form,
@@ -66,7 +69,7 @@ def change_role(request: HttpRequest, slug: str, membership: int) -> HttpRespons
 
 def _remove(request: HttpRequest, row: Membership) -> None:
     freed = service.remove_member(
-        by=request.user, membership=row, now=timezone.now(), free_seats="free_seats" in request.POST
+        by=request.user, membership=row, now=timezone.now(), release_unfinished="free_seats" in request.POST
     )
     if freed:
         messages.success(

@@ -48,7 +48,7 @@ def label_all(cast, seats, story, truth, noise, *, follows=()):
     """Each annotator votes the truth, and another label with probability 0.2; those in `follows` take what they see."""
     for seat in seats:
         seat = Assignment.objects.select_related("story__project", "annotator").get(pk=seat.pk)
-        draw_for(seat=seat, now=timezone.now())
+        draw_for(assignment=seat, now=timezone.now())
         changes = []
         for row in Proposition.objects.gold_of(story):
             for one in DEFAULT_SCHEMA.dimensions:
@@ -57,7 +57,7 @@ def label_all(cast, seats, story, truth, noise, *, follows=()):
                 if seen and seat.annotator.username in follows:
                     label = one.values[1]
                 changes.append(change(row, one.key, label, saw=seen, duration_ms=noise.randrange(500, 4000)))
-        save_votes(by=seat.annotator, seat=seat, changes=changes, now=timezone.now())
+        save_votes(by=seat.annotator, assignment=seat, changes=changes, now=timezone.now())
 
 
 def first_labels(story):

@@ -72,7 +72,7 @@ def test_a_vote_at_the_moment_of_a_decision_is_never_lost(cast, open_cell, seat)
     fields = {"proposition": open_cell.proposition, "dimension": SOURCE, "label": "Memory", "now": now}
     _, decided = at_once(
         [
-            lambda: save_votes(by=cast.bob, seat=place, changes=[change], now=now),
+            lambda: save_votes(by=cast.bob, assignment=place, changes=[change], now=now),
             lambda: adjudicate(by=cast.esi, revision=open_cell.revision, **fields),
         ]
     )

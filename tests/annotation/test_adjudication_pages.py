@@ -28,7 +28,7 @@ def address(name, *parts):
 def vote(seat, changes):
     now = timezone.now()
     made = [Change(row.uid, key, label, now, f"{row.uid}{key}{label}") for row, key, label in changes]
-    save_votes(by=seat.annotator, seat=seat, changes=made, now=now)
+    save_votes(by=seat.annotator, assignment=seat, changes=made, now=now)
 
 
 @pytest.fixture

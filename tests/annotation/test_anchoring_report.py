@@ -57,9 +57,9 @@ def blind_votes(seats, labels):
     """Each seat votes one label on the first cell of its story."""
     for seat, label in zip(seats, labels, strict=True):
         held = Assignment.objects.select_related("story__project", "annotator").get(pk=seat.pk)
-        draw_for(seat=held, now=timezone.now())
+        draw_for(assignment=held, now=timezone.now())
         row = Proposition.objects.gold_of(held.story).first()
-        save_votes(by=held.annotator, seat=held, changes=[change(row, "order", label)], now=timezone.now())
+        save_votes(by=held.annotator, assignment=held, changes=[change(row, "order", label)], now=timezone.now())
 
 
 def test_one_blind_vote_is_no_gold(cast, suggested, client):

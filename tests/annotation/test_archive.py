@@ -56,7 +56,7 @@ def full_project(cast, make_story, seat, cast_vote) -> Project:
     for one, label in zip(seats, ("0", "1", "2"), strict=True):
         cast_vote(one, first, "order", label)
     cast_vote(seats[0], first, "order", "1")
-    undo_last(by=cast.bob, seat=seats[0], client_key="undo", now=timezone.now())
+    undo_last(by=cast.bob, assignment=seats[0], client_key="undo", now=timezone.now())
     gold = GoldLabel.objects.get()
     gold.method, gold.label, gold.decided_by, gold.reason = "adjudicated", "2", cast.esi, "see line 2"
     gold.save()

@@ -21,7 +21,7 @@ from annotation.models import (
     Vote,
     VoteEvent,
 )
-from annotation.services.assignments import assign, plan_seats, release
+from annotation.services.assignments import assign, plan_assignments, release
 from tests.patience import PATIENCE
 
 
@@ -44,12 +44,12 @@ def test_the_database_refuses_a_second_seat_for_one_person(cast, make_story, sea
 def test_a_plan_is_carried_out_and_written_down(cast, make_story):
     stories = [make_story(number) for number in range(1, 5)]
     people = [person.pk for person in cast.annotators]
-    plan = plan_seats(project=cast.project, stories=[story.pk for story in stories], annotators=people, seed=3)
-    done = assign(by=cast.alice, project=cast.project, seats=plan.seats, seed=3)
+    plan = plan_assignments(project=cast.project, stories=[story.pk for story in stories], annotators=people, seed=3)
+    done = assign(by=cast.alice, project=cast.project, assignments=plan.assignments, seed=3)
     assert done.created == 12
     assert AuditEvent.objects.get(action="assignment.created").details == {"seats": 12, "seed": 3}
-    again = plan_seats(project=cast.project, stories=[story.pk for story in stories], annotators=people, seed=3)
-    assert again.seats == ()
+    again = plan_assignments(project=cast.project, stories=[story.pk for story in stories], annotators=people, seed=3)
+    assert again.assignments == ()
 
 
 def test_releasing_a_seat_withdraws_its_votes_and_keeps_them_as_events(cast, make_story, seat, cast_vote):
@@ -59,7 +59,7 @@ def test_releasing_a_seat_withdraws_its_votes_and_keeps_them_as_events(cast, mak
     for one in seats:
         cast_vote(one, proposition, "order", "0")
     assert GoldLabel.objects.get().method == "unanimous"
-    assert release(by=cast.alice, seat=seats[0], now=timezone.now()) == 1
+    assert release(by=cast.alice, assignment=seats[0], now=timezone.now()) == 1
     assert not GoldLabel.objects.exists()
     assert Vote.objects.cast().count() == 2
     last = VoteEvent.objects.order_by("-id").first()
@@ -70,7 +70,7 @@ def test_releasing_a_seat_withdraws_its_votes_and_keeps_them_as_events(cast, mak
 def test_a_released_annotator_can_no_longer_save(cast, make_story, seat, client):
     story = make_story()
     seats = seat(story)
-    release(by=cast.alice, seat=seats[0], now=timezone.now())
+    release(by=cast.alice, assignment=seats[0], now=timezone.now())
     client.force_login(cast.bob)
     assert client.get(reverse("annotation:grid", args=["minds", story.uid])).status_code == 404
 
@@ -138,7 +138,7 @@ def test_six_assigners_at_once_never_overfill(cast, make_story):
     def work(person) -> None:
         try:
             barrier.wait(PATIENCE)
-            made.append(assign(by=cast.alice, project=cast.project, seats=[(story.pk, person.pk)]).created)
+            made.append(assign(by=cast.alice, project=cast.project, assignments=[(story.pk, person.pk)]).created)
         except Exception as error:  # any error fails the test below
             errors.append(error)
         finally:

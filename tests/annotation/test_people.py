@@ -193,8 +193,8 @@ def half_done(cast, make_story, seat, cast_vote):
 
 
 def test_the_page_says_how_many_seats_a_member_holds(half_done, cast, client):
-    held = people.seats_held(cast.project)
-    assert (held[cast.bob.pk].held, len(held[cast.bob.pk].unfinished)) == (3, 2)
+    held = people.assignments_by_member(cast.project)
+    assert (held[cast.bob.pk].count, len(held[cast.bob.pk].unfinished)) == (3, 2)
     client.force_login(cast.alice)
     page = client.get(reverse("annotation:people", args=["minds"])).content.decode()
     assert "3 stories are assigned" in page and "Release 2 unfinished seats" in page

@@ -164,12 +164,12 @@ def test_a_draw_is_kept_when_the_shares_change(cast, suggested):
     story, seats = suggested()
     shares(cast, 50, 20)
     rows = list(Proposition.objects.gold_of(story))
-    draw_for(seat=seats[0], now=timezone.now())
+    draw_for(assignment=seats[0], now=timezone.now())
     before = [arm_of(seats[0], row.uid, key) for row in rows for key in DEFAULT_SCHEMA.keys]
     assert set(before) == {Arm.SHOWN, Arm.BLIND, Arm.REVEAL}
     shares(cast, 0, 0)
     again = Assignment.objects.select_related("story__project").get(pk=seats[0].pk)
-    draw_for(seat=again, now=timezone.now())
+    draw_for(assignment=again, now=timezone.now())
     assert [arm_of(again, row.uid, key) for row in rows for key in DEFAULT_SCHEMA.keys] == before
 
 
@@ -224,11 +224,14 @@ def test_nothing_betrays_a_blind_cell_and_a_reveal_waits_for_the_vote(cast, sugg
 def test_a_vote_stores_its_arm_and_what_it_saw(cast, suggested, arm, saw, suggestion):
     story, seats = suggested()
     shares(cast, 100 if arm == "blind" else 0, 0)
-    draw_for(seat=seats[0], now=timezone.now())
+    draw_for(assignment=seats[0], now=timezone.now())
     row = Proposition.objects.gold_of(story).first()
     second = DEFAULT_SCHEMA["order"].values[1]
     save_votes(
-        by=cast.bob, seat=seats[0], changes=[change(row, "order", second, saw=saw, accepted=saw)], now=timezone.now()
+        by=cast.bob,
+        assignment=seats[0],
+        changes=[change(row, "order", second, saw=saw, accepted=saw)],
+        now=timezone.now(),
     )
     vote, event = Vote.objects.get(), VoteEvent.objects.get()
     assert (vote.arm, vote.suggested) == (event.arm, event.suggested) == (arm, second if suggestion else "")

@@ -184,7 +184,7 @@ def test_an_imported_vote_of_a_member_can_be_corrected_by_a_file(cast, story):
 def test_a_key_that_looks_like_an_import_makes_no_vote_an_imported_one(cast, story, seat):
     bob, *_ = seat(story, [cast.bob])
     first = Proposition.objects.order_by("position").first()
-    save_votes(by=cast.bob, seat=bob, changes=[Change(first.uid, "order", "3", NOW, "import-0")], now=NOW)
+    save_votes(by=cast.bob, assignment=bob, changes=[Change(first.uid, "order", "3", NOW, "import-0")], now=NOW)
     assert run(cast.project, row("bob", "1"), now=NOW + timedelta(days=1)).kept == 1
     assert Vote.objects.get().label == "3"
 
@@ -213,7 +213,9 @@ def test_a_file_does_not_undo_what_its_annotator_changed_since(cast, story):
     seat = Assignment.objects.get()
     proposition = Proposition.objects.order_by("position").first()
     later = NOW + timedelta(hours=1)
-    save_votes(by=seat.annotator, seat=seat, changes=[Change(proposition.uid, "order", "3", later, "k")], now=later)
+    save_votes(
+        by=seat.annotator, assignment=seat, changes=[Change(proposition.uid, "order", "3", later, "k")], now=later
+    )
     assert run(cast.project, row("bob", "1"), now=later).unchanged == 1
     assert run(cast.project, row("bob", "2"), now=later + timedelta(hours=1)).kept == 1
     assert Vote.objects.get().label == "3"
@@ -278,7 +280,7 @@ def test_a_refused_vote_makes_neither_annotator_nor_seat(cast, story, bad):
 def test_an_older_vote_takes_no_seat_again(cast, story):
     assert run(cast.project, row("ada"), row("bruno"), row("chidi")).created == 3
     seat = Assignment.objects.get(annotator__username="minds:ada")
-    release(by=cast.alice, seat=seat, now=NOW + timedelta(hours=1))
+    release(by=cast.alice, assignment=seat, now=NOW + timedelta(hours=1))
     # 08:00 is before the release of 13:00, so the row changes nothing and ada's seat stays released.
     older = run(cast.project, row("ada", "2") + ",2026-10-20T08:00:00Z", head=HEAD + ",created_at")
     assert (older.created, older.unchanged) == (0, 1)
@@ -358,7 +360,7 @@ def test_the_bulk_path_gives_the_rows_of_the_one_by_one_path(cast, make_story, s
         uid = Proposition.objects.gold_of(by_hand).get(position=index + 1).uid
         change = Change(uid, dimension.key, label, moment, f"k{next(at)}")
         seats[person].story.project = project
-        save_votes(by=person, seat=seats[person], changes=[change], now=NOW)
+        save_votes(by=person, assignment=seats[person], changes=[change], now=NOW)
     result = run(project, *lines, head=HEAD + ",created_at")
     assert (result.created, result.problems) == (len(lines), [])
 

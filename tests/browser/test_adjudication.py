@@ -34,7 +34,7 @@ def disputed(make_story, seat):
                 for row in propositions
                 for key, label in picked.items()
             ]
-            save_votes(by=one.annotator, seat=one, changes=changes, now=now)
+            save_votes(by=one.annotator, assignment=one, changes=changes, now=now)
         return story
 
     return make

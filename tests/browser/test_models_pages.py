@@ -170,7 +170,7 @@ def full(cast, make_story, seat, make_endpoint):
 
 
 def label_somehow(seat, noise) -> None:
-    draw_for(seat=seat, now=timezone.now())
+    draw_for(assignment=seat, now=timezone.now())
     seat = Assignment.objects.select_related("story__project", "annotator").get(pk=seat.pk)
     changes = []
     for row in Proposition.objects.gold_of(seat.story):
@@ -178,7 +178,7 @@ def label_somehow(seat, noise) -> None:
             seen = arm_of(seat, row.uid, one.key) is Arm.SHOWN
             label, key = noise.choice(one.values), uuid.uuid4().hex
             changes.append(Change(row.uid, one.key, label, timezone.now(), key, saw=seen, duration_ms=1500))
-    save_votes(by=seat.annotator, seat=seat, changes=changes, now=timezone.now())
+    save_votes(by=seat.annotator, assignment=seat, changes=changes, now=timezone.now())
 
 
 def test_full_pages_are_accessible_and_nothing_scrolls_sideways(admin, assert_accessible, full):

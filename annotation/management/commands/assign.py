@@ -4,7 +4,7 @@ from annotation.management.commands._importing import counted
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.models import User
-from annotation.services.assignments import assign, plan_seats
+from annotation.services.assignments import assign, plan_assignments
 
 
 class Command(JsonCommand):
@@ -27,15 +27,15 @@ class Command(JsonCommand):
         if missing := [name for name in names if name not in people]:
             raise ValueError(f"{', '.join(missing)}: no member of {project.slug} has this name.")
         stories = project.stories.in_split(split).in_category(category)
-        plan = plan_seats(
+        plan = plan_assignments(
             project=project,
             stories=list(stories.values_list("id", flat=True)),
             annotators=people.values(),
             seed=options["seed"],
         )
-        done = assign(by=None, project=project, seats=plan.seats, seed=options["seed"])
+        done = assign(by=None, project=project, assignments=plan.assignments, seed=options["seed"])
         return {"project": project.slug, "seats": done.created, "short": len(plan.short), "seed": options["seed"]}
 
     def say(self, result: dict) -> None:
-        seats, short = counted(result["seats"], "seat"), counted(result["short"], "story", "stories")
-        self.stdout.write(f"{seats} made; {short} short of annotators.")
+        assignments, short = counted(result["seats"], "seat"), counted(result["short"], "story", "stories")
+        self.stdout.write(f"{assignments} made; {short} short of annotators.")

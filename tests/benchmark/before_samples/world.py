@@ -111,7 +111,7 @@ def _vote(project: Project) -> None:
                 for row in rows[: ROWS - place]
                 for key in DEFAULT_SCHEMA.keys[: 7 - 2 * place]
             ]
-            save_votes(by=person, seat=seat, changes=changes, now=now)
+            save_votes(by=person, assignment=seat, changes=changes, now=now)
 
 
 def _label(name: str, key: str, labels: dict) -> str:
