@@ -141,9 +141,9 @@ def _pages(wanted: dict[str, list], **queries: list[str]) -> dict[str, Any]:
 
 
 def wide(dataset, options) -> dict:
-    from benchmark.services.boards import board
     from benchmark.services.documents import document_of
     from benchmark.services.items import SORTS, places_of, shown
+    from benchmark.services.leaderboard_scope import leaderboard_of
     from benchmark.services.reports import report_of
 
     made = time.perf_counter()
@@ -162,8 +162,8 @@ def wide(dataset, options) -> dict:
         "report_computed": _took(lambda: report_of(run)),
         "report_kept": _slowest(lambda: report_of(run)),
         "standing_computed": _took(lambda: document_of(run)),
-        "leaderboard_computed": _took(lambda: board(dataset, run.form, None)),
-        "leaderboard_kept": _slowest(lambda: board(dataset, run.form, None)),
+        "leaderboard_computed": _took(lambda: leaderboard_of(dataset, run.form, None)),
+        "leaderboard_kept": _slowest(lambda: leaderboard_of(dataset, run.form, None)),
         "items_page": max(_slowest(page(sort, 0)) for sort in sorts),
         "items_last_page": max(_slowest(page(sort, count - 50)) for sort in sorts),
         "items_counted": _slowest(lambda: places_of(run, {}).count()),

@@ -23,10 +23,10 @@ from benchmark.models import (
     SharedReport,
 )
 from benchmark.services import withheld
-from benchmark.services.boards import board
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.datasets import gold_is_frozen
 from benchmark.services.documents import Document, document_of
+from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.suites.registry import group_suite, suite_named
 from workers.providers.registry import without_prompts
 
@@ -163,8 +163,8 @@ def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers) -> None:
 def board_for(
     access: ProjectAccess, dataset: Dataset, form: str, key: str | None, *, all_runs: bool, asked: Mapping[str, str]
 ) -> dict:
-    """`boards.board` as this person may see it, with `withheld`, how many of its stories wait. Raises PermissionDenied."""
-    found = board(dataset, form, key, all_runs=all_runs, asked=asked)
+    """`leaderboard_of` as this person may see it, with `withheld`, how many of its stories wait. Raises PermissionDenied."""
+    found = leaderboard_of(dataset, form, key, all_runs=all_runs, asked=asked)
     stories = found["chosen"].stories if found["chosen"] else frozenset()
     closed = closed_to(access, dataset.suite) & stories
     _check_enough(stories, closed)

@@ -6,8 +6,8 @@ from celery import shared_task
 from django.db import connections
 
 from benchmark.models import Run
-from benchmark.services.preparing import prepare
 from benchmark.services.reports import REPORTS
+from benchmark.services.warm import warm
 
 
 @shared_task(name="benchmark.report", ignore_result=True)
@@ -16,7 +16,7 @@ def compute_report(job: int) -> None:
     try:
         run = Run.objects.filter(job=job).first()
         if run is not None:
-            prepare(run)
+            warm(run)
     finally:
         connections.close_all()
 

@@ -108,7 +108,7 @@ def test_what_suites_share_knows_none_of_them():
         ("annotation/domain/resolution.py", "import django", "Pure rules know no framework"),
         ("workers/providers/openai/backend.py", "import celery", "Pure rules know no framework"),
         ("workers/models/call.py", "import workers.services.ledger", "Layers of workers"),
-        ("benchmark/services/pictured.py", "import benchmark.suites.tombench", "No suite is known outside its folder"),
+        ("benchmark/services/plot_data.py", "import benchmark.suites.tombench", "No suite is known outside its folder"),
         (
             "benchmark/suites/tombench/tasks.py",
             "import benchmark.suites.omnitom",

@@ -19,7 +19,7 @@ from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence, unread, unscored
 from benchmark.services.facet_tables import facet_table, repetition_table
-from benchmark.services.leaderboards import run_standing
+from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, stage_table
@@ -36,7 +36,9 @@ Document = dict[str, Any]
 def document_of(run: Run) -> Document:
     prefetch_related_objects([run], "entrants")
     report = report_of(run)
-    stages = {stage: [_plain(one) for one in run_standing(run, report, stage)] for stage in keys_of(run.suite)}
+    stages = {
+        stage: [_plain(one) for one in ranked_entrants_of_run(run, report, stage)] for stage in keys_of(run.suite)
+    }
     failed = unscored(run.suite, [run], {run.pk: report})
     return {
         "title": run.title,

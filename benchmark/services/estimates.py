@@ -72,7 +72,7 @@ class Estimate:
         return sums | money | {"known": None if None in known else sum(known)}
 
 
-Known = set[tuple[int, int]]
+Cached = set[tuple[int, int]]
 """(dataset sample id, repetition) of questions whose answer the ledger has."""
 
 
@@ -124,7 +124,7 @@ def estimate_of(
     plan: Plan,
     stories: Sequence[DatasetSample],
     parts: Sequence[Part],
-    known: Mapping[tuple[int, str], Known] | None = None,
+    known: Mapping[tuple[int, str], Cached] | None = None,
 ) -> Estimate:
     """`stories` are all of the run, of which its prompts' examples depend; `known` are those whose answer the ledger has,
     by (endpoint id of the model, stage)."""
@@ -162,7 +162,7 @@ def estimate_of_test(run: Run) -> Line:
     return _line(plan_of(run), line, test_sizes(run), None)
 
 
-def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: Known | None) -> Line:
+def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: Cached | None) -> Line:
     turns = 1 if line.stage == SELF_TEST else plan.repetitions
     asked = [(sample, turn) for turn in range(turns) for sample in sizes]
     line.calls, line.known = len(asked), None if known is None else len(known & set(asked))

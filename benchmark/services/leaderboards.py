@@ -119,7 +119,7 @@ def newest(entries: Sequence[Entry]) -> list[Entry]:
     return list(found.values())
 
 
-def standing(
+def ranked_entrants(
     entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[Entry]:
     """The entries with `readings`, their figures on the selection, `ranking` by reading, `group`, its letters, by reading, and `no_letters`,
@@ -131,7 +131,7 @@ def standing(
     """
     if not entries:
         return []
-    ranked, part, no_letters = _kept("standing", entries, stage, selection, seed)
+    ranked, part, no_letters = _kept("ranking", entries, stage, selection, seed)
     found = []
     for one in entries:
         figures = part.get(one["key"]) or _own_figures(one)
@@ -174,7 +174,7 @@ def differences(
     entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> dict[str, Any]:
     """By reading {pairs, method, tests}: every two models over the selection's stories and in each category, as
-    `inference.paired_differences` has them under the keys of their entries. The letters of `standing` rest on the same tests."""
+    `inference.paired_differences` has them under the keys of their entries. The letters of `ranked_entrants` rest on the same tests."""
     return _kept("differences", entries, stage, selection, seed)
 
 
@@ -201,7 +201,7 @@ def _kept(what: str, entries: Sequence[Entry], stage: str, selection: Selection 
 
 
 def _compare(rated, partial, stage: str, selection: Selection | None, seed: int) -> dict[str, Any]:
-    """{"standing": (rankings by reading and key, figures of the selection by key where they are not the report's own, why there are no
+    """{"ranking": (rankings by reading and key, figures of the selection by key where they are not the report's own, why there are no
     letters by reading), "differences": by reading}."""
     wanted = {one["scores"] for one in (*rated, *partial)}
     columns = {pk: held[stage] for pk, held in StoryScores.objects.filter(pk__in=wanted).values_list("pk", "figures")}
@@ -213,7 +213,7 @@ def _compare(rated, partial, stage: str, selection: Selection | None, seed: int)
         apart[reading] = {name: found[name] for name in ("pairs", "method", "tests")}
         no_letters[reading] = found["no_letters"]
     part = {one["key"]: _part(one, columns[one["scores"]], stage, selection, seed) for one in partial}
-    return {"standing": (ranked, part, no_letters), "differences": apart}
+    return {"ranking": (ranked, part, no_letters), "differences": apart}
 
 
 def _against(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Any]]]:
@@ -261,9 +261,9 @@ def _ranked(rated, columns, stage: str, reading: str, selection: Selection | Non
     return leaderboard(held, seed=seed, categories=categories, samples=nouns_of_group(stage)[1])
 
 
-def run_standing(run: Run, report: Mapping[str, Any], stage: str) -> list[Entry]:
+def ranked_entrants_of_run(run: Run, report: Mapping[str, Any], stage: str) -> list[Entry]:
     """One run's entrants against each other, over its own stories."""
     entries = entries_of([run], {run.pk: report}, stage)
     named(entries)
     label(entries)
-    return standing(entries, stage, seed=run.params.get("seed", 1))
+    return ranked_entrants(entries, stage, seed=run.params.get("seed", 1))

@@ -17,10 +17,10 @@ from annotation.models import Role
 from benchmark.access import comparison_for, results_access
 from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
-from benchmark.services.boards import ranking_with
 from benchmark.services.comparisons import Comparison, NotComparable, difference_table, items_behind, pair_of, unread
 from benchmark.services.comparisons import compare as compared
 from benchmark.services.conditions import FIELDS
+from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_comparison
 from benchmark.suites.registry import group_named

@@ -19,7 +19,7 @@ from benchmark.models import Form
 from benchmark.services.differences import categories_among, pair_table, pairs_of
 from benchmark.services.documents import board_document
 from benchmark.services.downloads import TABLE_TYPES, table_file
-from benchmark.services.pictured import figures_of
+from benchmark.services.plot_data import figures_of
 from benchmark.suites.registry import group_named
 from benchmark.suites.story_scores import READINGS
 from benchmark.views.leaderboard import chosen_board

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from benchmark.access import report_access, results_access, run_access, run_document, shared_document
 from benchmark.services.comparisons import NotComparable
-from benchmark.services.pictured import Picture, comparison_picture, figures_of
+from benchmark.services.plot_data import Picture, comparison_picture, figures_of
 from benchmark.views.compare import chosen_comparison
 from benchmark.views.downloads import board_of, check_shown
 from core.made_by import made_by

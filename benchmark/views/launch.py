@@ -17,12 +17,12 @@ from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm
 from benchmark.models import DatasetSample, Run
 from benchmark.services import estimates
 from benchmark.services.asking import prompts_of, reads_prompts
+from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.evaluating import read_again
 from benchmark.services.evidence import shortened
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_tests import SELF_TEST
-from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused, stages_of
@@ -133,7 +133,7 @@ def _estimated(request: HttpRequest, form, asked: Callable[[], Asked]) -> dict:
         return context
     try:
         plan, stories, parts = asked()
-        known = None if context["looks"] else known_answers(plan, stories, parts)
+        known = None if context["looks"] else cached_answers(plan, stories, parts)
         found = estimates.estimate_of(plan, stories, parts, known)
     except (RunRefused, BadPromptSet, SuiteFailed) as error:
         return context | {"problems": [str(error)]}

@@ -17,9 +17,9 @@ from benchmark.access import board_for, sees_results, visibility_of
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.absences import Absence
-from benchmark.services.boards import form_to_show, suite_to_show, version_to_show
 from benchmark.services.conditions import FIELDS
-from benchmark.services.pictured import board_rows
+from benchmark.services.leaderboard_scope import form_to_show, suite_to_show, version_to_show
+from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import OF_RUN
 from benchmark.suites.registry import group_named, suite_named
@@ -220,7 +220,7 @@ def board_chart(slug: str, entries: list[Entry], stage: str, split: str = "", li
             "aside": row["group"] or ("" if one["kind"] == "person" else "–"),
             "href": items_url(slug, one["run"], **_behind(one, stage), split=split) if slug and one["entrant"] else "",
         }
-        for one, row in zip(entries[:limit], board_rows(entries[:limit], stage), strict=True)
+        for one, row in zip(entries[:limit], leaderboard_rows(entries[:limit], stage), strict=True)
     ]
     made = dot_chart(
         group_named(stage).score_title,

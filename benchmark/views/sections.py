@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Table
 from benchmark.services.documents import Document, results_of, suites_of, tables_of
-from benchmark.services.pictured import figures_of
+from benchmark.services.plot_data import figures_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import ordered_keys
 from benchmark.suites.shown import Choice, Explored, Section

@@ -13,9 +13,9 @@ from django.core.management import CommandError, call_command
 
 from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Form, RunItem
-from benchmark.services.boards import board
 from benchmark.services.documents import board_document, document_of, tables_of
-from benchmark.services.pictured import figures_of
+from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.plot_data import figures_of
 from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.withheld import whole_document
@@ -70,7 +70,7 @@ def test_files_and_pictures_of_a_leaderboard_name_who_is_ranked_apart(world, cli
 
 
 def test_every_table_and_picture_of_models_names_them(world):
-    found = board(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, Form.TEXT, None)
     stages = {stage: entries for stage, (entries, _) in found["stages"].items()}
     document = board_document("Leaderboard", stages, found["absent"])
     for name, make in tables_of(document).items():
@@ -104,7 +104,7 @@ COVERED = "its run has 3 of these 9 stories"
 
 
 def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client):
-    found = board(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, Form.TEXT, None)
     [absent] = [one for one in found["absent"] if one.stage == "stage2"]
     assert (absent.model, absent.run, absent.why, absent.covered) == ("small", small.uid, COVERED, 3)
     client.force_login(world.alice)
@@ -201,7 +201,7 @@ def test_rows_of_people_that_wait_are_named():
 
 
 def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):
-    found = board(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, Form.TEXT, None)
     stages = {stage: entries for stage, (entries, _) in found["stages"].items()}
     lines = lines_of(to_csv(tables_of(board_document("Leaderboard", stages))["stage2"]()))
     assert len(lines) == 3 and {one["Ranked by"].split(";")[0] for one in lines} == {

@@ -42,7 +42,7 @@ from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.items import SORTS
-from benchmark.services.pictured import figures_of
+from benchmark.services.plot_data import figures_of
 from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
 from benchmark.suites.omnitom.labels import DIMENSIONS

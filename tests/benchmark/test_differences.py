@@ -7,8 +7,8 @@ import json
 import pytest
 
 from benchmark.models import Audience, Form
-from benchmark.services.boards import board
 from benchmark.services.differences import pairs_of
+from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import scores_of
 from benchmark.suites.story_scores import lacking, official_columns, official_figures, with_intervals
 from core.statistics import holm
@@ -23,7 +23,7 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def pairs(world, reading="repaired", stage="stage2"):
-    found = board(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, Form.TEXT, None)
     return pairs_of(found["stages"][stage][0], stage, found["chosen"], reading)
 
 

@@ -11,7 +11,7 @@ import pytest
 from benchmark.models import Audience, Form, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import output_files
-from benchmark.services.pictured import figures_of
+from benchmark.services.plot_data import figures_of
 from benchmark.services.reports import scores_of
 from benchmark.suites.omnitom.layout import JUDGE_COLUMNS
 from tests.benchmark.evaluation import endpoint, started, worked_off

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from benchmark.models import Run, RunItem
 from benchmark.services.absences import Absence
-from benchmark.services.boards import board
 from benchmark.services.evaluating import read_again
+from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.views.leaderboard import named_together
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from workers.models import Endpoint, Item, Job, JobOutcome
@@ -41,7 +41,9 @@ def run_of(dataset, *names: str) -> Run:
 
 
 def shown(dataset) -> list[str]:
-    return [one["model"] for one in board(dataset, "text", None)["stages"]["stage2"][0] if one["kind"] != "person"]
+    return [
+        one["model"] for one in leaderboard_of(dataset, "text", None)["stages"]["stage2"][0] if one["kind"] != "person"
+    ]
 
 
 def test_a_run_whose_every_call_failed_has_failed(dataset):
@@ -52,7 +54,7 @@ def test_a_run_whose_every_call_failed_has_failed(dataset):
 
 def test_a_model_without_an_answer_is_named_and_has_no_row(dataset):
     failed = run_of(dataset, "dead")
-    found = board(dataset, "text", None)
+    found = leaderboard_of(dataset, "text", None)
     assert shown(dataset) == []
     assert [(one.model, one.run, one.failed, one.problem) for one in found["absent"]] == [
         ("dead", failed.uid, STORIES, REASON)
@@ -64,7 +66,7 @@ def test_of_a_run_with_failures_only_the_model_without_an_answer_is_left_out(dat
     endpoint("odd", options={"default": "no table at all"})  # answers that cannot be read are answers
     run = run_of(dataset, "odd", "dead")
     run.job.refresh_from_db()
-    found = board(dataset, "text", None)
+    found = leaderboard_of(dataset, "text", None)
     assert run.job.outcome == JobOutcome.USELESS and found["fitting"] == [run]
     assert shown(dataset) == ["odd"] and [one.model for one in found["absent"]] == ["dead"]
 
@@ -110,7 +112,7 @@ def test_a_newer_run_that_failed_does_not_hide_an_earlier_one(dataset):
     places.update(call=None, official=None, repaired=None, score=None, repaired_score=None, unusable="")
     Item.objects.filter(job=bad.job).update(state="failed", problem=REASON)
     Job.objects.filter(pk=bad.job_id).update(outcome=JobOutcome.FAILED)
-    found = board(dataset, "text", None)
+    found = leaderboard_of(dataset, "text", None)
     rows = [(one["name"], one["run"]) for one in found["stages"]["stage2"][0] if one["kind"] != "person"]
     assert rows == [("tiny", good.uid)]
     assert [one.run for one in found["absent"]] == [bad.uid] and found["failed"] == [bad]

@@ -10,7 +10,7 @@ from annotation.models import GoldLabel, Proposition
 from annotation.services.adjudication import adjudicate
 from benchmark.models import Form
 from benchmark.services.datasets import freeze
-from benchmark.services.leaderboards import run_standing
+from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, stage_table
 from tests.benchmark.settled import LABELS, baselines, settle, started, work_off
@@ -53,7 +53,7 @@ def figures(cast, **plan) -> dict:
     """A run of one model on the present gold: what its rows have in stage 2, by shown name."""
     dataset = freeze(by=cast.alice, project=cast.project)[0]
     run = work_off(started(cast, dataset, [baselines()["majority"]], **plan))
-    return {one["model"]: one for one in run_standing(run, report_of(run), "stage2")}
+    return {one["model"]: one for one in ranked_entrants_of_run(run, report_of(run), "stage2")}
 
 
 def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
@@ -207,7 +207,7 @@ def test_the_settings_of_the_frozen_gold_decide(cast, stories, label):
     cast.project.overlap = 5
     cast.project.save(update_fields=["overlap"])
     run = work_off(started(cast, dataset, [baselines()["majority"]]))
-    bob = next(one for one in run_standing(run, report_of(run), "stage2") if one["model"] == "Annotator 3")
+    bob = next(one for one in ranked_entrants_of_run(run, report_of(run), "stage2") if one["model"] == "Annotator 3")
     assert bob["figures"]["labelled"]["votes"] == 7
 
 

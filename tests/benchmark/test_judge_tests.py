@@ -12,12 +12,12 @@ from django.utils import timezone
 
 from annotation.domain.sample_corpus import sample_records
 from benchmark.models import JudgeTest, JudgeTestItem, Run
+from benchmark.services.cached_answers import cached_answers
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate_of, parts_of
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_tests import PURPOSE, SELF_TEST, start_test
 from benchmark.services.judge_versions import version_of
-from benchmark.services.known_answers import known_answers
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import start_run
@@ -156,7 +156,7 @@ def test_the_estimate_states_calls_and_money_before_and_what_the_ledger_has(data
     plan = planned(dataset, [omniscient], ["extract", "judge"], judge=judge, limit=2, self_test=True)
     stories = check(plan)
     parts = parts_of(plan, stories)
-    found = estimate_of(plan, stories, parts, known_answers(plan, stories, parts))
+    found = estimate_of(plan, stories, parts, cached_answers(plan, stories, parts))
     [line] = [one for one in found.lines if one.stage == SELF_TEST]
     assert (line.calls, line.known, line.stage_name) == (8, 0, "Self-test") and 0 < line.cost < line.most
     assert len(found.stories) == 2, "stories of the self-test are not the run's"

@@ -13,10 +13,10 @@ from annotation.models import AuditEvent
 from benchmark.models import Dataset, Form, Run, RunItem
 from benchmark.services import estimates
 from benchmark.services.asking import stage_request
+from benchmark.services.cached_answers import cached_answers
 from benchmark.services.datasets import freeze
 from benchmark.services.detectable import can_show
 from benchmark.services.documents import document_of
-from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
@@ -63,7 +63,7 @@ def plan_for(dataset, *endpoints, stages=("extract", "judge", "label"), **fields
 
 def known(plan: Plan) -> dict:
     stories = check(plan)
-    return known_answers(plan, stories, estimates.parts_of(plan, stories))
+    return cached_answers(plan, stories, estimates.parts_of(plan, stories))
 
 
 # --- the page ------------------------------------------------------------------------------------------------------------------

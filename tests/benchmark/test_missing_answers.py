@@ -13,11 +13,11 @@ from django.core.management import call_command
 
 from benchmark.domain.tables.latex import to_latex
 from benchmark.models import Form, RunItem
-from benchmark.services.boards import board
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.differences import pairs_of
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.pictured import figures_of
+from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.plot_data import figures_of
 from benchmark.services.reports import forget_report
 from benchmark.services.result_tables import stage_table
 from benchmark.services.results import WITHOUT_CALL
@@ -50,7 +50,7 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def entries(world) -> list[dict]:
-    return board(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
+    return leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
 
 
 def test_the_refuser_stands_below_whom_it_refused_against(world):
@@ -82,7 +82,7 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
     marks = {row["cells"][0]["text"]: row["cells"][keys.index("repaired_overall_accuracy")]["mark"] for row in rows}
     assert [row["cells"][0]["text"] for row in rows][:2] == ["majority", "random"]
     assert marks["majority"] == "best" and marks["random"] == "second"
-    found = board(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, Form.TEXT, None)
     [pair] = [
         one
         for one in pairs_of(found["stages"]["stage2"][0], "stage2", found["chosen"], "repaired")[0]
@@ -188,6 +188,6 @@ def test_what_judges_lost_of_several_models_is_one_sentence(world):
 
 
 def test_a_number_of_rows_stands_under_no_per_cent(world):
-    found = board(world.dataset, Form.TEXT, None)["stages"]["stage1"][0]
+    found = leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage1"][0]
     groups = {column.key: column.group for column in stage_table(found, "stage1").columns}
     assert groups["unusable"] == "Missing answers (%)" and groups["unjudged"] == ""

@@ -15,7 +15,7 @@ from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.comparisons import tables_of as tables_of_comparison
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.pictured import comparison_picture, figures_of
+from benchmark.services.plot_data import comparison_picture, figures_of
 from benchmark.services.shared_reports import freeze_run
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.settled import written

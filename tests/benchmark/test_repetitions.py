@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from benchmark.domain.inference import Case
 from benchmark.models import Run, RunItem
+from benchmark.services.cached_answers import cached_answers
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate, estimate_of, parts_of
-from benchmark.services.known_answers import known_answers
 from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
@@ -100,7 +100,7 @@ def test_again_nothing_is_asked_and_the_estimate_knows_it(run, cast):
     plan = plan_of(run)
     stories = check(plan)
     parts = parts_of(plan, stories)
-    found = estimate_of(plan, stories, parts, known_answers(plan, stories, parts))
+    found = estimate_of(plan, stories, parts, cached_answers(plan, stories, parts))
     assert found.total["calls"] == found.total["known"] == TURNS * 6 * 4
     again = work_off(run_again(by=cast.alice, run=run, now=timezone.now()))
     assert not again.job.items.filter(made=True).exists()

@@ -12,10 +12,10 @@ from django.core.management import CommandError, call_command
 
 from benchmark.domain.tables import source_of
 from benchmark.models import Form
-from benchmark.services.boards import board
 from benchmark.services.comparisons import compare, difference_table, pair_of
 from benchmark.services.documents import board_document, tables_of
 from benchmark.services.judge_versions import version_of
+from benchmark.services.leaderboard_scope import leaderboard_of
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
 from tests.copies import copied
 from workers.models import Endpoint
@@ -29,7 +29,7 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def document(world, *, all_runs: bool = False, **asked: str) -> dict:
-    stages = board(world.dataset, Form.TEXT, None, all_runs=all_runs, asked=asked)["stages"]
+    stages = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=all_runs, asked=asked)["stages"]
     return board_document("Leaderboard", {stage: entries for stage, (entries, _) in stages.items()})
 
 
@@ -54,7 +54,7 @@ def _judged_twice(folder) -> ResultsWorld:
 
 def test_a_ranking_is_within_one_judge(judged_twice):
     world = judged_twice
-    found = board(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, Form.TEXT, None)
     names = [one["name"] for one in found["stages"]["stage1"][0]]
     assert sorted(names) == sorted(["both", "omniscient", "other", HOSTILE])
     assert {one["within"]["judge"].startswith(LEXICAL) for one in found["stages"]["stage1"][0]} == {True}
@@ -62,7 +62,7 @@ def test_a_ranking_is_within_one_judge(judged_twice):
     assert apart["judge"].startswith(STRICT) and apart["rows"] == 1
     # the other ranking has its own rows, bold and letters; labelling has no judge and stays as it is
     strict = next(name for name in found["conditions"]["judge"] if name.startswith(STRICT))
-    other = board(world.dataset, Form.TEXT, None, asked={"judge": strict})
+    other = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": strict})
     assert [(one["name"], one["run"]) for one in other["stages"]["stage1"][0]] == [("both", world.strict.uid)]
     assert [one["key"] for one in other["stages"]["stage2"][0]] == [one["key"] for one in found["stages"]["stage2"][0]]
     keys = [world.entrant("omniscient"), f"{world.strict.uid}.{world.strict.entrants.get().pk}"]
@@ -85,10 +85,12 @@ def test_a_judge_with_another_name_or_seed_or_another_number_of_stories_is_the_s
         world.another(name, **settings | {"judge_level": 3, "shots": shots}) for name, shots in (("o", 0), ("m", 2))
     ]
     assert version_of(first) == version_of(again) != version_of(below[0]) == version_of(below[1])
-    stage1 = [one for one in board(world.dataset, Form.TEXT, None)["conditions"]["judge"] if "rules" not in one]
+    stage1 = [
+        one for one in leaderboard_of(world.dataset, Form.TEXT, None)["conditions"]["judge"] if "rules" not in one
+    ]
     assert len(stage1) == 2
     [at_4] = [one for one in stage1 if "level 4" in one]
-    together = board(world.dataset, Form.TEXT, None, asked={"judge": at_4})["stages"]["stage1"][0]
+    together = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": at_4})["stages"]["stage1"][0]
     assert {one["name"] for one in together} == {"m", "n"}
 
 
@@ -99,18 +101,20 @@ def test_a_judge_that_changed_under_its_name_is_a_ranking_of_its_own_and_no_repe
     judge.options = {"threshold": 0.9}
     judge.save()
     world.another("omniscient", **settings)
-    held = board(world.dataset, Form.TEXT, None)
+    held = leaderboard_of(world.dataset, Form.TEXT, None)
     names = [one for one in held["conditions"]["judge"] if one.startswith(STRICT)]
     assert len(names) == 2 and all(", version " in one for one in names)
     for name in names:
-        [row] = board(world.dataset, Form.TEXT, None, asked={"judge": name})["stages"]["stage1"][0]
+        [row] = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": name})["stages"]["stage1"][0]
         assert row["others"] == 0
 
 
 def test_page_command_and_files_have_the_same_ranking(judged_twice, client, capsys):
     world = judged_twice
     client.force_login(world.alice)
-    strict = next(one for one in board(world.dataset, Form.TEXT, None)["conditions"]["judge"] if one.startswith(STRICT))
+    strict = next(
+        one for one in leaderboard_of(world.dataset, Form.TEXT, None)["conditions"]["judge"] if one.startswith(STRICT)
+    )
     page = client.get(f"{world.base}/results/")
     text = page.content.decode()
     assert "Ranked apart" in text and 'id="judge"' in text and 'id="prompts"' not in text
@@ -219,10 +223,10 @@ def test_another_level_is_another_ranking_and_baselines_are_in_both(world):
         world.models[name] = endpoint(name, options={"default": "no table"})
     world.another("m", "n", stages=("label",))
     world.another("m", stages=("label",), level=1)
-    found = board(world.dataset, Form.TEXT, None)
+    found = leaderboard_of(world.dataset, Form.TEXT, None)
     assert [one["name"] for one in found["stages"]["stage2"][0]][:2] == ["majority", "random"]
     assert {one["within"]["prompts"] for one in found["stages"]["stage2"][0]} == {None, "omnitom-1, level 3"}
-    other = board(world.dataset, Form.TEXT, None, asked={"prompts": "omnitom-1, level 1"})
+    other = leaderboard_of(world.dataset, Form.TEXT, None, asked={"prompts": "omnitom-1, level 1"})
     assert [(one["name"], one["model"]) for one in other["stages"]["stage2"][0]] == [
         ("majority", "majority"),
         ("random", "random"),
@@ -234,8 +238,12 @@ def test_the_longest_answer_and_the_seed_do_not_part_rankings(world):
     world.models["m"] = endpoint("m", options={"default": "no table"})
     world.another("m", stages=("label",), max_tokens=50)
     world.another("m", stages=("label",), seed=7)
-    names = [one["model"] for one in board(world.dataset, Form.TEXT, None)["stages"]["stage2"][0] if one["name"] == "m"]
-    assert len(names) == 2 and not board(world.dataset, Form.TEXT, None)["rankings"]["stage2"].others
+    names = [
+        one["model"]
+        for one in leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
+        if one["name"] == "m"
+    ]
+    assert len(names) == 2 and not leaderboard_of(world.dataset, Form.TEXT, None)["rankings"]["stage2"].others
 
 
 def test_every_table_says_what_its_ranking_is_within(world):
@@ -252,7 +260,9 @@ def test_two_stages_that_were_asked_differently_are_no_row(world):
     extracted = world.another("m", stages=("extract", "judge"), level=4)
     for level, run, missing in ((1, labelled, "f1"), (4, extracted, "overall_accuracy")):
         names = [
-            one for one in board(world.dataset, Form.TEXT, None)["conditions"]["prompts"] if f"level {level}" in one
+            one
+            for one in leaderboard_of(world.dataset, Form.TEXT, None)["conditions"]["prompts"]
+            if f"level {level}" in one
         ]
         held = document(world, prompts=names[0])
         [row] = [row for row in tables_of(held)["main-official"]().rows if row["model"] == "m"]
@@ -273,7 +283,7 @@ def test_the_longest_answer_is_a_setting(world):
     world.models["m"] = endpoint("m", options={"default": "no table"})
     world.another("m", stages=("label",), max_tokens=50)
     world.another("m", stages=("label",))
-    entries = board(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
+    entries = leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
     names = {one["model"] for one in entries if one["name"] == "m"}
     assert names == {"m (longest answer 50 tokens)", "m (longest answer 6,000 tokens)"}
 
@@ -284,5 +294,5 @@ def test_what_changed_at_an_endpoint_tells_two_rows_apart(world):
     world.models["m"].model = "m-2"
     world.models["m"].save()
     world.another("m", stages=("label",))
-    entries = board(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
+    entries = leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
     assert {one["model"] for one in entries if one["name"] == "m"} == {"m (model m)", "m (model m-2)"}

@@ -13,7 +13,7 @@ from benchmark.models import Run, RunItem
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.comparisons import tables_of as compared
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.pictured import figures_of
+from benchmark.services.plot_data import figures_of
 from benchmark.services.reports import forget_report
 from benchmark.services.selections import Selection
 from tests.benchmark.evaluation import endpoint

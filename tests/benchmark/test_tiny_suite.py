@@ -20,9 +20,9 @@ from benchmark.models import Dataset, Run, RunItem, SharedReport
 from benchmark.services.asking import settings_of
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.imports import import_benchmark
-from benchmark.services.pictured import figures_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.plot_data import figures_of
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites import registry

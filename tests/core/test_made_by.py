@@ -14,7 +14,7 @@ from core import made_by as module
 from core.made_by import LIBRARIES, PACKAGES, ROOT, SHOWING, digest_of, files, made_by
 
 DRAWING = "benchmark/domain/figures/dots.py"
-DRAWN_FROM = "benchmark.services.pictured"
+DRAWN_FROM = "benchmark.services.plot_data"
 """Where pictures are drawn; a view keeps them."""
 
 

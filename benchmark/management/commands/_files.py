@@ -9,7 +9,7 @@ from typing import Any
 from annotation.management.commands._output import file_output
 from benchmark.domain.tables import Table
 from benchmark.services.downloads import WRITERS, table_file
-from benchmark.services.pictured import Picture
+from benchmark.services.plot_data import Picture
 
 PICTURES = ("svg", "pdf", "png")
 

@@ -12,8 +12,8 @@ from benchmark.services.estimates import Part, estimate_of
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_tests import SELF_TEST, standing_test
 from benchmark.services.plans import Plan
-from benchmark.services.preparing import prepare
 from benchmark.services.reports import scores_of
+from benchmark.services.warm import warm
 from benchmark.services.watching import shortfall_of_run
 from workers.domain.pricing import about
 from workers.management.bar import JobBar
@@ -74,7 +74,7 @@ def seen_through(run: Run, tell: Callable[[str], None]) -> None:
         tell(f"The run is not done. A worker goes on with it, or: manage.py work --job {run.job.uid}")
     else:
         note_end(run.job, shortfall_of_run(run), "run", tell)
-        prepare(run)
+        warm(run)
 
 
 def told(run: Run, *, scores: bool = False) -> dict[str, Any]:

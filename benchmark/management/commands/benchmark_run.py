@@ -29,8 +29,8 @@ from benchmark.services.evaluating import read_again
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_tests import start_test
 from benchmark.services.launching import judging_plan
-from benchmark.services.pictured import figures_of
 from benchmark.services.plan_checks import check
+from benchmark.services.plot_data import figures_of
 from benchmark.services.runs import again_of, extend_run, extension_of, run_again, start_run
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import about

@@ -10,11 +10,11 @@ from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from benchmark.management.commands._files import check_output, content_of, written
 from benchmark.models import Dataset, Form
-from benchmark.services.boards import board, form_to_show, version_to_show
 from benchmark.services.conditions import FIELDS
 from benchmark.services.differences import pair_table, pairs_of
 from benchmark.services.documents import board_document, tables_of
-from benchmark.services.pictured import figures_of, score_of
+from benchmark.services.leaderboard_scope import form_to_show, leaderboard_of, version_to_show
+from benchmark.services.plot_data import figures_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.suites.registry import group_named
 from benchmark.suites.showing.missing import leads, left_out, missing_of
@@ -51,9 +51,9 @@ class Command(JsonCommand):
         dataset = _version(project, options["dataset"])
         form = options["form"] or form_to_show(dataset)
         asked = {field: options[field] or "" for field in FIELDS}
-        found = board(dataset, form, options["split"], all_runs=options["all_runs"], asked=asked)
+        found = leaderboard_of(dataset, form, options["split"], all_runs=options["all_runs"], asked=asked)
         if (full := {field: _full_name(field, name, found) for field, name in asked.items()}) != asked:
-            found = board(dataset, form, options["split"], all_runs=options["all_runs"], asked=full)
+            found = leaderboard_of(dataset, form, options["split"], all_runs=options["all_runs"], asked=full)
         named = selection_named(dataset, options["split"] or "")
         if options["split"] and (named is None or found["chosen"] is None or found["chosen"].stories != named.stories):
             known = ", ".join(one.key for one in found["selections"] if one.key) or "none"

@@ -97,10 +97,10 @@ def _boards(document: Document) -> Iterator[tuple[str, Picture]]:
 
 
 def _board(entries: Sequence[Entry], stage: str) -> dict[str, Any]:
-    return {"positional": [board_rows(entries, stage)], "score": group_named(stage).score_title}
+    return {"positional": [leaderboard_rows(entries, stage)], "score": group_named(stage).score_title}
 
 
-def board_rows(entries: Sequence[Entry], stage: str) -> list[dict[str, Any]]:
+def leaderboard_rows(entries: Sequence[Entry], stage: str) -> list[dict[str, Any]]:
     """{model, repaired, official, group, ranks, left_out, bounds} each: what the pictures of a ranking show. `bounds` are where the score can
     be, None where nothing is missing."""
     found = []

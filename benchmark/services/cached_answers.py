@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from benchmark.models import DatasetSample
 from benchmark.services.asking import prompts_of, stage_request
-from benchmark.services.estimates import Known, Part
+from benchmark.services.estimates import Cached, Part
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.services.judge_tests import PURPOSE as TESTS
@@ -29,7 +29,9 @@ Answers = dict[tuple[int, int], str]
 """By (dataset sample id, repetition)."""
 
 
-def known_answers(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[tuple[int, str], Known]:
+def cached_answers(
+    plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]
+) -> dict[tuple[int, str], Cached]:
     """Questions by (endpoint id of the model, stage). What needs an earlier answer is looked for where that is known.
 
     `stories` are all of the run, `parts` what is asked, a model's steps in the order in which one needs the other.

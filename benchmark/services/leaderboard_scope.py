@@ -10,7 +10,7 @@ from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.absences import absences, apart, is_absent, uncovered, unscored
 from benchmark.services.conditions import FIELDS, named, ranked_together
-from benchmark.services.leaderboards import entries_of, newest, standing
+from benchmark.services.leaderboards import entries_of, newest, ranked_entrants
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
 from benchmark.suites.registry import group_suite, keys_of, suites
@@ -26,7 +26,7 @@ def finished_runs(dataset: Dataset, form: str, suite: str = "") -> list[Run]:
     return list(held.select_related("judge", "project", "dataset", "source", "job").prefetch_related("entrants"))
 
 
-def board(
+def leaderboard_of(
     dataset: Dataset,
     form: str,
     key: str | None,
@@ -55,7 +55,7 @@ def board(
     for stage, entries in everybody.items():
         together, rankings[stage] = ranked_together(entries, asked or {}, known)
         common = label(together)
-        stages[stage] = (standing(together, stage, chosen), common)
+        stages[stage] = (ranked_entrants(together, stage, chosen), common)
         absent += apart(stage, rankings[stage])
         present = {one["name"] for one in (*entries, *without[stage])}
         others = entries_of([run for run in runs if run not in fitting], reports, stage)

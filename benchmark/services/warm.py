@@ -1,0 +1,19 @@
+"""Fill the caches of a finished run, so that nobody waits seconds for the first view of a page."""
+
+from __future__ import annotations
+
+from benchmark.models import Run
+from benchmark.services.documents import document_of
+from benchmark.services.leaderboard_scope import leaderboard_of
+
+MOST_SELECTIONS = 8
+"""Parts of a dataset whose leaderboards are computed ahead; the others are computed when first asked for."""
+
+
+def warm(run: Run) -> None:
+    """Compute and cache the run's figures, the comparison of its models, and the leaderboards of the largest selections of stories."""
+    document_of(run)
+    leaderboard = leaderboard_of(run.dataset, run.form, None)
+    for selection in leaderboard["selections"][:MOST_SELECTIONS]:
+        if selection != leaderboard["chosen"]:
+            leaderboard_of(run.dataset, run.form, selection.key)
