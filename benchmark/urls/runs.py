@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmark.views import datasets, items, judge_test, launch, people, prompts, runs
+from benchmark.views import datasets, estimates, items, judge_test, launch, people, prompts, reruns, runs
 
 urlpatterns = [
     path("datasets/", datasets.datasets, name="datasets"),
@@ -17,21 +17,21 @@ urlpatterns = [
     path("prompts/<slug:name>/discard/", prompts.discard, name="discard_prompt_set"),
     path("runs/", runs.runs, name="runs"),
     path("runs/new/", launch.launch, name="launch"),
-    path("runs/new/estimate/", launch.estimate, name="estimate"),
-    path("runs/new/preview/", launch.preview, name="prompt_preview"),
+    path("runs/new/estimate/", estimates.estimate, name="estimate"),
+    path("runs/new/preview/", estimates.preview, name="prompt_preview"),
     path("runs/gold/", runs.gold, name="run_gold"),
     path("runs/<str:uid>/", runs.run, name="run"),
     path("runs/<str:uid>/progress/", runs.progress, name="run_progress"),
     path("runs/<str:uid>/made/", runs.made, name="run_made"),
-    path("runs/<str:uid>/extend/", launch.extend, name="extend_run"),
-    path("runs/<str:uid>/judge/", launch.judge_anew, name="judge_anew"),
+    path("runs/<str:uid>/extend/", reruns.extend, name="extend_run"),
+    path("runs/<str:uid>/judge/", reruns.judge_anew, name="judge_anew"),
     path("runs/<str:uid>/judge/test/", judge_test.judge_test, name="judge_test"),
-    path("runs/<str:uid>/again/", launch.again, name="run_again"),
-    path("runs/<str:uid>/extend/estimate/", launch.estimate_extension, name="estimate_extension"),
-    path("runs/<str:uid>/judge/estimate/", launch.estimate_judging, name="estimate_judging"),
-    path("runs/<str:uid>/again/estimate/", launch.estimate_again, name="estimate_again"),
-    path("runs/<str:uid>/follow-up/", launch.follow_up, name="follow_up"),
-    path("runs/<str:uid>/read/", launch.read_anew, name="read_again"),
+    path("runs/<str:uid>/again/", reruns.again, name="run_again"),
+    path("runs/<str:uid>/extend/estimate/", estimates.estimate_extension, name="estimate_extension"),
+    path("runs/<str:uid>/judge/estimate/", estimates.estimate_judging, name="estimate_judging"),
+    path("runs/<str:uid>/again/estimate/", estimates.estimate_again, name="estimate_again"),
+    path("runs/<str:uid>/follow-up/", reruns.follow_up, name="follow_up"),
+    path("runs/<str:uid>/read/", reruns.read_anew, name="read_again"),
     path("runs/<str:uid>/items/", items.items, name="run_items"),
     path("runs/<str:uid>/items/<int:pk>/", items.item, name="run_item"),
     path("runs/<str:uid>/items/<int:pk>/answer/", items.answer, name="run_item_answer"),

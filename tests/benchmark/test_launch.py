@@ -25,7 +25,7 @@ from benchmark.services.runs import run_again, start_run
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.omnitom import steps
 from benchmark.suites.omnitom.prompting import built_in
-from benchmark.views import launch
+from benchmark.views import reruns
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off, written
 from workers.domain.pricing import Money
@@ -434,7 +434,7 @@ def test_answers_are_read_again_from_the_page(alice, extracted, monkeypatch):
     monkeypatch.setattr(steps, "read_stage2", lambda record, answer, **how: read(record, "", **how))
     assert "2 readings changed." in written(alice.post(address, follow=True))
     assert Call.objects.count() == calls
-    monkeypatch.setattr(launch, "MOST_READ_AT_ONCE", 5)
+    monkeypatch.setattr(reruns, "MOST_READ_AT_ONCE", 5)
     told = written(alice.post(address, follow=True))
     assert f"manage.py benchmark_run reread {extracted.uid}" in told
 

@@ -1,0 +1,155 @@
+"""What a run would ask, cost and be able to show, before it is launched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from annotation.access import project_access
+from annotation.models import Role
+from benchmark.access import RunAccess, run_access
+from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm
+from benchmark.models import DatasetSample
+from benchmark.services import estimates
+from benchmark.services.asking import prompts_of, reads_prompts
+from benchmark.services.cached_answers import cached_answers
+from benchmark.services.detectable import can_show
+from benchmark.services.evidence import shortened
+from benchmark.services.judge_tests import SELF_TEST
+from benchmark.services.launching import judging_plan
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.question_sizes import extent_of, request_of
+from benchmark.services.runs import again_of, extension_of
+from benchmark.services.stored_plans import draft_of
+from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.prompt_sets import BadPromptSet
+from benchmark.suites.registry import suite_named
+from benchmark.views.launch import suite_of_version
+
+Planned = tuple[Plan, Sequence[DatasetSample], list[estimates.Part]]
+"""A plan, the stories that it asks about, and its parts."""
+
+
+@require_GET
+def estimate(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the chosen run asks and costs, and what it can show; with `ledger`, which takes longer, also which answers the ledger has."""
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    suite = suite_of_version(access.project, request.GET.get("dataset"))
+    form = LaunchForm(request.GET, project=access.project, suite=suite)
+
+    def planned() -> Planned:
+        stories = check(form.plan())
+        return form.plan(), stories, estimates.parts_of(form.plan(), stories)
+
+    context = _estimate_context(request, form, planned)
+    if "plan" in context:
+        context["can_show"] = can_show(context["plan"], context["estimate"].stories)
+    return render(request, "benchmark/launch/_estimate.html", access.context | context)
+
+
+@require_GET
+def estimate_extension(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    form = ExtendForm(request.GET, run=access.run)
+
+    def planned() -> Planned:
+        extension = extension_of(access.run, **form.chosen(access.run))
+        return extension.plan, extension.stories, estimates.parts_of_extension(extension)
+
+    return _render_estimate(request, access, form, planned)
+
+
+@require_GET
+def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    form = JudgeForm(request.GET, suite=suite_named(access.run.suite))
+
+    def planned() -> Planned:
+        plan = judging_plan(access.run, **form.chosen())
+        stories = check(plan)
+        return plan, stories, estimates.parts_of(plan, stories)
+
+    return _render_estimate(request, access, form, planned)
+
+
+@require_GET
+def estimate_again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+
+    def planned() -> Planned:
+        plan, stories = again_of(access.run)
+        return plan, stories, estimates.parts_of(plan, stories)
+
+    return _render_estimate(request, access, None, planned)
+
+
+def _render_estimate(
+    request: HttpRequest, access: RunAccess, form: forms.Form | None, planned: Callable[[], Planned]
+) -> HttpResponse:
+    context = _estimate_context(request, form, planned)
+    return render(request, "benchmark/launch/_estimate.html", access.context | context)
+
+
+def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Callable[[], Planned]) -> dict[str, Any]:
+    """Return the context of an estimate of what `planned` returns, or of the `problems` of the form or the plan."""
+    context = {"problems": _problems(form), "looks": "ledger" not in request.GET, "address": request.path}
+    if context["problems"]:
+        return context
+    try:
+        plan, stories, parts = planned()
+        cached = None if context["looks"] else cached_answers(plan, stories, parts)
+        estimated = estimates.estimate_of(plan, stories, parts, cached)
+    except (RunRefused, BadPromptSet, SuiteFailed) as error:
+        return context | {"problems": [str(error)]}
+    total = estimated.total
+    over = plan.budget is not None and total["most"].known > plan.budget
+    return (
+        context
+        | {"plan": plan, "estimate": estimated, "total": total, "over": over}
+        | {"tested": any(part.stage == SELF_TEST for part in parts)}
+    )
+
+
+def _problems(form: forms.Form | None) -> list[str]:
+    """List what a form lacks or has wrong, one sentence each; a run that is only repeated has no form."""
+    if form is None or form.is_valid():
+        return []
+    return [f"{_field_label(form, name)}{errors[0]}" for name, errors in form.errors.items()]
+
+
+def _field_label(form: forms.Form, name: str) -> str:
+    return f"{form[name].label}: " if name in form.fields and name not in ("endpoints", "stages") else ""
+
+
+@require_GET
+def preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """The prompt of one stage for the first of the chosen stories."""
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    suite = suite_of_version(access.project, request.GET.get("dataset"))
+    form = LaunchForm(request.GET, project=access.project, suite=suite)
+    step = next((step for step in suite.launched if step.key == request.GET.get("shown")), suite.launched[0])
+    context = {"problems": _problems(form), "stage": step, "noun": suite.noun[0]}
+    if not context["problems"]:
+        try:
+            context |= _prompt_context(form.plan(), step.key)
+        except (RunRefused, BadPromptSet, SuiteFailed) as error:
+            context["problems"] = [str(error)]
+    return render(request, "benchmark/launch/_preview.html", access.context | context)
+
+
+def _prompt_context(plan: Plan, stage: str) -> dict[str, Any]:
+    stories = check(plan)
+    if plan.definition.step(stage).judged and plan.judge and not reads_prompts(plan.judge):
+        return {"problems": [f"{plan.judge.name} reads no prompt: it goes by the data as they are."]}
+    draft = draft_of(plan, stories)
+    prompt = request_of(stories[0], stage, draft, prompts_of(draft))
+    if isinstance(prompt, str):
+        return {"problems": [prompt]}
+    parts = [{"role": message.role, **shortened(message.content)} for message in prompt.messages]
+    return {"story": stories[0], "parts": parts, "tokens": extent_of(prompt).tokens}

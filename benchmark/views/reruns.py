@@ -1,0 +1,116 @@
+"""Making more of a run that is there: extending, repeating, judging and parsing it again, asking for missing rows."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.models import Role
+from benchmark.access import run_access
+from benchmark.forms.launch import ExtendForm, JudgeForm
+from benchmark.models import Run
+from benchmark.services.evaluating import read_again
+from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
+from benchmark.services.launching import judging_plan
+from benchmark.services.plans import RunRefused
+from benchmark.services.runs import extend_run, run_again
+from benchmark.services.taken_over import needed_by_judge
+from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.registry import suite_named
+from benchmark.views.launch import endpoint_choices, launch_once, posted
+from core.idempotency.forms import made_once
+
+MOST_READ_AT_ONCE = 20_000
+"""Answers that a request may read again; more are a command's work."""
+
+
+@require_http_methods(["GET", "POST"])
+def judge_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    form = JudgeForm(posted(request), suite=suite_named(access.run.suite))
+    if request.method == "POST" and form.is_valid():
+        try:
+            judging_run = launch_once(request, judging_plan(access.run, **form.chosen()))
+        except RunRefused as error:
+            form.refuse(error)
+        else:
+            return redirect("benchmark:run", slug, judging_run)
+    context = {"form": form, "extracted": _extracted(access.run)}
+    return render(request, "benchmark/launch/judge.html", access.context | context)
+
+
+def _extracted(run: Run) -> int:
+    """Count the answers of a run that a judge can be asked about."""
+    steps = needed_by_judge(suite_named(run.suite))
+    return (run.source or run).entrants.filter(items__stage__in=steps, items__call__isnull=False).count()
+
+
+@require_http_methods(["GET", "POST"])
+def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    form = ExtendForm(posted(request), run=access.run)
+    if request.method == "POST" and form.is_valid():
+        try:
+            added = int(made_once(request, lambda: _extend(request, access.run, form)))
+        except RunRefused as error:
+            form.add_error(error.field if error.field in form.fields else None, str(error))
+        else:
+            messages.success(request, f"{added:,} questions were added.")
+            return redirect("benchmark:run", slug, uid)
+    suite = suite_named(access.run.suite)
+    left = access.run.dataset.stories_count - access.run.params.get("stories", 0)
+    context = {"form": form, "models": endpoint_choices(form, suite), "left": left, "suite": suite}
+    return render(request, "benchmark/launch/extend.html", access.context | context)
+
+
+def _extend(request: HttpRequest, run: Run, form: ExtendForm) -> str:
+    return str(extend_run(by=request.user, run=run, now=timezone.now(), **form.chosen(run)))
+
+
+@require_http_methods(["GET", "POST"])
+def again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """The same once more; what the ledger holds is not asked again."""
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    if request.method == "GET":
+        context = {"suite": suite_named(access.run.suite)}
+        return render(request, "benchmark/launch/again.html", access.context | context)
+    try:
+        repeated = made_once(request, lambda: run_again(by=request.user, run=access.run, now=timezone.now()).uid)
+    except RunRefused as error:
+        messages.error(request, str(error))
+        return redirect("benchmark:run", slug, uid)
+    return redirect("benchmark:run", slug, repeated)
+
+
+@require_http_methods(["GET", "POST"])
+def follow_up(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """Ask the judge once more for the rows that it left out."""
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    try:
+        if request.method == "GET":
+            estimated = estimate_of_follow_ups(access.run)
+            context = {"estimate": estimated, "total": estimated.total, "noun": suite_named(access.run.suite).noun}
+            return render(request, "benchmark/launch/follow_up.html", access.context | context)
+        asked = int(made_once(request, lambda: str(ask_missing(by=request.user, run=access.run, now=timezone.now()))))
+    except (RunRefused, SuiteFailed) as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, f"{asked:,} judgement{'' if asked == 1 else 's'} will be completed.")
+    return redirect("benchmark:run", slug, uid)
+
+
+@require_POST
+def read_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """Put every kept answer through the present parsers; nothing is asked."""
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    try:
+        changed = read_again(by=request.user, run=access.run, now=timezone.now(), most=MOST_READ_AT_ONCE)
+    except RunRefused as error:
+        messages.error(request, str(error))
+    else:
+        outcome = f"{changed:,} readings changed." if changed else "every answer reads as it did."
+        messages.success(request, f"The answers were read again: {outcome}")
+    return redirect("benchmark:run", slug, uid)
