@@ -10,6 +10,7 @@ from annotation.forms.corpus import FilesField
 from benchmark.models import Form
 from benchmark.services.prompt_sets import LARGEST
 from benchmark.suites.contract import Suite
+from benchmark.suites.prompt_sets import PromptSets
 from core.duplicates import first_duplicate
 
 
@@ -18,16 +19,20 @@ class PromptSetForm(forms.Form):
         max_length=60, help_text="What runs call it. Letters, digits, hyphens.",
         error_messages={"invalid": "A name of letters, digits, hyphens and underscores is expected, such as our-prompts-2."},
     )  # fmt: skip
-    files = FilesField(label="Files (.txt)", help_text="All files of the set at once, such as extract-level3.txt.")
+    files = FilesField(label="Files (.txt)")
+
+    def __init__(self, *args: Any, prompting: PromptSets, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["files"].help_text = f"All files of the set at once, such as {prompting.example_file}."
 
     def clean_files(self) -> dict[str, bytes]:
         files = self.cleaned_data["files"]
-        if sum(one.size for one in files) > LARGEST:
+        if sum(file.size for file in files) > LARGEST:
             raise forms.ValidationError("The files are larger than 1 MB together.")
-        names = [PurePath(one.name).name for one in files]
+        names = [PurePath(file.name).name for file in files]
         if twice := first_duplicate(names):
             raise forms.ValidationError(f"There are two files called {twice}.")
-        return {name: one.read() for name, one in zip(names, files, strict=True)}
+        return {name: file.read() for name, file in zip(names, files, strict=True)}
 
 
 class PromptChoice(forms.Form):
@@ -36,10 +41,9 @@ class PromptChoice(forms.Form):
     stage = forms.ChoiceField()
     level = forms.TypedChoiceField(choices=[(level, str(level)) for level in (1, 2, 3, 4)], coerce=int)
     form = forms.ChoiceField(choices=Form.choices)
-    filled = forms.ChoiceField(
-        choices=[("", "The wording"), ("1", "Filled in with a story")], required=False, label="Shown as"
-    )
+    filled = forms.ChoiceField(required=False, label="Shown as")
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite) -> None:
         super().__init__(data)
         self.fields["stage"].choices = [(step.key, step.label) for step in suite.launched]
+        self.fields["filled"].choices = [("", "The wording"), ("1", f"Filled in with a {suite.noun[0]}")]

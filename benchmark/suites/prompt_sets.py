@@ -66,6 +66,8 @@ class PromptSets(Generic[S]):
 
     `condition(settings, step, digest, asking)` is what rows are ranked by: in words, and as plain data of which a digest is kept; `asking` is
     how often and how freely everything was asked, by name.
+
+    For the team that makes a set of its own, `example_file` is the name of one of its files and `guide` a template that lists them all.
     """
 
     names: tuple[str, ...]
@@ -79,3 +81,5 @@ class PromptSets(Generic[S]):
     split: str
     serving: Callable[[Settings, Sequence[str], Collection[str]], frozenset[str]]
     condition: Callable[[Settings, str, str | None, Mapping[str, str]], tuple[str, list[Any]]]
+    example_file: str
+    guide: str

@@ -25,20 +25,23 @@ from core.idempotency.forms import made_once
 @require_http_methods(["GET", "POST"])
 def prompt_sets(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    form = PromptSetForm(request.POST or None, request.FILES or None)
+    suite = suite_of_gold()
+    prompting = service.prompting_of(suite)
+    form = PromptSetForm(request.POST or None, request.FILES or None, prompting=prompting)
     if request.method == "POST" and form.is_valid():
         try:
-            made = made_once(request, lambda: _added(request, access, form))
+            name = made_once(request, lambda: _add(request, access, form))
         except service.PromptSetRefused as error:
             form.add_error(error.field, str(error))
         else:
-            messages.success(request, f"The prompt set {made} is loaded.")
-            return redirect("benchmark:prompt_set", slug, made)
-    context = {"form": form, "rows": service.prompt_sets_of(access.project, suite_of_gold())}
+            messages.success(request, f"The prompt set {name} is loaded.")
+            return redirect("benchmark:prompt_set", slug, name)
+    rows = service.prompt_sets_of(access.project, suite)
+    context = {"form": form, "rows": rows, "steps": suite.launched, "prompting": prompting}
     return render(request, "benchmark/prompts/prompt_sets.html", access.context | context)
 
 
-def _added(request: HttpRequest, access: ProjectAccess, form: PromptSetForm) -> str:
+def _add(request: HttpRequest, access: ProjectAccess, form: PromptSetForm) -> str:
     chosen = form.cleaned_data
     return service.add_prompt_set(by=request.user, project=access.project, suite=suite_of_gold(), **chosen).name
 
@@ -60,23 +63,25 @@ def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
         "used": Run.objects.filter(project=access.project, prompt_set=name).count(),
         "own": access.project.prompt_sets.filter(name=name).exists(),
         "files": sorted(prompts.files),
-        **_shown(suite, prompts, chosen),
+        **_wording(suite, prompts, chosen),
     }
     return render(request, "benchmark/prompts/prompt_set.html", access.context | context)
 
 
-def _shown(suite: Suite, prompts: PromptSet, chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _wording(suite: Suite, prompts: PromptSet, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the messages of a prompt, as `parts` (role, text), and their `digest`, or the `problem` that it has."""
     where = chosen["stage"], chosen["level"], chosen["form"]
     try:
         if chosen["filled"]:
-            said = {one.role: one.content for one in service.prompting_of(suite).filled(prompts, *where).messages}
+            prompt = service.prompting_of(suite).filled(prompts, *where)
+            texts = {message.role: message.content for message in prompt.messages}
         else:
             template = prompts.template(*where)
-            said = {"system": template.system, "user": template.user}
+            texts = {"system": template.system, "user": template.user}
         digest = prompts.content_hash(chosen["stage"], chosen["level"])
     except BadPromptSet as error:
         return {"problem": str(error)}
-    return {"parts": [(role, text) for role, text in said.items() if text], "digest": digest}
+    return {"parts": [(role, text) for role, text in texts.items() if text], "digest": digest}
 
 
 @require_POST

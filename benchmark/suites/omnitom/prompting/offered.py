@@ -110,4 +110,6 @@ PROMPTING = PromptSets(
     split=CALIBRATION_SPLIT,
     serving=_serving,
     condition=_condition,
+    example_file="extract-level3.txt",
+    guide="omnitom/prompt_files.html",
 )
