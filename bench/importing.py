@@ -26,9 +26,9 @@ from pathlib import Path
 from urllib3 import request
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-import voting
+from annotators import Annotator, seed, session_key
+from server import ROOT, SERVERS, add_sizes, free_port, serve
 
-ROOT = voting.ROOT
 VOTERS = 8
 LOGGED = re.compile(r"transaction of \d+ rows: ([\d.]+) s, ([\d.]+) s of a processor")
 HEAD = "story_id,actor,belief,dimension,annotator,label\n"
@@ -39,8 +39,8 @@ def main() -> None:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--tombench", type=Path)
     parser.add_argument("--database-url", default="")
-    parser.add_argument("--server", choices=sorted(voting.SERVERS), default="product", help="what serves the product")
-    voting.add_sizes(parser)
+    parser.add_argument("--server", choices=sorted(SERVERS), default="product", help="what serves the product")
+    add_sizes(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         # at this level imports log their transactions
@@ -48,12 +48,12 @@ def main() -> None:
         if options.database_url:
             os.environ["DATABASE_URL"] = options.database_url
         sys.path.insert(0, str(ROOT))
-        people = voting.seed()
+        people = seed()
         admin = _admin(people[0]["slug"])
         _run("collectstatic", "--noinput")  # without them no page is drawn
-        port = voting.free_port()
+        port = free_port()
         with (Path(scratch) / "log").open("a") as log:
-            server = voting.serve(options.server, port, workers=options.workers, threads=options.threads, errors=log)
+            server = serve(options.server, port, workers=options.workers, threads=options.threads, errors=log)
             try:
                 rows = asyncio.run(_measure(port, people[:VOTERS], admin, options, Path(scratch)))
             finally:
@@ -65,7 +65,7 @@ def main() -> None:
         sys.exit(f"Not all was answered: {', '.join(failed)}.")
 
 
-SHOWN = {
+COLUMNS = {
     "while": "while",
     "seconds": "seconds",
     "votes": "votes",
@@ -79,30 +79,22 @@ SHOWN = {
 
 
 def _print(rows: list[dict]) -> None:
-    print("|", " | ".join(SHOWN.values()), "|")
-    print("|---" * len(SHOWN) + "|")
+    print("|", " | ".join(COLUMNS.values()), "|")
+    print("|---" * len(COLUMNS) + "|")
     for row in rows:
-        print("|", " | ".join(str(row[name]) for name in SHOWN), "|")
+        print("|", " | ".join(str(row[name]) for name in COLUMNS), "|")
 
 
 def _admin(slug: str) -> dict[str, str]:
-    """The cookies of a site admin."""
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
-
+    """Create a site admin and return the cookies of a session."""
     from annotation.models import User
 
     user = User.objects.create(username=f"{slug}-admin", is_superuser=True, is_staff=True)
-    session = SessionStore()
-    session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
-    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-    session.create()
-    return {"sessionid": session.session_key, "csrftoken": "x" * 32}
+    return {"sessionid": session_key(user), "csrftoken": "x" * 32}
 
 
 def _hostile(folder: Path) -> dict[str, Path]:
-    """Small files that are much work for a careless reader."""
+    """Write small files that are much work for a careless reader, and return their paths."""
     keys = ", ".join(f'"k{at}": 1' for at in [*range(29_000), 28_999])
     contents = {
         "keys.jsonl": "{" + keys + "}",
@@ -116,10 +108,10 @@ def _hostile(folder: Path) -> dict[str, Path]:
 
 
 async def _measure(port: int, people: list[dict], admin: dict, options, scratch: Path) -> list[dict]:
-    annotators = [voting.Annotator(port, person) for person in people]
-    for one in annotators:
-        await one.connect()
-        await one.save(1)
+    annotators = [Annotator(port, person) for person in people]
+    for annotator in annotators:
+        await annotator.connect()
+        await annotator.save(1)
     corpus, votes, archive = options.corpus / "stories.jsonl", options.corpus / "votes.csv", scratch / "archive.zip"
     hostile = _hostile(scratch)
     log = scratch / "log"
@@ -143,53 +135,55 @@ async def _measure(port: int, people: list[dict], admin: dict, options, scratch:
     _run("import_corpus", "omnitom", corpus, "--project=second")
     await page("469,203 votes", "second", {"votes": votes}, {"keep": "1"})
     await page("895 stories, checked", "second", {"files": corpus}, {"format": "omnitom", "language": "en"})
-    for name, told in (("keys.jsonl", "0.4 MB of keys"), ("lines.jsonl", "1.6 MB of bad lines")):
-        await command(told, "import_corpus", "omnitom", hostile[name], "--project=whole", may_fail=True)
-        await page(told, "second", {"files": hostile[name]}, {"format": "omnitom", "language": "en", "keep": "1"})
-    for name, told in (("rows.csv", "1.6 MB of bad votes"), ("columns.csv", "0.4 MB of columns")):
-        await command(told, "import_votes", hostile[name], "--project=whole", may_fail=True)
-        await page(told, "second", {"votes": hostile[name]}, {"keep": "1"})
+    for name, description in (("keys.jsonl", "0.4 MB of keys"), ("lines.jsonl", "1.6 MB of bad lines")):
+        await command(description, "import_corpus", "omnitom", hostile[name], "--project=whole", may_fail=True)
+        await page(
+            description, "second", {"files": hostile[name]}, {"format": "omnitom", "language": "en", "keep": "1"}
+        )
+    for name, description in (("rows.csv", "1.6 MB of bad votes"), ("columns.csv", "0.4 MB of columns")):
+        await command(description, "import_votes", hostile[name], "--project=whole", may_fail=True)
+        await page(description, "second", {"votes": hostile[name]}, {"keep": "1"})
     return rows
 
 
 async def _during(annotators: list, name: str, work: Awaitable[int], log: Path, *, may_fail: bool = False) -> dict:
-    """Votes twice a second each until `work` is done, and for two seconds at least."""
-    for one in annotators:
-        one.waits.clear()
-        one.errors = 0
+    """Return a row of the table: everybody votes twice a second until `work` is done, and for two seconds at least."""
+    for annotator in annotators:
+        annotator.waits.clear()
+        annotator.errors = 0
     began, ended, logged = time.perf_counter(), asyncio.Event(), log.stat().st_size
 
-    async def vote(one) -> None:
-        await asyncio.sleep(one.random.random() / 2)
+    async def vote(annotator) -> None:
+        await asyncio.sleep(annotator.random.random() / 2)
         while not ended.is_set() or time.perf_counter() - began < 2:
-            await one.save(1)
+            await annotator.save(1)
             await asyncio.sleep(0.5)
 
-    voters = [asyncio.create_task(vote(one)) for one in annotators]
+    voters = [asyncio.create_task(vote(annotator)) for annotator in annotators]
     status = await work
     took = time.perf_counter() - began
     ended.set()
     await asyncio.gather(*voters)
-    waits = sorted(wait for one in annotators for wait in one.waits)
-    shown = {
+    waits = sorted(wait for annotator in annotators for wait in annotator.waits)
+    quantiles = {
         name: round(1000 * waits[int((len(waits) - 1) * share)])
         for name, share in (("p50_ms", 0.5), ("p99_ms", 0.99), ("max_ms", 1))
     }
-    row = {"while": name, "seconds": round(took, 1), "votes": len(waits), **shown, **_transactions(log, logged)}
+    row = {"while": name, "seconds": round(took, 1), "votes": len(waits), **quantiles, **_transactions(log, logged)}
     print(row, file=sys.stderr, flush=True)
-    return row | {"errors": sum(one.errors for one in annotators), "failed": bool(status) and not may_fail}
+    return row | {"errors": sum(annotator.errors for annotator in annotators), "failed": bool(status) and not may_fail}
 
 
 def _transactions(log: Path, since: int) -> dict:
-    """What imports logged of their transactions."""
+    """Count the transactions that imports logged since the log had `since` bytes, and find the longest."""
     with log.open("rb") as handle:
         handle.seek(since)
-        found = LOGGED.findall(handle.read().decode(errors="replace"))
+        transactions = LOGGED.findall(handle.read().decode(errors="replace"))
     longest = {
-        name: round(1000 * max((float(one[at]) for one in found), default=0))
+        name: round(1000 * max((float(times[at]) for times in transactions), default=0))
         for at, name in enumerate(("longest_ms", "longest_processor_ms"))
     }
-    return {"transactions": len(found), **longest}
+    return {"transactions": len(transactions), **longest}
 
 
 async def _command(log: Path, *arguments) -> int:
@@ -212,7 +206,7 @@ def _run(*arguments) -> None:
 
 
 async def _upload(port: int, admin: dict, slug: str, files: dict[str, Path], data: dict) -> int:
-    """0 where the page answers."""
+    """Return 0 where the page answers, 1 where it does not."""
     fields = {name: (path.name, path.read_bytes()) for name, path in files.items()}
     fields |= data | {"csrfmiddlewaretoken": admin["csrftoken"]}
     url, cookies = (
