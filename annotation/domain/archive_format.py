@@ -1,4 +1,4 @@
-"""What a project archive is made of: a zip with one JSON Lines file a section and a manifest with their hashes.
+"""The format of a project archive: a zip with one JSON Lines file a section and a manifest with their hashes.
 
 People are named by user name, imported annotators of the project by `:` and their name; stories, tables, propositions and changes of votes by numbers that count within the
 archive, so that it means the same on every installation.
@@ -56,13 +56,13 @@ def file_of(section: str) -> str:
 
 
 def check_contents(sizes: dict[str, tuple[int, int]]) -> None:
-    """Refuses foreign names and bombs before a byte is unpacked.
+    """Check names and sizes before a byte is unpacked: foreign files and decompression bombs are refused.
 
     `sizes` maps each name of the zip to its packed and unpacked bytes. Raises BadArchive.
     """
     expected = {MANIFEST, *map(file_of, SECTIONS)}
     if foreign := sorted(set(sizes) - expected):
-        raise BadArchive(f"The archive holds {foreign[0][:80]!r}, which is no part of a project.")
+        raise BadArchive(f"The archive holds {foreign[0][:80]!r}, which is not part of a project.")
     if missing := sorted(expected - set(sizes)):
         raise BadArchive(f"The archive lacks {missing[0]}.")
     packed = sum(small for small, _ in sizes.values())
@@ -76,7 +76,7 @@ class _File(Open):
 
 
 class _Manifest(Open):
-    """What is in an archive; `version` is that of its format."""
+    """The manifest of an archive; `version` is that of its format."""
 
     format: Format
     version: Version
@@ -91,7 +91,7 @@ class _Manifest(Open):
 
 
 def digests_of(manifest: object) -> dict[str, str]:
-    """The SHA-256 of each file that a manifest names. Raises BadArchive."""
+    """Return the SHA-256 of each file that a manifest names. Raises BadArchive."""
     try:
         return {name: file.sha256 for name, file in _Manifest.of(manifest).files.items()}
     except Misfit as error:

@@ -28,13 +28,13 @@ def plan(
     *,
     overlap: int,
     seed: int,
-    held: Mapping[int, Set[int]] | None = None,
+    assigned: Mapping[int, Set[int]] | None = None,
     load: Mapping[int, int] | None = None,
 ) -> Plan:
-    """Fills each story up to `overlap` annotators, always choosing those with the least to do.
+    """Fill each story up to `overlap` annotators, always choosing those with the least to do.
 
-    `stories` maps a story to its weight (propositions); `held` to the annotators that it already has; `load` an annotator
-    to the weight that he already carries. Ties fall to a seeded draw: the same arguments give the same plan. Heavy
+    `stories` maps a story to its weight (propositions); `assigned` to the annotators that it already has; `load` an annotator
+    to the weight that they already carry. Ties fall to a seeded draw: the same arguments give the same plan. Heavy
     stories are dealt first, so that loads end close together. Raises PlanError where `overlap` is outside 2 to 9
     or nobody can be chosen.
     """
@@ -48,7 +48,7 @@ def plan(
     order = sorted(stories, key=lambda story: (-stories[story], story))
     assignments, short = [], {}
     for story in order:
-        already = (held or {}).get(story, frozenset())
+        already = (assigned or {}).get(story, frozenset())
         free = [person for person in annotators if person not in already]
         missing = max(0, overlap - len(already))
         chosen = sorted(free, key=lambda person: (carried[person], rank[person]))[:missing]

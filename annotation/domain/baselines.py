@@ -73,12 +73,12 @@ def _pipe_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _json_rows(rows: Sequence[Sequence[str]]) -> str:
-    told = [dict(zip(("actor", "belief", "order"), row, strict=True)) for row in rows]
-    return json.dumps({"rows": told}, ensure_ascii=False)
+    documents = [dict(zip(("actor", "belief", "order"), row, strict=True)) for row in rows]
+    return json.dumps({"rows": documents}, ensure_ascii=False)
 
 
 def majority(counts: Mapping[str, int], values: Sequence[str]) -> str:
-    """The commonest of `values`; ties and an empty count go to the first in the schema's order."""
+    """Return the commonest of `values`; ties and an empty count go to the first in the schema's order."""
     return max(values, key=lambda value: counts.get(value, 0))
 
 
@@ -88,16 +88,18 @@ def _drawn(body: Body, key: str, values: Sequence[str], row: Mapping[str, Any]) 
 
 
 def omniscient_rows(story: str, actors: Sequence[str] | None = None) -> list[tuple[str, str, str]]:
-    """(actor, belief, order): each sentence of the story as a fact of the world, and as a belief of every actor."""
+    """Return (actor, belief, order): each sentence of the story as a fact of the world, and as a belief of every actor."""
     facts = [
-        fact for fact in (" ".join(one.split()).rstrip(".").replace("|", "/") for one in _SENTENCE.split(story)) if fact
+        fact
+        for fact in (" ".join(sentence.split()).rstrip(".").replace("|", "/") for sentence in _SENTENCE.split(story))
+        if fact
     ]
     people = list(actors) if actors else actors_in(story)
     return [(WORLD, fact, "0") for fact in facts] + [(actor, fact, "1") for actor in people for fact in facts]
 
 
 def actors_in(story: str) -> list[str]:
-    """Capitalised names that do not open a sentence, in order of appearance."""
+    """Return the capitalised names that do not open a sentence, in order of appearance."""
     return list(dict.fromkeys(_NAME.findall(story)))
 
 

@@ -1,4 +1,4 @@
-"""Reads corpus files (`formats.CorpusFormat`) line by line into stories.
+"""Read corpus files (`formats.CorpusFormat`) line by line into stories.
 
 A line that cannot be used becomes a `Problem` with its file, line and one sentence; it stops nothing else. Lines are read
 in bounded pieces, so that a 50 MB line costs neither memory nor the process.
@@ -63,7 +63,7 @@ class StoryRow:
 
 
 class BadLine(ValueError):
-    """What is wrong with one line, as one sentence."""
+    """One line cannot be used; the message is one sentence."""
 
 
 def lines_of(handle: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
@@ -128,7 +128,7 @@ class _Record(Open):
 
 
 class _EnglishItem(Open):
-    """What of an item of ToMBench is read."""
+    """The fields read from an English ToMBench item."""
 
     story: StoryText = Field(alias="STORY")
 
@@ -142,28 +142,28 @@ _STORY = {"en": "STORY", "zh": "故事"}
 
 
 def story_of_record(record: dict[str, Any], file: str, line: int, keys: Sequence[str]) -> StoryRow:
-    """A record (OmniToM, appendix B.5), every text verbatim; `keys` are the dimensions of the project. Raises Misfit."""
-    told = _Record.of(record)
-    rows = [_row_of(*both, keys) for both in zip(told.beliefs, record["beliefs"], strict=True)]
+    """Return the story of a record (OmniToM, appendix B.5), every text verbatim; `keys` are the dimensions of the project. Raises Misfit."""
+    parsed = _Record.of(record)
+    rows = [_row_of(*both, keys) for both in zip(parsed.beliefs, record["beliefs"], strict=True)]
     return StoryRow(
         file,
         line,
-        told.story_category,
-        told.story,
-        number=told.story_id,
+        parsed.story_category,
+        parsed.story,
+        number=parsed.story_id,
         propositions=rows,
         fingerprint=fingerprint(record),
         layout=record_layout(record),
     )
 
 
-def _row_of(told: _Belief, raw: dict[str, Any], keys: Sequence[str]) -> PropositionRow:
-    labels = told.labels if "labels" in told.model_fields_set else None
-    return PropositionRow(told.actor, told.belief, labels, belief_layout(raw, keys))
+def _row_of(parsed: _Belief, raw: dict[str, Any], keys: Sequence[str]) -> PropositionRow:
+    labels = parsed.labels if "labels" in parsed.model_fields_set else None
+    return PropositionRow(parsed.actor, parsed.belief, labels, belief_layout(raw, keys))
 
 
 def story_of_question(record: dict[str, Any], file: str, line: int, *, language: str, category: str) -> StoryRow:
-    """The story of one ToMBench item, in `language`, with the other language as its translation. Raises Misfit."""
+    """Return the story of one ToMBench item, in `language`, with the other language as its translation. Raises Misfit."""
     text = _ITEM[language].of(record).story
     other = "zh" if language == "en" else "en"
     translation = record.get(_STORY[other])

@@ -22,7 +22,7 @@ class CorpusFormat:
 
 RECORDS = CorpusFormat("omnitom", "OmniToM records", ".jsonl", numbered=True)
 QUESTIONS = CorpusFormat("tombench", "ToMBench items", ".jsonl", numbered=False)
-CORPUS_FORMATS: Mapping[str, CorpusFormat] = {one.key: one for one in (RECORDS, QUESTIONS)}
+CORPUS_FORMATS: Mapping[str, CorpusFormat] = {file_format.key: file_format for file_format in (RECORDS, QUESTIONS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,6 @@ GOLD = ExportFormat(RECORDS.key, "gold.jsonl", "application/jsonlines")
 VOTES = ExportFormat("long-csv", "votes.csv", "text/csv")
 DATA_SET = ExportFormat("croissant", "croissant.zip", "application/zip")
 """A folder with a description: the command writes it, a page packs it."""
-EXPORT_FORMATS: Mapping[str, ExportFormat] = {one.key: one for one in (GOLD, VOTES, DATA_SET)}
-STREAMED: Mapping[str, ExportFormat] = {one.key: one for one in (GOLD, VOTES)}
+EXPORT_FORMATS: Mapping[str, ExportFormat] = {file_format.key: file_format for file_format in (GOLD, VOTES, DATA_SET)}
+STREAMED: Mapping[str, ExportFormat] = {file_format.key: file_format for file_format in (GOLD, VOTES)}
 """Those that are lines of text."""

@@ -1,4 +1,4 @@
-"""Asking a model for labels: the prompt, the JSON schema that holds it to the label sets, and reading what came back.
+"""Requests for labels: the prompt, the JSON schema that constrains the answer to the label sets, and the parsing of answers.
 
 Prompt levels follow the TELeR taxonomy as OmniToM uses it (appendix C): 1 one sentence, 2 a paragraph, 3 stepwise sub-tasks,
 4 criteria, a block by story category, definitions and worked examples besides.
@@ -63,7 +63,7 @@ def labelling_request(
     seed: int | None = None,
     reasoning_tokens: int = 0,
 ) -> Request:
-    """One request for all rows of a story. `counts` are label counts by dimension for the majority baseline; `reasoning_tokens` what the
+    """Return one request for all rows of a story. `counts` are label counts by dimension for the majority baseline; `reasoning_tokens` what the
     answer may take beside its text."""
     return Request(
         messages=(
@@ -77,8 +77,8 @@ def labelling_request(
         task={
             "kind": "label",
             "rows": [{"id": row.id, "actor": row.actor, "belief": row.belief} for row in rows],
-            "dimensions": {one.key: list(one.values) for one in schema.dimensions},
-            "counts": {key: dict(found) for key, found in (counts or {}).items()},
+            "dimensions": {dimension.key: list(dimension.values) for dimension in schema.dimensions},
+            "counts": {key: dict(by_label) for key, by_label in (counts or {}).items()},
         },
     )
 
@@ -98,7 +98,7 @@ def _text(prompts: str, level: int) -> str:
 
 
 def _level(level: int, schema: Schema) -> str:
-    questions = "\n".join(f"  {one.key}: {one.question}" for one in schema.dimensions)
+    questions = "\n".join(f"  {dimension.key}: {dimension.question}" for dimension in schema.dimensions)
     text = _text(prompts_of(schema), level)
     return text.replace("{dimensions}", str(len(schema.keys))).replace("{questions}", questions)
 
@@ -121,19 +121,19 @@ def _directive(level: int, category: str, schema: Schema, example: Example | Non
 
 def _definitions(schema: Schema) -> str:
     return "\n".join(
-        f"{one.key}: " + "; ".join(f"{label.value}: {label.meaning}" for label in one.labels)
-        for one in schema.dimensions
+        f"{dimension.key}: " + "; ".join(f"{label.value}: {label.meaning}" for label in dimension.labels)
+        for dimension in schema.dimensions
     )
 
 
 def _example(example: Example, schema: Schema) -> str:
-    asked = "\n".join(f"{row.id} | {row.actor} | {row.belief}" for row, _ in example.rows)
+    propositions = "\n".join(f"{row.id} | {row.actor} | {row.belief}" for row, _ in example.rows)
     answered = {str(row.id): {key: labels.get(key, "") for key in schema.keys} for row, labels in example.rows}
-    return f"A worked example.\nStory: {example.story}\nPropositions:\n{asked}\nAnswer: {json.dumps({'rows': answered}, ensure_ascii=False)}"
+    return f"A worked example.\nStory: {example.story}\nPropositions:\n{propositions}\nAnswer: {json.dumps({'rows': answered}, ensure_ascii=False)}"
 
 
 def _question(story: str, rows: Sequence[Row], schema: Schema) -> str:
-    labels = "\n".join(f"{one.key}: {' | '.join(one.values)}" for one in schema.dimensions)
+    labels = "\n".join(f"{dimension.key}: {' | '.join(dimension.values)}" for dimension in schema.dimensions)
     listed = "\n".join(f"{row.id} | {row.actor} | {row.belief}" for row in rows)
     shape = json.dumps({"rows": {"1": dict.fromkeys(schema.keys, "…")}}, ensure_ascii=False)
     return (
@@ -143,8 +143,8 @@ def _question(story: str, rows: Sequence[Row], schema: Schema) -> str:
 
 
 def answer_schema(rows: Sequence[Row], schema: Schema) -> dict[str, Any]:
-    """An object by row number: no row can be left out, none added, and every label is a legal one."""
-    labels = {one.key: {"type": "string", "enum": list(one.values)} for one in schema.dimensions}
+    """Return the JSON schema of an answer: one entry a row number, none left out or added, each label a legal one."""
+    labels = {dimension.key: {"type": "string", "enum": list(dimension.values)} for dimension in schema.dimensions}
     numbers = [str(row.id) for row in rows]
     return {
         "type": "object",
@@ -170,18 +170,18 @@ class Labelled:
 
 
 def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
-    """Reads an answer; the object may stand in prose or a code fence. What is not legal is missing, never repaired by guessing."""
-    found = _rows_of(_object_in(text))
+    """Parse an answer; the object may stand in prose or a code fence. A label that is not legal counts as missing and is never guessed."""
+    answered = _rows_of(_object_in(text))
     labels: dict[int, dict[str, str]] = {}
     for row in rows:
-        said = found.get(str(row.id))
-        said = said if isinstance(said, dict) else {}
+        answer = answered.get(str(row.id))
+        answer = answer if isinstance(answer, dict) else {}
         labels[row.id] = {
-            key: value for key in schema.keys if schema.is_legal(key, value := str(said.get(key, "")).strip())
+            key: value for key in schema.keys if schema.is_legal(key, value := str(answer.get(key, "")).strip())
         }
     cells = len(rows) * len(schema.keys)
     missing = cells - sum(map(len, labels.values()))
-    if not found:
+    if not answered:
         return Labelled(labels, missing, "The answer holds no JSON object with rows.")
     return Labelled(labels, missing, f"{missing} of {cells} labels are missing or not legal." if missing else "")
 
@@ -198,8 +198,8 @@ def _object_in(text: str) -> Any:
 
 
 def _rows_of(document: Any) -> dict[str, Any]:
-    """{number: labels}, also from a list of objects with ids."""
+    """Return {number: labels}, also from a list of objects with ids."""
     rows = document.get("rows", document) if isinstance(document, dict) else None
     if isinstance(rows, list):
-        return {str(one.get("id")): one for one in rows if isinstance(one, dict)}
+        return {str(row.get("id")): row for row in rows if isinstance(row, dict)}
     return rows if isinstance(rows, dict) else {}

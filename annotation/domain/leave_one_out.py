@@ -15,7 +15,7 @@ from annotation.domain.resolution import resolve, resolve_without_one
 
 
 class By(StrEnum):
-    """What settles a cell without the person; NOTHING where it stays open."""
+    """The source of a label that stands without the person; NOTHING where the cell stays open."""
 
     VOTES = "votes"
     EXPERT = "expert"
@@ -45,7 +45,7 @@ class Rule:
 
 
 def gold_without(name: str, cell: Cell, rule: Rule) -> tuple[str, By]:
-    """(label, what settles it) without the vote and the decision of `name`; an empty label where nothing does.
+    """Return (label, what settles it) without the vote and the decision of `name`; an empty label where nothing does.
 
     A decision counts as the person's own where it is the gold label. Then the other experts' decision takes its place if they all decided
     alike, else the votes.

@@ -1,4 +1,4 @@
-"""How the votes of one cell are put before an expert, and which of them leads."""
+"""The order in which an expert sees the votes of a cell, and the label that leads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def shuffled(votes: Sequence[str], cell: str) -> list[str]:
-    """The labels of a cell in an order that is the same at every look and tells nothing of who cast them.
+    """Return the labels of a cell in a stable order that does not reveal who cast them.
 
     The order depends on `cell` and on the labels alone, never on the order in which they are given.
     """
@@ -17,7 +17,7 @@ def shuffled(votes: Sequence[str], cell: str) -> list[str]:
 
 
 def plurality(votes: Sequence[str]) -> str | None:
-    """The label with more votes than any other, or None where two share the lead or there is no vote."""
+    """Return the label with more votes than any other, or None where two share the lead or there is no vote."""
     ranked = Counter(votes).most_common(2)
     if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
         return None

@@ -1,4 +1,4 @@
-"""What an importer could not use, line by line, in bounded memory."""
+"""Problems found by an import, line by line, in bounded memory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Problems(list[Problem]):
         self._lines: dict[tuple[str, int, str], int] = {}
 
     def add(self, problem: Problem, *, once: bool = False) -> None:
-        """`once`: the same message of other lines says nothing new; it is listed at the first of them, with their number."""
+        """Add a problem. With `once`, a message that recurs on other lines is listed at the first of them, with their number."""
         self.total += 1
         key = (problem.file, 0 if once else problem.line, problem.message)
         if key in self._lines:
@@ -48,7 +48,7 @@ class Problems(list[Problem]):
             self._last = problem
 
     def as_dicts(self) -> list[ProblemTold]:
-        """The listed problems in order of file and line; the last entry counts those that are not listed."""
+        """Return the listed problems in order of file and line; the last entry counts those that are not listed."""
         listed = [replace(problem, message=self._told(problem)).as_dict() for problem in self]
         if self._last is not None:
             unlisted = self.total - sum(self._lines.values())

@@ -12,7 +12,7 @@ from enum import StrEnum
 from rapidfuzz.fuzz import token_sort_ratio
 
 SIMILAR = 62.0
-"""Of 100: from here two beliefs of one actor are proposed as a rewording of each other."""
+"""The score out of 100 from which two beliefs of one actor are proposed as rewordings of each other."""
 
 
 class Lane(StrEnum):
@@ -82,15 +82,15 @@ def _similar(
 ) -> dict[int, tuple[int, float]]:
     taken = {at for at, _ in mates.values()}
     scored = [
-        (token_sort_ratio(one.key[1], other.key[1]), i, j)
-        for i, one in enumerate(a)
+        (token_sort_ratio(row.key[1], other.key[1]), i, j)
+        for i, row in enumerate(a)
         for j, other in enumerate(b)
-        if i not in mates and j not in taken and one.key[0] == other.key[0]
+        if i not in mates and j not in taken and row.key[0] == other.key[0]
     ]
-    found: dict[int, tuple[int, float]] = {}
+    pairs: dict[int, tuple[int, float]] = {}
     used: set[int] = set()
-    for score, i, j in sorted(scored, key=lambda one: (-one[0], one[1], one[2])):
-        if score >= SIMILAR and i not in found and j not in used:
-            found[i] = (j, score / 100)
+    for score, i, j in sorted(scored, key=lambda candidate: (-candidate[0], candidate[1], candidate[2])):
+        if score >= SIMILAR and i not in pairs and j not in used:
+            pairs[i] = (j, score / 100)
             used.add(j)
-    return found
+    return pairs

@@ -17,12 +17,12 @@ BELIEF_FIELDS = ("actor", "belief", "labels")
 
 
 def record_layout(record: Mapping[str, Any]) -> str:
-    """The layout of a record, empty where it is the plain one."""
+    """Return the layout of a record, empty where the record has RECORD_FIELDS alone, in order."""
     return "" if tuple(record) == RECORD_FIELDS else _hollow(record, RECORD_FIELDS)
 
 
 def belief_layout(belief: Mapping[str, Any], keys: Sequence[str]) -> str:
-    """The layout of a belief, empty where it has its three fields and the labels `keys` in order."""
+    """Return the layout of a belief, empty where it has its three fields and the labels `keys` in order."""
     labels: Mapping[str, str] | None = belief.get("labels")
     if tuple(belief) == BELIEF_FIELDS and labels is not None and tuple(labels) == tuple(keys):
         return ""
@@ -37,24 +37,24 @@ def _hollow(values: Mapping[str, Any], fields: Sequence[str]) -> str:
 
 
 def record_of(layout: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """A record from the values of RECORD_FIELDS and the layout that it came with."""
+    """Return a record made of the values of RECORD_FIELDS and the layout that it came with."""
     if not layout:
         return {name: values[name] for name in RECORD_FIELDS}
-    return {name: values.get(name, held) for name, held in json.loads(layout).items()}
+    return {name: values.get(name, foreign) for name, foreign in json.loads(layout).items()}
 
 
 def belief_of(
     layout: str, *, actor: str, belief: str, labels: Mapping[str, str], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """A belief with `labels`: those that the layout names in its order, then those that it lacked and that have one."""
+    """Return a belief with `labels`: those that the layout names in its order, then those that it lacked and that have one."""
     if not layout:
         return {"actor": actor, "belief": belief, "labels": {key: labels.get(key, "") for key in keys}}
     hollow: dict[str, Any] = json.loads(layout)
     named = hollow.get("labels") or {}
     filled = {key: labels.get(key, "") for key in named}
     filled |= {key: labels[key] for key in keys if key not in named and labels.get(key)}
-    whole = hollow | {"actor": actor, "belief": belief}
-    return whole | {"labels": filled} if filled or "labels" in hollow else whole
+    document = hollow | {"actor": actor, "belief": belief}
+    return document | {"labels": filled} if filled or "labels" in hollow else document
 
 
 def fingerprint(record: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""How votes become a gold label: pure rules, each with its version. A project names the version that it follows.
+"""Resolution of votes into gold labels: pure rules, each with its version. A project names the version that it follows.
 
 Rule 1 (OmniToM, section 4 and appendix B.2: three annotators, majority vote or expert adjudication), for any overlap
 from 2 to 9: all votes equal is *unanimous*; one label with more than half of the votes that the overlap asks for is a
@@ -34,7 +34,7 @@ class Resolution:
 
 
 class UnknownRule(ValueError):
-    """The version names no rule of this installation; the message is one sentence."""
+    """This installation has no rule of that version; the message is one sentence."""
 
 
 def largest_share(labels: Sequence[str]) -> float | None:

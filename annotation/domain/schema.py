@@ -41,7 +41,7 @@ class Dimension:
 
     @property
     def counts(self) -> bool:
-        """Whether its labels are whole numbers, and can be written as such."""
+        """Whether all labels are whole numbers, and can be written as such."""
         return all(value.isascii() and value.isdecimal() for value in self.values)
 
 

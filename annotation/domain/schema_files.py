@@ -1,4 +1,4 @@
-"""Reads a label schema from a JSON file; the first mistake ends it, with one sentence that names file, place and what was expected."""
+"""Read a label schema from a JSON file; the first mistake ends it, with one sentence that names file, place and what was expected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RESERVED = ("story_id", "position", "actor", "belief", "labels", "overall")
 
 
 class BadSchema(ValueError):
-    """The file holds no schema that can be used; one sentence."""
+    """The file does not hold a usable schema; the message is one sentence."""
 
 
 def read_schema(raw: bytes, file: str) -> Schema:
@@ -37,9 +37,11 @@ def read_schema(raw: bytes, file: str) -> Schema:
 def schema_of_document(document: Any, file: str) -> Schema:
     """Return the schema that a JSON object describes; `file` is named where it does not. Raises BadSchema."""
     try:
-        told = _Document.of(document)
-        schema = Schema(told.name, told.version, told.title, tuple(one.dimension for one in told.dimensions))
-        checks = tuple(_check(one, at, schema) for at, one in enumerate(told.checks))
+        described = _Document.of(document)
+        schema = Schema(
+            described.name, described.version, described.title, tuple(row.dimension for row in described.dimensions)
+        )
+        checks = tuple(_check(row, at, schema) for at, row in enumerate(described.checks))
     except Misfit as error:
         raise BadSchema(error.told(file)) from error
     return Schema(schema.name, schema.version, schema.title, schema.dimensions, checks)
@@ -53,15 +55,17 @@ def document_of(schema: Schema) -> dict[str, Any]:
         "title": schema.title,
         "dimensions": [
             {
-                "key": one.key,
-                "name": one.name,
-                "short": one.short,
-                "question": one.question,
-                "labels": [{"value": it.value, "digit": it.digit, "meaning": it.meaning} for it in one.labels],
+                "key": dimension.key,
+                "name": dimension.name,
+                "short": dimension.short,
+                "question": dimension.question,
+                "labels": [
+                    {"value": label.value, "digit": label.digit, "meaning": label.meaning} for label in dimension.labels
+                ],
             }
-            for one in schema.dimensions
+            for dimension in schema.dimensions
         ],
-        "checks": [_check_document(one) for one in schema.checks],
+        "checks": [_check_document(check) for check in schema.checks],
     }
 
 
@@ -87,15 +91,15 @@ Text300 = Annotated[str, Printable(300)]
 
 
 def _once(rows: list[Any], *names: str) -> list[Any]:
-    """Refuses two rows that would be taken for one: letter case does not tell labels apart."""
+    """Return `rows`; raise where two have equal `names`: letter case does not tell labels apart."""
     for name in names:
-        found = [getattr(one, name) for one in rows]
-        _differ(found, {"value": "label"}.get(name, name))
+        values = [getattr(row, name) for row in rows]
+        _differ(values, {"value": "label"}.get(name, name))
     return rows
 
 
-def _differ(found: Iterable[Any], what: str) -> None:
-    twice = first_duplicate(one.lower() if isinstance(one, str) else one for one in found)
+def _differ(values: Iterable[Any], what: str) -> None:
+    twice = first_duplicate(value.lower() if isinstance(value, str) else value for value in values)
     if twice is not None:
         raise refusal(f"another {what} for each", f"the {what} {twice!r} occurs twice")
 
@@ -130,7 +134,7 @@ class _Dimension(Shape):
 
     @property
     def dimension(self) -> Dimension:
-        labels = tuple(Label(one.value, one.digit, one.meaning) for one in self.labels)
+        labels = tuple(Label(label.value, label.digit, label.meaning) for label in self.labels)
         return Dimension(self.key, self.name, self.short, self.question, labels)
 
 
@@ -159,9 +163,9 @@ def _of_the_dimension(label: Any, info: ValidationInfo) -> Any:
     return _one_of(label, _legal(info)) if "dimension" in info.data else label
 
 
-def _one_of(value: Any, known: tuple[str, ...]) -> Any:
-    if not isinstance(value, str) or value not in known:
-        raise refusal(f"one of {', '.join(known)}")
+def _one_of(value: Any, legal: tuple[str, ...]) -> Any:
+    if not isinstance(value, str) or value not in legal:
+        raise refusal(f"one of {', '.join(legal)}")
     return value
 
 
@@ -216,11 +220,11 @@ class _PairCheck(_OneCheck):
 
 
 def _check(value: Any, at: int, schema: Schema) -> Check:
-    """Raises Misfit."""
+    """Return the cross-check at position `at` of the document. Raises Misfit."""
     if not isinstance(value, dict) or "check" not in value:
         place, expected = f"checks[{at}]", f"an object whose check is one of {', '.join(CHECKS)}"
         raise Misfit([Wrong(place, place, "the field check is missing", expected)])
     shape = _PairCheck if value["check"] == "not_together" else _OneCheck
-    told = shape.of(value, start=("checks", at), schema=schema)
-    beside = (told.beside.dimension, tuple(told.beside.labels)) if isinstance(told, _PairCheck) else None
-    return Check(told.check, told.dimension, tuple(told.labels), told.message, beside)
+    described = shape.of(value, start=("checks", at), schema=schema)
+    beside = (described.beside.dimension, tuple(described.beside.labels)) if isinstance(described, _PairCheck) else None
+    return Check(described.check, described.dimension, tuple(described.labels), described.message, beside)

@@ -20,7 +20,7 @@ SHIPPED: Mapping[tuple[str, str], Schema] = {
 """By name and version."""
 
 DEFAULT_SCHEMA = SHIPPED["omnitom", "1"]
-"""What a project labels by that chose no other."""
+"""The schema of a project that did not choose one."""
 
 
 def version_shown(schema: Schema) -> str:

@@ -6,7 +6,7 @@ _DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def defused(text: str) -> str:
-    """`text` with an apostrophe before it where a spreadsheet might run it; `restored` takes it off again.
+    """Return `text` with an apostrophe before it where a spreadsheet might run it; `restored` takes it off again.
 
     A text that already starts with an apostrophe and a dangerous character gets one too, so that the way back is exact.
     """

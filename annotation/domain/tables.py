@@ -15,7 +15,7 @@ _NAME = re.compile(r"(?<=[a-z,;:] )([A-Z][\w’'-]*(?: [A-Z][\w’'-]*)?)")
 
 
 class BadTable(ValueError):
-    """One sentence that names the line."""
+    """A pasted table cannot be used; the message is one sentence that names the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +26,21 @@ class TableRow:
 
 
 def read_rows(text: str) -> list[TableRow]:
-    """The rows of a pasted table; a heading row and separator rows are skipped. Raises BadTable."""
-    found: list[TableRow] = []
+    """Return the rows of a pasted table; a heading row and separator rows are skipped. Raises BadTable."""
+    rows: list[TableRow] = []
     for line, cells in _cells(text):
         if not any(cells) or all(not cell or _SEPARATOR.fullmatch(cell) for cell in cells):
             continue
-        if not found and cells[0].strip("*").lower() == "actor":
+        if not rows and cells[0].strip("*").lower() == "actor":
             continue
         if len(cells) < 2 or not cells[0] or not cells[1]:
             raise BadTable(f"Line {line} needs an actor and a belief, with a tab, comma or | between them.")
         if max(map(len, cells)) > MAX_TEXT or "\x00" in "".join(cells):
             raise BadTable(f"Line {line} holds a cell of more than {MAX_TEXT} characters, or a NUL character.")
-        found.append(TableRow(cells[0], cells[1], cells[2][:40] if len(cells) > 2 else ""))
-        if len(found) > MAX_ROWS:
+        rows.append(TableRow(cells[0], cells[1], cells[2][:40] if len(cells) > 2 else ""))
+        if len(rows) > MAX_ROWS:
             raise BadTable(f"The table has more than {MAX_ROWS} rows.")
-    return found
+    return rows
 
 
 def _cells(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -38,7 +38,7 @@ class VoteRow:
 
 
 def read_votes(handle: TextIO, file: str, schema: Schema) -> Iterator[VoteRow | Problem]:
-    """Rows of the file in its order, or what is wrong with them. Raises WrongColumns."""
+    """Yield the rows of the file in order, with a Problem in place of each that cannot be used. Raises WrongColumns."""
     csv.field_size_limit(MAX_FIELD)
     try:
         head = handle.readline(MAX_FIELD)
@@ -47,7 +47,9 @@ def read_votes(handle: TextIO, file: str, schema: Schema) -> Iterator[VoteRow | 
         header = next(reader, [])
         at = _columns(header, file)
         widths = range(max(at[name] for name in REQUIRED) + 1, len(header) + 1)
-        labels = {(one.key, value.lower()): value for one in schema.dimensions for value in one.values}
+        labels = {
+            (dimension.key, value.lower()): value for dimension in schema.dimensions for value in dimension.values
+        }
         for cells in reader:
             line = reader.line_num
             if not any(cells):
@@ -57,7 +59,7 @@ def read_votes(handle: TextIO, file: str, schema: Schema) -> Iterator[VoteRow | 
             except _Bad as error:
                 yield Problem(file, line, str(error))
     except csv.Error as error:
-        yield Problem(file, reader.line_num, f"The line is no CSV: {error}.")
+        yield Problem(file, reader.line_num, f"The line is not valid CSV: {error}.")
     except UnicodeDecodeError as error:
         raise WrongColumns(f"{file} is not UTF-8; save the spreadsheet as CSV in UTF-8.") from error
 
@@ -70,8 +72,8 @@ def _columns(header: list[str], file: str) -> dict[str, int]:
         raise WrongColumns(f"{file}, line 1: the column {missing[0]} is missing; expected {', '.join(REQUIRED)}.")
     at = {name: names.index(name) for name in REQUIRED}
     for name, spellings in _OPTIONAL.items():
-        if held := [one for one in spellings if one in names]:
-            at[name] = names.index(held[0])
+        if present := [spelling for spelling in spellings if spelling in names]:
+            at[name] = names.index(present[0])
     return at
 
 

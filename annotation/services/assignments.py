@@ -51,7 +51,7 @@ def plan_assignments(*, project: Project, stories: Collection[int], annotators: 
     for story, annotator in assignments.values_list("story_id", "annotator_id"):
         held[story].add(annotator)
         load[annotator] += max(1, every[story])
-    return plan(weights, sorted(annotators), overlap=project.overlap, seed=seed, held=held, load=load)
+    return plan(weights, sorted(annotators), overlap=project.overlap, seed=seed, assigned=held, load=load)
 
 
 @transaction.atomic

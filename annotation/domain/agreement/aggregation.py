@@ -16,16 +16,16 @@ ITERATIONS = 200
 ENOUGH = 1e-7
 """Fitting ends when the log-likelihood gains less, per vote."""
 _TINY = 1e-10
-"""Stands for a chance of nothing, whose logarithm would rule a label out for ever."""
+"""Stands for a probability of zero, whose logarithm would rule a label out for good."""
 
 SPAM_PRIOR = 0.5
-"""Of the beta distribution of being in earnest, both sides (Hovy et al. 2013, section 3.1)."""
+"""Parameter of the beta prior of annotating in earnest, both sides (Hovy et al. 2013, section 3.1)."""
 STRATEGY_PRIOR = 10.0
-"""Of the Dirichlet distribution of the labels that are given without looking (ibid.)."""
+"""Parameter of the Dirichlet prior of the labels given without looking (ibid.)."""
 
 
 def dawid_skene(cell: Ints, annotator: Ints, code: Ints, labels: int) -> tuple[Floats, Floats]:
-    """What the label of each cell may be, shape (C, K), and each annotator's confusion matrix, shape (A, true K, given K).
+    """Return the posterior label distribution of each cell, shape (C, K), and each annotator's confusion matrix, shape (A, true K, given K).
 
     Expectation–maximisation from the shares of the votes (Dawid and Skene 1979, "Maximum likelihood estimation of observer error-rates using
     the EM algorithm", Applied Statistics 28(1)).
@@ -45,7 +45,7 @@ def dawid_skene(cell: Ints, annotator: Ints, code: Ints, labels: int) -> tuple[F
 
 
 def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
-    """The chance that each annotator answers in earnest and not by a habit that ignores the cell, shape (A,).
+    """Return the probability that each annotator answers in earnest and not by a habit that ignores the cell, shape (A,).
 
     Variational expectation–maximisation with the priors of the paper (Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013, "Learning whom to trust with
     MACE", NAACL).
@@ -60,8 +60,8 @@ def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
         joint = _sums(cell, np.log(by_habit)[:, None] + np.eye(labels)[code] * np.log(either / by_habit)[:, None])
         truth, gained = _normalised(joint)
         looked = truth[cell, code] * earnest[annotator] / either
-        known = np.exp(_log_mean(_sums(annotator, np.column_stack([looked, 1 - looked])), SPAM_PRIOR))
-        earnest, spamming = known.T
+        weights = np.exp(_log_mean(_sums(annotator, np.column_stack([looked, 1 - looked])), SPAM_PRIOR))
+        earnest, spamming = weights.T
         habits = np.exp(_log_mean(_sums(annotator, np.eye(labels)[code] * (1 - looked)[:, None]), STRATEGY_PRIOR))
         if abs(gained - likelihood) / len(cell) < ENOUGH:
             break
@@ -71,7 +71,7 @@ def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
 
 
 def _confusion(annotator: Ints, code: Ints, truth: Floats) -> Floats:
-    """Return each annotator's confusion matrix, shape (A, true K, given K); `truth` is what the label of each vote's cell may be, shape (V, K)."""
+    """Return each annotator's confusion matrix, shape (A, true K, given K); `truth` is the label distribution of each vote's cell, shape (V, K)."""
     k = truth.shape[1]
     given = _sums(annotator * k + code, truth, (annotator.max() + 1) * k).reshape(-1, k, k).swapaxes(1, 2)
     given = np.maximum(given, _TINY)
@@ -80,7 +80,7 @@ def _confusion(annotator: Ints, code: Ints, truth: Floats) -> Floats:
 
 
 def _sums(group: Ints, rows: Floats, groups: int = 0) -> Floats:
-    """Sums of rows of shape (V, m) within each group: shape (groups, m)."""
+    """Sum rows of shape (V, m) within each group: shape (groups, m)."""
     return np.column_stack([np.bincount(group, weights=column, minlength=groups) for column in rows.T])
 
 

@@ -37,7 +37,7 @@ def pair_confusion(votes: Votes, first: int, second: int) -> NDArray[np.int64]:
 
 
 class PairAgreement(TypedDict):
-    """Of two annotators: `cells` in common, how many `agree`, and the mean Cohen's kappa over dimensions, None with a `reason`."""
+    """Agreement of two annotators: `cells` in common, how many `agree`, and the mean Cohen's kappa over dimensions, None with a `reason`."""
 
     annotators: list[str]
     cells: int
@@ -47,7 +47,7 @@ class PairAgreement(TypedDict):
 
 
 class Matches(TypedDict):
-    """Of an annotator: how many settled `cells` there are, and on how many the annotator's label is the settled one."""
+    """An annotator against settled labels: the number of settled `cells`, and on how many the annotator's label is the settled one."""
 
     annotator: str
     cells: int
@@ -99,25 +99,29 @@ class Settled:
 
 
 def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[MatchesWithout]:
-    """For each annotator, of the settled cells with a vote of theirs: {annotator, cells, agree, votes, expert, open}. `cells` are those that are
+    """Return for each annotator, over the settled cells with a vote of theirs: {annotator, cells, agree, votes, expert, open}. `cells` are those that are
     settled without the annotator, by the other `votes` or an `expert`, and `agree` how many match; `open` are the others."""
     judged = settled.label[votes.cell] >= 0
     cells, people, codes = votes.cell[judged], votes.annotator[judged], votes.code[judged]
-    own = np.array([bool(settled.decisions.get(int(cell))) for cell in cells], dtype=bool)
-    patterns = np.column_stack([np.where(own, cells + 1, 0), np.where(own, people, 0), codes, settled.label[cells]])
+    has_decisions = np.array([bool(settled.decisions.get(int(cell))) for cell in cells], dtype=bool)
+    patterns = np.column_stack(
+        [np.where(has_decisions, cells + 1, 0), np.where(has_decisions, people, 0), codes, settled.label[cells]]
+    )
     patterns = np.column_stack([patterns, settled.decided[cells], votes.counts[cells]])
     kinds, which = np.unique(patterns, axis=0, return_inverse=True)  # few, however many votes there are
-    found = [_without(votes, settled.decisions, kind, rule) for kind in kinds.tolist()]
-    labels = np.array([votes.labels.index(label) if label else -1 for label, _ in found], dtype=np.int64)[which.ravel()]
-    settlers = np.array([by.value for _, by in found], dtype="U8")[which.ravel()]
+    settled_without = [_without(votes, settled.decisions, kind, rule) for kind in kinds.tolist()]
+    labels = np.array([votes.labels.index(label) if label else -1 for label, _ in settled_without], dtype=np.int64)[
+        which.ravel()
+    ]
+    settlers = np.array([by.value for _, by in settled_without], dtype="U8")[which.ravel()]
 
     def count(rows: NDArray[np.bool_]) -> list[int]:
         counts: list[int] = np.bincount(people[rows], minlength=len(votes.annotators)).tolist()
         return counts
 
-    known, agree = count(labels >= 0), count(labels == codes)
+    judged_cells, agree = count(labels >= 0), count(labels == codes)
     by_votes, by_expert, unsettled = count(settlers == By.VOTES), count(settlers == By.EXPERT), count(labels < 0)
-    rows = zip(votes.annotators, known, agree, by_votes, by_expert, unsettled, strict=True)
+    rows = zip(votes.annotators, judged_cells, agree, by_votes, by_expert, unsettled, strict=True)
     return [
         {"annotator": name, "cells": n, "agree": right, "votes": voted, "expert": expert, "open": left}
         for name, n, right, voted, expert, left in rows
@@ -127,15 +131,17 @@ def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[MatchesWi
 def _without(
     votes: Votes, decisions: Mapping[int, Mapping[str, str]], kind: Sequence[int], rule: Rule
 ) -> tuple[str, By]:
-    """Gold without the one who voted, of all votes of one kind: (a cell with decisions + 1 or 0, its annotator, the vote, gold, whether it
+    """Return gold without the annotator of the votes of one kind; a kind is (a cell with decisions + 1 or 0, its annotator, the vote, gold, whether it
     was decided, how often each label was voted)."""
-    at, person, own, gold, decided, *counts = kind
+    at, person, own_code, gold, decided, *counts = kind
     name = votes.annotators[person] if at else ""
     others = [label for label, count in zip(votes.labels, counts, strict=True) for _ in range(count)]
-    others.remove(votes.labels[own])
-    held = {f"\0{number}": label for number, label in enumerate(others)} | {name: votes.labels[own]}
+    others.remove(votes.labels[own_code])
+    votes_by_name = {f"\0{number}": label for number, label in enumerate(others)} | {name: votes.labels[own_code]}
     return gold_without(
-        name, Cell(votes.labels[gold], held, decisions.get(at - 1, {}) if at else {}, decided=bool(decided)), rule
+        name,
+        Cell(votes.labels[gold], votes_by_name, decisions.get(at - 1, {}) if at else {}, decided=bool(decided)),
+        rule,
     )
 
 

@@ -40,12 +40,12 @@ class Coefficient:
 
 
 def story_interval(sums: Floats, coefficient: Coefficient, *, seed: int, resamples: int = RESAMPLES) -> Interval:
-    """The interval of a coefficient from story sums, shape (stories, m)."""
+    """Return the interval of a coefficient from story sums, shape (stories, m)."""
     return mean_interval([sums], coefficient, seed=seed, resamples=resamples)
 
 
 def mean_interval(parts: list[Floats], coefficient: Coefficient, *, seed: int, resamples: int = RESAMPLES) -> Interval:
-    """The interval of the mean of a coefficient over several tables of story sums, the rows of all being the same stories."""
+    """Return the interval of the mean of a coefficient over several tables of story sums, the rows of all being the same stories."""
     stories = len(parts[0])
     if stories < FEWEST:
         return None, few("stories")
@@ -61,7 +61,7 @@ def mean_interval(parts: list[Floats], coefficient: Coefficient, *, seed: int, r
         return [_fewest_agreeing(parts, coefficient), 1.0], ""
     replicates = mean(replicated_sums(columns, seed=seed, resamples=resamples))[:, None]
     counts = np.array([stories])
-    [found] = intervals(
+    [interval] = intervals(
         np.array([value]),
         replicates,
         counts,
@@ -70,18 +70,18 @@ def mean_interval(parts: list[Floats], coefficient: Coefficient, *, seed: int, r
         unit="stories",
         empty="no story has a vote",
     )
-    return found
+    return interval
 
 
 def _fewest_agreeing(parts: list[Floats], coefficient: Coefficient) -> float:
-    """The coefficient if the largest share of stories that perfect agreement does not rule out had no agreement at all."""
+    """Return the coefficient if the largest share of stories that perfect agreement does not rule out had no agreement at all."""
     seen = 1 - unseen_share(len(parts[0]))
     totals = [np.concatenate([[part[:, 0].sum() * seen], part[:, 1:].sum(axis=0)]) for part in parts]
     return max(coefficient.scale.low, float(np.mean([coefficient.of(total) for total in totals])))
 
 
 def per_story(story: Counts, values: Floats) -> Floats:
-    """Sums `values` of shape (cells, m) within each story: shape (stories, m)."""
+    """Sum `values` of shape (cells, m) within each story: shape (stories, m)."""
     _, at = np.unique(story, return_inverse=True)
     out = np.zeros((int(at.max(initial=-1)) + 1, values.shape[1]))
     np.add.at(out, at, values)

@@ -46,7 +46,7 @@ class Agreement(Values, Intervals):
 
 
 def measure(votes: Votes, *, overlap: int, seed: int) -> Agreement:
-    """Every coefficient of one dimension over the cells that have all their votes.
+    """Return every coefficient of one dimension over the cells that have all their votes.
 
     `interval` has [low, high] of each, or None, and `reasons` says why: of an undefined coefficient and of an interval that is not given.
     """
@@ -54,7 +54,7 @@ def measure(votes: Votes, *, overlap: int, seed: int) -> Agreement:
     counts = full.counts
     values = _values(lambda name: COEFFICIENTS_OF_COUNTS[name](counts))
     why = coefficients.undefined(counts) or ""
-    found: dict[Measure, Interval] = {
+    intervals: dict[Measure, Interval] = {
         name: _interval(full, name, seed) if values[name] is not None else (None, why) for name in MEASURES
     }
     stories = len(np.unique(full.story))
@@ -63,7 +63,7 @@ def measure(votes: Votes, *, overlap: int, seed: int) -> Agreement:
         "agree": coefficients.agreeing_cells(counts),
         "stories": stories,
         **values,
-        **_told(found),
+        **_interval_fields(intervals),
         "method": _method(seed, stories=stories),
     }
 
@@ -88,7 +88,7 @@ def _values(of: Callable[[Measure], float | None]) -> Values:
 
 
 def over_all(dimensions: Sequence[Votes], rows: Sequence[Agreement], *, overlap: int, seed: int) -> Agreement:
-    """Strict and pairwise pool all cells; chance-corrected coefficients are the mean over dimensions that have one.
+    """Return the coefficients over all dimensions: strict and pairwise pool all cells; chance-corrected coefficients are the mean over dimensions that have one.
 
     Labels of different dimensions share no scale, so one pooled kappa would credit annotators for knowing which column
     they are in.
@@ -97,24 +97,24 @@ def over_all(dimensions: Sequence[Votes], rows: Sequence[Agreement], *, overlap:
     cells = sum(row["cells"] for row in rows)
     stories = np.unique(np.concatenate([votes.story for votes in full])) if full else np.array([], dtype=np.int64)
     values = _values(lambda name: _pooled(name, rows, cells))
-    found: dict[Measure, Interval] = {}
+    intervals: dict[Measure, Interval] = {}
     for name in MEASURES:
-        having = [votes for votes, row in zip(full, rows, strict=True) if row[name] is not None]
-        found[name] = _over_all(having, stories, name, seed) if values[name] is not None else (None, _empty(cells))
+        defined = [votes for votes, row in zip(full, rows, strict=True) if row[name] is not None]
+        intervals[name] = _over_all(defined, stories, name, seed) if values[name] is not None else (None, _empty(cells))
     return {
         "cells": cells,
         "agree": sum(row["agree"] for row in rows),
         "stories": len(stories),
         **values,
-        **_told(found),
+        **_interval_fields(intervals),
         "method": _method(seed, stories=len(stories)) + "; chance-corrected: mean over dimensions",
     }
 
 
 def _pooled(name: Measure, rows: Sequence[Agreement], cells: int) -> float | None:
     if name in CHANCE_CORRECTED:
-        known = [value for row in rows if (value := row[name]) is not None]
-        return float(np.mean(known)) if known else None
+        defined = [value for row in rows if (value := row[name]) is not None]
+        return float(np.mean(defined)) if defined else None
     if not cells:
         return None
     if name == "strict":
@@ -131,28 +131,28 @@ def _interval(full: Votes, name: Measure, seed: int) -> Interval:
     return story_interval(per_story(full.story, coefficient.sums(full.counts)), coefficient, seed=seed)
 
 
-def _over_all(having: Sequence[Votes], stories: Clusters, name: Measure, seed: int) -> Interval:
-    """The interval over the stories that any dimension has."""
+def _over_all(dimensions: Sequence[Votes], stories: Clusters, name: Measure, seed: int) -> Interval:
+    """Return the interval over the stories that any dimension has."""
     coefficient = COEFFICIENTS[name]
-    parts = [_by_story(votes, stories, coefficient.sums(votes.counts)) for votes in having]
+    parts = [_by_story(votes, stories, coefficient.sums(votes.counts)) for votes in dimensions]
     if name not in CHANCE_CORRECTED:  # pooled: labels do not matter, only what agrees and how much there is
         parts = [reduce(np.add, (part[:, :2] for part in parts))]
     return mean_interval(parts, coefficient, seed=seed)
 
 
 def _by_story(votes: Votes, stories: Clusters, values: Floats) -> Floats:
-    """Sums of cells within each of `stories`, shape (stories, m)."""
+    """Sum the cells within each of `stories`, shape (stories, m)."""
     block = np.zeros((len(stories), values.shape[1]))
     np.add.at(block, np.searchsorted(stories, votes.story), values)
     return block
 
 
-def _told(found: dict[Measure, Interval]) -> Intervals:
-    reasons = {name: why for name, (_, why) in found.items() if why}
-    out: Intervals = {"interval": {name: ends for name, (ends, _) in found.items()}, "reasons": reasons}
+def _interval_fields(intervals: dict[Measure, Interval]) -> Intervals:
+    reasons = {name: why for name, (_, why) in intervals.items() if why}
+    row: Intervals = {"interval": {name: ends for name, (ends, _) in intervals.items()}, "reasons": reasons}
     if reasons:
-        out["reason"] = next(iter(reasons.values()))
-    return out
+        row["reason"] = next(iter(reasons.values()))
+    return row
 
 
 def _method(seed: int, *, stories: int) -> str:

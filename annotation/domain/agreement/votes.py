@@ -28,7 +28,7 @@ class Votes:
 
     @classmethod
     def of(cls, dimension: str, labels: Sequence[str], rows: Sequence[tuple[int, int, str, str]]) -> Votes:
-        """From rows (story, proposition, annotator, label). Raises ValueError for a label outside `labels`."""
+        """Build from rows (story, proposition, annotator, label). Raises ValueError for a label outside `labels`."""
         people = tuple(sorted({row[2] for row in rows}))
         cells = {proposition: at for at, proposition in enumerate(sorted({row[1] for row in rows}))}
         story = np.zeros(len(cells), dtype=np.int64)
@@ -46,13 +46,13 @@ class Votes:
 
     @cached_property
     def counts(self) -> Ints:
-        """How many votes each label got in each cell, shape (C, K)."""
+        """The number of votes of each label in each cell, shape (C, K)."""
         k = len(self.labels)
         flat = np.bincount(self.cell * k + self.code, minlength=len(self.story) * k)
         return flat.reshape(len(self.story), k)
 
     def complete(self, overlap: int) -> Votes:
-        """Only the cells that have at least `overlap` votes, numbered anew."""
+        """Return only the cells that have at least `overlap` votes, numbered anew."""
         keep = self.counts.sum(axis=1) >= overlap
         renumbered = np.cumsum(keep) - 1
         kept = keep[self.cell]

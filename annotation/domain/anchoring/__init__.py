@@ -1,4 +1,4 @@
-"""What pre-filled labels do to votes: randomised arms, their comparison, and may a model replace a person?"""
+"""The effect of pre-filled labels on votes: randomised arms, their comparison, and the alternative annotator test."""
 
 from annotation.domain.anchoring.alternative_annotator import alternative_annotator_test
 from annotation.domain.anchoring.arms import Arm, DrawUnit, draw_arm

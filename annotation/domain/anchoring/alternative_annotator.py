@@ -20,7 +20,7 @@ FEW_ITEMS = f"fewer than {FEWEST_ITEMS} items that the model and another annotat
 
 
 def alternative_annotator_test(labels: Ints, model: Ints, *, epsilon: float = 0.15, q: float = 0.05) -> dict[str, Any]:
-    """Does the model represent the other annotators as well as each annotator does, left out one at a time?
+    """Test whether the model represents the other annotators as well as each annotator does, left out one at a time.
 
     `labels` has shape (items, annotators), `model` (items,); -1 where missing. Pass blind votes only. On every item
     that annotator j, the model and at least one other annotator labelled, the model's and j's label are scored by the
@@ -76,7 +76,7 @@ def _against(labels: Ints, model: Ints, annotator: int, epsilon: float) -> dict[
 
 
 def _one_sided(difference: Floats, epsilon: float) -> tuple[str, float]:
-    """Test and p-value of: the human's wins minus the model's are below ε on average."""
+    """Return test and p-value of: the human's wins minus the model's are below ε on average."""
     from scipy.stats import ttest_1samp, wilcoxon
 
     if len(difference) < NORMAL_FROM:

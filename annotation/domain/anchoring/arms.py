@@ -15,7 +15,7 @@ class Arm(StrEnum):
 
 
 class DrawUnit(StrEnum):
-    """What an arm is drawn for, each annotator apart: all cells of one unit share their arm."""
+    """The unit that an arm is drawn for, separately for each annotator: all cells of one unit share their arm."""
 
     CELL = "cell"
     PROPOSITION = "proposition"
@@ -33,7 +33,7 @@ def draw_arm(
     unit: DrawUnit = DrawUnit.CELL,
     story: str = "",
 ) -> Arm:
-    """The arm of one cell × annotator: a pure function of its arguments, the same on every machine.
+    """Return the arm of one cell × annotator: a pure function of its arguments, the same on every machine.
 
     `blind` and `reveal` are shares in per cent; the rest is shown. Blind is cut from one end of the scale and reveal
     from the other, so changing a share moves cells between that arm and the shown one only. Raises ValueError for a

@@ -19,7 +19,7 @@ BINS = 256
 
 
 def numbered(story: Ints) -> tuple[Ints, int]:
-    """The same stories numbered from 0, and how many they are."""
+    """Return the stories numbered from 0, and how many there are."""
     names, codes = np.unique(story, return_inverse=True)
     return codes.reshape(-1), len(names)
 
@@ -70,8 +70,8 @@ class Median:
 
     @classmethod
     def of(cls, story: Ints, stories: int, values: Floats, empty: str) -> Median:
-        known = np.isfinite(values)
-        story, values = story[known], values[known]
+        finite = np.isfinite(values)
+        story, values = story[finite], values[finite]
         if not len(values):
             return cls(np.nan, np.zeros((stories, 1), dtype=np.float32), np.zeros(1), np.zeros(1), empty)
         ordered = np.sort(values)
@@ -127,7 +127,7 @@ def estimates(
     seed: int,
     resamples: int,
 ) -> dict[str, Estimate]:
-    """Each quantity and each difference (first minus second).
+    """Return each quantity and each difference (first minus second).
 
     `n` of a difference is that of both parts, of a `paired` one (two readings of the same rows) that of one. `interval` is [low, high]
     (`core.statistics`); an undefined value or interval has its `reason`.
@@ -145,7 +145,7 @@ def estimates(
 
 
 def _drawn(quantities: Mapping[str, Quantity], stories: int, *, seed: int, resamples: int) -> dict[str, Floats]:
-    """Each quantity without each of the stories in turn, then in every resample of them, shape (stories + resamples,)."""
+    """Return each quantity without each of the stories in turn, then in every resample of them, shape (stories + resamples,)."""
     blocks = [
         {name: quantity.resampled(drawn) for name, quantity in quantities.items()}
         for drawn in (1 - np.eye(stories, dtype=np.float32), *weights(stories, seed=seed, resamples=resamples))
@@ -157,9 +157,9 @@ def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int) -
     empty = next((part.empty for part in parts if not part.n), "")
     stories = min(part.stories for part in parts)
     value = None if empty else parts[0].value - sum(part.value for part in parts[1:])
-    found: Interval = None, empty or few("stories")
+    interval: Interval = None, empty or few("stories")
     if replicates is not None and value is not None:
-        [found] = intervals(
+        [interval] = intervals(
             np.array([value]),
             replicates[:, None],
             np.array([stories]),
@@ -168,9 +168,9 @@ def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int) -
             unit="stories",
             empty=empty,
         )
-    out: Estimate = {"value": value, "n": sum(part.n for part in parts), "stories": stories, "interval": found[0]}
-    if found[1]:
-        out["reason"] = found[1]
+    out: Estimate = {"value": value, "n": sum(part.n for part in parts), "stories": stories, "interval": interval[0]}
+    if interval[1]:
+        out["reason"] = interval[1]
     return out
 
 

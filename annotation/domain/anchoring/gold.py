@@ -1,4 +1,4 @@
-"""How often a suggesting model is right, on all gold and on gold that no suggestion can have touched."""
+"""Accuracy of a suggesting model, on all gold and on gold that no suggestion can have touched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BLIND_RULE = (
 
 
 def gold_from_blind(labels: Ints) -> tuple[Ints, Ints]:
-    """Gold by `BLIND_RULE`, and on how many votes each cell could rest; both of shape (cells,).
+    """Return gold by `BLIND_RULE`, and on how many votes each cell could rest; both of shape (cells,).
 
     `labels` has shape (cells, annotators), -1 where an annotator gave no vote that the suggestion cannot have touched.
     The gold is -1 where there is none: a single vote is one person's opinion, and of two unlike ones neither is more than
@@ -34,7 +34,7 @@ def gold_from_blind(labels: Ints) -> tuple[Ints, Ints]:
 
 
 def blind_evidence(gold: Ints, votes: Ints) -> dict[str, Any]:
-    """What gold from blind votes rests on, from what `gold_from_blind` returns, in cells and votes; ready for JSON.
+    """Return how many cells and votes gold from blind votes rests on, given what `gold_from_blind` returns; ready for JSON.
 
     `votes_a_cell` is the mean over the `cells` that have such gold, None with a `reason` where there are none.
     """
@@ -70,7 +70,7 @@ def accuracy_on(
     seed: int,
     resamples: int = RESAMPLES,
 ) -> dict[str, Any]:
-    """Accuracy of one suggesting model on gold from blind votes only, beside its accuracy on all gold.
+    """Return the accuracy of one suggesting model on gold from blind votes only, beside its accuracy on all gold.
 
     One row a cell with a suggestion, every array of shape (C,); -1 where the gold label is undefined. `all_gold` and
     `blind_gold` count every cell that has the one or the other gold label. `both` compares the two on the cells that
@@ -90,17 +90,17 @@ def accuracy_on(
         "blind": share(gold_blind, both, "no cells with both gold labels"),
     }
     rules = {"seed": seed, "resamples": resamples}
-    found = estimates(
+    results = estimates(
         quantities,
         {"difference": ("all", "blind")},
         paired={"difference"},
         stories=stories,
         **rules,
     )
-    compared = {name: found[name] for name in ("all", "blind", "difference")}
+    compared = {name: results[name] for name in ("all", "blind", "difference")}
     return {
-        "all_gold": found["all_gold"],
-        "blind_gold": found["blind_gold"],
+        "all_gold": results["all_gold"],
+        "blind_gold": results["blind_gold"],
         "both": compared | {"cells": int(both.sum())},
         "method": method(**rules, unit="stories"),
         **rules,

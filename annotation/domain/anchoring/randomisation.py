@@ -1,4 +1,4 @@
-"""Do suggestions shift votes? The arms are drawn anew, as they were drawn, and the votes left as they are.
+"""Randomisation test of whether suggestions shift votes: the arms are drawn anew, as they were drawn, and the votes left as they are.
 
 Had no suggestion moved any vote, every other draw would have met the same votes; how often it sets the arms as far apart as the real draw is
 the p value (Fisher 1935; Rosenbaum 2002, "Observational Studies", 2nd edition, chapter 2). Nothing is assumed of how votes of one story or one
@@ -16,13 +16,13 @@ DRAWS = 9_999
 
 
 def tested(votes: Votes) -> Bools:
-    """Votes whose unit could have been drawn into either arm, and was drawn into one of them: shape (V,)."""
+    """Select the votes whose unit could have been drawn into either arm, and was drawn into one of them: shape (V,)."""
     either = votes.in_arm(Arm.SHOWN) | votes.in_arm(Arm.BLIND)
     return either & (votes.blind_chance > 0) & (votes.blind_chance < 1)
 
 
 def randomisation_p(votes: Votes, *, seed: int, draws: int = DRAWS) -> float | None:
-    """Two-sided p of: no vote depends on whether its suggestion was shown. None where only one arm has votes.
+    """Return the two-sided p of: no vote depends on whether its suggestion was shown. None where only one arm has votes.
 
     Whether a vote takes the suggestion is compared with the mean of its annotator and dimension over both arms, which takes their
     differences out. The statistic is the sum of that over the votes drawn blind, less what the draw puts there on average. p is
@@ -37,13 +37,13 @@ def randomisation_p(votes: Votes, *, seed: int, draws: int = DRAWS) -> float | N
     # Units of equal sum and chance are counted, not drawn one by one: half a million votes fall into a few hundred kinds.
     kinds, counts = np.unique(np.round(np.column_stack([sums, chance]), 12), axis=0, return_counts=True)
     drawn = np.random.default_rng(seed).binomial(counts, kinds[:, 1], size=(draws, len(kinds)))
-    found = (drawn - counts * kinds[:, 1]) @ kinds[:, 0]
+    statistics = (drawn - counts * kinds[:, 1]) @ kinds[:, 0]
     scale = float(np.abs(sums).sum())
-    return float((np.sum(np.abs(found) >= abs(observed) - 1e-9 * scale) + 1) / (draws + 1))
+    return float((np.sum(np.abs(statistics) >= abs(observed) - 1e-9 * scale) + 1) / (draws + 1))
 
 
 def _units(votes: Votes, blind: Bools) -> tuple[Floats, Floats, Bools]:
-    """Of each unit of the draw: how far its votes are above the mean of their annotator and dimension, summed; its chance of being drawn
+    """Return for each unit of the draw: how far its votes are above the mean of their annotator and dimension, summed; its chance of being drawn
     blind; and whether it was. Shape (units,) each."""
     takes = (votes.label == votes.suggested).astype(float)
     _, unit = np.unique(np.column_stack([votes.unit, blind]), axis=0, return_inverse=True)
@@ -54,7 +54,7 @@ def _units(votes: Votes, blind: Bools) -> tuple[Floats, Floats, Bools]:
 
 
 def _means(takes: Floats, votes: Votes) -> Floats:
-    """The mean of each vote's annotator and dimension, shape (V,)."""
+    """Return the mean of each vote's annotator and dimension, shape (V,)."""
     group: Ints = votes.annotator * (int(votes.dimension.max(initial=0)) + 1) + votes.dimension
     _, group = np.unique(group, return_inverse=True)
     return (np.bincount(group, weights=takes) / np.bincount(group))[group]

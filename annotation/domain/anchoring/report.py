@@ -1,4 +1,4 @@
-"""What the suggestion did to the votes: the shown arm against the blind one, and votes before and after a reveal."""
+"""The effect of suggestions on votes: the shown arm against the blind one, and votes before and after a reveal."""
 
 from __future__ import annotations
 
@@ -78,25 +78,25 @@ def _row(votes: Votes, gold: Ints | None, *, seed: int, resamples: int) -> dict[
     quantities = _arms(drawn, story, stories) | _reveal(drawn, story, stories)
     if gold is not None:
         quantities |= _by_correctness(drawn, gold[drawn.cell], story, stories)
-    found = estimates(quantities, DIFFERENCES, paired=PAIRED, stories=stories, seed=seed, resamples=resamples)
+    results = estimates(quantities, DIFFERENCES, paired=PAIRED, stories=stories, seed=seed, resamples=resamples)
     row = {
         "votes": len(votes),
         "stories": stories,
         "counts": {arm.value or "none": int(votes.in_arm(arm).sum()) for arm in Arm},
-        **{name: found[name] for name in ("acceptance", "blind_agreement", "difference")},
+        **{name: results[name] for name in ("acceptance", "blind_agreement", "difference")},
         "as_seen": {
             "unseen": int((drawn.in_arm(Arm.SHOWN) & ~drawn.seen).sum()),
-            "acceptance": found["seen_acceptance"],
-            "difference": found["seen_difference"],
+            "acceptance": results["seen_acceptance"],
+            "difference": results["seen_difference"],
         },
-        **_tested(drawn, found["difference"], seed),
-        "largest": _largest(found["difference"]),
-        "time": {name: found[name] for name in ("shown_ms", "blind_ms")} | {"difference": found["time_difference"]},
-        "reveal": {name: found[name] for name in ("before", "after", "toward", "away")}
-        | {"difference": found["reveal_difference"]},
+        **_tested(drawn, results["difference"], seed),
+        "largest": _largest(results["difference"]),
+        "time": {name: results[name] for name in ("shown_ms", "blind_ms")} | {"difference": results["time_difference"]},
+        "reveal": {name: results[name] for name in ("before", "after", "toward", "away")}
+        | {"difference": results["reveal_difference"]},
     }
     if gold is not None:
-        row["acceptance_by_correctness"] = {name: found[name] for name in ("right", "wrong")}
+        row["acceptance_by_correctness"] = {name: results[name] for name in ("right", "wrong")}
     return row
 
 
@@ -116,7 +116,7 @@ def _largest(difference: Estimate) -> dict[str, Any]:
 
 def _arms(votes: Votes, story: Ints, stories: int) -> dict[str, Quantity]:
     takes = votes.label == votes.suggested
-    shown, blind = votes.in_arm(Arm.SHOWN), votes.in_arm(Arm.BLIND)
+    is_shown, is_blind = votes.in_arm(Arm.SHOWN), votes.in_arm(Arm.BLIND)
 
     def share(arm: Bools, empty: str) -> Share:
         return Share.of(story, stories, takes, arm, empty)
@@ -125,11 +125,11 @@ def _arms(votes: Votes, story: Ints, stories: int) -> dict[str, Quantity]:
         return Median.of(story[arm], stories, votes.duration_ms[arm], f"no timed votes in the {name} arm")
 
     return {
-        "acceptance": share(shown, "no votes in the shown arm"),
-        "seen_acceptance": share(shown & votes.seen, "no votes with the suggestion in sight"),
-        "blind_agreement": share(blind, "no votes in the blind arm"),
-        "shown_ms": time(shown, "shown"),
-        "blind_ms": time(blind, "blind"),
+        "acceptance": share(is_shown, "no votes in the shown arm"),
+        "seen_acceptance": share(is_shown & votes.seen, "no votes with the suggestion in sight"),
+        "blind_agreement": share(is_blind, "no votes in the blind arm"),
+        "shown_ms": time(is_shown, "shown"),
+        "blind_ms": time(is_blind, "blind"),
     }
 
 
@@ -143,10 +143,10 @@ def _reveal(votes: Votes, story: Ints, stories: int) -> dict[str, Quantity]:
 
 def _by_correctness(votes: Votes, gold: Ints, story: Ints, stories: int) -> dict[str, Quantity]:
     takes = votes.label == votes.suggested
-    known = votes.in_arm(Arm.SHOWN) & (gold >= 0)
+    has_gold = votes.in_arm(Arm.SHOWN) & (gold >= 0)
     right = votes.suggested == gold
     empty = "no votes in the shown arm on a suggestion known to be "
     return {
-        "right": Share.of(story, stories, takes, known & right, empty + "right"),
-        "wrong": Share.of(story, stories, takes, known & ~right, empty + "wrong"),
+        "right": Share.of(story, stories, takes, has_gold & right, empty + "right"),
+        "wrong": Share.of(story, stories, takes, has_gold & ~right, empty + "wrong"),
     }

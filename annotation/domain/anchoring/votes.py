@@ -48,9 +48,9 @@ class Votes:
         lengths = {name: len(column) for name, column in self._columns().items()}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"The columns differ in length: {lengths}.")
-        known = sum(int(self.in_arm(arm).sum()) for arm in Arm)
-        if known < len(self):
-            raise ValueError(f"{len(self) - known} votes have an unknown arm.")
+        in_some_arm = sum(int(self.in_arm(arm).sum()) for arm in Arm)
+        if in_some_arm < len(self):
+            raise ValueError(f"{len(self) - in_some_arm} votes have an unknown arm.")
 
     def __len__(self) -> int:
         return len(self.story)
@@ -67,12 +67,12 @@ class Votes:
         return {arm: np.asarray(self.arm == arm.value, dtype=bool).reshape(len(self)) for arm in Arm}
 
     def where(self, rows: Bools | Ints) -> Votes:
-        """Only these rows, by mask of shape (V,) or by index."""
+        """Return only these rows, by mask of shape (V,) or by index."""
         kept: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
         return replace(self, **kept)
 
     def by(self, name: str) -> Iterator[tuple[str, Votes]]:
-        """The votes of each `dimension`, `annotator` or `source`, in the order of their names."""
+        """Yield the votes of each `dimension`, `annotator` or `source`, in the order of their names."""
         code = getattr(self, name)
         order = np.argsort(code, kind="stable")
         names = getattr(self, name + "s")

@@ -26,7 +26,7 @@ def test_heavy_stories_are_balanced_by_weight():
 
 
 def test_held_seats_stay_and_count():
-    made = plan({1: 5}, [1, 2, 3], overlap=3, seed=1, held={1: {2, 9}})
+    made = plan({1: 5}, [1, 2, 3], overlap=3, seed=1, assigned={1: {2, 9}})
     assert len(made.assignments) == 1 and made.assignments[0][1] in {1, 3}
 
 
