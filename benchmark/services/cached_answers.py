@@ -1,4 +1,4 @@
-"""Which of a run's answers the ledger has already: its keys are made as for a call, and nothing is asked."""
+"""Answers of a planned run that the ledger has already. Keys are made as for a call; nothing is sent."""
 
 from __future__ import annotations
 
@@ -32,29 +32,30 @@ Answers = dict[tuple[int, int], str]
 def cached_answers(
     plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]
 ) -> dict[tuple[int, str], Cached]:
-    """Questions by (endpoint id of the model, stage). What needs an earlier answer is looked for where that is known.
+    """Return the questions that need no call, by (endpoint id of the model, stage).
 
-    `stories` are all of the run, `parts` what is asked, a model's steps in the order in which one needs the other.
+    A question that needs an earlier answer is looked up only where that answer is cached. `stories` are all of the run, `parts` what is
+    asked, the steps of a model in the order in which one needs the other.
     """
     seeker = _Seeker(plan, stories)
-    found: dict[tuple[int, str], Answers] = {}
+    answers_by_part: dict[tuple[int, str], Answers] = {}
     for part in parts:
-        place = (part.model.pk, part.stage)
+        key = (part.model.pk, part.stage)
         if part.stage == SELF_TEST:
-            found[place] = seeker.tests(part)
+            answers_by_part[key] = seeker.tests(part)
             continue
         needs = plan.definition.step(part.stage).needs
-        said = {step: _earlier(plan, part.model, step, found) for step in needs}
-        found[place] = seeker.answers(part, said)
-    return {place: set(held) for place, held in found.items()}
+        earlier = {step: _earlier(plan, part.model, step, answers_by_part) for step in needs}
+        answers_by_part[key] = seeker.answers(part, earlier)
+    return {key: set(answers) for key, answers in answers_by_part.items()}
 
 
-def _earlier(plan: Plan, model: Endpoint, step: str, found: Mapping[tuple[int, str], Answers]) -> Answers:
-    """The answers of a model at an earlier step: of the run that they are taken over from, else those that are known."""
+def _earlier(plan: Plan, model: Endpoint, step: str, answers_by_part: Mapping[tuple[int, str], Answers]) -> Answers:
+    """Return a model's answers at an earlier step: those of the source run, where the plan has one, else the cached ones."""
     if plan.source is None:
-        return found.get((model.pk, step), {})
-    held = extracted_by(plan.source, model).values_list("sample_id", "repetition", "call__answer")
-    return {(sample, turn): answer for sample, turn, answer in held}
+        return answers_by_part.get((model.pk, step), {})
+    rows = extracted_by(plan.source, model).values_list("sample_id", "repetition", "call__answer")
+    return {(sample, turn): answer for sample, turn, answer in rows}
 
 
 class _Seeker:
@@ -66,29 +67,32 @@ class _Seeker:
         self.requests: dict[tuple[str, int, int], Request | str] = {}
 
     def answers(self, part: Part, earlier: Mapping[str, Answers]) -> Answers:
-        """The answers that the ledger has, with their texts where another step needs them. `earlier` are the answers by step to those that this one
-        needs; a question that lacks one of them is not looked for."""
+        """Return the cached answers of a part, with their texts where another step needs them.
+
+        `earlier` holds, by step, the answers that this part's questions need; a question that lacks one of them is skipped."""
         if not _has_answers(part.asked):
             return {}
-        asked: dict[tuple[int, int], Request] = {}
+        requests: dict[tuple[int, int], Request] = {}
         for story in part.stories:
-            for place in ((story.pk, turn) for turn in range(self.repetitions)):
-                if all(place in answers for answers in earlier.values()):
-                    said = {step: answers[place] for step, answers in earlier.items()}
-                    request = self._request(story, part.stage, place[1], said)
-                    asked |= {} if isinstance(request, str) else {place: request}
-        return _found(part.asked, asked, texts=bool(suite_named(self.draft.suite).following(part.stage)))
+            for key in ((story.pk, turn) for turn in range(self.repetitions)):
+                if all(key in answers for answers in earlier.values()):
+                    earlier_answers = {step: answers[key] for step, answers in earlier.items()}
+                    request = self._request(story, part.stage, key[1], earlier_answers)
+                    requests |= {} if isinstance(request, str) else {key: request}
+        return _completed_answers(part.asked, requests, texts=bool(suite_named(self.draft.suite).following(part.stage)))
 
     def tests(self, part: Part) -> Answers:
         calls = calls_of(self.draft)
-        asked = {(story.pk, 0): test_request(story, pairs, self.draft) for story, pairs in calls}
-        return _found(part.asked, asked, texts=False) if _has_answers(part.asked) else {}
+        requests = {(story.pk, 0): test_request(story, pairs, self.draft) for story, pairs in calls}
+        return _completed_answers(part.asked, requests, texts=False) if _has_answers(part.asked) else {}
 
-    def _request(self, story: DatasetSample, stage: str, turn: int, said: Mapping[str, str]) -> Request | str:
-        """A question that rests on no answer is made once for all models."""
+    def _request(
+        self, story: DatasetSample, stage: str, turn: int, earlier_answers: Mapping[str, str]
+    ) -> Request | str:
+        """Return the request, or why there is none. One that rests on no earlier answer is built once for all models."""
         key = (stage, story.pk, turn)
-        if said:
-            return stage_request(story, stage, self.draft, self.prompts, said, turn)
+        if earlier_answers:
+            return stage_request(story, stage, self.draft, self.prompts, earlier_answers, turn)
         if key not in self.requests:
             self.requests[key] = stage_request(story, stage, self.draft, self.prompts, repetition=turn)
         return self.requests[key]
@@ -98,24 +102,24 @@ def _has_answers(endpoint: Endpoint) -> bool:
     return Call.objects.filter(endpoint=endpoint, purpose__in=(PURPOSE, TESTS), state__in=COMPLETED).exists()
 
 
-def _found(endpoint: Endpoint, requests: Mapping[tuple[int, int], Request], *, texts: bool) -> Answers:
+def _completed_answers(endpoint: Endpoint, requests: Mapping[tuple[int, int], Request], *, texts: bool) -> Answers:
     backend = _backend(endpoint)
     if backend is None:
         return {}
-    stories: dict[str, list[tuple[int, int]]] = {}
-    for story, request in requests.items():
-        stories.setdefault(_key(endpoint, backend, request), []).append(story)
+    cells_by_key: dict[str, list[tuple[int, int]]] = {}
+    for cell, request in requests.items():
+        cells_by_key.setdefault(_key(endpoint, backend, request), []).append(cell)
     fields = ("key", "answer") if texts else ("key", "state")
-    found: Answers = {}
-    for keys in _chunks(list(stories)):
+    answers: Answers = {}
+    for keys in _chunks(list(cells_by_key)):
         for key, text in Call.objects.filter(key__in=keys, state__in=COMPLETED).values_list(*fields):
-            found |= dict.fromkeys(stories[key], text)
-    return found
+            answers |= dict.fromkeys(cells_by_key[key], text)
+    return answers
 
 
 def _backend(endpoint: Endpoint) -> Backend | None:
-    """Without its key, which lies where the worker runs and is no part of what is asked; None for an engine, which would
-    load its model."""
+    """Return the backend without its API key, which only the worker has and which is no part of a request; None for an
+    in-process engine, which would load its model."""
     if endpoint.about.in_process:
         return None
     try:

@@ -20,10 +20,10 @@ from workers.models import JobState
 
 
 def finished_runs(dataset: Dataset, form: str, suite: str = "") -> list[Run]:
-    """Those of one suite, newest first, their entrants loaded; without a name of the suite that `suite_to_show` chooses."""
+    """Return the finished runs of one suite, newest first, with their entrants; without a name, of the suite that `suite_to_show` chooses."""
     suite = suite or suite_to_show(dataset)
-    held = Run.objects.filter(dataset=dataset, suite=suite, form=form, job__state=JobState.FINISHED)
-    return list(held.select_related("judge", "project", "dataset", "source", "job").prefetch_related("entrants"))
+    runs = Run.objects.filter(dataset=dataset, suite=suite, form=form, job__state=JobState.FINISHED)
+    return list(runs.select_related("judge", "project", "dataset", "source", "job").prefetch_related("entrants"))
 
 
 def leaderboard_of(
@@ -35,7 +35,7 @@ def leaderboard_of(
     all_runs: bool = False,
     asked: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """{selections, chosen, stages: {stage: (entries, shared settings)}, rankings: {stage: Ranking}, conditions, runs, fitting, failed, absent}.
+    """Return {selections, chosen, stages: {stage: (entries, shared settings)}, rankings: {stage: Ranking}, conditions, runs, fitting, failed, absent}.
 
     Of one suite, as `finished_runs`. `key` names a selection; an unknown one is the largest. `asked` names conditions of the rankings, `conditions` has all that there are, by
     field. `fitting` runs have figures of its stories, `failed` ones would have; `absent` are models that the
@@ -48,16 +48,16 @@ def leaderboard_of(
     chosen = _chosen(dataset, selections, key)
     fitting = _fitting(runs, reports, chosen)
     everybody, without = _everybody(suite, fitting, reports, all_runs)
-    absent = [one for stage, entries in without.items() for one in absences(stage, entries)]
+    absent = [absence for stage, entries in without.items() for absence in absences(stage, entries)]
     absent += unscored(suite, fitting, reports)
-    known = {field: _names(everybody.values(), field) for field in FIELDS}
+    all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
     stages, rankings = {}, {}
     for stage, entries in everybody.items():
-        together, rankings[stage] = ranked_together(entries, asked or {}, known)
+        together, rankings[stage] = ranked_together(entries, asked or {}, all_conditions)
         common = label(together)
         stages[stage] = (ranked_entrants(together, stage, chosen), common)
         absent += apart(stage, rankings[stage])
-        present = {one["name"] for one in (*entries, *without[stage])}
+        present = {entry["name"] for entry in (*entries, *without[stage])}
         others = entries_of([run for run in runs if run not in fitting], reports, stage)
         absent += uncovered(stage, others, present, chosen.stories if chosen else frozenset())
     return {
@@ -65,7 +65,7 @@ def leaderboard_of(
         "chosen": chosen,
         "stages": stages,
         "rankings": rankings,
-        "conditions": known,
+        "conditions": all_conditions,
         "runs": runs,
         "fitting": [run for run in fitting if not run.job.has_failed],
         "failed": [run for run in fitting if run.job.has_failed],
@@ -76,7 +76,7 @@ def leaderboard_of(
 def ranking_with(
     dataset: Dataset, form: str, stage: str, keys: Sequence[str], *, asked: Mapping[str, str]
 ) -> dict[str, str]:
-    """What a board's address asks for so that its ranking of `stage` holds all entries of these `keys`.
+    """Return what the address of a leaderboard asks for so that its ranking of `stage` holds all entries of these `keys`.
 
     That is `asked` (split, runs, judge, prompts) where it does; else with the entries' own conditions, with all runs, or over the stories of
     one of their runs. Where no ranking holds all of them it is `asked`.
@@ -89,68 +89,68 @@ def ranking_with(
     for split, every in product(splits, dict.fromkeys([asked.get("runs") == "all", True])):
         fitting = _fitting(runs, reports, _chosen(dataset, selections, split))
         everybody, _ = _everybody(suite, fitting, reports, every)
-        known = {field: _names(everybody.values(), field) for field in FIELDS}
+        all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
         given = {field: asked.get(field, "") for field in FIELDS}
         for conditions in (given, _own_conditions(everybody[stage], keys)):
-            together, _ = ranked_together(everybody[stage], conditions, known)
-            if set(keys) <= {one["key"] for one in together}:
-                held = {"split": split, "runs": "all" if every else "", **conditions}
-                return {name: value for name, value in held.items() if value}
+            together, _ = ranked_together(everybody[stage], conditions, all_conditions)
+            if set(keys) <= {entry["key"] for entry in together}:
+                address = {"split": split, "runs": "all" if every else "", **conditions}
+                return {name: value for name, value in address.items() if value}
     return dict(asked)
 
 
 def _fitting(runs: Sequence[Run], reports: Mapping[int, Any], chosen: Selection | None) -> list[Run]:
-    """The runs that cover the stories of the selection."""
+    """Return the runs that cover the stories of the selection."""
     return [run for run in runs if chosen and chosen.stories <= set(reports[run.pk]["numbers"])]
 
 
 def _everybody(
     suite: str, runs: Sequence[Run], reports: Mapping[int, Any], all_runs: bool
 ) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
-    """By stage (the entries with figures, named, the newest of each settings alone unless `all_runs`; those without a single answer)."""
+    """Return, by stage, the named entries with figures (only the newest of each settings unless `all_runs`), and those without an answer."""
     everybody, without = {}, {}
     for stage in keys_of(suite):
         entries = entries_of(runs, reports, stage)
-        without[stage] = [one for one in entries if is_absent(one)]
+        without[stage] = [entry for entry in entries if is_absent(entry)]
         # before the newest is chosen: an earlier run has figures
-        entries = [one for one in entries if not is_absent(one)]
+        entries = [entry for entry in entries if not is_absent(entry)]
         everybody[stage] = entries if all_runs else newest(entries)
         named(everybody[stage])
     return everybody, without
 
 
 def _own_conditions(entries: Sequence[Entry], keys: Sequence[str]) -> dict[str, str]:
-    """The first condition of each field that one of the entries has; a baseline has no prompts."""
-    held = [one["within"] for one in entries if one["key"] in keys]
-    return {field: next(filter(None, (one[field] for one in held)), "") for field in FIELDS}
+    """Return, by field, the first condition that one of the entries has; a baseline has no prompts."""
+    conditions = [entry["within"] for entry in entries if entry["key"] in keys]
+    return {field: next(filter(None, (condition[field] for condition in conditions)), "") for field in FIELDS}
 
 
 def _names(stages: Iterable[Sequence[Entry]], field: str) -> list[str]:
-    """All names of a condition."""
-    return sorted({name for entries in stages for one in entries if (name := one["within"][field])})
+    """Return all names of a condition, sorted."""
+    return sorted({name for entries in stages for entry in entries if (name := entry["within"][field])})
 
 
 def _chosen(dataset: Dataset, selections: Sequence[Selection], key: str | None) -> Selection | None:
-    """The selection of that name, or the one with the same stories: a run may be about a split."""
-    if key and key not in {one.key for one in selections}:
+    """Return the selection of that name, or the one with the same stories: a run may be about a split."""
+    if key and key not in {selection.key for selection in selections}:
         named = selection_named(dataset, key)
-        key = next((one.key for one in selections if named and one.stories == named.stories), None)
-    return next((one for one in selections if one.key == key), selections[0] if selections else None)
+        key = next((selection.key for selection in selections if named and selection.stories == named.stories), None)
+    return next((selection for selection in selections if selection.key == key), selections[0] if selections else None)
 
 
 def version_to_show(project: Project) -> Dataset | None:
-    """The newest version that has a run, or the newest one; None without any."""
+    """Return the newest version that has a run, or the newest one; None without any."""
     used = Dataset.objects.filter(project=project, runs__isnull=False).order_by("-version").first()
     return used or Dataset.objects.filter(project=project).order_by("-version").first()
 
 
 def form_to_show(dataset: Dataset) -> Form:
-    """Free text, unless the version has structured runs alone."""
+    """Return free text, unless all runs of the version are structured."""
     forms = set(Run.objects.filter(dataset=dataset).values_list("form", flat=True))
     return Form.STRUCTURED if forms == {Form.STRUCTURED} else Form.TEXT
 
 
 def suite_to_show(dataset: Dataset) -> str:
-    """The suite of the newest run on the version, or the first that there is."""
+    """Return the suite of the newest run on the version, or the first suite there is."""
     newest = Run.objects.filter(dataset=dataset, suite__in=suites()).order_by("-id").values_list("suite", flat=True)
     return newest.first() or next(iter(suites()))

@@ -41,33 +41,35 @@ SEED = 1
 
 
 def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
-    """What of a run's settings bears on a stage's figures: of what was sent, nothing that a prompt had no use for; `reads` says whether
-    there was a prompt."""
-    held, suite = run.params, suite_named(run.suite)
+    """Return the settings of a run that bear on a stage's figures, in words by name. `reads` says whether the entrant is given a prompt;
+    without one, nothing is told of how prompts were made."""
+    params, suite = run.params, suite_named(run.suite)
     if suite.prompting is None:
-        return ({"prompts": run.prompt_set} if reads else {}) | settings_told(run) | {"seed": str(held.get("seed", 1))}
-    found = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
-    found["seed"] = str(held.get("seed", 1))
-    found |= {name: value for name, value in asking_told(run).items() if reads or name == "repetitions"}
-    if reads and held.get("max_tokens"):
-        found["longest answer"] = f"{held['max_tokens']:,} tokens"
-    if reads and (shown := examples_told(run, group_named(stage).prompt)):
-        found["examples"] = shown
+        return (
+            ({"prompts": run.prompt_set} if reads else {}) | settings_told(run) | {"seed": str(params.get("seed", 1))}
+        )
+    settings = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
+    settings["seed"] = str(params.get("seed", 1))
+    settings |= {name: value for name, value in asking_told(run).items() if reads or name == "repetitions"}
+    if reads and params.get("max_tokens"):
+        settings["longest answer"] = f"{params['max_tokens']:,} tokens"
+    if reads and (examples := examples_told(run, group_named(stage).prompt)):
+        settings["examples"] = examples
     if group_named(stage).judged:
-        found["judge"] = judge_told(run)
-        if suite.judging and (shown := examples_told(run, suite.judging.key)):
-            found["judge's examples"] = shown
-    return found
+        settings["judge"] = judge_told(run)
+        if suite.judging and (examples := examples_told(run, suite.judging.key)):
+            settings["judge's examples"] = examples
+    return settings
 
 
 def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> list[Entry]:
-    """Everybody who has figures of the stage, in the order of the runs."""
-    held = StoryScores.objects.filter(run__in=runs).values_list("run_id", "entrant_id", "person", "pk")
-    scores = {(run, entrant, person): pk for run, entrant, person, pk in held}
-    found = []
+    """Return an entry of each entrant and person with figures of the stage, in the order of the runs."""
+    rows = StoryScores.objects.filter(run__in=runs).values_list("run_id", "entrant_id", "person", "pk")
+    scores = {(run, entrant, person): pk for run, entrant, person, pk in rows}
+    entries = []
     tests = summaries_of(runs) if group_named(stage).judged else {}
     for run in runs:
-        specs = {one.pk: one.spec for one in run.entrants.all()}
+        specs = {entrant.pk: entrant.spec for entrant in run.entrants.all()}
         people = people_of(reports[run.pk]["entrants"])
         for row in reports[run.pk]["entrants"]:
             if row[stage] is None:
@@ -75,7 +77,7 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
             person = "" if row["id"] else row["name"]
             reads = row["kind"] == "model"
             settings = {} if person else settings_of(run, stage, reads=reads)
-            found.append({
+            entries.append({
                 "key": f"{run.uid}.{row['id']}" if row["id"] else f"{run.uid}.p{list(people).index(person) + 1}",
                 "name": people[person] if person else row["name"],
                 "person": person,
@@ -93,36 +95,40 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
                 "numbers": reports[run.pk]["numbers"],
                 "scores": scores[run.pk, row["id"], person],
             })  # fmt: skip
-    return found
+    return entries
 
 
 def people_of(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What stands for the name of each person of a run: "Annotator 1", "Expert 1", the same on every run of the dataset."""
-    return {one["name"]: f"{one['role'].capitalize()} {one['number']}" for one in entrants if one["id"] is None}
+    """Return the pseudonym of each person of a run, by name: "Annotator 1", "Expert 1", the same on every run of the dataset."""
+    return {
+        entrant["name"]: f"{entrant['role'].capitalize()} {entrant['number']}"
+        for entrant in entrants
+        if entrant["id"] is None
+    }
 
 
 def newest(entries: Sequence[Entry]) -> list[Entry]:
-    """The first of each model and settings, with `others`, how many further ones there are. Not the best one: choosing among
+    """Return the first entry of each model and settings, with `others`, how many further ones there are. Not the best one: choosing among
     repetitions by their score would flatter."""
-    found: dict[str, Entry] = {}
-    for one in entries:
+    newest_by_settings: dict[str, Entry] = {}
+    for entry in entries:
         digests = {
-            field: held and held[1] for field, held in one["conditions"].items()
+            field: condition and condition[1] for field, condition in entry["conditions"].items()
         }  # a judge may have changed under its name
         same = json.dumps(
-            [one["name"], one["person"], one["kind"], one["spec"], one["settings"], digests], sort_keys=True
+            [entry["name"], entry["person"], entry["kind"], entry["spec"], entry["settings"], digests], sort_keys=True
         )
-        if same in found:
-            found[same]["others"] += 1
+        if same in newest_by_settings:
+            newest_by_settings[same]["others"] += 1
         else:
-            found[same] = one | {"others": 0}
-    return list(found.values())
+            newest_by_settings[same] = entry | {"others": 0}
+    return list(newest_by_settings.values())
 
 
 def ranked_entrants(
     entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[Entry]:
-    """The entries with `readings`, their figures on the selection, `ranking` by reading, `group`, its letters, by reading, and `no_letters`,
+    """Return the entries with `readings`, their figures on the selection, `ranking` by reading, `group`, its letters, by reading, and `no_letters`,
     why there are none, by reading. By rank of the repaired reading, then who has none, then people: annotators, then experts, whose
     decisions are gold.
 
@@ -131,14 +137,14 @@ def ranked_entrants(
     """
     if not entries:
         return []
-    ranked, part, no_letters = _kept("ranking", entries, stage, selection, seed)
-    found = []
-    for one in entries:
-        figures = part.get(one["key"]) or _own_figures(one)
-        ranking = {name: ranked[name].get(one["key"]) for name in READINGS}
-        group = {name: held["group"] if held else None for name, held in ranking.items()}
-        found.append(one | {"readings": figures, "ranking": ranking, "group": group, "no_letters": no_letters})
-    return sorted(found, key=lambda one: _place(one, stage))
+    rankings, part, no_letters = _kept("ranking", entries, stage, selection, seed)
+    ranked = []
+    for entry in entries:
+        figures = part.get(entry["key"]) or _own_figures(entry)
+        ranking = {name: rankings[name].get(entry["key"]) for name in READINGS}
+        group = {name: rank["group"] if rank else None for name, rank in ranking.items()}
+        ranked.append(entry | {"readings": figures, "ranking": ranking, "group": group, "no_letters": no_letters})
+    return sorted(ranked, key=lambda entry: _place(entry, stage))
 
 
 def _place(entry: Entry, stage: str) -> tuple[Any, ...]:
@@ -152,11 +158,13 @@ ROLES = ("", "annotator", "expert")
 
 
 def _own_figures(entry: Entry) -> dict[str, Any]:
-    """Those of the entry's report."""
-    held = entry["figures"]
-    own = {"own": held["own"]} if "own" in held else {}
+    """Return the figures that the run's report has of the entry."""
+    figures = entry["figures"]
+    own = {"own": figures["own"]} if "own" in figures else {}
     return (
-        {name: held[name] for name in READINGS} | own | ({} if held["official"] else {"reason": held.get("reason", "")})
+        {name: figures[name] for name in READINGS}
+        | own
+        | ({} if figures["official"] else {"reason": figures.get("reason", "")})
     )
 
 
@@ -173,59 +181,63 @@ def _score(entry: Entry, stage: str) -> float:
 def differences(
     entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> dict[str, Any]:
-    """By reading {pairs, method, tests}: every two models over the selection's stories and in each category, as
+    """Return by reading {pairs, method, tests}: every two models over the selection's stories and in each category, as
     `inference.paired_differences` has them under the keys of their entries. The letters of `ranked_entrants` rest on the same tests."""
     return _kept("differences", entries, stage, selection, seed)
 
 
 def _kept(what: str, entries: Sequence[Entry], stage: str, selection: Selection | None, seed: int) -> Any:
-    """What `_compare` calls so, made once for the same scores."""
-    partial = [one for one in entries if selection and set(one["numbers"]) != selection.stories]
-    rated = [one for one in entries if one["kind"] != "person"]
-    asked = [
+    """Return the part of `_compare` of that name, computed once for the same scores."""
+    partial = [entry for entry in entries if selection and set(entry["numbers"]) != selection.stories]
+    models = [entry for entry in entries if entry["kind"] != "person"]
+    compared = [
         made_by(),
         stage,
-        sorted((one["scores"], one["key"], one["model"]) for one in rated),
-        sorted(one["scores"] for one in partial),
+        sorted((entry["scores"], entry["key"], entry["model"]) for entry in models),
+        sorted(entry["scores"] for entry in partial),
         sorted(selection.stories) if partial else None,
         method(seed=seed, unit="stories"),
     ]
-    key = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
-    found = cache.get(f"{what}:{key}")
-    if found is None:
-        made = _compare(rated, partial, stage, selection if partial else None, seed)
-        for name, one in made.items():
-            cache.set(f"{name}:{key}", one, KEPT_SECONDS)
-        found = made[what]
-    return found
+    key = hashlib.sha256(json.dumps(compared).encode()).hexdigest()
+    result = cache.get(f"{what}:{key}")
+    if result is None:
+        results = _compare(models, partial, stage, selection if partial else None, seed)
+        for name, value in results.items():
+            cache.set(f"{name}:{key}", value, KEPT_SECONDS)
+        result = results[what]
+    return result
 
 
-def _compare(rated, partial, stage: str, selection: Selection | None, seed: int) -> dict[str, Any]:
-    """{"ranking": (rankings by reading and key, figures of the selection by key where they are not the report's own, why there are no
+def _compare(models, partial, stage: str, selection: Selection | None, seed: int) -> dict[str, Any]:
+    """Return {"ranking": (rankings by reading and key, figures of the selection by key where they are not the report's own, why there are no
     letters by reading), "differences": by reading}."""
-    wanted = {one["scores"] for one in (*rated, *partial)}
-    columns = {pk: held[stage] for pk, held in StoryScores.objects.filter(pk__in=wanted).values_list("pk", "figures")}
+    score_ids = {entry["scores"] for entry in (*models, *partial)}
+    columns = {
+        pk: figures[stage] for pk, figures in StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "figures")
+    }
     ranked, apart, no_letters = {}, {}, {}
     for reading in READINGS:
-        found = _ranked(rated, columns, stage, reading, selection, seed)
-        against = _against(found["pairs"])
-        ranked[reading] = {one["model"]: one | {"against": against.get(one["model"], {})} for one in found["models"]}
-        apart[reading] = {name: found[name] for name in ("pairs", "method", "tests")}
-        no_letters[reading] = found["no_letters"]
-    part = {one["key"]: _part(one, columns[one["scores"]], stage, selection, seed) for one in partial}
+        comparison = _ranked(models, columns, stage, reading, selection, seed)
+        against = _against(comparison["pairs"])
+        ranked[reading] = {
+            model["model"]: model | {"against": against.get(model["model"], {})} for model in comparison["models"]
+        }
+        apart[reading] = {name: comparison[name] for name in ("pairs", "method", "tests")}
+        no_letters[reading] = comparison["no_letters"]
+    part = {entry["key"]: _part(entry, columns[entry["scores"]], stage, selection, seed) for entry in partial}
     return {"ranking": (ranked, part, no_letters), "differences": apart}
 
 
 def _against(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Any]]]:
-    found: dict[str, dict[str, list[Any]]] = {}
-    for one in pairs:
-        if not one["category"]:
-            found.setdefault(one["first"], {})[one["second"]] = [one["value"], one["p_adjusted"], differs(one)]
-    return found
+    against: dict[str, dict[str, list[Any]]] = {}
+    for pair in pairs:
+        if not pair["category"]:
+            against.setdefault(pair["first"], {})[pair["second"]] = [pair["value"], pair["p_adjusted"], differs(pair)]
+    return against
 
 
 def _part(entry: Entry, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> dict[str, Any]:
-    """Both readings of the selection, of a person also against gold with the person's own votes."""
+    """Return both readings of an entry's figures on the selection; of a person also against gold with the person's own votes."""
     figures = _readings(columns, stage, selection, seed)
     if not figures["official"]:
         why = lacking(columns["official"], selection.stories)
@@ -238,31 +250,31 @@ def _readings(columns: Mapping[str, Any], stage: str, selection: Selection, seed
     stories, official = selection.stories, columns["official"]
     figures = {"repaired": repaired_figures(columns["repaired"], stories, stage, **rules), "official": None}
     if not lacking(official, stories):
-        whole = official_figures(official, stories, stage)
-        figures["official"] = with_intervals(whole, official, stories, stage, **rules)
+        overall = official_figures(official, stories, stage)
+        figures["official"] = with_intervals(overall, official, stories, stage, **rules)
     return figures
 
 
-def _ranked(rated, columns, stage: str, reading: str, selection: Selection | None, seed: int) -> dict[str, Any]:
+def _ranked(models, columns, stage: str, reading: str, selection: Selection | None, seed: int) -> dict[str, Any]:
     cases: dict[str, dict[int, Case | None]] = {}
     categories: dict[int, str] = {}
     clusters: dict[int, str] = {}
     everything: set[int] = set()
-    for one in rated:
-        held, stories = columns[one["scores"]][reading], selection.stories if selection else set(one["numbers"])
+    for model in models:
+        column, stories = columns[model["scores"]][reading], selection.stories if selection else set(model["numbers"])
         everything |= stories
-        if held and not (reading == "official" and lacking(held, stories)):
-            cases[one["key"]] = cases_by_story(held, group_named(stage).score)
-            categories |= categories_of(held)
-            clusters |= clusters_of(held)
+        if column and not (reading == "official" and lacking(column, stories)):
+            cases[model["key"]] = cases_by_story(column, group_named(stage).score)
+            categories |= categories_of(column)
+            clusters |= clusters_of(column)
     if not cases:
         return {"models": [], "pairs": [], "method": "", "tests": 0, "no_letters": ""}
-    held = Cases.of(cases, everything, clusters)
-    return leaderboard(held, seed=seed, categories=categories, samples=nouns_of_group(stage)[1])
+    all_cases = Cases.of(cases, everything, clusters)
+    return leaderboard(all_cases, seed=seed, categories=categories, samples=nouns_of_group(stage)[1])
 
 
 def ranked_entrants_of_run(run: Run, report: Mapping[str, Any], stage: str) -> list[Entry]:
-    """One run's entrants against each other, over its own stories."""
+    """Rank the entrants of one run against each other, over its own stories."""
     entries = entries_of([run], {run.pk: report}, stage)
     named(entries)
     label(entries)

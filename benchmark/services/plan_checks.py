@@ -24,7 +24,7 @@ from workers.services.jobs import MOST_MONEY
 
 
 def check(plan: Plan) -> list[DatasetSample]:
-    """The samples that the plan takes. Raises RunRefused with one sentence, also for what could not be asked later."""
+    """Return the samples that the plan takes. Raises RunRefused with one sentence, also for what would fail only when it is asked."""
     _check_dataset(plan)
     _check_stages(plan)
     _check_numbers(plan)
@@ -44,28 +44,28 @@ def check(plan: Plan) -> list[DatasetSample]:
 
 
 def _check_dataset(plan: Plan) -> None:
-    """Raises RunRefused for samples of another suite, and for gold that this one cannot ask about."""
+    """Raise RunRefused for samples of another suite, and for gold that this suite cannot ask about."""
     suite = plan.definition
     if plan.dataset.suite != (suite.name if suite.load else ""):
-        wanted = f"an imported copy of {suite.title}" if suite.load else "a version of the project's own gold"
+        needed = f"an imported copy of {suite.title}" if suite.load else "a version of the project's own gold"
         raise RunRefused(
-            f"{plan.dataset} holds {plan.dataset.title or 'gold'}; {suite.title} needs {wanted}.", "dataset"
+            f"{plan.dataset} holds {plan.dataset.title or 'gold'}; {suite.title} needs {needed}.", "dataset"
         )
     if suite.unfit and (why := suite.unfit(DatasetResources(plan.dataset))):
         raise RunRefused(f"{plan.dataset} {why}", "dataset")
 
 
 def _check_options(plan: Plan) -> None:
-    """Raises RunRefused for options that the suite does not have, or that cannot be."""
-    known = {one.name: one for one in plan.definition.settings}
-    if "form" in set(plan.options) - set(known):
+    """Raise RunRefused for options that the suite does not have, and for values out of range."""
+    settings_by_name = {setting.name: setting for setting in plan.definition.settings}
+    if "form" in set(plan.options) - set(settings_by_name):
         raise RunRefused(f"{plan.definition.title} is answered in free text alone.", "form")
-    if unknown := sorted(set(plan.options) - set(known)):
-        there = ", ".join(known) or "none"
-        raise RunRefused(f"{plan.definition.title} has no option {unknown[0]!r}; it has: {there}.", "options")
+    if unknown := sorted(set(plan.options) - set(settings_by_name)):
+        available = ", ".join(settings_by_name) or "none"
+        raise RunRefused(f"{plan.definition.title} has no option {unknown[0]!r}; it has: {available}.", "options")
     for name, value in plan.options.items():
         try:
-            known[name].checked(value)
+            settings_by_name[name].checked(value)
         except ValueError as error:
             raise RunRefused(str(error), name) from error
     if plan.temperature is not None and not 0 <= plan.temperature <= 2:
@@ -73,9 +73,9 @@ def _check_options(plan: Plan) -> None:
 
 
 def _check_stages(plan: Plan) -> None:
-    known = [one.key for one in plan.definition.launched]
-    if not plan.stages or not set(plan.stages) <= set(known):
-        expected = f"{', '.join(known[:-1])} and {known[-1]}" if known[1:] else known[0]
+    launched = [step.key for step in plan.definition.launched]
+    if not plan.stages or not set(plan.stages) <= set(launched):
+        expected = f"{', '.join(launched[:-1])} and {launched[-1]}" if launched[1:] else launched[0]
         raise RunRefused(f"The stages are {', '.join(plan.stages) or 'none'}; expected some of {expected}.", "stages")
     _check_needs(plan)
     if plan.source is not None:
@@ -86,20 +86,22 @@ def _check_stages(plan: Plan) -> None:
 
 
 def _check_needs(plan: Plan) -> None:
-    """Raises RunRefused for a step whose question needs answers that nobody is asked for."""
-    for step in (one for one in plan.definition.launched if one.key in plan.stages):
+    """Raise RunRefused for a step whose question needs answers that nobody is asked for."""
+    for step in (step for step in plan.definition.launched if step.key in plan.stages):
         there = {*plan.stages, *(plan.judged_anew if step.judged else ())}
         if lacking := [plan.definition.step(key) for key in step.needs if key not in there]:
-            one = lacking[0]
-            anew = f", or a run whose {one.answers[1]} are judged anew" if step.judged else ""
-            raise RunRefused(f"{step.label} needs {one.answers[1]}: choose {one.label.lower()} too{anew}.", "stages")
+            missing = lacking[0]
+            anew = f", or a run whose {missing.answers[1]} are judged anew" if step.judged else ""
+            raise RunRefused(
+                f"{step.label} needs {missing.answers[1]}: choose {missing.label.lower()} too{anew}.", "stages"
+            )
 
 
 def _check_judge(plan: Plan) -> None:
     if plan.judges and plan.judge is None:
         label = plan.definition.judging.label
         raise RunRefused(f"{label} needs a judge: choose an endpoint, for instance the lexical judge.", "judge")
-    judged = {one.key for one in plan.definition.steps if one.judged}
+    judged = {step.key for step in plan.definition.steps if step.judged}
     if plan.judge and not judged:
         raise RunRefused(f"Nobody judges {plan.definition.title}: leave the judge out.", "judge")
     if plan.judge and not set(stages_of(plan.judge, plan.suite)) & judged:
@@ -118,9 +120,9 @@ def _check_numbers(plan: Plan) -> None:
             raise RunRefused(f"{called} is {getattr(plan, name)}; expected {least} to {most}.", name)
     if plan.budget is not None and not (plan.budget.is_finite() and 0 <= plan.budget < MOST_MONEY):
         raise RunRefused(f"The budget is {plan.budget}; expected US dollars, 0 or more, such as 2.50.", "budget")
-    for one in [*plan.endpoints, *([plan.judge] if plan.judge else [])]:
-        if plan.budget is not None and not one.prices.are_known:
-            raise RunRefused(unknown_price_sentence(one.name), "budget")
+    for endpoint in [*plan.endpoints, *([plan.judge] if plan.judge else [])]:
+        if plan.budget is not None and not endpoint.prices.are_known:
+            raise RunRefused(unknown_price_sentence(endpoint.name), "budget")
 
 
 def _asked(plan: Plan) -> list[Endpoint]:
@@ -129,7 +131,7 @@ def _asked(plan: Plan) -> list[Endpoint]:
 
 
 def check_room(plan: Plan) -> None:
-    """Raises RunRefused where the longest answer leaves no question any room in the context of an endpoint."""
+    """Raise RunRefused where the longest answer leaves no question any room in the context of an endpoint."""
     for endpoint in _asked(plan):
         if reads_prompts(endpoint) and 0 < endpoint.context_tokens <= plan.max_tokens:
             raise RunRefused(
@@ -140,7 +142,7 @@ def check_room(plan: Plan) -> None:
 
 
 def check_addresses(plan: Plan) -> None:
-    """Raises RunRefused for an endpoint of which nobody knows where it answers."""
+    """Raise RunRefused for an endpoint without an address."""
     for endpoint in _asked(plan):
         if not endpoint.base_url and wants_address(endpoint.provider):
             field = "judge" if endpoint == plan.judge else "endpoints"
@@ -156,10 +158,14 @@ def _stories(plan: Plan) -> list[DatasetSample]:
     judging = plan.definition.judging
     if plan.source is None or judging is None or set(plan.stages) != {judging.key}:
         return stories
-    rows = [row for one in plan.endpoints for row in ended_extractions(plan.source, one).values_list("sample", "call")]
-    asked, answered = {story for story, _ in rows}, {story for story, call in rows if call}
-    if any(story.pk in answered for story in stories):
-        return [story for story in stories if story.pk in asked]
+    rows = [
+        row
+        for endpoint in plan.endpoints
+        for row in ended_extractions(plan.source, endpoint).values_list("sample", "call")
+    ]
+    asked_stories, answered_stories = {story for story, _ in rows}, {story for story, call in rows if call}
+    if any(story.pk in answered_stories for story in stories):
+        return [story for story in stories if story.pk in asked_stories]
     raise RunRefused(nothing_to_judge(plan.definition), "source")
 
 
@@ -174,9 +180,10 @@ def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
 
 def _check_source(plan: Plan, source: Run) -> None:
     many = judged_answers(plan.definition)[1]
-    if made := [plan.definition.step(key) for key in plan.judged_anew if key in plan.stages]:
+    if extracting := [plan.definition.step(key) for key in plan.judged_anew if key in plan.stages]:
         raise RunRefused(
-            f"A run that judges another's {many} makes none of its own; leave {made[0].label.lower()} out.", "stages"
+            f"A run that judges another's {many} makes none of its own; leave {extracting[0].label.lower()} out.",
+            "stages",
         )
     if source.dataset_id != plan.dataset.pk:
         raise RunRefused(
@@ -185,12 +192,12 @@ def _check_source(plan: Plan, source: Run) -> None:
             "source",
         )
     if source.form != plan.form:
-        told = Form(source.form).label.lower()
-        raise RunRefused(f"The {many} of {source.title} are {told}, and are judged as such.", "form")
+        answer_format = Form(source.form).label.lower()
+        raise RunRefused(f"The {many} of {source.title} are {answer_format}, and are judged as such.", "form")
 
 
 def check_structured(plan: Plan) -> None:
-    """Raises RunRefused where an endpoint of the plan cannot hold its answers to a schema."""
-    unable = [one.name for one in _asked(plan) if not (one.json_schema or one.about.fits_schemas)]
+    """Raise RunRefused where an endpoint of the plan cannot hold its answers to a schema."""
+    unable = [endpoint.name for endpoint in _asked(plan) if not (endpoint.json_schema or endpoint.about.fits_schemas)]
     if unable:
         raise RunRefused(f"{', '.join(unable)} cannot hold its answers to a schema; choose free text.", "form")

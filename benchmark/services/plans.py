@@ -18,7 +18,7 @@ MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS = 200_000, 2**31 - 1, 1_0
 
 
 class RunRefused(ValueError):
-    """Says in one sentence why it cannot be launched; `field` of the plan is what to change."""
+    """A plan that cannot be launched. Its text says why in one sentence; `field` names the field of the plan to change."""
 
     def __init__(self, sentence: str, field: str = "") -> None:
         super().__init__(sentence)
@@ -50,7 +50,7 @@ class Plan:
     temperature: float | None = None
 
     def __post_init__(self) -> None:
-        defaults = {one.name: one.default for one in self.definition.settings}
+        defaults = {setting.name: setting.default for setting in self.definition.settings}
         object.__setattr__(self, "options", defaults | dict(self.options))
         object.__setattr__(self, "stages", list(dict.fromkeys(self.stages)))  # a form or a command may name one twice
 
@@ -60,7 +60,7 @@ class Plan:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What is chosen, as `Question.settings` has it of a run."""
+        """The chosen settings, as `Question.settings` has them."""
         return {**self.options, "judge_reads_prompts": reads_prompts(self.judge)}
 
     @property
@@ -70,17 +70,17 @@ class Plan:
 
     @property
     def prompt_set(self) -> str:
-        """The name of what is asked: of a chosen prompt set, else of the suite's own prompts."""
-        chosen = next((one.name for one in self.definition.settings if one.prompt_set), None)
+        """The name of the prompt set that is used: the chosen one, else the suite's own prompts."""
+        chosen = next((setting.name for setting in self.definition.settings if setting.prompt_set), None)
         return self.options[chosen] if chosen else self.definition.prompts_version or self.suite
 
     @property
     def self_test(self) -> bool:
-        """Whether a judge is tested that was not yet."""
+        """Whether the judge's self-test is run where it is still missing."""
         return bool(self.options.get("self_test"))
 
     def without_test(self) -> Plan:
-        """The same without a test of its judge."""
+        """Return the plan without a self-test of its judge."""
         return replace(self, options={**self.options, "self_test": False}) if self.self_test else self
 
     @property
@@ -91,29 +91,29 @@ class Plan:
 
     @property
     def judged_anew(self) -> tuple[str, ...]:
-        """The steps whose answers are those of `source`: what the judge needs."""
+        """The steps whose answers are taken from `source`: those that the judge needs."""
         return needed_by_judge(self.definition) if self.source is not None else ()
 
 
 def stages_of(endpoint: Endpoint, suite: str) -> tuple[str, ...]:
-    """The steps that a run is launched with and that an endpoint can be asked for: a baseline does one thing, a model everything."""
+    """Return the keys of the launched steps that an endpoint can answer: a baseline has its tasks, a model all of them."""
     steps = suite_named(suite).launched
-    return tuple(one.key for one in steps if endpoint.tasks is None or one.kind in endpoint.tasks)
+    return tuple(step.key for step in steps if endpoint.tasks is None or step.kind in endpoint.tasks)
 
 
 def own_stages(plan: Plan, endpoint: Endpoint) -> list[str]:
-    """The stages of which the endpoint gets places at the launch."""
+    """Return the stages at which the endpoint gets items at the launch."""
     able = stages_of(endpoint, plan.suite)
-    own = [stage for stage in plan.stages if not plan.definition.step(stage).judged and stage in able]
-    if own or not plan.judges or plan.source is None:
-        return own
+    entrant_stages = [stage for stage in plan.stages if not plan.definition.step(stage).judged and stage in able]
+    if entrant_stages or not plan.judges or plan.source is None:
+        return entrant_stages
     judging = plan.definition.judging
     there = plan.source.entrants.filter(endpoint=endpoint).exists()
     return [judging.key] if judging and there else []
 
 
 def prompt_hashes(plan: Plan) -> dict[str, str]:
-    """SHA-256 of the wording by stage; none of judging where the judge reads no prompt.
+    """Return the SHA-256 of the wording by stage; none of judging where the judge reads no prompt.
 
     Raises BadPromptSet where a request could not be made: no prompt of the level, no place for what it is to show.
     """
