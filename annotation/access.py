@@ -42,25 +42,25 @@ class ProjectAccess:
 
 
 def project_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> ProjectAccess:
-    """The project as `user` sees it. Raises Http404 for strangers, PermissionDenied below `role`."""
+    """Return the project as `user` sees it. Raises Http404 for strangers, PermissionDenied below `role`."""
     membership = (
         Membership.objects.filter(project__slug=slug, user_id=user.pk).select_related("project").first()
         if user.is_authenticated
         else None
     )
     if membership is not None and not user.is_superuser:
-        found = ProjectAccess(membership.project, user, Role(membership.role))
+        access = ProjectAccess(membership.project, user, Role(membership.role))
     elif user.is_authenticated and user.is_superuser:
-        found = ProjectAccess(get_object_or_404(Project, slug=slug), user, Role.ADMIN)
+        access = ProjectAccess(get_object_or_404(Project, slug=slug), user, Role.ADMIN)
     else:
         raise Http404("There is no such project, or you are not a member of it.")
-    if not found.at_least(role):
-        raise PermissionDenied(f"This needs the role {role.label.lower()} in {found.project.name}.")
-    return found
+    if not access.at_least(role):
+        raise PermissionDenied(f"This needs the role {role.label.lower()} in {access.project.name}.")
+    return access
 
 
 def unfinished(access: ProjectAccess) -> set[int]:
-    """The stories that this person still labels: nothing that others did there may be shown to them, gold least of all."""
+    """Return the ids of stories that this person still labels: nothing that others did there may be shown to them, gold least of all."""
     return workload.unfinished(access.project, access.user)
 
 
@@ -72,7 +72,7 @@ def open_work(access: ProjectAccess) -> set[int]:
 
 
 def check_aggregate(access: ProjectAccess, *, split: str | None, category: str | None) -> None:
-    """Raises PermissionDenied for figures over so few stories that they tell somebody who still labels one of them what others did there."""
+    """Raise PermissionDenied for figures over so few stories that they tell somebody who still labels one of them what others did there."""
     if waiting := unfinished(access):
         stories = set(access.project.stories.in_split(split).in_category(category).values_list("pk", flat=True))
         if workload.too_few(stories, waiting):
@@ -91,7 +91,7 @@ def proposition_of(access: ProjectAccess, uid: str) -> Proposition:
 
 
 def assignment_of(user: User, slug: str, story_uid: str) -> Assignment:
-    """The user's own active assignment at a story, with story and project loaded. Raises Http404 where there is none.
+    """Return the user's own active assignment at a story, with story and project loaded. Raises Http404 where there is none.
 
     One query without the long texts, because every saved vote comes through here.
     """

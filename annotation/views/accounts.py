@@ -35,25 +35,25 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 def _account_page(request: HttpRequest, form: AccountForm, token_form: TokenForm) -> HttpResponse:
-    told = {"form": form, "token_form": token_form, "tokens": request.user.api_tokens.all(), "now": timezone.now()}
-    return render(request, "annotation/accounts/account.html", told)
+    context = {"form": form, "token_form": token_form, "tokens": request.user.api_tokens.all(), "now": timezone.now()}
+    return render(request, "annotation/accounts/account.html", context)
 
 
 @require_POST
 def make_api_token(request: HttpRequest) -> HttpResponse:
-    """Makes a new token, shown this once."""
+    """Make a new token, shown this once."""
     form = TokenForm(request.POST)
     if not form.is_valid():
         return _account_page(request, AccountForm(instance=request.user), form)
     secret = secret_for(request)
 
     def make() -> str:
-        made, _ = make_token(by=request.user, now=timezone.now(), secret=secret, **form.cleaned_data)
-        return str(made.pk)
+        token_row, _ = make_token(by=request.user, now=timezone.now(), secret=secret, **form.cleaned_data)
+        return str(token_row.pk)
 
     token = request.user.api_tokens.filter(pk=made_once(request, make)).first()
     if token is None:
-        messages.error(request, "This token was made already, and taken away since.")
+        messages.error(request, "This token was made already, and has been revoked since.")
         return redirect("account")
     return render(request, "annotation/accounts/token.html", {"token": token, "secret": secret})
 
@@ -69,24 +69,26 @@ def end_api_token(request: HttpRequest, pk: int) -> HttpResponse:
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     now = timezone.now()
     try:
-        found = open_invitation(token=token, now=now)
+        invitation_row = open_invitation(token=token, now=now)
         if request.user.is_authenticated:
-            offers_more(invitation=found, to=request.user)
-        form = SignUpForm(request.POST or None, initial={"email": found.email})
+            offers_more(invitation=invitation_row, to=request.user)
+        form = SignUpForm(request.POST or None, initial={"email": invitation_row.email})
         if request.method == "POST" and request.user.is_authenticated:
-            made = accept_invitation(by=request.user, token=token, now=now)
-            messages.success(request, f"You are {made.get_role_display().lower()} in {found.project.name} now.")
-            return redirect("annotation:project", found.project.slug)
+            membership = accept_invitation(by=request.user, token=token, now=now)
+            messages.success(
+                request, f"You are {membership.get_role_display().lower()} in {invitation_row.project.name} now."
+            )
+            return redirect("annotation:project", invitation_row.project.slug)
         if request.method == "POST" and form.is_valid():
             user = form.save(commit=False)
             sign_up(user=user, token=token, now=now)
             login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-            return redirect("annotation:project", found.project.slug)
+            return redirect("annotation:project", invitation_row.project.slug)
     except NameTaken as error:
         form.add_error("username", str(error))
     except MemberAlready as error:
-        context = {"problem": str(error), "member_of": found.project}
+        context = {"problem": str(error), "member_of": invitation_row.project}
         return render(request, "annotation/accounts/invitation.html", context, status=409)
     except PeopleError as error:
         return render(request, "annotation/accounts/invitation.html", {"problem": str(error)}, status=410)
-    return render(request, "annotation/accounts/invitation.html", {"invitation": found, "form": form})
+    return render(request, "annotation/accounts/invitation.html", {"invitation": invitation_row, "form": form})

@@ -39,11 +39,11 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "page": page,
         "groups": _groups(access, cells, page),
-        "found": sum(one.cells for one in stories),
-        "left": [{"dimension": one, **left.get(one.key, none)} for one in schema.dimensions],
-        "most": max((one["todo"] for one in left.values()), default=0) or 1,
-        "todo": sum(one["todo"] for one in left.values()),
-        "decided": sum(one["decided"] for one in left.values()),
+        "found": sum(group.cells for group in stories),
+        "left": [{"dimension": dimension, **left.get(dimension.key, none)} for dimension in schema.dimensions],
+        "most": max((counts["todo"] for counts in left.values()), default=0) or 1,
+        "todo": sum(counts["todo"] for counts in left.values()),
+        "decided": sum(counts["decided"] for counts in left.values()),
         "hidden": len(hidden),
         "query": form.query(),
         "pair": form.chosen["pair"].split("|", 1) if "pair" in form.chosen else None,
@@ -53,20 +53,20 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _groups(access: ProjectAccess, cells, page: Page) -> list[dict]:
-    """The stories of a page with their first cells, lowest agreement first within a proposition's order."""
-    wanted = [one.story for one in page]
-    stories = Story.objects.select_related("category").defer("translations", "extra").in_bulk(wanted)
+    """List the stories of a page with their first cells, lowest agreement first within a proposition's order."""
+    story_ids = [group.story for group in page]
+    stories = Story.objects.select_related("category").defer("translations", "extra").in_bulk(story_ids)
     rows = list(
-        cells.filter(proposition__table__story__in=wanted)
+        cells.filter(proposition__table__story__in=story_ids)
         .select_related("proposition__table")
         .order_by("proposition__position", "id")
     )
-    own = adjudication_queue.voted_on(access.user, {row.proposition_id for row in rows})
+    voted_by_user = adjudication_queue.voted_on(access.user, {row.proposition_id for row in rows})
     cast = adjudication_queue.labels_cast({row.proposition_id for row in rows})
     schema = access.project.schema
-    by_story: dict[int, list] = {story: [] for story in wanted}
+    by_story: dict[int, list] = {story: [] for story in story_ids}
     for row in rows:
-        row.voted = (row.proposition_id, row.dimension) in own
+        row.voted = (row.proposition_id, row.dimension) in voted_by_user
         row.shown_dimension = schema[row.dimension]
         labels = cast[row.proposition_id, row.dimension]
         row.shown_votes = [] if row.voted else shuffled(labels, f"{row.proposition.uid}:{row.dimension}")
@@ -74,19 +74,19 @@ def _groups(access: ProjectAccess, cells, page: Page) -> list[dict]:
         by_story[row.proposition.table.story_id].append(row)
     return [
         {
-            "story": stories[one.story],
-            "cells": by_story[one.story][:CELLS_A_STORY],
-            "more": max(0, one.cells - CELLS_A_STORY),
-            "count": one.cells,
-            "percent": round(100 * one.lowest),
-            "at": one.lowest,
+            "story": stories[group.story],
+            "cells": by_story[group.story][:CELLS_A_STORY],
+            "more": max(0, group.cells - CELLS_A_STORY),
+            "count": group.cells,
+            "percent": round(100 * group.lowest),
+            "at": group.lowest,
         }
-        for one in page
+        for group in page
     ]
 
 
 def majorities(request: HttpRequest, slug: str) -> HttpResponse:
-    """Shows what accepting the leading label would settle within a filter, and does it."""
+    """Show what accepting the leading label would settle within a filter, and do it."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     form = QueueFilter(request.GET, project=access.project)
     filters = form.chosen | {"status": "open"}
@@ -100,13 +100,15 @@ def majorities(request: HttpRequest, slug: str) -> HttpResponse:
         )
         messages.success(request, f"Settled by their leading label: {settled}. Decided cells stay as they were.")
         return redirect(f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}")
-    found = bulk.preview(by=request.user, cells=cells)
+    preview = bulk.preview(by=request.user, cells=cells)
     schema = access.project.schema
     context = {
         "form": form,
-        "found": found,
+        "found": preview,
         "by_dimension": [
-            (one, found.by_dimension[one.key]) for one in schema.dimensions if found.by_dimension[one.key]
+            (dimension, preview.by_dimension[dimension.key])
+            for dimension in schema.dimensions
+            if preview.by_dimension[dimension.key]
         ],
         "seen_until": now.isoformat(),
         "reason": bulk.REASON,
@@ -127,12 +129,12 @@ def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     schema = access.project.schema
     propositions = list(Proposition.objects.gold_of(row))
     reader = CellReader(access, propositions)
-    wanted = request.GET.get("cell", "")
+    wanted_cell = request.GET.get("cell", "")
     rows = []
     for proposition in propositions:
-        cells = [reader.cell(proposition, dimension, wanted=wanted) for dimension in schema.dimensions]
-        rows.append({"proposition": proposition, "shown": [one for one in cells if one.shown], "cells": cells})
-    every = [cell for one in rows for cell in one["cells"]]
+        cells = [reader.cell(proposition, dimension, wanted=wanted_cell) for dimension in schema.dimensions]
+        rows.append({"proposition": proposition, "shown": [cell for cell in cells if cell.shown], "cells": cells})
+    every = [cell for row in rows for cell in row["cells"]]
     context = {
         "story": row,
         "rows": rows,
@@ -142,13 +144,13 @@ def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "tags": list(enumerate(ErrorTag.choices, 1)),
         "next_url": _next_url(access, row, form, hidden, request.GET.get("at", ""), every),
         "query": form.query(),
-        "wanted": wanted,
+        "wanted": wanted_cell,
     }
     return render(request, "annotation/adjudication/screen.html", access.context | context)
 
 
 def _next_url(access: ProjectAccess, story: Story, form, hidden: set[int], at: str, every: list[Cell]) -> str:
-    """The story that follows in the queue, or the queue itself.
+    """Return the address of the story that follows in the queue, or of the queue itself.
 
     `at` is the lowest agreement with which this story was opened: it says where in the queue the expert is, also when
     all cells of the story are decided and it is no longer in it.
@@ -160,8 +162,10 @@ def _next_url(access: ProjectAccess, story: Story, form, hidden: set[int], at: s
     except ValueError:
         lowest = min(shares, default=0.0)
     cells = adjudication_queue.cells(access.project, unfinished=hidden, **form.chosen)
-    stories = [one for one in adjudication_queue.by_story(cells, access.project) if one.story != story.pk]
-    following = next((one for one in stories if one.place > (lowest, story.number)), stories[0] if stories else None)
+    stories = [group for group in adjudication_queue.by_story(cells, access.project) if group.story != story.pk]
+    following = next(
+        (group for group in stories if group.place > (lowest, story.number)), stories[0] if stories else None
+    )
     if following is None:
         return f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}"
     uid = Story.objects.values_list("uid", flat=True).get(pk=following.story)
@@ -170,7 +174,7 @@ def _next_url(access: ProjectAccess, story: Story, form, hidden: set[int], at: s
 
 @require_POST
 def decide(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
-    """Takes or takes back a decision; answers with the cell as it then stands."""
+    """Take or take back a decision; answer with the cell as it then stands."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = proposition_in_gold(access, proposition, dimension)
     undo = "undo" in request.POST
@@ -191,7 +195,7 @@ def decide(request: HttpRequest, slug: str, proposition: str, dimension: str) ->
 
 @require_POST
 def file_case(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
-    """Files a cell for the guideline, or takes it off that list."""
+    """File a cell for the guideline, or take it off that list."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = proposition_in_gold(access, proposition, dimension)
     form = CaseForm(request.POST)
@@ -205,7 +209,7 @@ def file_case(request: HttpRequest, slug: str, proposition: str, dimension: str)
 
 
 def _answer(request, access: ProjectAccess, row: Proposition, dimension: str, problem: str = "", status: int = 200):
-    """The cell as a fragment for htmx; without it, back to the story with the sentence on top."""
+    """Answer htmx with the cell as a fragment; without htmx, go back to the story with the sentence on top."""
     slug, story = access.project.slug, row.table.story
     back = (
         f"{reverse('annotation:adjudicate', args=[slug, story.uid])}?cell={row.uid}-{dimension}#{row.uid}-{dimension}"

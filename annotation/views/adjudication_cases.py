@@ -40,9 +40,9 @@ def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -
     form = ReplyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         thread = get_object_or_404(comments, uid=form.cleaned_data["thread"]).thread_of
-        said = {"text": form.cleaned_data["text"], "thread_of": thread}
+        chosen = {"text": form.cleaned_data["text"], "thread_of": thread}
         place = {"proposition": row, "dimension": dimension}
-        made_once(request, lambda: remarks.add_comment(by=request.user, **place, **said).uid)
+        made_once(request, lambda: remarks.add_comment(by=request.user, **place, **chosen).uid)
         form = ReplyForm()
     cell = CellReader(access, [row]).cell(row, schema[dimension])
     named = cell.gold is not None and cell.gold.method != Method.OPEN and not cell.voted
@@ -58,33 +58,35 @@ def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -
 
 
 def _timeline(proposition: Proposition, dimension: str, *, named: bool) -> list[dict]:
-    """Changes of the gold label and, once names may be shown, of the votes, newest first."""
+    """List changes of the gold label and, once names may be shown, of the votes, newest first."""
     place = {"proposition": proposition, "dimension": dimension}
     events = list(GoldEvent.objects.filter(**place).select_related("by"))
     names = names_of(vote["annotator"] for event in events for vote in event.votes) if named else {}
-    found = [
+    changes = [
         {
             "at": event.at,
             "gold": event,
-            "votes": [(names.get(one["annotator"], ""), one["label"]) for one in event.votes] if named else [],
+            "votes": [(names.get(vote["annotator"], ""), vote["label"]) for vote in event.votes] if named else [],
         }
         for event in events
     ]
     if named:
         votes = VoteEvent.objects.filter(**place).select_related("annotator")
-        found += [{"at": vote.received_at, "vote": vote} for vote in votes]
-    return sorted(found, key=lambda one: (one["at"], "gold" in one), reverse=True)
+        changes += [{"at": vote.received_at, "vote": vote} for vote in votes]
+    return sorted(changes, key=lambda change: (change["at"], "gold" in change), reverse=True)
 
 
 def _threads(comments, *, named: bool) -> list[dict]:
     """One thread an annotator; annotators are numbered while names would tell whose vote is whose."""
     threads: dict[int, dict] = {}
-    for one in comments.order_by("created_at", "id"):
-        thread = threads.setdefault(one.thread_of_id, {"uid": one.uid, "messages": []})
-        name = one.thread_of.shown_name if named else f"An annotator ({len(threads)})"
+    for comment in comments.order_by("created_at", "id"):
+        thread = threads.setdefault(comment.thread_of_id, {"uid": comment.uid, "messages": []})
+        name = comment.thread_of.shown_name if named else f"An annotator ({len(threads)})"
         thread.setdefault("name", name)
-        own = one.author_id == one.thread_of_id
-        thread["messages"].append({"by": thread["name"] if own else one.author.shown_name, "comment": one})
+        by_annotator = comment.author_id == comment.thread_of_id
+        thread["messages"].append(
+            {"by": thread["name"] if by_annotator else comment.author.shown_name, "comment": comment}
+        )
     return list(threads.values())
 
 
@@ -96,10 +98,10 @@ def overruled(request: HttpRequest, slug: str) -> HttpResponse:
     rows = adjudication_queue.overruled(access.project, request.user, unfinished=unfinished(access))
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     assignments = Assignment.objects.active().filter(annotator=request.user, story__project=access.project)
-    own = set(assignments.values_list("story_id", flat=True))
+    assigned = set(assignments.values_list("story_id", flat=True))
     for gold in page:
         gold.shown_dimension = schema[gold.dimension]
-        gold.can_open = gold.proposition.table.story_id in own
+        gold.can_open = gold.proposition.table.story_id in assigned
     return render(request, "annotation/adjudication/overruled.html", access.context | {"page": page})
 
 
@@ -114,15 +116,15 @@ def guideline_cases(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = request.GET.get("dimension", "")
     rows = every.filter(dimension=chosen) if chosen in schema else every
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
-    own = adjudication_queue.voted_on(request.user, {gold.proposition_id for gold in page})
+    voted_by_user = adjudication_queue.voted_on(request.user, {gold.proposition_id for gold in page})
     for gold in page:
         gold.shown_dimension = schema[gold.dimension]
-        hidden = (gold.proposition_id, gold.dimension) in own
+        hidden = (gold.proposition_id, gold.dimension) in voted_by_user
         gold.shown_votes = [] if hidden else sorted(vote["label"] for vote in gold.votes)
     context = {
         "page": page,
         "chosen": chosen,
-        "counts": [{"dimension": one, "count": counts.get(one.key, 0)} for one in schema.dimensions],
+        "counts": [{"dimension": dimension, "count": counts.get(dimension.key, 0)} for dimension in schema.dimensions],
         "total": sum(counts.values()),
         "query": f"dimension={chosen}" if chosen in schema else "",
     }

@@ -84,7 +84,7 @@ class Cell:
 
     def _chip(self, label: str, count: int) -> dict:
         legal = label in self.dimension.values
-        meaning = next((one.meaning for one in self.dimension.labels if one.value == label), "")
+        meaning = next((definition.meaning for definition in self.dimension.labels if definition.value == label), "")
         return {
             "label": label,
             "count": count,
@@ -139,7 +139,7 @@ class CellReader:
     def _shown(self, key: Key, gold: GoldLabel) -> list[tuple[str, str]]:
         votes = self.votes.get(key, [])
         if gold.method == Method.OPEN:
-            uid = next(one.uid for one in self.propositions if one.pk == key[0])
+            uid = next(proposition.uid for proposition in self.propositions if proposition.pk == key[0])
             return [(label, "") for label in shuffled([label for _, label in votes], f"{uid}:{key[1]}")]
         return sorted((label, self.names.get(annotator, "")) for annotator, label in votes)
 

@@ -50,7 +50,9 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         ],
         "fewest": FEWEST,
         "lacking": no_intervals(
-            one for row in (report["overall"], *report["dimensions"].values()) for one in _with_figures(row)["figures"]
+            figure
+            for row in (report["overall"], *report["dimensions"].values())
+            for figure in _with_figures(row)["figures"]
         ),
         "extraction": extraction_report(project=access.project),
         "query": urlencode({name: value for name, value in chosen.items() if value}),

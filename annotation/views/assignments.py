@@ -81,7 +81,7 @@ def _planned(form: AssignForm, access: ProjectAccess, stories) -> dict | None:
         form.add_error(None, str(error))
         return None
     loads = [
-        {"name": person.shown_name, "stories": sum(one == key for _, one in plan.assignments)}
+        {"name": person.shown_name, "stories": sum(annotator == key for _, annotator in plan.assignments)}
         for key, person in annotators.items()
     ]
     return {"assignments": plan.assignments, "loads": loads, "short": len(plan.short)}

@@ -12,25 +12,25 @@ TOP, BOTTOM = 14, 34
 
 
 def interval_chart(title: str, points: list[dict], *, percent: bool, difference: bool = False) -> dict:
-    """A dot with its interval for each of `points` ({"label", "value", "interval", "n"[, "reason": why one of the two is lacking]}), on a shared
+    """Lay out a dot with its interval for each of `points` ({"label", "value", "interval", "n"[, "reason": why one of the two is lacking]}), on a shared
     scale.
 
     The scale ends at 1 and starts at the largest tenth below every value and interval, at most 0.9; that of a `difference` runs from tenth to
     tenth around 0, which has a line of its own, and is written in points where the values are shares (`percent`).
     """
-    known = [edge for point in points for edge in ([point["value"], *(point["interval"] or [])]) if edge is not None]
-    low, high = _around_zero(known) if difference else (_tenth_below(known), 1.0)
+    edges = [edge for point in points for edge in ([point["value"], *(point["interval"] or [])]) if edge is not None]
+    low, high = _around_zero(edges) if difference else (_tenth_below(edges), 1.0)
     span = high - low
 
     def x(value: float) -> float:
         return round(LEFT + (value - low) / span * (WIDTH - LEFT - RIGHT), 1)
 
-    def shown(value: float) -> str:
+    def value_text(value: float) -> str:
         if percent and difference:
             return f"{100 * value:+.1f}".replace("-", "\N{MINUS SIGN}")
         return f"{value:.1%}" if percent else f"{value:.2f}"
 
-    def marked(tick: float) -> str:
+    def tick_text(tick: float) -> str:
         if percent and difference:
             return f"{100 * tick:.0f}".replace("-", "\N{MINUS SIGN}").replace("\N{MINUS SIGN}0", "0")
         return f"{tick:.0%}" if percent else f"{tick:.2g}"
@@ -45,7 +45,7 @@ def interval_chart(title: str, points: list[dict], *, percent: bool, difference:
             "x": x(point["value"]) if point["value"] is not None else None,
             "low": x(point["interval"][0]) if point["interval"] else None,
             "high": x(point["interval"][1]) if point["interval"] else None,
-            "shown": shown(point["value"]) if point["value"] is not None else "undefined",
+            "shown": value_text(point["value"]) if point["value"] is not None else "undefined",
         }
         for at, point in enumerate(points)
     ]
@@ -61,23 +61,25 @@ def interval_chart(title: str, points: list[dict], *, percent: bool, difference:
         "bottom": bottom,
         "tick_y": bottom + 18,
         "zero": x(0) if difference else None,
-        "ticks": [{"x": x(tick), "label": marked(tick)} for tick in ticks][::-1],
+        "ticks": [{"x": x(tick), "label": tick_text(tick)} for tick in ticks][::-1],
         "marks": marks,
         "lacking": no_intervals(points),
     }
 
 
 def no_intervals(estimates: Iterable[Mapping[str, Any]]) -> str:
-    """Why figures of these have no interval, in a sentence; empty where all have one."""
+    """Return why some of these estimates have no interval, as a sentence; empty where all have one."""
     reasons = dict.fromkeys(
-        one["reason"] for one in estimates if one["value"] is not None and not one["interval"] and one.get("reason")
+        estimate["reason"]
+        for estimate in estimates
+        if estimate["value"] is not None and not estimate["interval"] and estimate.get("reason")
     )
     return f"No interval: {'; or '.join(reasons)}." if reasons else ""
 
 
-def _tenth_below(known: list[float]) -> float:
-    return max(-1.0, min([0.9, *(int(edge * 10 - (edge < 0)) / 10 for edge in known)]))
+def _tenth_below(edges: list[float]) -> float:
+    return max(-1.0, min([0.9, *(int(edge * 10 - (edge < 0)) / 10 for edge in edges)]))
 
 
-def _around_zero(known: list[float]) -> tuple[float, float]:
-    return floor(min([-0.1, *known]) * 10) / 10, ceil(max([0.1, *known]) * 10) / 10
+def _around_zero(edges: list[float]) -> tuple[float, float]:
+    return floor(min([-0.1, *edges]) * 10) / 10, ceil(max([0.1, *edges]) * 10) / 10

@@ -24,7 +24,7 @@ EXCERPT = 60
 
 
 def cut_at_word(text: str, width: int) -> str:
-    """The beginning of `text` on one line, at most `width` characters with the ellipsis; a longer word is cut."""
+    """Return the beginning of `text` on one line, at most `width` characters with the ellipsis; a longer word is cut."""
     line = " ".join(text.split())
     if len(line) <= width:
         return line
@@ -70,7 +70,7 @@ def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | Chosen
     chosen = form.cleaned_data
     try:
         if isinstance(form, SplitForm):
-            messages.success(request, made_once(request, lambda: _drawn(request, access, chosen)))
+            messages.success(request, made_once(request, lambda: _draw_split(request, access, chosen)))
         else:
             stories = [story.pk for story in chosen["stories"]]
             count = put_in_split(by=request.user, project=access.project, stories=stories, name=chosen["split"])
@@ -81,7 +81,7 @@ def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | Chosen
     return True
 
 
-def _drawn(request: HttpRequest, access: ProjectAccess, chosen: dict) -> str:
+def _draw_split(request: HttpRequest, access: ProjectAccess, chosen: dict) -> str:
     counts = make_split(by=request.user, project=access.project, **chosen)
     return ", ".join(f"{name}: {count} stories" for name, count in counts.items())[:500]
 
@@ -130,19 +130,20 @@ def story(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     shows_gold = access.at_least(Role.EXPERT) and row.pk not in unfinished(access)
     gold = {}
     if shows_gold:
-        held = GoldLabel.objects.filter(proposition__in=propositions)
-        gold = {(label.proposition_id, label.dimension): label for label in held}
+        labels = GoldLabel.objects.filter(proposition__in=propositions)
+        gold = {(label.proposition_id, label.dimension): label for label in labels}
     rows = [
         {
-            "proposition": one,
+            "proposition": proposition,
             "cells": [
-                gold.get((one.pk, key)) or {"label": (one.imported_labels or {}).get(key, ""), "method": "imported"}
+                gold.get((proposition.pk, key))
+                or {"label": (proposition.imported_labels or {}).get(key, ""), "method": "imported"}
                 for key in schema.keys
             ]
             if shows_gold
             else [],
         }
-        for one in propositions
+        for proposition in propositions
     ]
     context = {"story": row, "rows": rows, "shows_gold": shows_gold, "dimensions": schema.dimensions}
     return render(request, "annotation/corpus/story.html", access.context | context)

@@ -32,26 +32,26 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     votes = list(Vote.objects.filter(annotator=request.user, proposition__in=propositions))
     draw_for(assignment=assignment, now=timezone.now())
     cast = [(vote.proposition_id, vote.dimension) for vote in votes if vote.label]
-    shown = shown_to(assignment=assignment, ids={row.uid: row.pk for row in propositions}, voted=cast)
-    rows = _rows(request.user, propositions, votes, schema, shown)
+    suggestions = shown_to(assignment=assignment, ids={row.uid: row.pk for row in propositions}, voted=cast)
+    rows = _rows(request.user, propositions, votes, schema, suggestions)
     context = {
         "story": story_of(access, story),
         "dimensions": [
-            {"dimension": one, "options": [(one.digit(label.value), label) for label in one.labels]}
-            for one in schema.dimensions
+            {"dimension": dimension, "options": [(dimension.digit(label.value), label) for label in dimension.labels]}
+            for dimension in schema.dimensions
         ],
         "columns": "" if schema == DEFAULT_SCHEMA else "many" if len(schema.keys) > MANY_COLUMNS else "few",
         "rows": rows,
         "cells": len(rows) * len(schema.dimensions),
         "done": sum(bool(cell["label"]) for row in rows for cell in row["cells"]),
-        "suggests": bool(shown) or bool(assignment.arms_drawn_at),
+        "suggests": bool(suggestions) or bool(assignment.arms_drawn_at),
         "settings": _settings(assignment, slug, votes),
         "modules": ["queue", "cells", "panel", "mentions"],
     }
     return render(request, "annotation/grid/grid.html", access.context | context)
 
 
-def _rows(user, propositions: list[Proposition], votes: list[Vote], schema: Schema, shown: dict) -> list[dict]:
+def _rows(user, propositions: list[Proposition], votes: list[Vote], schema: Schema, suggestions: dict) -> list[dict]:
     """Only the user's own labels, flags and threads; nothing here depends on what other annotators did."""
     labels = {(vote.proposition_id, vote.dimension): vote.label for vote in votes}
     threads = _threads(user, propositions)
@@ -60,18 +60,18 @@ def _rows(user, propositions: list[Proposition], votes: list[Vote], schema: Sche
         flags[flag.proposition_id] = flag.outcome or "open"
     rows = []
     for proposition in propositions:
-        own = {key: labels.get((proposition.pk, key), "") for key in schema.keys}
-        warnings = cross_check(schema, proposition.actor, own)
-        warned = {one.dimension for one in warnings}
+        labels_by_key = {key: labels.get((proposition.pk, key), "") for key in schema.keys}
+        warnings = cross_check(schema, proposition.actor, labels_by_key)
+        warned = {warning.dimension for warning in warnings}
         cells = [
             {
-                "dimension": one,
-                "label": own[one.key],
-                "thread": threads.get((proposition.pk, one.key), ""),
-                "warned": one.key in warned,
-                "suggested": shown.get((proposition.pk, one.key)),
+                "dimension": dimension,
+                "label": labels_by_key[dimension.key],
+                "thread": threads.get((proposition.pk, dimension.key), ""),
+                "warned": dimension.key in warned,
+                "suggested": suggestions.get((proposition.pk, dimension.key)),
             }
-            for one in schema.dimensions
+            for dimension in schema.dimensions
         ]
         flag = flags.get(proposition.pk, "")
         rows.append({"proposition": proposition, "cells": cells, "flag": flag, "warnings": warnings})
@@ -121,12 +121,12 @@ def save(request: HttpRequest, slug: str, story: str) -> JsonResponse:
         if posted.annotator not in (None, request.user.pk):
             message = f"Somebody else made these votes; {request.user.shown_name} is logged in here now."
             return JsonResponse({"error": message}, status=409)
-        changes = [one.change for one in posted.changes]
+        changes = [entry.change for entry in posted.changes]
         saved = save_votes(by=request.user, assignment=assignment, changes=changes, now=timezone.now())
     except Refused as error:
         return JsonResponse({"error": str(error)}, status=400)
     return JsonResponse(
-        {"saved": [_as_json(one) for one in saved], "warnings": _warnings(assignment.story.project.schema, saved)}
+        {"saved": [_as_json(vote) for vote in saved], "warnings": _warnings(assignment.story.project.schema, saved)}
     )
 
 
@@ -161,21 +161,21 @@ def _as_json(saved: Saved) -> dict:
 
 def _warnings(schema: Schema, saved: list[Saved]) -> dict[str, list[dict]]:
     """Cross-check warnings by proposition, from the user's own labels."""
-    rows = {one.proposition: one for one in saved}
+    rows = {vote.proposition: vote for vote in saved}
     return {
         uid: [
             {"dimension": warning.dimension, "message": warning.message}
-            for warning in cross_check(schema, one.actor, one.row)
+            for warning in cross_check(schema, vote.actor, vote.row)
         ]
-        for uid, one in rows.items()
+        for uid, vote in rows.items()
     }
 
 
 def _proposition(assignment: Assignment, uid: str) -> Proposition:
-    found = Proposition.objects.gold_of(assignment.story).filter(uid=uid).first()
-    if found is None:
+    row = Proposition.objects.gold_of(assignment.story).filter(uid=uid).first()
+    if row is None:
         raise Http404("There is no such proposition in this story.")
-    return found
+    return row
 
 
 @require_http_methods(["GET", "POST"])
@@ -189,9 +189,9 @@ def comments(request: HttpRequest, slug: str, story: str, proposition: str, dime
     form = CommentForm(request.POST or None)
     sent = request.method == "POST" and form.is_valid()
     if sent:
-        said = {"text": form.cleaned_data["text"], "thread_of": request.user}
+        chosen = {"text": form.cleaned_data["text"], "thread_of": request.user}
         cell = {"proposition": row, "dimension": dimension}
-        made_once(request, lambda: remarks.add_comment(by=request.user, **cell, **said).uid)
+        made_once(request, lambda: remarks.add_comment(by=request.user, **cell, **chosen).uid)
         form = CommentForm()
     thread = CellComment.objects.filter(proposition=row, dimension=dimension, thread_of=request.user)
     context = {"form": form, "thread": thread.select_related("author"), "proposition": row}

@@ -37,7 +37,7 @@ def _corpus(request: HttpRequest, slug: str, form: ImportForm, keep: bool):
         by=request.user,
         project_slug=slug,
         format=chosen["format"],
-        sources=[(one.name, one.open) for one in chosen["files"]],
+        sources=[(file.name, file.open) for file in chosen["files"]],
         language=chosen["language"],
         dry_run=not keep,
     )

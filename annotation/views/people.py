@@ -45,8 +45,10 @@ def _invited(request: HttpRequest, access: ProjectAccess, form: InviteForm) -> s
 
     def make() -> str:
         chosen = {"role": Role(form.cleaned_data["role"]), "email": form.cleaned_data["email"]}
-        made, _ = service.invite(by=request.user, project=access.project, **chosen, token=token, now=timezone.now())
-        return str(made.pk)
+        invitation, _ = service.invite(
+            by=request.user, project=access.project, **chosen, token=token, now=timezone.now()
+        )
+        return str(invitation.pk)
 
     made_once(request, make)
     return request.build_absolute_uri(reverse("invitation", args=[token]))

@@ -42,27 +42,27 @@ def prefills(request: HttpRequest, slug: str) -> HttpResponse:
             )  # fmt: skip
         else:
             try:
-                made = made_once(request, lambda: _started(request, access, chosen, stories))
+                uid = made_once(request, lambda: _start(request, access, chosen, stories))
             except service.PrefillRefused as error:
                 form.add_error(None, str(error))
             else:
-                return redirect("annotation:prefill", slug, made)
+                return redirect("annotation:prefill", slug, uid)
     rounds = list(access.project.prefills.select_related("job", "endpoint")[:50])
-    jobs = [one.job for one in rounds]
+    jobs = [row.job for row in rounds]
     progress, reasons = progress_of_all(jobs), reasons_of(jobs)
     suggestions = Suggestion.objects.filter(proposition__table__story__project=access.project).count()
     context = {
         "form": form,
         "estimate": estimate,
         "rounds": [
-            {"prefill": one, "progress": progress[one.job_id], "why": reasons.get(one.job_id, "")} for one in rounds
+            {"prefill": row, "progress": progress[row.job_id], "why": reasons.get(row.job_id, "")} for row in rounds
         ],
         "suggestions": suggestions,
     }
     return render(request, "annotation/prefill/prefills.html", access.context | context)
 
 
-def _started(request: HttpRequest, access: ProjectAccess, chosen: dict, stories: list[Story]) -> str:
+def _start(request: HttpRequest, access: ProjectAccess, chosen: dict, stories: list[Story]) -> str:
     return service.start_prefill(
         by=request.user, project=access.project, endpoint=chosen["endpoint"], stories=stories, level=chosen["level"],
         now=timezone.now(), budget=chosen["budget"], batch=chosen["batch"], reasoning_tokens=chosen["reasoning_tokens"],
@@ -83,41 +83,41 @@ def _prefill(access: ProjectAccess, uid: str) -> Prefill:
 @require_GET
 def prefill(request: HttpRequest, slug: str, round: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    held = _prefill(access, round)
-    context = {"prefill": held, "page": _items(request, held), **_progress(access, held)}
+    row = _prefill(access, round)
+    context = {"prefill": row, "page": _items(request, row), **_progress(access, row)}
     return render(request, "annotation/prefill/prefill.html", access.context | context)
 
 
 @require_GET
 def progress(request: HttpRequest, slug: str, round: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    held = _prefill(access, round)
-    return live.progress_response(request, access.context | _progress(access, held), lambda: _items(request, held))
+    row = _prefill(access, round)
+    return live.progress_response(request, access.context | _progress(access, row), lambda: _items(request, row))
 
 
-def _progress(access: ProjectAccess, held: Prefill) -> dict:
+def _progress(access: ProjectAccess, row: Prefill) -> dict:
     return live.progress_context(
-        held.job, reverse("annotation:prefill", args=[access.project.slug, held.uid]), takes_budget=True
+        row.job, reverse("annotation:prefill", args=[access.project.slug, row.uid]), takes_budget=True
     )
 
 
-def _items(request: HttpRequest, held: Prefill) -> Page:
-    """A page of items, each with the number and the page of its story."""
-    page = live.items_page(request, held.job)
+def _items(request: HttpRequest, row: Prefill) -> Page:
+    """Return a page of items, each with the number and the address of its story."""
+    page = live.items_page(request, row.job)
     uids = [item.key for item in page.object_list]
-    numbers = dict(Story.objects.filter(project=held.project_id, uid__in=uids).values_list("uid", "number"))
+    numbers = dict(Story.objects.filter(project=row.project_id, uid__in=uids).values_list("uid", "number"))
     for item in page.object_list:
         if item.key in numbers:
             item.shown = f"Story {numbers[item.key]}"
-            item.href = reverse("annotation:story", args=[held.project.slug, item.key])
+            item.href = reverse("annotation:story", args=[row.project.slug, item.key])
     return page
 
 
 @require_POST
 def action(request: HttpRequest, slug: str, round: str, action: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    if told := apply_action(_prefill(access, round).job, action, budget=request.POST.get("budget", "")):
-        messages.error(request, told)
+    if refusal := apply_action(_prefill(access, round).job, action, budget=request.POST.get("budget", "")):
+        messages.error(request, refusal)
     return redirect("annotation:prefill", slug, round)
 
 
@@ -153,14 +153,14 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
         "charts": charts,
         "alpha": ALPHA,
         "drawn_for": _drawn_for(report),
-        **(held := _tables(report, rows) if rows else {}),
-        "lacking": no_intervals(_estimates(held)) if held else "",
+        **(tables := _tables(report, rows) if rows else {}),
+        "lacking": no_intervals(_estimates(tables)) if tables else "",
     }
     return render(request, "annotation/prefill/anchoring.html", access.context | context)
 
 
 def _drawn_for(report: dict) -> str:
-    """What the arms were drawn for, as the page says it; of several, each with its number of votes."""
+    """Return what the arms were drawn for, as the page says it; of several, each with its number of votes."""
     units = report["drawn_for"]
     if len(units) == 1:
         return f"for each {next(iter(units))} and annotator"
@@ -176,37 +176,37 @@ def _tables(report: dict, rows: list[dict]) -> dict:
         "table": [_row(row) for row in rows],
         "dimensions": [row["dimension"] for row in report["votes"]["by_dimension"] if row["effect"]],
         "people": [_row(row) for row in people],
-        "models": [one for one in models if not one["blank"]],
-        "blank_models": [one["source"] for one in models if one["blank"]],
+        "models": [model for model in models if not model["blank"]],
+        "blank_models": [model["source"] for model in models if model["blank"]],
         "reveal": [
-            ("Agrees before", _shown(reveal["before"])),
-            ("Agrees after", _shown(reveal["after"])),
-            ("Moved toward the suggestion", _shown(reveal["toward"])),
-            ("Moved away from it", _shown(reveal["away"])),
+            ("Agrees before", _with_text(reveal["before"])),
+            ("Agrees after", _with_text(reveal["after"])),
+            ("Moved toward the suggestion", _with_text(reveal["toward"])),
+            ("Moved away from it", _with_text(reveal["away"])),
         ],
     }
 
 
 def _estimates(tables: dict) -> Iterator[dict]:
-    """Every estimate of the page that has an interval or a reason for none."""
+    """Yield every estimate of the page that has an interval or a reason for none."""
     for row in (*tables["table"], *tables["people"]):
         yield from (*row["shares"], *row["times"], row["seen"])
-    yield from (one for model in tables["models"] for _, one, _ in model["estimates"])
-    yield from (one for _, one in tables["reveal"])
+    yield from (estimate for model in tables["models"] for _, estimate, _ in model["estimates"])
+    yield from (estimate for _, estimate in tables["reveal"])
 
 
 def _model(model: dict, votes: dict) -> dict:
     accuracy, test = model["accuracy"], model["alternative_annotator"]
     estimates = [
-        ("Chosen when shown", _shown(votes["acceptance"]), "votes"),
-        ("Accuracy on all gold", _shown(accuracy["all_gold"]), "cells"),
-        ("Accuracy on gold from blind votes", _shown(accuracy["blind_gold"]), "cells"),
-        ("Difference on the cells that have both", _shown(accuracy["both"]["difference"], signed=True), "cells"),
+        ("Chosen when shown", _with_text(votes["acceptance"]), "votes"),
+        ("Accuracy on all gold", _with_text(accuracy["all_gold"]), "cells"),
+        ("Accuracy on gold from blind votes", _with_text(accuracy["blind_gold"]), "cells"),
+        ("Difference on the cells that have both", _with_text(accuracy["both"]["difference"], signed=True), "cells"),
     ]
     return {
         **model,
         "estimates": estimates,
-        "blank": not any(votes["counts"].values()) and all(one["value"] is None for _, one, _ in estimates),
+        "blank": not any(votes["counts"].values()) and all(estimate["value"] is None for _, estimate, _ in estimates),
         "blind": model["blind_gold"],
         "test": test,
         "won": None if test["winning_rate"] is None else round(test["winning_rate"] * test["tested"]),
@@ -214,30 +214,36 @@ def _model(model: dict, votes: dict) -> dict:
 
 
 def _row(row: dict) -> dict:
-    shares = [_shown(row["acceptance"]), _shown(row["blind_agreement"]), _shown(row["difference"], signed=True)]
-    times = [_shown(row["time"][name], milliseconds=True) for name in ("shown_ms", "blind_ms")]
+    shares = [
+        _with_text(row["acceptance"]),
+        _with_text(row["blind_agreement"]),
+        _with_text(row["difference"], signed=True),
+    ]
+    times = [_with_text(row["time"][name], milliseconds=True) for name in ("shown_ms", "blind_ms")]
     return {
         "name": row["name"],
         "counts": row["counts"],
         "shares": shares,
         "times": times,
-        "seen": _shown(row["as_seen"]["difference"], signed=True),
+        "seen": _with_text(row["as_seen"]["difference"], signed=True),
         **{name: row.get(name) for name in ("p", "p_adjusted", "effect", "effect_reason")},
-        "largest": _shown(row["largest"] | {"interval": None}, signed=True),
+        "largest": _with_text(row["largest"] | {"interval": None}, signed=True),
     }
 
 
-def _shown(one: dict, *, signed: bool = False, milliseconds: bool = False) -> dict:
-    """An estimate with its value and interval as text: per cent, percentage points where `signed`, or seconds."""
-    if one["value"] is None:
-        return one
+def _with_text(estimate: dict, *, signed: bool = False, milliseconds: bool = False) -> dict:
+    """Return an estimate with its value and interval as text: per cent, percentage points where `signed`, or seconds."""
+    if estimate["value"] is None:
+        return estimate
     scale, unit = (0.001, "\u202fs") if milliseconds else (100, "\u202fpoints") if signed else (100, "\u202f%")
 
     def text(value: float) -> str:
         return f"{value * scale:{'+' if signed else ''}.1f}".replace("-", "\N{MINUS SIGN}")
 
-    interval = f"{text(one['interval'][0])} to {text(one['interval'][1])}{unit}" if one["interval"] else ""
-    return one | {"shown": text(one["value"]) + unit, "interval_shown": interval}
+    interval = (
+        f"{text(estimate['interval'][0])} to {text(estimate['interval'][1])}{unit}" if estimate["interval"] else ""
+    )
+    return estimate | {"shown": text(estimate["value"]) + unit, "interval_shown": interval}
 
 
 POINT = ("value", "interval", "n", "reason")
@@ -245,6 +251,6 @@ POINT = ("value", "interval", "n", "reason")
 
 def _points(rows: list[dict], name: str) -> list[dict]:
     return [
-        {"label": row["name"], "reason": "", **{key: one for key, one in row[name].items() if key in POINT}}
+        {"label": row["name"], "reason": "", **{key: value for key, value in row[name].items() if key in POINT}}
         for row in rows
     ]

@@ -37,13 +37,13 @@ def new_project(request: HttpRequest) -> HttpResponse:
     form = NewProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = made_once(request, lambda: service.create_project(by=request.user, **form.cleaned_data).slug)
+            slug = made_once(request, lambda: service.create_project(by=request.user, **form.cleaned_data).slug)
         except service.SlugTaken as error:
             form.add_error("slug", str(error))
         else:
-            return redirect("annotation:project", made)
-    elif made := made_before(request):
-        return redirect("annotation:project", made)
+            return redirect("annotation:project", slug)
+    elif slug := made_before(request):
+        return redirect("annotation:project", slug)
     return render(request, "annotation/projects/new.html", {"form": form})
 
 
@@ -103,7 +103,7 @@ def guidelines(request: HttpRequest, slug: str) -> HttpResponse:
 def guideline(request: HttpRequest, slug: str, dimension: str) -> HttpResponse:
     """One dimension: the side panel of the grid on GET, the experts' edit on POST."""
     access = project_access(request.user, slug)
-    section = next((one for one in _sections(access) if one["dimension"].key == dimension), None)
+    section = next((section for section in _sections(access) if section["dimension"].key == dimension), None)
     if section is None:
         raise Http404("There is no such dimension.")
     if request.method == "POST":
@@ -119,13 +119,13 @@ def guideline(request: HttpRequest, slug: str, dimension: str) -> HttpResponse:
 
 
 def _sections(access) -> list[dict]:
-    held = dict(Guideline.objects.filter(project=access.project).values_list("dimension", "text"))
+    texts = dict(Guideline.objects.filter(project=access.project).values_list("dimension", "text"))
     return [
         {
             "dimension": dimension,
-            "text": held.get(dimension.key, ""),
-            "html": MARKDOWN.render(held.get(dimension.key, "")),
-            "form": GuidelineForm(initial={"text": held.get(dimension.key, "")}, auto_id=f"{dimension.key}-%s"),
+            "text": texts.get(dimension.key, ""),
+            "html": MARKDOWN.render(texts.get(dimension.key, "")),
+            "form": GuidelineForm(initial={"text": texts.get(dimension.key, "")}, auto_id=f"{dimension.key}-%s"),
         }
         for dimension in access.project.schema.dimensions
     ]

@@ -37,7 +37,7 @@ def reconcile(request: HttpRequest, slug: str, story: str) -> HttpResponse:
             return redirect("annotation:story", slug, story)
     rows = form.rows()
     sections = [
-        {"lane": lane.value, "title": title, "text": text, "rows": [one for one in rows if one["pair"].lane == lane]}
+        {"lane": lane.value, "title": title, "text": text, "rows": [row for row in rows if row["pair"].lane == lane]}
         for lane, (title, text) in _TITLES.items()
     ]
     a, b = (table.author.shown_name if table.author else "someone" for table in state.submitted)

@@ -19,22 +19,22 @@ def table_edit(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
     many = RowsForm(request.POST if "rows" in request.POST else None)
-    one = RowForm(request.POST if "belief" in request.POST else None)
-    if request.method == "POST" and _changed(request, access, row, many, one):
+    row_form = RowForm(request.POST if "belief" in request.POST else None)
+    if request.method == "POST" and _changed(request, access, row, many, row_form):
         return redirect("annotation:table_edit", slug, story)
     propositions = Proposition.objects.gold_of(row).annotate(open_flags=Count("flags", filter=Q(flags__outcome="")))
-    actors = {"world", *likely_actors(row.text), *(held.actor for held in propositions)}
-    context = {"story": row, "many": many, "one": one, "propositions": propositions, "actors": sorted(actors)}
+    actors = {"world", *likely_actors(row.text), *(proposition.actor for proposition in propositions)}
+    context = {"story": row, "many": many, "one": row_form, "propositions": propositions, "actors": sorted(actors)}
     return render(request, "annotation/corpus/table_edit.html", access.context | context)
 
 
-def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: RowsForm, one: RowForm) -> bool:
+def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: RowsForm, row_form: RowForm) -> bool:
     for direction in ("up", "down"):
         if direction in request.POST:
             proposition = proposition_of(access, request.POST[direction][:20])
             belief_tables.move(by=request.user, proposition=proposition, up=direction == "up")
             return True
-    form = many if many.is_bound else one
+    form = many if many.is_bound else row_form
     if not form.is_valid():
         return False
     chosen = form.cleaned_data
@@ -44,11 +44,11 @@ def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: Ro
         return str(len(belief_tables.add_rows(by=request.user, story=story, rows=rows, now=timezone.now())))
 
     try:
-        made = int(made_once(request, make))
+        added = int(made_once(request, make))
     except (belief_tables.TooManyRows, belief_tables.AddedAlready) as error:
         form.add_error(None, str(error))
         return False
-    messages.success(request, f"{made} row{'s were' if made > 1 else ' was'} added.")
+    messages.success(request, f"{added} row{'s were' if added > 1 else ' was'} added.")
     return True
 
 

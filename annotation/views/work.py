@@ -27,9 +27,9 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
         "done": sum(min(row["done"], row["cells"]) for row in rows),
         "cells": sum(row["cells"] for row in rows),
         "replies": [
-            {"comment": one, "dimension": schema[one.dimension]}
-            for one in workload.replies_to(access.project, request.user)
-            if one.dimension in schema
+            {"comment": comment, "dimension": schema[comment.dimension]}
+            for comment in workload.replies_to(access.project, request.user)
+            if comment.dimension in schema
         ],
         "outcomes": workload.decided_flags_of(access.project, request.user),
     }
@@ -38,13 +38,13 @@ def work(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def next_story(request: HttpRequest, slug: str) -> HttpResponse:
-    """Opens the next story with unlabelled cells, in story order after the one named by `after`, or the list."""
+    """Open the next story with unlabelled cells, in story order after the one named by `after`, or the list."""
     access = project_access(request.user, slug)
     rows = workload.of_annotator(access.project, request.user, len(access.project.schema.dimensions))
     after = next((row["story"].number for row in rows if row["story"].uid == request.GET.get("after")), None)
-    found = workload.next_unfinished(rows, after=after)
-    if found is None or found["story"].number == after:
-        if rows and found is None:
+    following = workload.next_unfinished(rows, after=after)
+    if following is None or following["story"].number == after:
+        if rows and following is None:
             messages.success(request, "Every story that was given to you is labelled.")
         return redirect("annotation:work", slug)
-    return redirect("annotation:grid", slug, found["story"].uid)
+    return redirect("annotation:grid", slug, following["story"].uid)
