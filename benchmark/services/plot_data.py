@@ -45,9 +45,9 @@ class Picture:
 
 def plots() -> ModuleType:
     """What draws the pictures that every suite has."""
-    from benchmark.domain import figures  # matplotlib takes a second to load
+    from benchmark.domain import plots  # matplotlib takes a second to load
 
-    return figures
+    return plots
 
 
 NAMED = 6

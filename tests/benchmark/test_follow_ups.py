@@ -18,7 +18,7 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.watching import standings
-from benchmark.suites.omnitom.readings.extraction import read_extraction
+from benchmark.suites.omnitom.parsing.extraction import read_extraction
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
 from workers.models import Call, Endpoint, ItemState

@@ -21,7 +21,7 @@ from benchmark.services.results import samples_of
 from benchmark.services.runs import extend_run, run_again, start_run
 from benchmark.services.stored_plans import plan_of
 from benchmark.suites.omnitom import steps
-from benchmark.suites.omnitom.item_readings import read_stage2
+from benchmark.suites.omnitom.item_parses import read_stage2
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE

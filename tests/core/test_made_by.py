@@ -13,7 +13,7 @@ import pytest
 from core import made_by as module
 from core.made_by import LIBRARIES, PACKAGES, ROOT, SHOWING, digest_of, files, made_by
 
-DRAWING = "benchmark/domain/figures/dots.py"
+DRAWING = "benchmark/domain/plots/dots.py"
 DRAWN_FROM = "benchmark.services.plot_data"
 """Where pictures are drawn; a view keeps them."""
 
@@ -92,7 +92,7 @@ def test_everything_that_the_computing_code_imports_is_in_it():
     }
     assert keepers - computing == {"benchmark.apps", "benchmark.views.figures"}  # which draws by DRAWN_FROM
     reached = _reached(computing | {DRAWN_FROM})
-    assert "benchmark.domain.figures.dots" in reached  # imported inside a function
+    assert "benchmark.domain.plots.dots" in reached  # imported inside a function
     assert set(reached.values()) <= set(files(ROOT))
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from annotation.domain.schema import Schema
 from benchmark.suites.contract import ItemView
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, read_extraction
+from benchmark.suites.omnitom.parsing.matching import row_key
+from benchmark.suites.omnitom.parsing.structured import json_in, rows_in
+from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
-from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extraction
-from benchmark.suites.omnitom.readings.matching import row_key
-from benchmark.suites.omnitom.readings.structured import json_in, rows_in
-from benchmark.suites.omnitom.readings.values import repaired
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.repaired import judged_counts
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE, LABEL, STRUCTURED

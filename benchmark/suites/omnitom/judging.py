@@ -7,10 +7,10 @@ from typing import Any
 
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.judged import FollowUp, Judge, JudgeTest, Pairs, Settings
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow
+from benchmark.suites.omnitom.parsing.judgement import read_counts
 from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT, wanted_by
 from benchmark.suites.omnitom.prompting.follow_up import DIGEST
-from benchmark.suites.omnitom.readings.extraction import PredictedRow
-from benchmark.suites.omnitom.readings.judgement import read_counts
 from benchmark.suites.omnitom.records import GoldRow, record_of_sample
 from benchmark.suites.omnitom.steps import FOLLOW_UP, JUDGE, STRUCTURED, judge_request
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED

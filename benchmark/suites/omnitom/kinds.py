@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from annotation.domain.schema import WORLD
-from benchmark.suites.omnitom.readings.matching import fold
+from benchmark.suites.omnitom.parsing.matching import fold
 
 ORDERS = ("0", "1", "2+")
 ACTORS = "actors"

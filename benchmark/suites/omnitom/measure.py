@@ -15,7 +15,7 @@ from benchmark.suites.contract import Entered, Measured, Outcome, Sample
 from benchmark.suites.measuring import over_repetitions, with_columns
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
 from benchmark.suites.omnitom.counted_rows import unread
-from benchmark.suites.omnitom.item_readings import stage1_of, stage2_of
+from benchmark.suites.omnitom.item_parses import stage1_of, stage2_of
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.official import STRUCTURED, why_none
 from benchmark.suites.omnitom.records import Record, record_of_sample

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from annotation.domain.leave_one_out import By
-from benchmark.suites.omnitom.item_readings import stage2_of
+from benchmark.suites.omnitom.item_parses import stage2_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.measure import Results, measured, own_figures, records_by_key
 from benchmark.suites.omnitom.official import STRUCTURED as NOT_READ

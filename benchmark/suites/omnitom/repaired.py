@@ -26,12 +26,12 @@ from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, f1
 from benchmark.suites.omnitom.official import Texts
-from benchmark.suites.omnitom.readings.emptiness import says_nothing
-from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extraction
-from benchmark.suites.omnitom.readings.judgement import Counts, read_counts
-from benchmark.suites.omnitom.readings.labels import read_labels
-from benchmark.suites.omnitom.readings.structured import ignores_schema
-from benchmark.suites.omnitom.readings.values import repaired
+from benchmark.suites.omnitom.parsing.emptiness import says_nothing
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, read_extraction
+from benchmark.suites.omnitom.parsing.judgement import Counts, read_counts
+from benchmark.suites.omnitom.parsing.labels import read_labels
+from benchmark.suites.omnitom.parsing.structured import ignores_schema
+from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_ANSWER, NO_GOLD, NO_JUDGEMENT, NOT_STRUCTURED, UNREADABLE

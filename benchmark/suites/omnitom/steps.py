@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.contract import Parsed, Question, Resources, Sample, Step
-from benchmark.suites.omnitom.item_readings import read_follow_up, read_stage1, read_stage1_rows, read_stage2
+from benchmark.suites.omnitom.item_parses import read_follow_up, read_stage1, read_stage1_rows, read_stage2
 from benchmark.suites.omnitom.labels import SCHEMA
+from benchmark.suites.omnitom.parsing.extraction import read_extraction
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
 from benchmark.suites.omnitom.prompting import (
     built_in,
@@ -20,7 +21,6 @@ from benchmark.suites.omnitom.prompting import (
 from benchmark.suites.omnitom.prompting.choosing import examples_of, level_of
 from benchmark.suites.omnitom.prompting.follow_up import Gaps, follow_up_request
 from benchmark.suites.omnitom.prompting.rendering import plain
-from benchmark.suites.omnitom.readings.extraction import read_extraction
 from benchmark.suites.omnitom.records import GoldRow, record_of_sample
 from benchmark.suites.omnitom.repaired import judged_counts
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table

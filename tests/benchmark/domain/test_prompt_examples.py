@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from benchmark.suites.omnitom.judge_alignment import align
 from benchmark.suites.omnitom.judge_tables import read_judgement
 from benchmark.suites.omnitom.official import STAGES, score_official
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, read_extraction
+from benchmark.suites.omnitom.parsing.judgement import read_counts
+from benchmark.suites.omnitom.parsing.labels import read_labels
 from benchmark.suites.omnitom.prompting import examples_for
 from benchmark.suites.omnitom.prompting.examples import Example, example_of, ideal_answer, is_alike
 from benchmark.suites.omnitom.prompting.imperfect import LEAST_ROWS, Prediction, imperfect
-from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extraction
-from benchmark.suites.omnitom.readings.judgement import read_counts
-from benchmark.suites.omnitom.readings.labels import read_labels
 from benchmark.suites.omnitom.records import read_records
 from benchmark.suites.omnitom.repaired import score_repaired
 

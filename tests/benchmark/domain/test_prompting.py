@@ -14,6 +14,9 @@ from benchmark.suites.omnitom import serialisers
 from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
 from benchmark.suites.omnitom.labels import SCHEMA
 from benchmark.suites.omnitom.official import STAGES
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, read_extraction
+from benchmark.suites.omnitom.parsing.judgement import read_counts
+from benchmark.suites.omnitom.parsing.labels import read_labels
 from benchmark.suites.omnitom.prompting import (
     FORMS,
     LEVELS,
@@ -26,9 +29,6 @@ from benchmark.suites.omnitom.prompting import (
 from benchmark.suites.omnitom.prompting.answer_schemas import MOST_IDS, judging_schema, labelling_schema
 from benchmark.suites.omnitom.prompting.requests import REQUESTS
 from benchmark.suites.omnitom.prompting.templates import fill, placeholders
-from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extraction
-from benchmark.suites.omnitom.readings.judgement import read_counts
-from benchmark.suites.omnitom.readings.labels import read_labels
 from benchmark.suites.omnitom.records import read_records
 from benchmark.suites.prompt_sets import BadPromptSet
 from judge.domain import lexical_judge

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
-from benchmark.suites.omnitom.readings.extraction import PredictedRow, read_extraction
-from benchmark.suites.omnitom.readings.judgement import read_counts
-from benchmark.suites.omnitom.readings.labels import read_labels
-from benchmark.suites.omnitom.readings.matching import by_position, pair
-from benchmark.suites.omnitom.readings.values import repaired
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, read_extraction
+from benchmark.suites.omnitom.parsing.judgement import read_counts
+from benchmark.suites.omnitom.parsing.labels import read_labels
+from benchmark.suites.omnitom.parsing.matching import by_position, pair
+from benchmark.suites.omnitom.parsing.values import repaired
 
 LABELS = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
 TWO = [("Ines", "The key is here", "1"), ("world", "It rains", "0")]

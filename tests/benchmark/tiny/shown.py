@@ -32,7 +32,7 @@ def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
 
 
 def _plot() -> Plot:
-    from benchmark.domain.figures import scores_by_part
+    from benchmark.domain.plots import scores_by_part
 
     return scores_by_part
 

@@ -8,13 +8,13 @@ from typing import Literal, NotRequired, TypedDict
 import numpy as np
 from matplotlib.axes import Axes
 
-from benchmark.domain.figures.dots import EDGE, GAP, Series, draw_legend, scale
-from benchmark.domain.figures.heat import heat_table
-from benchmark.domain.figures.measuring import text_width, wrapped
-from benchmark.domain.figures.names import ROOM, labels, printable, shortened
-from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
-from benchmark.domain.figures.theme import SMALL
-from benchmark.domain.figures.values import Percent, barred, ended, sentences
+from benchmark.domain.plots.canvas import LINE, WIDTHS, Canvas, Format, Width, nothing
+from benchmark.domain.plots.dots import EDGE, GAP, Series, draw_legend, scale
+from benchmark.domain.plots.heat import heat_table
+from benchmark.domain.plots.names import ROOM, labels, printable, shortened
+from benchmark.domain.plots.text_size import text_width, wrapped
+from benchmark.domain.plots.theme import SMALL
+from benchmark.domain.plots.values import Percent, barred, ended, sentences
 from benchmark.suites.omnitom.cells import ILLEGAL, MISSING
 from benchmark.suites.omnitom.labels import SCHEMA
 
@@ -58,13 +58,13 @@ def label_distribution(
     if not any(one["gold"] for one in totals.values()):
         return nothing(NO_LABEL, format, theme, title)
     shown = {name: table for name, table in held.items() if totals[name]["gold"]}
-    sheet = _distribution(shown, totals, (model, reading), theme, WIDTHS[width])
+    canvas = _distribution(shown, totals, (model, reading), theme, WIDTHS[width])
     lines = [
         f"{SCHEMA[name].name} ({totals[name]['gold']} gold rows, {totals[name]['predicted']} in usable stories): "
         + ", ".join(f"{label} gold {one['gold']}, predicted {one['predicted']}" for label, one in table.items())
         for name, table in held.items()
     ]
-    return sheet.bytes(format, title, sentences(lines))
+    return canvas.bytes(format, title, sentences(lines))
 
 
 def _totals(table: Labels) -> dict[Side, int]:
@@ -82,7 +82,7 @@ def _distribution(
     said: tuple[str, str],
     theme: str,
     width: float,
-) -> Sheet:
+) -> Canvas:
     model, reading = said
     columns = 2 if width > WIDTHS["column"] else 1
     each = (width - 2 * EDGE - 3 * GAP * (columns - 1)) / columns
@@ -95,18 +95,18 @@ def _distribution(
     caption = wrapped(
         f"Share of the dimension's rows (%): gold, predicted, {reading} reading{_lines(held)}", width - 2 * EDGE
     )
-    sheet = Sheet(width, max(heights) + LINE * len(caption), theme)
+    canvas = Canvas(width, max(heights) + LINE * len(caption), theme)
     series = (
         Series(key="gold", label="Gold", marker="s", colour="line_strong"),
         Series(key="predicted", label=labels([model])[0], marker="s"),
     )
-    draw_legend(sheet, series, EDGE, EDGE + 5)
+    draw_legend(canvas, series, EDGE, EDGE + 5)
     names = text_width([label for table in held.values() for label in table]) + GAP
     most = max(_reach(one, totals[name]) for name, table in held.items() for one in table.values())
     for name, left, top in places:
-        _dimension(sheet, name, held[name], totals[name], left=left, top=top, names=names, each=each, most=most)
-    sheet.caption(width / 2, sheet.height - 5 - LINE * (len(caption) - 1), caption)
-    return sheet
+        _dimension(canvas, name, held[name], totals[name], left=left, top=top, names=names, each=each, most=most)
+    canvas.caption(width / 2, canvas.height - 5 - LINE * (len(caption) - 1), caption)
+    return canvas
 
 
 def _lines(held: Mapping[str, Labels]) -> str:
@@ -133,7 +133,7 @@ def _reach(one: LabelCounts, total: Mapping[Side, int]) -> float:
 
 
 def _dimension(
-    sheet: Sheet,
+    canvas: Canvas,
     name: str,
     table: Labels,
     total: Mapping[Side, int],
@@ -145,25 +145,25 @@ def _dimension(
     most: float,
 ) -> None:
     numbers = text_width(["100.0  100.0"], SMALL)
-    sheet.text(left, top + 6, SCHEMA[name].name, weight="bold")
-    axes = sheet.axes(left + names, top + 14, each - names - numbers - 4, _ROW * len(table), frame=False)
+    canvas.text(left, top + 6, SCHEMA[name].name, weight="bold")
+    axes = canvas.axes(left + names, top + 14, each - names - numbers - 4, _ROW * len(table), frame=False)
     axes.set_xlim(0, most)
     axes.set_ylim(len(table), 0)
     middles = np.arange(len(table)) + 0.5
-    for key, shift, colour in zip(SIDES, (-0.19, 0.19), (sheet.theme.line_strong, sheet.theme.chart), strict=True):
+    for key, shift, colour in zip(SIDES, (-0.19, 0.19), (canvas.theme.line_strong, canvas.theme.chart), strict=True):
         shares = [_share(one, key, total) for one in table.values()]
         axes.barh(middles + shift, shares, height=0.34, color=colour)
         rows = zip(middles, table.values(), strict=True)
         ends = [(y + shift, *held) for y, one in rows if (held := _ends(one, key))]
         if ends:
-            axes.hlines(*np.transpose(ends), color=sheet.theme.ink, linewidth=0.8)
-    axes.axvline(0, color=sheet.theme.line_strong, linewidth=0.7)
+            axes.hlines(*np.transpose(ends), color=canvas.theme.ink, linewidth=0.8)
+    axes.axvline(0, color=canvas.theme.line_strong, linewidth=0.7)
     for at, (label, one) in enumerate(table.items()):
         y = top + 14 + _ROW * (at + 0.5)
-        sheet.text(left + names - GAP + 3, y, label, ha="right")
+        canvas.text(left + names - GAP + 3, y, label, ha="right")
         for key, right in zip(SIDES, (left + each - numbers / 2 - 3, left + each), strict=True):
-            sheet.text(
-                right, y, f"{100 * _share(one, key, total):.1f}", size=SMALL, colour=sheet.theme.soft, ha="right"
+            canvas.text(
+                right, y, f"{100 * _share(one, key, total):.1f}", size=SMALL, colour=canvas.theme.soft, ha="right"
             )
 
 
@@ -181,43 +181,46 @@ def match_counts(
     held = {model: {name: n for name, n in one.items() if name != "total"} for model, one in rows.items()}
     if not any(sum(one.values()) for one in held.values()):
         return nothing(NO_ROW, format, theme, title)
-    sheet = _stacked(held, f"Predicted rows (%), {reading} reading{ended(note)}", theme, width)
+    canvas = _stacked(held, f"Predicted rows (%), {reading} reading{ended(note)}", theme, width)
     lines = [f"{model}: " + ", ".join(f"{name} match {n}" for name, n in one.items()) for model, one in held.items()]
-    return sheet.bytes(format, title, sentences(lines))
+    return canvas.bytes(format, title, sentences(lines))
 
 
-def _stacked(held: Mapping[str, Counts], unit: str, theme: str, wide: Width) -> Sheet:
+def _stacked(held: Mapping[str, Counts], unit: str, theme: str, wide: Width) -> Canvas:
     names, width = labels(held, ROOM[wide]), WIDTHS[wide]
     totals = [f"{sum(one.values()):,}" for one in held.values()]
     left, beside = EDGE + text_width(names) + GAP, text_width([*totals, "Rows"]) + GAP
     caption = wrapped(unit, width - 2 * EDGE)
-    sheet = Sheet(width, EDGE + 15 + 14 * len(names) + 17 + LINE * len(caption), theme)
+    canvas = Canvas(width, EDGE + 15 + 14 * len(names) + 17 + LINE * len(caption), theme)
     buckets = list(dict.fromkeys(name for one in held.values() for name in one))
-    colours = [sheet.theme.line, *(sheet.theme.tint(share) for share in np.linspace(0.42, 1, max(1, len(buckets) - 1)))]
+    colours = [
+        canvas.theme.line,
+        *(canvas.theme.tint(share) for share in np.linspace(0.42, 1, max(1, len(buckets) - 1))),
+    ]
     at = EDGE
     for name, colour in zip(buckets, colours, strict=False):
-        sheet.box(at, EDGE + 2, 8, 7, colour, edgecolor=sheet.theme.line_strong, linewidth=0.5)
+        canvas.box(at, EDGE + 2, 8, 7, colour, edgecolor=canvas.theme.line_strong, linewidth=0.5)
         said = f"{name} {'match' if name == '1' else 'matches'}" if wide == "page" else name
-        sheet.text(at + 11, EDGE + 5.5, said, size=SMALL, colour=sheet.theme.soft)
+        canvas.text(at + 11, EDGE + 5.5, said, size=SMALL, colour=canvas.theme.soft)
         at += 21 + text_width([said], SMALL)
-    axes = sheet.axes(left, EDGE + 15, width - left - EDGE - beside, 14 * len(names))
-    _bars(axes, list(held.values()), dict(zip(buckets, colours, strict=False)), sheet)
+    axes = canvas.axes(left, EDGE + 15, width - left - EDGE - beside, 14 * len(names))
+    _bars(axes, list(held.values()), dict(zip(buckets, colours, strict=False)), canvas)
     scale(axes, (0, 100), width - left - EDGE - beside)
-    sheet.text(width - EDGE, EDGE + 5.5, "Rows", size=SMALL, colour=sheet.theme.soft, ha="right")
+    canvas.text(width - EDGE, EDGE + 5.5, "Rows", size=SMALL, colour=canvas.theme.soft, ha="right")
     for line, (name, total) in enumerate(zip(names, totals, strict=True)):
-        sheet.text(left - GAP, EDGE + 15 + 14 * (line + 0.5), name, ha="right")
-        sheet.text(width - EDGE, EDGE + 15 + 14 * (line + 0.5), total, ha="right")
-    sheet.caption(left + (width - left - beside) / 2, sheet.height - LINE * len(caption), caption)
-    return sheet
+        canvas.text(left - GAP, EDGE + 15 + 14 * (line + 0.5), name, ha="right")
+        canvas.text(width - EDGE, EDGE + 15 + 14 * (line + 0.5), total, ha="right")
+    canvas.caption(left + (width - left - beside) / 2, canvas.height - LINE * len(caption), caption)
+    return canvas
 
 
-def _bars(axes: Axes, rows: Sequence[Counts], colours: Mapping[str, str], sheet: Sheet) -> None:
+def _bars(axes: Axes, rows: Sequence[Counts], colours: Mapping[str, str], canvas: Canvas) -> None:
     axes.set_ylim(len(rows), 0)
     middles, start = np.arange(len(rows)) + 0.5, np.zeros(len(rows))
     totals = np.array([max(1, sum(one.values())) for one in rows])
     for name, colour in colours.items():
         shares = 100 * np.array([one.get(name, 0) for one in rows]) / totals
-        axes.barh(middles, shares, left=start, height=0.72, color=colour, edgecolor=sheet.theme.surface, linewidth=0.5)
+        axes.barh(middles, shares, left=start, height=0.72, color=colour, edgecolor=canvas.theme.surface, linewidth=0.5)
         start = start + shares
 
 
@@ -247,7 +250,7 @@ def confusion(
     shares = [
         [100 * row[name] / totals[gold] if totals[gold] else None for name in said] for gold, row in table.items()
     ]
-    sheet = heat_table(
+    canvas = heat_table(
         [printable(gold) for gold in table],
         said,
         shares,
@@ -262,4 +265,4 @@ def confusion(
         f"{gold} ({totals[gold]} rows): " + ", ".join(f"{name} {row[name]}" for name in said if row[name])
         for gold, row in table.items()
     ]
-    return sheet.bytes(format, title, sentences(lines))
+    return canvas.bytes(format, title, sentences(lines))

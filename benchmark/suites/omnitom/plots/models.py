@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.domain.figures.dots import Panel, Series, dot_plot
-from benchmark.domain.figures.heat import heat_table
-from benchmark.domain.figures.names import ROOM, labels
-from benchmark.domain.figures.parts import scores_by_part
-from benchmark.domain.figures.ranked import NO_MODEL, ModelRow, barred_panels
-from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
-from benchmark.domain.figures.values import ended, percent, sentences
+from benchmark.domain.plots.canvas import WIDTHS, Format, Width, nothing
+from benchmark.domain.plots.dots import Panel, Series, dot_plot
+from benchmark.domain.plots.heat import heat_table
+from benchmark.domain.plots.names import ROOM, labels
+from benchmark.domain.plots.parts import scores_by_part
+from benchmark.domain.plots.ranked import NO_MODEL, ModelRow, barred_panels
+from benchmark.domain.plots.values import ended, percent, sentences
 from benchmark.domain.tables.categories import in_order
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.kinds import KINDS
@@ -67,7 +67,7 @@ def by_kind(
         Series(key=kind, label=head, marker=marker, colour=colour, filled=filled)
         for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)
     ]
-    sheet = dot_plot(
+    canvas = dot_plot(
         labels(models, ROOM[width]),
         [Panel(name, rows) for name, rows in figures.items()],
         series,
@@ -80,7 +80,7 @@ def by_kind(
         for name, rows in figures.items()
         for model, row in zip(models, rows, strict=True)
     ]
-    return sheet.bytes(format, title, sentences(lines))
+    return canvas.bytes(format, title, sentences(lines))
 
 
 def accuracy_by_dimension(
@@ -106,7 +106,7 @@ def accuracy_by_dimension(
         columns.append("Overall")
         cells = [[*line, percent(row.get("overall"))] for line, row in zip(cells, rows, strict=True)]
     shown = [[None if one is None else one.value for one in line] for line in cells]
-    sheet = heat_table(
+    canvas = heat_table(
         labels((row["model"] for row in rows), ROOM[width]),
         columns,
         shown,
@@ -120,4 +120,4 @@ def accuracy_by_dimension(
         f"{row['model']}: " + ", ".join(f"{name} {one.said()}" for name, one in zip(columns, line, strict=True) if one)
         for row, line in zip(rows, cells, strict=True)
     ]
-    return sheet.bytes(format, title, sentences(lines))
+    return canvas.bytes(format, title, sentences(lines))

@@ -10,13 +10,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from benchmark.domain.figures.dots import EDGE, GAP
-from benchmark.domain.figures.measuring import text_width, wrapped
-from benchmark.domain.figures.names import labels
-from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
-from benchmark.domain.figures.theme import SMALL, families
-from benchmark.domain.figures.values import BANDS, Figure, Percent, barred, bounds_of, ended, limits, percent, sentences
-from benchmark.suites.omnitom.plots.placing import Placer
+from benchmark.domain.plots.canvas import LINE, WIDTHS, Canvas, Format, Width, nothing
+from benchmark.domain.plots.dots import EDGE, GAP
+from benchmark.domain.plots.names import labels
+from benchmark.domain.plots.text_size import text_width, wrapped
+from benchmark.domain.plots.theme import SMALL, families
+from benchmark.domain.plots.values import BANDS, Figure, Percent, barred, bounds_of, ended, limits, percent, sentences
+from benchmark.suites.omnitom.plots.label_placement import LabelPlacer
 from core.statistics import Floats
 
 NO_VOLUME = "No model has predicted a row."
@@ -62,7 +62,7 @@ def volume(
     banded = any(ends for row in drawn for ends in row.bounds.values())
     unit = f"Predicted rows a story, {reading} reading{barred(shown)}{(BANDS + UNBOUNDED) if banded else ''}"
     unit += ended(f"without a predicted row: {', '.join(none)}" if none else "") + ended(note)
-    sheet = _volume(drawn, unit, theme, WIDTHS[width])
+    canvas = _volume(drawn, unit, theme, WIDTHS[width])
     lines = [
         f"{at}. {row.model}: {row.rows.said()} rows a story"
         + "".join(
@@ -72,7 +72,7 @@ def volume(
         )
         for at, row in enumerate(drawn, 1)
     ]
-    return sheet.bytes(format, title, sentences(lines))
+    return canvas.bytes(format, title, sentences(lines))
 
 
 def _drawn(row: Mapping[str, Any], across: Percent) -> _Drawn:
@@ -93,7 +93,7 @@ def _rows_a_story(figure: Figure) -> Percent | None:
     return Percent(float(value), (ends[0], ends[1]) if ends else None, held.get("reason") or "")
 
 
-def _volume(rows: Sequence[_Drawn], unit: str, theme: str, width: float) -> Sheet:
+def _volume(rows: Sequence[_Drawn], unit: str, theme: str, width: float) -> Canvas:
     key = labels(row.model for row in rows)
     columns = max(1, int((width - 2 * EDGE) // (_NUMBER + text_width(key, SMALL) + GAP)))
     lines = -(-len(key) // columns)
@@ -103,7 +103,7 @@ def _volume(rows: Sequence[_Drawn], unit: str, theme: str, width: float) -> Shee
     block = 14 + tall + 17
     deep = -(-len(PANELS) // across)
     caption = wrapped(unit, width - 2 * EDGE)
-    sheet = Sheet(width, EDGE + block * deep + LINE * len(caption) + 8 + 11 * lines, theme)
+    canvas = Canvas(width, EDGE + block * deep + LINE * len(caption) + 8 + 11 * lines, theme)
     figures = {name: [row.shares[name] for row in rows] for name in PANELS}
     bounds = {name: [row.bounds[name] for row in rows] for name in PANELS}
     ends = [Percent(end) for held in bounds.values() for one in held if one for end in one]
@@ -111,20 +111,20 @@ def _volume(rows: Sequence[_Drawn], unit: str, theme: str, width: float) -> Shee
     x: Floats = np.array([row.rows.value for row in rows])
     for at, (name, (heading, marker)) in enumerate(PANELS.items()):
         start, top = left + (at % across) * (each + 2.5 * GAP), EDGE + (at // across) * block
-        sheet.text(start, top + 6, f"{heading} (%)", weight="bold")
-        axes = sheet.axes(start, top + 14, each, tall)
+        canvas.text(start, top + 6, f"{heading} (%)", weight="bold")
+        axes = canvas.axes(start, top + 14, each, tall)
         _upright(axes, span, labelled=at % across == 0)
         _logarithmic(axes, x)
-        _bands(axes, x, bounds[name], sheet.theme.line)
-        _bars(axes, [row.rows for row in rows], figures[name], sheet.theme.chart)
-        _numbered(axes, x, figures[name], marker, sheet, (each, tall))
-    sheet.caption(left + (width - left - EDGE) / 2, EDGE + block * deep + 3, caption)
+        _bands(axes, x, bounds[name], canvas.theme.line)
+        _bars(axes, [row.rows for row in rows], figures[name], canvas.theme.chart)
+        _numbered(axes, x, figures[name], marker, canvas, (each, tall))
+    canvas.caption(left + (width - left - EDGE) / 2, EDGE + block * deep + 3, caption)
     for at, text in enumerate(key):
         place = EDGE + (at // lines) * (width - 2 * EDGE) / columns
         height = EDGE + block * deep + LINE * len(caption) + 12 + 11 * (at % lines)
-        sheet.text(place + _NUMBER - 5, height, str(at + 1), size=SMALL, colour=sheet.theme.soft, ha="right")
-        sheet.text(place + _NUMBER, height, text, size=SMALL)
-    return sheet
+        canvas.text(place + _NUMBER - 5, height, str(at + 1), size=SMALL, colour=canvas.theme.soft, ha="right")
+        canvas.text(place + _NUMBER, height, text, size=SMALL)
+    return canvas
 
 
 def _bands(axes: Axes, x: Floats, bounds: Sequence[Bounds | None], colour: str) -> None:
@@ -164,10 +164,10 @@ def _logarithmic(axes: Axes, x: Floats) -> None:
 
 
 def _numbered(
-    axes: Axes, x: Floats, figures: Sequence[Percent | None], marker: str, sheet: Sheet, size: tuple[float, float]
+    axes: Axes, x: Floats, figures: Sequence[Percent | None], marker: str, canvas: Canvas, size: tuple[float, float]
 ) -> None:
     """Marks with the model's number where there is room for it, by the mark."""
-    theme = sheet.theme
+    theme = canvas.theme
     for tick in axes.get_yticks():
         axes.axhline(tick, color=theme.line, linewidth=0.6, zorder=0)
     known = [(at, value.value) for at, value in enumerate(figures) if value]
@@ -185,7 +185,7 @@ def _numbered(
     points = [
         ((np.log(x[at]) - low) / (high - low) * size[0], (y - bottom) / (top - bottom) * size[1]) for at, y in known
     ]
-    placer = Placer(points, size)
+    placer = LabelPlacer(points, size)
     for (at, _), point in zip(known, points, strict=True):
         text = str(at + 1)
         left, height = placer.place(point, text_width([text], SMALL), SMALL)

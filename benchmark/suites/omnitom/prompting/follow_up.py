@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from benchmark.suites.omnitom.judge_tables import belief_csv
+from benchmark.suites.omnitom.parsing.structured import answer_of
 from benchmark.suites.omnitom.prompting.answer_schemas import follow_up_schema
 from benchmark.suites.omnitom.prompting.rendering import fence, numbered
-from benchmark.suites.omnitom.readings.structured import answer_of
 from workers.providers.contract import Message, Request
 
 Rows = Sequence[Sequence[str]]

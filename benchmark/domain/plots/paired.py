@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from benchmark.domain.figures.dots import EDGE, GAP, scale
-from benchmark.domain.figures.measuring import wrapped
-from benchmark.domain.figures.names import labels
-from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
-from benchmark.domain.figures.theme import SMALL, families
-from benchmark.domain.figures.values import Figure, Percent, ended, percent
+from benchmark.domain.plots.canvas import LINE, WIDTHS, Canvas, Format, Width, nothing
+from benchmark.domain.plots.dots import EDGE, GAP, scale
+from benchmark.domain.plots.names import labels
+from benchmark.domain.plots.text_size import wrapped
+from benchmark.domain.plots.theme import SMALL, families
+from benchmark.domain.plots.values import Figure, Percent, ended, percent
 from core.statistics import Floats
 
 NO_COMMON = "No story has a score of both models."
@@ -48,13 +48,13 @@ def two_models(
     better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
     said = f"{names[0]} higher: {better}", f"equal: {len(gaps) - better - worse}", f"{names[1]} higher: {worse}"
     mean, apart = _mean_drawn(gaps, whole, len(scores) - len(gaps))
-    sheet = _two(known, gaps, names, (*said, *apart), score, mean, theme, WIDTHS[width])
+    canvas = _two(known, gaps, names, (*said, *apart), score, mean, theme, WIDTHS[width])
     average = f"Mean difference {mean.said()} points. " if mean else ""
     text = (
         f"{len(gaps)} stories. {average}{first} is higher on {better}, {second} on {worse}, they are equal on the rest."
         f"{ended(*apart) if apart else ''}"
     )
-    return sheet.bytes(format, title, text)
+    return canvas.bytes(format, title, text)
 
 
 def _mean_drawn(gaps: Floats, whole: Percent | None, lacking: int) -> tuple[Percent | None, list[str]]:
@@ -75,7 +75,7 @@ def _two(
     mean: Percent | None,
     theme: str,
     width: float,
-) -> Sheet:
+) -> Canvas:
     side_by_side = width > WIDTHS["column"]
     left, side = EDGE + 28.0, 165.0
     start = left + side + 5 * GAP if side_by_side else left
@@ -83,20 +83,22 @@ def _two(
     why = f". No band around the mean: {mean.reason}" if mean and mean.reason else ""
     told = wrapped("Stories by difference (points). " + "; ".join(said) + why, wide)
     below = 14 + side + 20
-    sheet = Sheet(width, EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(told), theme)
-    sheet.text(left, EDGE + 6, f"{score} (%)", weight="bold")
-    _against(sheet, sheet.axes(left, EDGE + 14, side, side), known)
-    sheet.caption(left + side / 2, EDGE + below, [names[0]])
-    sheet.text(EDGE + 3, EDGE + 14 + side / 2, names[1], size=SMALL, colour=sheet.theme.soft, rotation=90, ha="center")
+    canvas = Canvas(width, EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(told), theme)
+    canvas.text(left, EDGE + 6, f"{score} (%)", weight="bold")
+    _against(canvas, canvas.axes(left, EDGE + 14, side, side), known)
+    canvas.caption(left + side / 2, EDGE + below, [names[0]])
+    canvas.text(
+        EDGE + 3, EDGE + 14 + side / 2, names[1], size=SMALL, colour=canvas.theme.soft, rotation=90, ha="center"
+    )
     top = EDGE if side_by_side else EDGE + below + LINE
-    sheet.text(start, top + 6, f"{names[0]} − {names[1]}", weight="bold")
-    _differences(sheet, sheet.axes(start, top + 14, wide, side), gaps, mean)
-    sheet.caption(start + wide / 2, top + below, told)
-    return sheet
+    canvas.text(start, top + 6, f"{names[0]} − {names[1]}", weight="bold")
+    _differences(canvas, canvas.axes(start, top + 14, wide, side), gaps, mean)
+    canvas.caption(start + wide / 2, top + below, told)
+    return canvas
 
 
-def _against(sheet: Sheet, axes: Axes, known: Floats) -> None:
-    theme = sheet.theme
+def _against(canvas: Canvas, axes: Axes, known: Floats) -> None:
+    theme = canvas.theme
     axes.plot([0, 100], [0, 100], color=theme.line_strong, linewidth=0.7, zorder=1)
     alpha = 0.75 if len(known) < 150 else 0.4
     axes.plot(
@@ -120,9 +122,9 @@ def _against(sheet: Sheet, axes: Axes, known: Floats) -> None:
     axes.spines["left"].set_linewidth(0.7)
 
 
-def _differences(sheet: Sheet, axes: Axes, gaps: Floats, mean: Percent | None) -> None:
+def _differences(canvas: Canvas, axes: Axes, gaps: Floats, mean: Percent | None) -> None:
     """One step a story; above nought in the chart colour, below in the second."""
-    theme = sheet.theme
+    theme = canvas.theme
     axes.spines["bottom"].set_visible(False)
     for part, colour in ((gaps > 0, theme.chart), (gaps < 0, theme.second)):
         if part.any():

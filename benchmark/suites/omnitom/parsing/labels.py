@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.omnitom.labels import DIMENSIONS, Labels
-from benchmark.suites.omnitom.readings import pipes
-from benchmark.suites.omnitom.readings.matching import by_position, pair, row_key
-from benchmark.suites.omnitom.readings.structured import id_of, json_in, plain, rows_in, text_of
-from benchmark.suites.omnitom.readings.values import repaired
+from benchmark.suites.omnitom.parsing import pipes
+from benchmark.suites.omnitom.parsing.matching import by_position, pair, row_key
+from benchmark.suites.omnitom.parsing.structured import id_of, json_in, plain, rows_in, text_of
+from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.records import GoldRow
 
 _POSITIONAL = {"actor": 0, "belief": 1} | {dimension: at for at, dimension in enumerate(DIMENSIONS, 2)}

@@ -13,7 +13,7 @@ from matplotlib import font_manager
 from matplotlib.colors import to_hex, to_rgb
 
 # Read while drawing, so they are set once, for the process: figures are drawn in threads. The kind of PDF fonts is the
-# exception, behind a lock (`sheet.Sheet.bytes`).
+# exception, behind a lock (`canvas.Canvas.bytes`).
 matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "credence", "text.parse_math": False})
 
 TEXT, SMALL = 7.5, 7.0

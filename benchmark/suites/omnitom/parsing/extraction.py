@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from benchmark.suites.omnitom.readings import pipes
-from benchmark.suites.omnitom.readings.structured import json_in, rows_in, text_of
-from benchmark.suites.omnitom.readings.values import is_blank, repaired
+from benchmark.suites.omnitom.parsing import pipes
+from benchmark.suites.omnitom.parsing.structured import json_in, rows_in, text_of
+from benchmark.suites.omnitom.parsing.values import is_blank, repaired
 from judge.domain.text import key, normalise_space
 
 

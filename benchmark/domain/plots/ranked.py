@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NotRequired, TypedDict
 
-from benchmark.domain.figures.dots import Aside, Panel, Series, dot_plot
-from benchmark.domain.figures.names import ROOM, labels
-from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
-from benchmark.domain.figures.values import BANDS, Figure, Percent, barred, ended, percent, percents, sentences
+from benchmark.domain.plots.canvas import WIDTHS, Format, Width, nothing
+from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
+from benchmark.domain.plots.names import ROOM, labels
+from benchmark.domain.plots.values import BANDS, Figure, Percent, barred, ended, percent, percents, sentences
 
 NO_MODEL = "No model has a score."
 
@@ -55,7 +55,7 @@ def leaderboard(
         Series(key="official", label="Official reading", marker="D", colour="second", filled=False),
     )
     bounds = [percents(row.get("bounds")) for row in rows]
-    sheet = dot_plot(
+    canvas = dot_plot(
         labels((row["model"] for row in rows), ROOM[width]),
         [Panel("", held, bounds)],
         series,
@@ -65,7 +65,7 @@ def leaderboard(
         asides=_ranking_asides(rows, held, narrow=width == "column"),
     )
     lines = [_ranked_line(*one) for one in zip(rows, held, bounds, strict=True)]
-    return sheet.bytes(format, title, sentences(lines))
+    return canvas.bytes(format, title, sentences(lines))
 
 
 def banded(bounds: Sequence[tuple[float, float] | None]) -> str:

@@ -9,7 +9,7 @@ Point = tuple[float, float]
 _MARK = 3.0
 
 
-class Placer:
+class LabelPlacer:
     """Greedy: the first free place around the mark, near ones first; the least crowded one where none is free."""
 
     def __init__(self, marks: Sequence[Point], size: tuple[float, float]) -> None:

@@ -8,10 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from benchmark.suites.omnitom.readings.extraction import PredictedRow
-from benchmark.suites.omnitom.readings.matching import by_position, pair, row_key
-from benchmark.suites.omnitom.readings.pipes import columns_of, split_cells
-from benchmark.suites.omnitom.readings.structured import answer_of, id_of, json_in, place_of, rows_in
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow
+from benchmark.suites.omnitom.parsing.matching import by_position, pair, row_key
+from benchmark.suites.omnitom.parsing.pipes import columns_of, split_cells
+from benchmark.suites.omnitom.parsing.structured import answer_of, id_of, json_in, place_of, rows_in
 from benchmark.suites.omnitom.records import GoldRow
 
 Counts = list[int | None]

@@ -6,7 +6,7 @@ import hashlib
 import re
 from xml.etree import ElementTree
 
-from benchmark.domain.figures.theme import STACK
+from benchmark.domain.plots.theme import STACK
 
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"

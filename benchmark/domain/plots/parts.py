@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from benchmark.domain.figures.dots import Panel, Series, dot_plot
-from benchmark.domain.figures.names import ROOM, labels, printable
-from benchmark.domain.figures.ranked import NO_MODEL, ModelRow, banded, barred_panels
-from benchmark.domain.figures.sheet import WIDTHS, Format, Width, nothing
-from benchmark.domain.figures.values import bounds_of, ended, percent, sentences
+from benchmark.domain.plots.canvas import WIDTHS, Format, Width, nothing
+from benchmark.domain.plots.dots import Panel, Series, dot_plot
+from benchmark.domain.plots.names import ROOM, labels, printable
+from benchmark.domain.plots.ranked import NO_MODEL, ModelRow, banded, barred_panels
+from benchmark.domain.plots.values import bounds_of, ended, percent, sentences
 
 
 def scores_by_part(
@@ -35,7 +35,7 @@ def scores_by_part(
         return nothing(NO_MODEL, format, theme, title)
     held = {name: [{key: percent(row["values"].get(name))} for row in rows] for name in parts}
     bounds = {name: [bounds_of(row["values"].get(name)) for row in rows] for name in parts}
-    sheet = dot_plot(
+    canvas = dot_plot(
         labels((row["model"] for row in rows), ROOM[width]),
         [Panel(printable((short or {}).get(name, name)), held[name], bounds[name]) for name in parts],
         [Series(key=key, label=score)],
@@ -54,4 +54,4 @@ def scores_by_part(
         )
         for name in parts
     ]
-    return sheet.bytes(format, title, sentences(lines))
+    return canvas.bytes(format, title, sentences(lines))

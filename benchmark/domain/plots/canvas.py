@@ -17,10 +17,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from benchmark.domain.figures.measuring import HINTING, text_width
-from benchmark.domain.figures.names import is_eastern, printable
-from benchmark.domain.figures.svg import for_the_web
-from benchmark.domain.figures.theme import SMALL, TEXT, THEMES, families
+from benchmark.domain.plots.names import is_eastern, printable
+from benchmark.domain.plots.svg import for_the_web
+from benchmark.domain.plots.text_size import HINTING, text_width
+from benchmark.domain.plots.theme import SMALL, TEXT, THEMES, families
 
 Format = Literal["svg", "pdf", "png"]
 Width = Literal["column", "page"]
@@ -35,7 +35,7 @@ _POINT = 72
 _PDF_FONTS = Lock()
 
 
-class Sheet:
+class Canvas:
     """`width` and `height` in points; `theme` is light or dark, anything else a KeyError."""
 
     def __init__(self, width: float, height: float, theme: str) -> None:
@@ -69,7 +69,7 @@ class Sheet:
         self.figure.text(left / self.width, 1 - top / self.height, text, size=size, **how)
 
     def caption(self, middle: float, top: float, lines: Sequence[str]) -> None:
-        """Small lines around `middle`, moved sideways where they would leave the sheet."""
+        """Small lines around `middle`, moved sideways where they would leave the canvas."""
         half = HINTING * text_width(lines, SMALL) / 2 + 3
         middle = min(max(middle, half), self.width - half)
         for at, line in enumerate(lines):
@@ -114,6 +114,6 @@ def _said(text: str) -> str:
 
 def nothing(text: str, form: Format, theme: str, title: str) -> bytes:
     """A figure of no data, which says so."""
-    sheet = Sheet(WIDTHS["column"], 40, theme)
-    sheet.text(sheet.width / 2, 20, text, colour=sheet.theme.soft, ha="center")
-    return sheet.bytes(form, title, text)
+    canvas = Canvas(WIDTHS["column"], 40, theme)
+    canvas.text(canvas.width / 2, 20, text, colour=canvas.theme.soft, ha="center")
+    return canvas.bytes(form, title, text)

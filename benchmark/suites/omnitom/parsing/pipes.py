@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.readings.structured import answer_of, plain
+from benchmark.suites.omnitom.parsing.structured import answer_of, plain
 
 _UNESCAPED_PIPE = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"[\s:=+_–—-]*")

@@ -11,9 +11,9 @@ from benchmark.suites.omnitom import official, repaired
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import DIMENSIONS, Labels
 from benchmark.suites.omnitom.metrics import f1, share
-from benchmark.suites.omnitom.readings.extraction import read_extraction
-from benchmark.suites.omnitom.readings.structured import ignores_schema
-from benchmark.suites.omnitom.readings.values import repaired as repaired_label
+from benchmark.suites.omnitom.parsing.extraction import read_extraction
+from benchmark.suites.omnitom.parsing.structured import ignores_schema
+from benchmark.suites.omnitom.parsing.values import repaired as repaired_label
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from benchmark.domain.figures.dots import EDGE, GAP
-from benchmark.domain.figures.heat import FAINTEST, STRONGEST
-from benchmark.domain.figures.measuring import text_width, wrapped
-from benchmark.domain.figures.names import ROOM, labels
-from benchmark.domain.figures.sheet import LINE, WIDTHS, Format, Sheet, Width, nothing
-from benchmark.domain.figures.theme import SMALL
-from benchmark.domain.figures.values import sentences
+from benchmark.domain.plots.canvas import LINE, WIDTHS, Canvas, Format, Width, nothing
+from benchmark.domain.plots.dots import EDGE, GAP
+from benchmark.domain.plots.heat import FAINTEST, STRONGEST
+from benchmark.domain.plots.names import ROOM, labels
+from benchmark.domain.plots.text_size import text_width, wrapped
+from benchmark.domain.plots.theme import SMALL
+from benchmark.domain.plots.values import sentences
 
 NO_MODEL = "No model is ranked."
 
@@ -46,19 +46,19 @@ def pair_matrix(
     title = f"{score}: differences between all pairs, {reading} reading"
     if not models:
         return nothing(NO_MODEL, format, theme, title)
-    sheet = _drawn(models, cells, f"{score}, {reading} reading", note, theme, width)
+    canvas = _drawn(models, cells, f"{score}, {reading} reading", note, theme, width)
     lines = [
         f"{first} minus {models[at]}: {100 * cell['value']:.1f} points, {'shown' if cell['shown'] else 'not shown'} to differ"
         for first, row in zip(models, cells, strict=True)
         for at, cell in enumerate(row)
         if cell
     ]
-    return sheet.bytes(format, title, sentences(lines, most=400))
+    return canvas.bytes(format, title, sentences(lines, most=400))
 
 
 def _drawn(
     models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, note: str, theme: str, width: Width
-) -> Sheet:
+) -> Canvas:
     names, numbers = labels(models, ROOM[width]), [str(at) for at in range(1, len(models) + 1)]
     beside = text_width(numbers, SMALL) + GAP
     left = EDGE + text_width(names) + beside + GAP
@@ -66,33 +66,33 @@ def _drawn(
     text = f"{of}: row minus column in points; coloured and bold: shown to differ. Columns have the rows' numbers."
     caption = wrapped(f"{text} {note[:1].upper()}{note[1:]}." if note else text, WIDTHS[width] - 2 * EDGE)
     bottom = EDGE + _HEAD + _ROW * len(models)
-    sheet = Sheet(WIDTHS[width], bottom + 8 + LINE * len(caption), theme)
+    canvas = Canvas(WIDTHS[width], bottom + 8 + LINE * len(caption), theme)
     told = _texts(cells, each)
     most = max((cell["value"] for row in cells for cell in row if cell), default=0.0) or 1.0
     step = next(one for one in (1, 2, 5, 10, 100) if one * each > text_width(numbers, SMALL) + 1)
     for line, (name, number) in enumerate(zip(names, numbers, strict=True)):
         middle = EDGE + _HEAD + (line + 0.5) * _ROW
-        sheet.text(left - GAP - beside, middle, name, ha="right")
-        sheet.text(left - GAP, middle, number, ha="right", size=SMALL, colour=sheet.theme.soft)
+        canvas.text(left - GAP - beside, middle, name, ha="right")
+        canvas.text(left - GAP, middle, number, ha="right", size=SMALL, colour=canvas.theme.soft)
         if not int(number) % step:
             across = left + (line + 0.5) * each
-            sheet.text(across, EDGE + _HEAD / 2, number, ha="center", size=SMALL, colour=sheet.theme.soft)
+            canvas.text(across, EDGE + _HEAD / 2, number, ha="center", size=SMALL, colour=canvas.theme.soft)
         for at, cell in enumerate(cells[line]):
             if cell:
-                _cell(sheet, cell, told[line][at], (left + at * each, middle - _ROW / 2, each), most)
-    sheet.caption(WIDTHS[width] / 2, bottom + 10, caption)
-    return sheet
+                _cell(canvas, cell, told[line][at], (left + at * each, middle - _ROW / 2, each), most)
+    canvas.caption(WIDTHS[width] / 2, bottom + 10, caption)
+    return canvas
 
 
-def _cell(sheet: Sheet, cell: Difference, text: str, place: tuple[float, float, float], most: float) -> None:
+def _cell(canvas: Canvas, cell: Difference, text: str, place: tuple[float, float, float], most: float) -> None:
     left, top, each = place
-    tint = sheet.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * max(0.0, cell["value"]) / most)
-    colour = tint if cell["shown"] else sheet.theme.surface
-    sheet.box(left + 0.6, top + 0.6, each - 1.2, _ROW - 1.2, colour, edgecolor=sheet.theme.line, linewidth=0.5)
+    tint = canvas.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * max(0.0, cell["value"]) / most)
+    colour = tint if cell["shown"] else canvas.theme.surface
+    canvas.box(left + 0.6, top + 0.6, each - 1.2, _ROW - 1.2, colour, edgecolor=canvas.theme.line, linewidth=0.5)
     how: dict[str, Any] = (
-        {"colour": sheet.theme.ink, "weight": "bold"} if cell["shown"] else {"colour": sheet.theme.soft}
+        {"colour": canvas.theme.ink, "weight": "bold"} if cell["shown"] else {"colour": canvas.theme.soft}
     )
-    sheet.text(left + each / 2, top + _ROW / 2, text, ha="center", size=SMALL, **how)
+    canvas.text(left + each / 2, top + _ROW / 2, text, ha="center", size=SMALL, **how)
 
 
 def _texts(cells: Sequence[Sequence[Cell]], each: float) -> list[list[str]]:

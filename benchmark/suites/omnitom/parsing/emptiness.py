@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmark.suites.omnitom.readings import pipes
-from benchmark.suites.omnitom.readings.structured import json_in
+from benchmark.suites.omnitom.parsing import pipes
+from benchmark.suites.omnitom.parsing.structured import json_in
 
 
 def says_nothing(text: str) -> bool:

@@ -5,10 +5,10 @@ KeyError for others, and returns the same bytes for the same data. Figures are f
 missing. An SVG holds its text as text, a title, a description with the data, and no reference to anything outside it.
 """
 
-from benchmark.domain.figures.paired import two_models
-from benchmark.domain.figures.pairs import pair_matrix
-from benchmark.domain.figures.parts import scores_by_part
-from benchmark.domain.figures.ranked import leaderboard
-from benchmark.domain.figures.sheet import MEDIA_TYPES
+from benchmark.domain.plots.canvas import MEDIA_TYPES
+from benchmark.domain.plots.paired import two_models
+from benchmark.domain.plots.pairs import pair_matrix
+from benchmark.domain.plots.parts import scores_by_part
+from benchmark.domain.plots.ranked import leaderboard
 
 __all__ = ["MEDIA_TYPES", "leaderboard", "pair_matrix", "scores_by_part", "two_models"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmark.domain.figures.dots import EDGE, GAP
-from benchmark.domain.figures.measuring import text_width, wrapped
-from benchmark.domain.figures.sheet import LINE, Sheet
-from benchmark.domain.figures.theme import SMALL, TEXT
+from benchmark.domain.plots.canvas import LINE, Canvas
+from benchmark.domain.plots.dots import EDGE, GAP
+from benchmark.domain.plots.text_size import text_width, wrapped
+from benchmark.domain.plots.theme import SMALL, TEXT
 
 FAINTEST, STRONGEST = 0.04, 0.52
 """Opacity of the chart colour in the lowest and the highest cell: the ink stays legible on both."""
@@ -41,8 +41,8 @@ def heat_table(
     ends: tuple[float, float] | None = None,
     bold_best: bool = False,
     corner: tuple[str, str] = ("", ""),
-) -> Sheet:
-    """The drawn sheet. Colours run over `ends`, by default from the lowest to the highest value.
+) -> Canvas:
+    """The drawn canvas. Colours run over `ends`, by default from the lowest to the highest value.
 
     `corner` says what rows and columns are. Column headings stand upright where they do not fit side by side.
     """
@@ -53,17 +53,17 @@ def heat_table(
     beside = width - EDGE - left - _STEPS * _STEP - 40 > text_width([legend], SMALL)
     caption = [] if beside else wrapped(legend, width - 2 * EDGE)
     bottom = EDGE + head + _ROW * len(rows)
-    sheet = Sheet(width, bottom + 22 + LINE * len(caption), theme)
-    _headings(sheet, heads, corner, left=left, each=each, head=head, upright=upright)
+    canvas = Canvas(width, bottom + 22 + LINE * len(caption), theme)
+    _headings(canvas, heads, corner, left=left, each=each, head=head, upright=upright)
     for line, name in enumerate(rows):
-        sheet.text(left - GAP, EDGE + head + (line + 0.5) * _ROW, name, ha="right")
+        canvas.text(left - GAP, EDGE + head + (line + 0.5) * _ROW, name, ha="right")
     known = [one for line in values for one in line if one is not None]
     scale = _Scale(*(ends or (min(known, default=0.0), max(known, default=0.0))))
     bold = _best(values) if bold_best else set()
-    _cells(sheet, values, _fitting(texts, each - 4), scale, bold, left=left, top=EDGE + head, each=each)
-    _legend(sheet, scale, legend if beside else "", left, bottom + 13)
-    sheet.caption(width / 2, bottom + 25, caption)
-    return sheet
+    _cells(canvas, values, _fitting(texts, each - 4), scale, bold, left=left, top=EDGE + head, each=each)
+    _legend(canvas, scale, legend if beside else "", left, bottom + 13)
+    canvas.caption(width / 2, bottom + 25, caption)
+    return canvas
 
 
 def _broken(columns: Sequence[str], each: float) -> tuple[list[list[str]], bool, float]:
@@ -90,7 +90,7 @@ def _best(values: Cells) -> set[tuple[int, int]]:
 
 
 def _cells(
-    sheet: Sheet,
+    canvas: Canvas,
     values: Cells,
     texts: Sequence[Sequence[str]],
     scale: _Scale,
@@ -103,13 +103,13 @@ def _cells(
     size = TEXT if text_width([text for line in texts for text in line]) <= each - 3 else SMALL
     for line, row in enumerate(values):
         for at, value in enumerate(row):
-            colour = sheet.theme.sunken if value is None else sheet.theme.tint(scale.opacity(value))
-            sheet.box(left + at * each + 0.6, top + line * _ROW + 0.6, each - 1.2, _ROW - 1.2, colour)
-            sheet.text(
+            colour = canvas.theme.sunken if value is None else canvas.theme.tint(scale.opacity(value))
+            canvas.box(left + at * each + 0.6, top + line * _ROW + 0.6, each - 1.2, _ROW - 1.2, colour)
+            canvas.text(
                 left + (at + 0.5) * each,
                 top + (line + 0.5) * _ROW,
                 texts[line][at],
-                colour=sheet.theme.soft if value is None else sheet.theme.ink,
+                colour=canvas.theme.soft if value is None else canvas.theme.ink,
                 ha="center",
                 weight="bold" if (line, at) in bold else "normal",
                 size=size,
@@ -129,7 +129,7 @@ def _fitting(texts: Sequence[Sequence[str]], room: float) -> Sequence[Sequence[s
 
 
 def _headings(
-    sheet: Sheet,
+    canvas: Canvas,
     heads: Sequence[Sequence[str]],
     corner: tuple[str, str],
     *,
@@ -145,24 +145,24 @@ def _headings(
         for step, line in enumerate(lines):
             if upright:
                 across = middle + LINE * (step - (len(lines) - 1) / 2)
-                sheet.text(across, bottom, line, ha="center", va="bottom", rotation=90)
+                canvas.text(across, bottom, line, ha="center", va="bottom", rotation=90)
             else:
-                sheet.text(middle, bottom - LINE * (len(lines) - 1 - step), line, ha="center", va="bottom")
+                canvas.text(middle, bottom - LINE * (len(lines) - 1 - step), line, ha="center", va="bottom")
     if corner[1]:
-        said, middle = wrapped(corner[1], sheet.width - 2 * EDGE, TEXT)[0], left + each * len(heads) / 2
+        said, middle = wrapped(corner[1], canvas.width - 2 * EDGE, TEXT)[0], left + each * len(heads) / 2
         half = text_width([said], weight="bold") / 2 + 3
-        sheet.text(min(middle, sheet.width - half), EDGE + 4, said, ha="center", weight="bold")
+        canvas.text(min(middle, canvas.width - half), EDGE + 4, said, ha="center", weight="bold")
     if corner[0]:
-        sheet.text(left - GAP, bottom - 4, corner[0], ha="right", weight="bold")
+        canvas.text(left - GAP, bottom - 4, corner[0], ha="right", weight="bold")
 
 
-def _legend(sheet: Sheet, scale: _Scale, text: str, left: float, top: float) -> None:
+def _legend(canvas: Canvas, scale: _Scale, text: str, left: float, top: float) -> None:
     low, high = f"{scale.low:.0f}", f"{scale.high:.0f}"
     start = left + text_width([low], SMALL) + 4
-    sheet.text(start - 4, top, low, size=SMALL, colour=sheet.theme.soft, ha="right")
+    canvas.text(start - 4, top, low, size=SMALL, colour=canvas.theme.soft, ha="right")
     for step in range(_STEPS):
-        colour = sheet.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * step / (_STEPS - 1))
-        sheet.box(start + _STEP * step, top - 3.5, _STEP, 7, colour)
+        colour = canvas.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * step / (_STEPS - 1))
+        canvas.box(start + _STEP * step, top - 3.5, _STEP, 7, colour)
     after = start + _STEPS * _STEP + 4
-    sheet.text(after, top, high, size=SMALL, colour=sheet.theme.soft)
-    sheet.text(after + text_width([high], SMALL) + GAP, top, text, size=SMALL, colour=sheet.theme.soft)
+    canvas.text(after, top, high, size=SMALL, colour=canvas.theme.soft)
+    canvas.text(after + text_width([high], SMALL) + GAP, top, text, size=SMALL, colour=canvas.theme.soft)

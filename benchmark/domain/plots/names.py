@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from matplotlib.font_manager import FontProperties, fontManager, get_font
 
-from benchmark.domain.figures.measuring import text_width
-from benchmark.domain.figures.theme import families
+from benchmark.domain.plots.text_size import text_width
+from benchmark.domain.plots.theme import families
 
 ROOM = {"column": 84.0, "page": 140.0}
 """Points that a label may take in a figure of that width."""

@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from benchmark.domain.figures.measuring import text_width, wrapped
-from benchmark.domain.figures.names import fitted
-from benchmark.domain.figures.sheet import LINE, Sheet
-from benchmark.domain.figures.theme import SMALL, Theme
-from benchmark.domain.figures.values import BEYOND, Percent, limits
+from benchmark.domain.plots.canvas import LINE, Canvas
+from benchmark.domain.plots.names import fitted
+from benchmark.domain.plots.text_size import text_width, wrapped
+from benchmark.domain.plots.theme import SMALL, Theme
+from benchmark.domain.plots.values import BEYOND, Percent, limits
 
 GAP, EDGE = 8.0, 6.0
 LEGEND, HEADING, TICKS = 15.0, 13.0, 17.0
@@ -77,8 +77,8 @@ def dot_plot(
     theme: str,
     width: float,
     asides: Sequence[Aside] = (),
-) -> Sheet:
-    """The drawn sheet; panels share one axis in per cent, so that they can be compared."""
+) -> Canvas:
+    """The drawn canvas; panels share one axis in per cent, so that they can be compared."""
     left = EDGE + text_width(labels) + GAP
     beside = sum(aside.width for aside in asides)
     room = width - left - EDGE - beside
@@ -92,34 +92,34 @@ def dot_plot(
     heading = HEADING if any(panel.title for panel in panels) or (asides and not together) else 0.0
     caption = wrapped(unit, width - 2 * EDGE)
     block = heading + row * len(labels) + TICKS
-    sheet = Sheet(width, EDGE + legend + block * len(lines) + LINE * len(caption), theme)
+    canvas = Canvas(width, EDGE + legend + block * len(lines) + LINE * len(caption), theme)
     if legend:
-        draw_legend(sheet, series, start, EDGE + legend / 2 - 2)
+        draw_legend(canvas, series, start, EDGE + legend / 2 - 2)
     ends = [Percent(end) for panel in panels for held in panel.bounds if held for end in held]
     span = limits([*ends, *(figure for panel in panels for held in panel.rows for figure in held.values())])
     each = (room - GAP * (across - 1)) / across
     for at, line in enumerate(lines):
         top = EDGE + legend + block * at
-        _line(sheet, labels, line, series, span=span, left=left, top=top, each=each, row=row, heading=heading)
-    sheet.caption(left + room / 2, sheet.height - LINE * len(caption), caption)
+        _line(canvas, labels, line, series, span=span, left=left, top=top, each=each, row=row, heading=heading)
+    canvas.caption(left + room / 2, canvas.height - LINE * len(caption), caption)
     heads = EDGE + legend / 2 - 2 if together else EDGE + legend + heading / 2 - 1
-    _asides(sheet, asides, heads=heads, top=EDGE + legend + heading, row=row)
-    return sheet
+    _asides(canvas, asides, heads=heads, top=EDGE + legend + heading, row=row)
+    return canvas
 
 
 def legend_width(series: Sequence[Series]) -> float:
     return sum(21 + text_width([one.label], SMALL) for one in series)
 
 
-def draw_legend(sheet: Sheet, series: Sequence[Series], left: float, top: float) -> None:
+def draw_legend(canvas: Canvas, series: Sequence[Series], left: float, top: float) -> None:
     for one in series:
-        sheet.mark(left + 3, top, **one.style(sheet.theme))
-        sheet.text(left + 9, top, one.label, size=SMALL, colour=sheet.theme.soft)
+        canvas.mark(left + 3, top, **one.style(canvas.theme))
+        canvas.text(left + 9, top, one.label, size=SMALL, colour=canvas.theme.soft)
         left += 9 + text_width([one.label], SMALL) + 12
 
 
 def _line(
-    sheet: Sheet,
+    canvas: Canvas,
     labels: Sequence[str],
     panels: Sequence[Panel],
     series: Sequence[Series],
@@ -134,12 +134,12 @@ def _line(
     """One line of panels, with the rows' labels on its left."""
     below = top + heading
     for at, label in enumerate(labels):
-        sheet.text(left - GAP, below + row * (at + 0.5), label, ha="right")
+        canvas.text(left - GAP, below + row * (at + 0.5), label, ha="right")
     for at, panel in enumerate(panels):
         start = left + at * (each + GAP)
-        sheet.text(start, top + heading / 2 - 1, fitted(panel.title, each, weight="bold"), weight="bold")
-        axes = sheet.axes(start, below, each, row * len(labels))
-        _draw(axes, panel, series, sheet.theme, row, small=each < SMALL_MARKS)
+        canvas.text(start, top + heading / 2 - 1, fitted(panel.title, each, weight="bold"), weight="bold")
+        axes = canvas.axes(start, below, each, row * len(labels))
+        _draw(axes, panel, series, canvas.theme, row, small=each < SMALL_MARKS)
         scale(axes, span, each)
 
 
@@ -181,11 +181,11 @@ def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row:
         )
 
 
-def _asides(sheet: Sheet, asides: Sequence[Aside], *, heads: float, top: float, row: float) -> None:
-    right = sheet.width - EDGE
+def _asides(canvas: Canvas, asides: Sequence[Aside], *, heads: float, top: float, row: float) -> None:
+    right = canvas.width - EDGE
     for aside in reversed(asides):
         at = right if aside.align == "right" else right - aside.width + GAP
-        sheet.text(at, heads, aside.title, size=SMALL, colour=sheet.theme.soft, ha=aside.align)
+        canvas.text(at, heads, aside.title, size=SMALL, colour=canvas.theme.soft, ha=aside.align)
         for line, text in enumerate(aside.texts):
-            sheet.text(at, top + row * (line + 0.5), text, ha=aside.align)
+            canvas.text(at, top + row * (line + 0.5), text, ha=aside.align)
         right -= aside.width

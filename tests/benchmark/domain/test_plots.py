@@ -12,18 +12,18 @@ import pytest
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from benchmark.domain import figures
-from benchmark.domain.figures.dots import Series
-from benchmark.domain.figures.heat import STRONGEST
-from benchmark.domain.figures.measuring import text_width
-from benchmark.domain.figures.names import LONGEST, ROOM, UNNAMED, is_eastern, labels, printable, shortened, width
-from benchmark.domain.figures.sheet import WIDTHS
-from benchmark.domain.figures.theme import SMALL, THEMES, families
-from benchmark.domain.figures.values import limits, percent
-from benchmark.suites.omnitom import plots
+from benchmark.domain import plots
+from benchmark.domain.plots.canvas import WIDTHS
+from benchmark.domain.plots.dots import Series
+from benchmark.domain.plots.heat import STRONGEST
+from benchmark.domain.plots.names import LONGEST, ROOM, UNNAMED, is_eastern, labels, printable, shortened, width
+from benchmark.domain.plots.text_size import text_width
+from benchmark.domain.plots.theme import SMALL, THEMES, families
+from benchmark.domain.plots.values import limits, percent
+from benchmark.suites.omnitom import plots as omnitom_plots
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
-from benchmark.suites.omnitom.plots.placing import Placer
+from benchmark.suites.omnitom.plots.label_placement import LabelPlacer
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
@@ -83,32 +83,32 @@ def made(n: int) -> dict:
         model: {**{str(at): int(rng.integers(0, 9000)) for at in range(4)}, "4+": 3, "total": 1} for model in models
     }
     return {
-        "leaderboard": (figures.leaderboard, ([*board], {"score": "Stage 1 F1"})),
-        "pairs": (figures.pair_matrix, (models, {"cells": apart, "score": "Stage 1 F1", "reading": "repaired"})),
+        "leaderboard": (plots.leaderboard, ([*board], {"score": "Stage 1 F1"})),
+        "pairs": (plots.pair_matrix, (models, {"cells": apart, "score": "Stage 1 F1", "reading": "repaired"})),
         "category": (
-            plots.f1_by_category,
+            omnitom_plots.f1_by_category,
             ([{"model": model, "values": spread(CATEGORIES)} for model in models], {"reading": "official"}),
         ),
         "orders": (
-            plots.by_kind,
+            omnitom_plots.by_kind,
             ({"F1": order, "Recall": order[:1]}, {"by": "order", "of": "Extraction", "reading": "repaired"}),
         ),
         "dimension": (
-            plots.accuracy_by_dimension,
+            omnitom_plots.accuracy_by_dimension,
             (
                 [{"model": model, "values": spread(DIMENSIONS), "overall": 0.5} for model in models],
                 {"reading": "official"},
             ),
         ),
-        "labels": (plots.label_distribution, (counted, {"model": models[-1], "reading": "repaired"})),
-        "matches": (plots.match_counts, (matches, {"reading": "repaired"})),
+        "labels": (omnitom_plots.label_distribution, (counted, {"model": models[-1], "reading": "repaired"})),
+        "matches": (omnitom_plots.match_counts, (matches, {"reading": "repaired"})),
         "confusion": (
-            plots.confusion,
+            omnitom_plots.confusion,
             (table("content_type"), {"dimension": "content_type", "model": models[0], "reading": "official"}),
         ),
-        "volume": (plots.volume, (volume, {"reading": "official"})),
+        "volume": (omnitom_plots.volume, (volume, {"reading": "official"})),
         "two": (
-            figures.two_models,
+            plots.two_models,
             (
                 [tuple(pair) for pair in rng.uniform(0, 1, (60, 2))] + [(None, 0.5), (float("nan"), 0.1)],
                 {"first": models[0], "second": models[-1], "score": "Stage 1 F1", "difference": figure(0.02)},
@@ -185,7 +185,7 @@ def test_a_description_says_what_the_picture_says():
         {"model": "A", "official": "0.500000", "repaired": {"value": 0.55, "interval": [0.5, 0.6004]}, "group": "a"},
         {"model": "B", "official": None, "repaired": None, "group": None},
     ]
-    root = ElementTree.fromstring(figures.leaderboard(rows, score="F1"))
+    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     assert (
         root[1].text
         == "A: repaired 55.0 (50.0 to 60.0), official 50.0, group a\nB: repaired without a score, official without a score"
@@ -215,7 +215,7 @@ def test_the_same_data_makes_the_same_bytes_also_in_threads(name, form):
 
 def test_a_mark_stands_where_its_value_is_on_the_axis():
     rows = [{"model": f"m{at}", "official": None, "repaired": value} for at, value in enumerate((0.4, 0.6, 0.5))]
-    root = ElementTree.fromstring(figures.leaderboard(rows, score="F1"))
+    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "50", "60"}}
     # a panel's marks are the group with three uses; the ticks of an axis stand in groups of one
     [marks] = [
@@ -230,7 +230,7 @@ def test_a_mark_stands_where_its_value_is_on_the_axis():
 
 def test_an_interval_reaches_from_its_lower_to_its_upper_end():
     rows = [{"model": "m", "official": None, "repaired": {"value": 0.5, "interval": [0.4, 0.6]}}]
-    root = ElementTree.fromstring(figures.leaderboard(rows, score="F1"))
+    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     ticks = {one.text: float(one.get("x")) for one in texts(root) if one.text in {"40", "60"}}
     drawn = [re.findall(r"[ML] ([\d.]+) ([\d.]+)", one.get("d", "")) for one in root.iter(f"{SVG}path")]
     assert any(
@@ -245,7 +245,9 @@ def test_a_confusion_matrix_prints_counts_and_hides_what_was_never_said():
         gold: {"Explicit": 3 if gold == "Explicit" else 1, "Implicit": 1200, "missing": 0, "illegal": 0}
         for gold in ("Explicit", "Implicit")
     }
-    root = ElementTree.fromstring(plots.confusion(table, dimension="representation", model="m", reading="official"))
+    root = ElementTree.fromstring(
+        omnitom_plots.confusion(table, dimension="representation", model="m", reading="official")
+    )
     shown = [one.text for one in texts(root)]
     assert shown.count("1,200") == 2 and {"3", "1"} <= set(shown)
     assert "missing" not in shown and "illegal" not in shown
@@ -258,7 +260,7 @@ def test_a_confusion_matrix_prints_counts_and_hides_what_was_never_said():
 def test_two_models_are_counted_story_by_story():
     # 3 stories: +20, 0 and −30 points; the fourth lacks a score
     pairs = [(0.7, 0.5), (0.5, 0.5), (0.2, 0.5), (None, 0.5)]
-    root = ElementTree.fromstring(figures.two_models(pairs, first="A", second="B", score="F1"))
+    root = ElementTree.fromstring(plots.two_models(pairs, first="A", second="B", score="F1"))
     assert root[1].text == "3 stories. A is higher on 1, B on 1, they are equal on the rest."
     assert "A higher: 1; equal: 1; B higher: 1" in " ".join(one.text for one in texts(root))
 
@@ -267,30 +269,30 @@ def test_the_mean_of_two_models_is_that_of_the_stories_that_are_drawn():
     # two stories of both: +20 and 0 points, 10 on average; a third that the second one refused counts as +90: (20 + 0 + 90) / 3
     pairs = [(0.7, 0.5), (0.5, 0.5), (0.9, None)]
     held = {"value": 1.1 / 3, "interval": (0.1, 0.7)}
-    root = ElementTree.fromstring(figures.two_models(pairs, first="A", second="B", score="F1", difference=held))
+    root = ElementTree.fromstring(plots.two_models(pairs, first="A", second="B", score="F1", difference=held))
     words = " ".join(one.text for one in texts(root))
     assert "mean 10.0 " in f"{words} " and "mean 36.7" not in words
     told = "at their worst the mean is 36.7 (10.0 to 70.0) (1 of 3 stories have no score of both)"
     assert told in words and told in root[1].text
     whole = {"value": 0.1, "interval": (0.0, 0.2)}
-    root = ElementTree.fromstring(figures.two_models(pairs[:2], first="A", second="B", score="F1", difference=whole))
+    root = ElementTree.fromstring(plots.two_models(pairs[:2], first="A", second="B", score="F1", difference=whole))
     assert "mean 10.0 (0.0 to 20.0)" in " ".join(one.text for one in texts(root)) and "worst" not in root[1].text
 
 
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_no_data_says_so(form):
     for data in (
-        figures.leaderboard([], score="F1", format=form),
-        plots.f1_by_category([], reading="official", format=form),
-        plots.by_kind({}, by="role", of="Extraction", reading="official", format=form),
-        plots.accuracy_by_dimension([], reading="official", format=form),
-        plots.label_distribution(
+        plots.leaderboard([], score="F1", format=form),
+        omnitom_plots.f1_by_category([], reading="official", format=form),
+        omnitom_plots.by_kind({}, by="role", of="Extraction", reading="official", format=form),
+        omnitom_plots.accuracy_by_dimension([], reading="official", format=form),
+        omnitom_plots.label_distribution(
             {"order": {"0": {"gold": 0, "predicted": 0}}}, model="m", reading="repaired", format=form
         ),
-        plots.match_counts({"m": {"0": 0, "total": 0}}, reading="official", format=form),
-        plots.confusion({"0": {"0": 0}}, dimension="order", model="m", reading="official", format=form),
-        plots.volume([{"model": "m", "predicted_per_story": None}], reading="official", format=form),
-        figures.two_models([(None, 1.0)], first="a", second="b", score="F1", format=form),
+        omnitom_plots.match_counts({"m": {"0": 0, "total": 0}}, reading="official", format=form),
+        omnitom_plots.confusion({"0": {"0": 0}}, dimension="order", model="m", reading="official", format=form),
+        omnitom_plots.volume([{"model": "m", "predicted_per_story": None}], reading="official", format=form),
+        plots.two_models([(None, 1.0)], first="a", second="b", score="F1", format=form),
     ):
         if form == "svg":
             assert re.fullmatch(r"No .+\.", texts(ElementTree.fromstring(data))[0].text)
@@ -311,11 +313,11 @@ def test_a_png_has_two_hundred_dots_an_inch():
 
 def test_pdf_fonts_are_those_that_publishers_take_unless_the_glyphs_would_be_lost():
     rows = lambda name: [{"model": name, "official": 0.5, "repaired": 0.5}]  # noqa: E731
-    latin = figures.leaderboard(rows("Qwen"), score="F1", format="pdf")
+    latin = plots.leaderboard(rows("Qwen"), score="F1", format="pdf")
     assert b"/Type0" in latin and b"/Type3" not in latin
     if len(families()) == 1:
         pytest.skip("no East Asian font on this machine")
-    eastern = figures.leaderboard(rows("通义"), score="F1", format="pdf")
+    eastern = plots.leaderboard(rows("通义"), score="F1", format="pdf")
     assert b"/Type3" in eastern and b"/Type0" not in eastern
     assert is_eastern("a通") and not is_eastern("naïve…")
 
@@ -328,7 +330,7 @@ def test_captions_keep_off_the_edges_of_a_png(wide):
         f"without figures here: {one} (no usable story: the model refused {at})" for at, one in enumerate(names)
     )
     rows = [{"model": one, "values": {"False Belief Task": {"value": 0.5, "interval": None}}} for one in names]
-    data = plots.f1_by_category(rows, reading="repaired", note=note, format="png", width=wide)
+    data = omnitom_plots.f1_by_category(rows, reading="repaired", note=note, format="png", width=wide)
     pixels = np.asarray(Image.open(io.BytesIO(data)).convert("L"), dtype=int)
     edge = 4  # of 200 dots an inch
     assert len(set(pixels[:, :edge].ravel()) | set(pixels[:, -edge:].ravel())) == 1
@@ -362,7 +364,7 @@ def test_limits_show_every_interval_and_stay_within_the_scale():
 @pytest.mark.parametrize("value", [0.0, 1.0, 1 + 1e-15, -1e-17])
 def test_no_axis_names_what_no_score_can_be(value):
     rows = [{"model": "m", "official": None, "repaired": {"value": value, "interval": [value, value]}}]
-    root = ElementTree.fromstring(figures.leaderboard(rows, score="F1"))
+    root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
     found = [one.text for one in texts(root)]
     assert ("0" in found or "100" in found) and not {"−2", "-2", "102", "105", "−5"} & set(found)
 
@@ -373,7 +375,7 @@ def test_ticks_of_panels_side_by_side_stay_apart():
         {"model": "an-organisation/" + "long" * 12, "values": {name: figure(at / 8) for at, name in enumerate(names)}}
     ]
     for wide in ("page", "column"):
-        root = ElementTree.fromstring(plots.f1_by_category(rows, reading="repaired", width=wide))
+        root = ElementTree.fromstring(omnitom_plots.f1_by_category(rows, reading="repaired", width=wide))
         lines: dict[str, list[tuple[float, float]]] = {}
         for one in texts(root):
             if (one.text or "").isdecimal():
@@ -388,7 +390,7 @@ def test_ticks_of_panels_side_by_side_stay_apart():
 
 def test_numbers_by_marks_cover_nothing_where_there_is_room():
     marks = [(30.0 * column, 30.0 * row) for column in range(1, 5) for row in range(1, 4)]
-    placer = Placer(marks, (160, 120))
+    placer = LabelPlacer(marks, (160, 120))
     for mark in marks:
         placer.place(mark, 9, 7)
     boxes = placer.taken

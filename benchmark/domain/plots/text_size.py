@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
-from benchmark.domain.figures.theme import SMALL, TEXT, families
+from benchmark.domain.plots.theme import SMALL, TEXT, families
 
 _measuring = local()
 
