@@ -142,17 +142,17 @@ def _pages(wanted: dict[str, list], **queries: list[str]) -> dict[str, Any]:
 
 def wide(dataset, options) -> dict:
     from benchmark.services.documents import document_of
-    from benchmark.services.items import SORTS, places_of, shown
+    from benchmark.services.items import SORTS, items_of, with_row_fields
     from benchmark.services.leaderboard_scope import leaderboard_of
     from benchmark.services.reports import report_of
 
     made = time.perf_counter()
     run = _wide_run(dataset, options.models)
     made = round(time.perf_counter() - made, 1)
-    count = places_of(run, {}).count()
+    count = items_of(run, {}).count()
 
     def page(sort: str, at: int) -> Callable[[], Any]:
-        return lambda: list(shown(places_of(run, {}, sort))[at : at + 50])
+        return lambda: list(with_row_fields(items_of(run, {}, sort))[at : at + 50])
 
     sorts = [f"{sign}{name}" for name in SORTS for sign in ("", "-")]
     found = {
@@ -166,7 +166,7 @@ def wide(dataset, options) -> dict:
         "leaderboard_kept": _slowest(lambda: leaderboard_of(dataset, run.form, None)),
         "items_page": max(_slowest(page(sort, 0)) for sort in sorts),
         "items_last_page": max(_slowest(page(sort, count - 50)) for sort in sorts),
-        "items_counted": _slowest(lambda: places_of(run, {}).count()),
+        "items_counted": _slowest(lambda: items_of(run, {}).count()),
     }
     queries = {
         "items": [f"?sort={sort}&page={number}" for sort in sorts for number in (1, count // 50)],

@@ -24,7 +24,7 @@ from workers.providers.contract import Usage
 
 @dataclass(slots=True)
 class Line:
-    """One model at one stage. `known` is how many answers the ledger has, None where nobody looked; tokens and dollars are
+    """Expected calls and cost of one model at one stage. `known` is how many answers the ledger has, None where it was not looked up; tokens and dollars are
     of the other calls: `cost` what is expected, `most` what cannot be exceeded, None where the price is unknown. `asked` is the endpoint that answers."""
 
     model: Endpoint
@@ -45,11 +45,11 @@ class Line:
 
     @property
     def judged(self) -> bool:
-        """Whether it is the judge who is asked about the model."""
+        """Whether the judge is asked about the model."""
         return self.stage != SELF_TEST and suite_named(self.suite).step(self.stage).judged
 
     def money(self, name: str) -> Money:
-        """`cost` or `most` for sums."""
+        """Return `cost` or `most` as money that can be summed."""
         amount = getattr(self, name)
         return Money(unpriced=self.to_make) if amount is None else Money(amount)
 
@@ -78,7 +78,7 @@ Cached = set[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is asked of a model at a stage: of `asked`, who is the judge where it is judging, about `stories`."""
+    """The questions about a model at a stage: `asked`, the judge where it is judging, answers those about `stories`."""
 
     model: Endpoint
     stage: str
@@ -87,20 +87,20 @@ class Part:
 
 
 def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
-    """Everything that a run on these stories asks, models in the plan's order, a model's extraction before its judgement."""
-    found = []
+    """Return all parts of a run on these stories, models in the plan's order, a model's extraction before its judgement."""
+    parts = []
     for model in plan.endpoints:
         for stage in stages_asked(plan, model):
-            held, judged = stories, plan.definition.step(stage).judged
+            asked_stories, judged = stories, plan.definition.step(stage).judged
             if judged and plan.source is not None:
-                there = set(extracted_by(plan.source, model).values_list("sample_id", flat=True))
-                held = [story for story in stories if story.pk in there]
-            found.append(Part(model, stage, plan.judge if judged else model, held))
-    return [part for part in [*found, *_test_of(plan, stories)] if part.stories]
+                answered = set(extracted_by(plan.source, model).values_list("sample_id", flat=True))
+                asked_stories = [story for story in stories if story.pk in answered]
+            parts.append(Part(model, stage, plan.judge if judged else model, asked_stories))
+    return [part for part in [*parts, *_test_of(plan, stories)] if part.stories]
 
 
 def _test_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
-    """The self-test of the judge, where the launch makes one."""
+    """Return the self-test of the judge as a part, where the launch makes one."""
     draft = draft_of(plan, stories)
     if not is_wanted(plan, draft):
         return []
@@ -108,14 +108,14 @@ def _test_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
 
 
 def parts_of_extension(more: Extension) -> list[Part]:
-    """What extending a run asks besides what it has: new stories of its models, all stories of new ones."""
+    """Return the parts that extending a run adds: new stories of its models, all stories of new models."""
     plan = more.plan.without_test()
     joined = replace(plan, endpoints=more.added)
     return [*parts_of(plan, more.fresh), *parts_of(joined, more.stories)]
 
 
 def estimate(plan: Plan) -> Estimate:
-    """Of a run that is to be launched, whatever the ledger has. Raises RunRefused."""
+    """Estimate a run before its launch, whatever the ledger has. Raises RunRefused."""
     stories = check(plan)
     return estimate_of(plan, stories, parts_of(plan, stories))
 
@@ -124,19 +124,19 @@ def estimate_of(
     plan: Plan,
     stories: Sequence[DatasetSample],
     parts: Sequence[Part],
-    known: Mapping[tuple[int, str], Cached] | None = None,
+    cached_by_part: Mapping[tuple[int, str], Cached] | None = None,
 ) -> Estimate:
-    """`stories` are all of the run, of which its prompts' examples depend; `known` are those whose answer the ledger has,
-    by (endpoint id of the model, stage)."""
+    """Estimate these parts of a run. `stories` are all of the run, on which its prompts' examples depend; `cached_by_part` are the
+    questions whose answer the ledger has, by (endpoint id of the model, stage), None where it was not looked up."""
     sizes = _sizes(plan, stories, parts)
-    asked = {story.pk: story for part in parts if part.stage != SELF_TEST for story in part.stories}
-    found = Estimate(sorted(asked.values(), key=_position))
+    stories_by_id = {story.pk: story for part in parts if part.stage != SELF_TEST for story in part.stories}
+    estimate = Estimate(sorted(stories_by_id.values(), key=_position))
     for part in parts:
-        held = None if known is None else known.get((part.model.pk, part.stage), set())
+        cached = None if cached_by_part is None else cached_by_part.get((part.model.pk, part.stage), set())
         mine = {story.pk: sizes[part.stage][story.pk] for story in part.stories}
         line = Line(part.model, part.stage, part.asked, plan.suite)
-        found.lines.append(_line(plan, line, mine, held))
-    return found
+        estimate.lines.append(_line(plan, line, mine, cached))
+    return estimate
 
 
 def _position(story: DatasetSample) -> int:
@@ -144,46 +144,46 @@ def _position(story: DatasetSample) -> int:
 
 
 def stages_asked(plan: Plan, model: Endpoint) -> list[str]:
-    """The steps at which a model of the plan, or the judge about it, is asked."""
-    own = set(own_stages(plan, model))
-    there = own | set(plan.judged_anew)
-    judged = {one.key for one in plan.definition.launched if one.judged and set(one.needs) <= there}
-    return [one.key for one in plan.definition.launched if one.key in own | (judged & set(plan.stages))]
+    """Return the steps at which a model of the plan, or the judge about it, is asked."""
+    entrant_stages = set(own_stages(plan, model))
+    available = entrant_stages | set(plan.judged_anew)
+    judged = {step.key for step in plan.definition.launched if step.judged and set(step.needs) <= available}
+    return [step.key for step in plan.definition.launched if step.key in entrant_stages | (judged & set(plan.stages))]
 
 
 def line_of(plan: Plan, line: Line, sizes: Mapping[int, Size]) -> Line:
-    """The line with what questions of these sizes cost, whatever the ledger has."""
+    """Return the line with what questions of these sizes cost, whatever the ledger has."""
     return _line(plan, line, sizes, None)
 
 
 def estimate_of_test(run: Run) -> Line:
-    """What testing the judge of a run would ask and cost."""
+    """Estimate the self-test of a run's judge."""
     line = Line(run.judge, SELF_TEST, run.judge, run.suite)
     return _line(plan_of(run), line, test_sizes(run), None)
 
 
-def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], known: Cached | None) -> Line:
+def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None) -> Line:
     turns = 1 if line.stage == SELF_TEST else plan.repetitions
-    asked = [(sample, turn) for turn in range(turns) for sample in sizes]
-    line.calls, line.known = len(asked), None if known is None else len(known & set(asked))
+    questions = [(sample, turn) for turn in range(turns) for sample in sizes]
+    line.calls, line.known = len(questions), None if cached is None else len(cached & set(questions))
     if not line.asked.about.reads_prompts:  # it computes its answers from the data
         return line
-    questions = [sizes[one[0]] for one in asked if not known or one not in known]
-    inputs = [size.question.tokens for size in questions]
+    uncached = [sizes[question[0]] for question in questions if not cached or question not in cached]
+    inputs = [size.question.tokens for size in uncached]
     line.input_tokens = sum(inputs)
-    line.output_tokens = sum(min(size.answer.tokens, plan.max_tokens) for size in questions)
+    line.output_tokens = sum(min(size.answer.tokens, plan.max_tokens) for size in uncached)
     prices, batch = line.asked.prices, plan.batch
     line.cost = prices.cost(Usage(input=line.input_tokens, output=line.output_tokens), batch=batch)
-    line.most = prices.at_most(line.input_tokens, plan.max_tokens * len(questions), batch=batch)
+    line.most = prices.at_most(line.input_tokens, plan.max_tokens * len(uncached), batch=batch)
     room = line.asked.context_tokens
     needed = [size.question.fewest_tokens + plan.max_tokens for size in questions] if room else []
-    line.too_long = sum(one > room for one in needed)
+    line.too_long = sum(tokens > room for tokens in needed)
     return line
 
 
 def _sizes(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[str, dict[int, Size]]:
-    """By stage and dataset sample id."""
+    """Return sizes by stage and dataset sample id."""
     draft = draft_of(plan, stories)
-    asked = [(part.stage, story) for part in parts if part.stage != SELF_TEST for story in part.stories]
-    found = sizes_of(draft, asked)
-    return found | ({SELF_TEST: test_sizes(draft)} if any(part.stage == SELF_TEST for part in parts) else {})
+    questions = [(part.stage, story) for part in parts if part.stage != SELF_TEST for story in part.stories]
+    sizes = sizes_of(draft, questions)
+    return sizes | ({SELF_TEST: test_sizes(draft)} if any(part.stage == SELF_TEST for part in parts) else {})

@@ -1,4 +1,4 @@
-"""The handler of a run's jobs: asks for each place, keeps both readings of the answer, and opens the steps that needed it."""
+"""The handler of a run's jobs: makes the request of each item, keeps both readings of the answer, and opens the steps that needed it."""
 
 from __future__ import annotations
 
@@ -29,178 +29,185 @@ from workers.services.delivery import refresh_outcome
 from workers.services.handlers import JobHandler, Received, register
 
 GONE = "The run or its story is gone."
-_READ = ["call", "official", "repaired", "score", "repaired_score", "unusable", "unjudged"]
+_PARSED_FIELDS = ["call", "official", "repaired", "score", "repaired_score", "unusable", "unjudged"]
 
 
 class EvaluationHandler(JobHandler):
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
-        places = _places(items)
-        texts = answers_of(list(places.values()))
-        asked: dict[int, Request | str] = {}
+        run_items = _run_items(items)
+        texts = answers_of(list(run_items.values()))
+        requests: dict[int, Request | str] = {}
         for item in items:
-            place = places.get(item.pk)
-            asked[item.pk] = _asked(place, texts[place.pk]) if place else GONE
-        return asked
+            run_item = run_items.get(item.pk)
+            requests[item.pk] = _request(run_item, texts[run_item.pk]) if run_item else GONE
+        return requests
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
-        places = _places([item for item, _ in answered])
-        texts = answers_of(list(places.values()))
+        run_items = _run_items([item for item, _ in answered])
+        texts = answers_of(list(run_items.values()))
         received: dict[int, Received] = {}
         rows, parsed = [], []
         for item, call in answered:
-            place = places.get(item.pk)
-            if place is None:
+            run_item = run_items.get(item.pk)
+            if run_item is None:
                 received[item.pk] = Received(ItemState.FAILED, GONE)
                 continue
             try:
-                held = readings_of(place, call.answer, texts[place.pk])
+                outcome = parse_answer(run_item, call.answer, texts[run_item.pk])
             except SuiteFailed as error:
                 received[item.pk] = Received(ItemState.FAILED, f"{error} The answer is kept.")
                 continue
-            why = _why(call, held)
-            rows.append((call.pk, *_read(held, why), place.pk))
+            why = _unusable_reason(call, outcome)
+            rows.append((call.pk, *_parsed_values(outcome, why), run_item.pk))
             received[item.pk] = Received(_state(why), why)
-            parsed.append(place)
-        update_rows(RunItem, _READ, rows)
+            parsed.append(run_item)
+        update_rows(RunItem, _PARSED_FIELDS, rows)
         _open_following(parsed)
         _complete(parsed)
         return received
 
     def failed_before(self, job: Job) -> int:
-        """Extractions that were lost in the run that they were taken over from."""
+        """Return how many extractions were lost in the source run that they are taken from."""
         return RunItem.objects.filter(LOST, entrant__run__job=job).count()
 
     def finished(self, job: Job) -> None:
         REPORTS.notify(job.pk)
 
 
-def _asked(place: RunItem, texts: Texts) -> Request | str:
-    """What an item asks, or why it asks nothing: one that its suite cannot ask fails alone."""
+def _request(run_item: RunItem, texts: Texts) -> Request | str:
+    """Return the request of an item, or why there is none: an item whose suite raises fails alone."""
     try:
-        return request_for(place, texts)
+        return request_for(run_item, texts)
     except (SuiteFailed, BadQuestion) as error:
         return str(error)
 
 
-def _places(items: Sequence[Item]) -> dict[int, RunItem]:
-    """By item id; the key of an item is its place."""
-    wanted = {int(item.key): item.pk for item in items}
-    held = RunItem.objects.filter(pk__in=wanted).select_related(
+def _run_items(items: Sequence[Item]) -> dict[int, RunItem]:
+    """Return run items by the id of their work item, whose key is the id of the run item."""
+    item_ids = {int(item.key): item.pk for item in items}
+    run_items = RunItem.objects.filter(pk__in=item_ids).select_related(
         "sample", "entrant__run__dataset", "entrant__run__judge"
     )
-    return {wanted[place.pk]: place for place in held}
+    return {item_ids[run_item.pk]: run_item for run_item in run_items}
 
 
 Texts = Mapping[str, str]
-"""The raw answers to a sample by step, as far as there are any."""
+"""Raw answers to a sample by step, as far as there are any."""
 
 
-def answers_of(places: Sequence[RunItem]) -> dict[int, Texts]:
-    """By place the same model's answers to its story that its own is asked and read with: all of them of now, or all of one frozen report."""
-    related = {one.pk: suite_named(one.entrant.run.suite).related(one.stage) for one in places}
-    reading = [one for one in places if related[one.pk]]
-    among = reading[0].among() if reading else RunItem.objects.none()
-    held = among.filter(
-        entrant__in={one.entrant_id for one in reading},
-        sample__in={one.sample_id for one in reading},
+def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
+    """Return, by run item id, the same model's answers to its story that its question or answer is read with. All are current, or all
+    are of one frozen report."""
+    related = {run_item.pk: suite_named(run_item.entrant.run.suite).related(run_item.stage) for run_item in run_items}
+    related_items = [run_item for run_item in run_items if related[run_item.pk]]
+    among = related_items[0].among() if related_items else RunItem.objects.none()
+    answered = among.filter(
+        entrant__in={run_item.entrant_id for run_item in related_items},
+        sample__in={run_item.sample_id for run_item in related_items},
         stage__in={step for steps in related.values() for step in steps},
         call__isnull=False,
     )
-    found: dict[tuple[int, int, int], dict[str, str]] = {}
-    for *place, stage, text in held.values_list("entrant_id", "sample_id", "repetition", "stage", "call__answer"):
-        found.setdefault(tuple(place), {})[stage] = text
-    return {one.pk: found.get(_turn(one), {}) if related[one.pk] else {} for one in places}
+    texts_by_turn: dict[tuple[int, int, int], dict[str, str]] = {}
+    for *turn, stage, text in answered.values_list("entrant_id", "sample_id", "repetition", "stage", "call__answer"):
+        texts_by_turn.setdefault(tuple(turn), {})[stage] = text
+    return {
+        run_item.pk: texts_by_turn.get(_turn(run_item), {}) if related[run_item.pk] else {} for run_item in run_items
+    }
 
 
-def _turn(place: RunItem) -> tuple[int, int, int]:
-    """What the items of one model about one sample share that belong to the same repetition."""
-    return place.entrant_id, place.sample_id, place.repetition
+def _turn(run_item: RunItem) -> tuple[int, int, int]:
+    """Return what the items of one model, one sample and one repetition share."""
+    return run_item.entrant_id, run_item.sample_id, run_item.repetition
 
 
-def readings_of(place: RunItem, answer: str, texts: Texts) -> Parsed:
-    """Both readings of one answer. `texts` are the answers to the same story at other steps."""
-    run = place.entrant.run
-    question = question_of(run, place.sample, place.stage, texts, repetition=place.repetition)
+def parse_answer(run_item: RunItem, answer: str, texts: Texts) -> Parsed:
+    """Parse one answer, officially and repaired. `texts` are the answers to the same story at other steps."""
+    run = run_item.entrant.run
+    question = question_of(run, run_item.sample, run_item.stage, texts, repetition=run_item.repetition)
     return suite_named(run.suite).parse(question, answer)
 
 
-def _why(call: Call, held: Parsed) -> str:
-    """Why an answer is unusable. A table without rows is none only where the model meant to end there."""
+def _unusable_reason(call: Call, parsed: Parsed) -> str:
+    """Return why an answer is unusable, empty for a usable one. A table without rows counts as an answer only where the model meant to end there."""
     if call.state == "unusable" and call.problem not in NO_WORD:  # an empty answer is whole, and asked about once more
         return NOT_WHOLE
     ended = {"refused": REFUSED, "truncated": TRUNCATED}.get(call.state, "")
-    if not held.unusable:
-        return ended if held.empty else ""
-    return (ended or held.unusable)[:120]
+    if not parsed.unusable:
+        return ended if parsed.empty else ""
+    return (ended or parsed.unusable)[:120]
 
 
 def _state(why: str) -> ItemState:
-    """A sample without gold has no figures, whatever was answered: that is nothing that the answer lacks."""
+    """Return the state of the item. A sample without gold has no figures, which is no fault of the answer."""
     return ItemState.UNUSABLE if why and why != NO_GOLD else ItemState.DONE
 
 
-def _read(held: Parsed, why: str) -> tuple:
-    """The values of `_READ` without the call."""
-    return held.official, held.repaired, held.score, None if why else held.repaired_score, why, held.unjudged
+def _parsed_values(parsed: Parsed, why: str) -> tuple:
+    """Return the values of `_PARSED_FIELDS` without the call."""
+    return parsed.official, parsed.repaired, parsed.score, None if why else parsed.repaired_score, why, parsed.unjudged
 
 
 def _open_following(parsed: Sequence[RunItem]) -> None:
-    """An item for each question that needed these answers, in the caller's transaction. The judge is asked about empty tables too, as in
+    """Open an item for each question that needed these answers, in the caller's transaction. The judge is asked about empty tables too, as in
     the published protocol."""
-    asked: dict[str, list[RunItem]] = {}
-    for one in parsed:
-        run = one.entrant.run
-        for step in suite_named(run.suite).following(one.stage):
+    items_by_step: dict[str, list[RunItem]] = {}
+    for run_item in parsed:
+        run = run_item.entrant.run
+        for step in suite_named(run.suite).following(run_item.stage):
             if step.key in run.stages:
-                asked.setdefault(step.key, []).append(one)
-    for step_key, places in asked.items():
-        _open(step_key, places)
+                items_by_step.setdefault(step.key, []).append(run_item)
+    for step_key, run_items in items_by_step.items():
+        _open(step_key, run_items)
 
 
 def _open(step: str, before: Sequence[RunItem]) -> None:
-    wanted = {_turn(one) for one in before}
-    places = RunItem.objects.filter(
-        entrant__in={entrant for entrant, *_ in wanted}, sample__in={sample for _, sample, _ in wanted}, stage=step
+    turns = {_turn(run_item) for run_item in before}
+    run_items = RunItem.objects.filter(
+        entrant__in={entrant for entrant, *_ in turns}, sample__in={sample for _, sample, _ in turns}, stage=step
     )
-    taken = set(places.values_list("entrant_id", "sample_id", "repetition"))
-    fresh = [one for one in before if _turn(one) not in taken]
+    taken = set(run_items.values_list("entrant_id", "sample_id", "repetition"))
+    opening = [run_item for run_item in before if _turn(run_item) not in taken]
     fields = ("entrant", "sample", "repetition", "stage", "unusable")
-    insert_rows(RunItem, fields, [(*_turn(one), step, "") for one in fresh])
-    runs = {one.entrant.run_id: one.entrant.run for one in fresh}
-    waiting = list(places.filter(item=None, call=None).select_related("entrant__endpoint"))
+    insert_rows(RunItem, fields, [(*_turn(run_item), step, "") for run_item in opening])
+    runs = {run_item.entrant.run_id: run_item.entrant.run for run_item in opening}
+    waiting = list(run_items.filter(item=None, call=None).select_related("entrant__endpoint"))
     for run in runs.values():
-        add_work(run=run, places=[one for one in waiting if one.entrant.run_id == run.pk], now=timezone.now())
+        add_work(
+            run=run,
+            run_items=[run_item for run_item in waiting if run_item.entrant.run_id == run.pk],
+            now=timezone.now(),
+        )
 
 
 def _complete(parsed: Sequence[RunItem]) -> None:
-    """Reads the answers anew that these complete, now that both are there."""
+    """Parse again the answers that these complete, now that both are there."""
     completing = {step.key: step.completes for suite in suites().values() for step in suite.steps if step.completes}
-    wanted = {(*_turn(one), completing[one.stage]) for one in parsed if one.stage in completing}
-    if not wanted:
+    turns = {(*_turn(run_item), completing[run_item.stage]) for run_item in parsed if run_item.stage in completing}
+    if not turns:
         return
-    held = _readable(RunItem.objects.filter(entrant__in={one[0] for one in wanted}, call__isnull=False))
-    held = held.filter(sample__in={one[1] for one in wanted}, stage__in={one[3] for one in wanted})
-    _put_down([one for one in held if (*_turn(one), one.stage) in wanted])
+    completed = _readable(RunItem.objects.filter(entrant__in={turn[0] for turn in turns}, call__isnull=False))
+    completed = completed.filter(sample__in={turn[1] for turn in turns}, stage__in={turn[3] for turn in turns})
+    _store_parsed([run_item for run_item in completed if (*_turn(run_item), run_item.stage) in turns])
 
 
-def _readable(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
-    return places.select_related("sample", "call", "item", "entrant__run__dataset", "entrant__run__judge")
+def _readable(run_items: QuerySet[RunItem]) -> QuerySet[RunItem]:
+    return run_items.select_related("sample", "call", "item", "entrant__run__dataset", "entrant__run__judge")
 
 
 def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = None) -> int:
-    """Applies the present parsers to every answer of a run: no call is made. Returns how many readings changed.
+    """Apply the present parsers to every answer of a run; no call is made. Returns how many readings changed.
 
-    Raises RunRefused for more than `most` answers, and where the suite could not read some: these stay as they were, the others are read.
+    Raises RunRefused for more than `most` answers, and where the suite could not read some: these stay as they were, the others are parsed.
     """
-    held = RunItem.objects.filter(entrant__run=run, call__isnull=False)
-    if most is not None and held.count() > most:
+    answered = RunItem.objects.filter(entrant__run=run, call__isnull=False)
+    if most is not None and answered.count() > most:
         raise RunRefused(
             f"The run has more than {most:,} answers, which takes too long for a page; the command does it: "
             f"manage.py benchmark_run reread {run.uid}."
         )
     changed, failed = 0, []
-    for stage in [one.key for one in suite_named(run.suite).steps]:
-        ids = list(held.filter(stage=stage).values_list("pk", flat=True))
+    for stage in [step.key for step in suite_named(run.suite).steps]:
+        ids = list(answered.filter(stage=stage).values_list("pk", flat=True))
         for at in range(0, len(ids), 200):
             changed += _read_batch(run, ids[at : at + 200], failed)
     with transaction.atomic():
@@ -217,32 +224,32 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
 
 @transaction.atomic
 def _read_batch(run: Run, ids: list[int], failed: list[str]) -> int:
-    """Returns how many readings changed; adds to `failed` why the suite could not read one."""
-    changed = _put_down(list(_readable(RunItem.objects.filter(pk__in=ids))), failed)
+    """Parse a batch of answers again. Returns how many readings changed; `failed` gets a sentence for each answer that the suite cannot read."""
+    changed = _store_parsed(list(_readable(RunItem.objects.filter(pk__in=ids))), failed)
     if changed:
         forget_report(run)
     return changed
 
 
-def _put_down(places: Sequence[RunItem], failed: list[str] | None = None) -> int:
-    """Keeps what the present parsers read off these answers, in the caller's transaction. Returns how many readings changed. What the suite cannot
-    read stays as it was, and `failed` gets its sentence."""
-    texts = answers_of(places)
+def _store_parsed(run_items: Sequence[RunItem], failed: list[str] | None = None) -> int:
+    """Parse these answers again and store what changed, in the caller's transaction. Returns how many readings changed. An answer that the
+    suite cannot read stays as it was, and `failed` gets its sentence."""
+    texts = answers_of(run_items)
     rows, items = [], []
-    for place in places:
+    for run_item in run_items:
         try:
-            held = readings_of(place, place.call.answer, texts[place.pk])
+            parsed = parse_answer(run_item, run_item.call.answer, texts[run_item.pk])
         except SuiteFailed as error:
             if failed is not None:
                 failed.append(str(error))
             continue
-        why = _why(place.call, held)
-        new = _read(held, why)
-        if new != tuple(getattr(place, name) for name in _READ[1:]):
-            rows.append((place.call_id, *new, place.pk))
-            if place.item and place.item.state in (ItemState.DONE, ItemState.UNUSABLE):
-                items.append((_state(why), why, place.item.pk))
-    update_rows(RunItem, _READ, rows)
+        why = _unusable_reason(run_item.call, parsed)
+        new = _parsed_values(parsed, why)
+        if new != tuple(getattr(run_item, name) for name in _PARSED_FIELDS[1:]):
+            rows.append((run_item.call_id, *new, run_item.pk))
+            if run_item.item and run_item.item.state in (ItemState.DONE, ItemState.UNUSABLE):
+                items.append((_state(why), why, run_item.item.pk))
+    update_rows(RunItem, _PARSED_FIELDS, rows)
     Item.objects.reparse(items)
     return len(rows)
 

@@ -1,6 +1,6 @@
 """Asking a judge once more for the rows that its judgements leave out.
 
-A judgement has one follow-up at most. It is a place of its run like any other, with an item, a call in the ledger and a page of its own;
+A judgement has one follow-up at most. It is an item of its run like any other, with a call in the ledger and a page of its own;
 its answer fills the gaps of the repaired reading (services/evaluating.py), never the official one.
 """
 
@@ -32,52 +32,56 @@ from workers.services.delivery import reopen_job
 
 
 def follow_up_of(run: Run) -> FollowUp | None:
-    """How the run's judge is asked once more, None where it is not."""
+    """Return how the run's judge is asked once more, None where it is not."""
     judge = suite_named(run.suite).judge
     return judge.follow_up if judge and judged_at(run) else None
 
 
 def with_gaps(run: Run) -> QuerySet[RunItem]:
-    """The judgements that a follow-up can still be asked for."""
+    """Return the judgements that a follow-up can still be asked for."""
     described = follow_up_of(run)
     if described is None:
         return RunItem.objects.none()
     same = {name: OuterRef(name) for name in ("entrant", "sample", "repetition")}
-    asked = RunItem.objects.filter(**same, stage=described.step)
-    held = RunItem.objects.filter(entrant__run=run, stage=judged_at(run), call__isnull=False, unjudged__gt=0)
-    return held.filter(~Q(unusable__in=described.hopeless), ~Exists(asked)).order_by("entrant__position", "id")
+    follow_ups = RunItem.objects.filter(**same, stage=described.step)
+    judgements = RunItem.objects.filter(entrant__run=run, stage=judged_at(run), call__isnull=False, unjudged__gt=0)
+    return judgements.filter(~Q(unusable__in=described.hopeless), ~Exists(follow_ups)).order_by(
+        "entrant__position", "id"
+    )
 
 
 def gaps_of(run: Run) -> dict[str, int]:
-    """{"rows", "judgements", "all_rows"}: rows that can still be asked for, in how many judgements, and rows without a judgement in all."""
+    """Return {"rows", "judgements", "all_rows"}: rows that can still be asked for, in how many judgements, and rows without a judgement in all."""
     if follow_up_of(run) is None:
         return {"rows": 0, "judgements": 0, "all_rows": 0}
-    found = with_gaps(run).order_by().aggregate(rows=Sum("unjudged"), judgements=Count("pk"))
+    gaps = with_gaps(run).order_by().aggregate(rows=Sum("unjudged"), judgements=Count("pk"))
     judged = RunItem.objects.filter(entrant__run=run, stage=judged_at(run))
-    found["all_rows"] = judged.aggregate(rows=Sum("unjudged"))["rows"]
-    return {name: count or 0 for name, count in found.items()}
+    gaps["all_rows"] = judged.aggregate(rows=Sum("unjudged"))["rows"]
+    return {name: count or 0 for name, count in gaps.items()}
 
 
 def estimate_of_follow_ups(run: Run) -> Estimate:
-    """What asking costs, from the questions themselves. The ledger is not looked into. Raises RunRefused where nothing is to be asked."""
-    plan, found, described = plan_of(run), Estimate([]), follow_up_of(run)
-    places = list(with_gaps(run).select_related("sample", "call", "entrant__endpoint", "entrant__run__dataset"))
-    if described is None or not places:
+    """Estimate the cost of all follow-ups from their questions, whatever the ledger has. Raises RunRefused where there is none to ask."""
+    plan, estimate, described = plan_of(run), Estimate([]), follow_up_of(run)
+    judgements = list(with_gaps(run).select_related("sample", "call", "entrant__endpoint", "entrant__run__dataset"))
+    if described is None or not judgements:
         raise RunRefused(NOTHING)
-    texts, by_model = answers_of(places), {}
-    for place in places:
-        by_model.setdefault(place.entrant, {})[place.pk] = _size(place, texts[place.pk], described)
-    found.stories.extend({place.sample_id: place.sample for place in places}.values())
+    texts, by_model = answers_of(judgements), {}
+    for judgement in judgements:
+        by_model.setdefault(judgement.entrant, {})[judgement.pk] = _size(judgement, texts[judgement.pk], described)
+    estimate.stories.extend({judgement.sample_id: judgement.sample for judgement in judgements}.values())
     for entrant, sizes in by_model.items():
-        found.lines.append(line_of(plan, Line(entrant.endpoint, described.step, run.judge, run.suite), sizes))
-    return found
+        estimate.lines.append(line_of(plan, Line(entrant.endpoint, described.step, run.judge, run.suite), sizes))
+    return estimate
 
 
-def _size(place: RunItem, texts: Texts, described: FollowUp) -> Size:
-    asked = RunItem(entrant=place.entrant, sample=place.sample, stage=described.step, repetition=place.repetition)
-    question = request_for(asked, {**texts, place.stage: place.call.answer})
+def _size(judgement: RunItem, texts: Texts, described: FollowUp) -> Size:
+    follow_up = RunItem(
+        entrant=judgement.entrant, sample=judgement.sample, stage=described.step, repetition=judgement.repetition
+    )
+    question = request_for(follow_up, {**texts, judgement.stage: judgement.call.answer})
     size = Extent() if isinstance(question, str) else extent_of(question)
-    return Size(size, Extent(described.characters_a_row * place.unjudged))
+    return Size(size, Extent(described.characters_a_row * judgement.unjudged))
 
 
 NOTHING = "Every judgement that a follow-up could complete has all its rows, or had its follow-up already."
@@ -85,7 +89,7 @@ NOTHING = "Every judgement that a follow-up could complete has all its rows, or 
 
 @transaction.atomic
 def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
-    """Adds a follow-up to every judgement with gaps. Returns how many. Raises RunRefused."""
+    """Add a follow-up to every judgement with gaps. Returns how many. Raises RunRefused."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
     run.refresh_from_db(fields=["spec"])  # another may have noted something meanwhile
     if job.state == JobState.CANCELLED:
@@ -98,7 +102,7 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     insert_rows(RunItem, _NEW, [(*place, described.step, "") for place in places])
     reopen_job(job.pk)
     run.job.refresh_from_db()
-    add_work(run=run, places=_waiting(run, described.step), now=now)
+    add_work(run=run, run_items=_waiting(run, described.step), now=now)
     note_later(run, FOLLOWED_UP, now, judgements=len(places), prompt=described.wording)
     run.save(update_fields=["spec"])
     audit.record(by=by, project=run.project, action="run.followed_up", target=run.uid, judgements=len(places))

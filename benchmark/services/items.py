@@ -1,4 +1,4 @@
-"""The places of a run as a table, and the neighbours of one."""
+"""The items of a run as a table, and the neighbours of one."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ UNJUDGED = "unjudged"
 
 def problem_of(name: str, suite: Suite) -> Q:
     """The items of a suite that a problem other than UNJUDGED means."""
-    judged = [one.key for one in suite.steps if one.judged]
-    completed = [one.completes for one in suite.steps if one.completes]
+    judged = [step.key for step in suite.steps if step.judged]
+    completed = [step.completes for step in suite.steps if step.completes]
     return {
         "unusable": Q(call__isnull=False) & ~Q(unusable__in=["", NO_GOLD]),
         "missing": Q(call=None) | ~Q(unusable__in=["", NO_GOLD]),
@@ -61,14 +61,14 @@ def problem_of(name: str, suite: Suite) -> Q:
 
 
 def problems_of(suite: Suite) -> dict[str, str]:
-    """What can be asked for of the answers of a suite, with its name."""
-    judged = [suite.step(needed).label for one in _judging(suite) for needed in one.needs]
+    """Return the problems that items of a suite can be filtered by, with their names."""
+    judged = [suite.step(needed).label for step in _judging(suite) for needed in step.needs]
     return {
         "unusable": "Unusable answer",
         "missing": "Left out as missing",
         **({UNJUDGED: f"{judged[0]} without a judgement"} if judged else {}),
-        **({"unstructured": "Not structured"} if any(one.name == "form" for one in suite.settings) else {}),
-        **({"gaps": "Rows without a judgement"} if any(one.completes for one in suite.steps) else {}),
+        **({"unstructured": "Not structured"} if any(setting.name == "form" for setting in suite.settings) else {}),
+        **({"gaps": "Rows without a judgement"} if any(step.completes for step in suite.steps) else {}),
         "used": "In the repaired figures",
         "answered": "Answered",
         "unanswered": "Without an answer",
@@ -76,10 +76,10 @@ def problems_of(suite: Suite) -> dict[str, str]:
 
 
 def _judging(suite: Suite) -> list[Step]:
-    return [one for one in suite.steps if one.judged and one.chosen]
+    return [step for step in suite.steps if step.judged and step.chosen]
 
 
-def places_of(
+def items_of(
     run: Run,
     chosen: Mapping[str, Any],
     sort: str = "story",
@@ -90,27 +90,27 @@ def places_of(
     Places without a score come last either way. Filters by rows are those of `item_rows`. Stories in `closed` are not among them.
     `among` are the items of a frozen report, which are taken instead of the run's present ones."""
     suite = suite_named(run.suite)
-    held = RunItem.objects.all() if among is None else among
-    places = held.filter(entrant__run=run).without(closed)
+    all_items = RunItem.objects.all() if among is None else among
+    items = all_items.filter(entrant__run=run).without(closed)
     if chosen.get("model"):
-        places = places.filter(entrant=chosen["model"])
+        items = items.filter(entrant=chosen["model"])
     if chosen.get("stage"):
-        places = places.filter(_at_stage(suite.step(chosen["stage"]), chosen.get("problem") or ""))
+        items = items.filter(_at_stage(suite.step(chosen["stage"]), chosen.get("problem") or ""))
     if chosen.get("state"):
-        places = places.filter(STATES[chosen["state"]] if among is None else Q(state=chosen["state"]))
+        items = items.filter(STATES[chosen["state"]] if among is None else Q(state=chosen["state"]))
     if chosen.get("problem") == UNJUDGED:
-        places = _unjudged(places, held, suite)
+        items = _unjudged(items, all_items, suite)
     elif chosen.get("problem") and chosen.get("reading") != "official":
-        places = places.filter(problem_of(chosen["problem"], suite))
+        items = items.filter(problem_of(chosen["problem"], suite))
     if chosen.get("category"):
-        places = places.filter(sample__category=chosen["category"])
+        items = items.filter(sample__category=chosen["category"])
     if part := selection_named(run.dataset, chosen.get("split") or ""):
-        places = places.filter(sample__number__in=part.stories)
-    return places.order_by(*_order(sort), "id")
+        items = items.filter(sample__number__in=part.stories)
+    return items.order_by(*_order(sort), "id")
 
 
 def numbers_of(run: Run) -> set[int]:
-    """The stories that the run has a place for."""
+    """Return the numbers of the stories that the run has items of."""
     return set(RunItem.objects.filter(entrant__run=run).order_by().values_list("sample__number", flat=True).distinct())
 
 
@@ -121,23 +121,25 @@ def _at_stage(step: Step, problem: str) -> Q:
     return Q(stage=step.key)
 
 
-def _unjudged(places: QuerySet[RunItem], held: QuerySet[RunItem], suite: Suite) -> QuerySet[RunItem]:
+def _unjudged(items: QuerySet[RunItem], all_items: QuerySet[RunItem], suite: Suite) -> QuerySet[RunItem]:
     """Judgements that are missing or cannot be used although what they are to judge can."""
-    same = held.filter(**{name: OuterRef(name) for name in ("entrant", "sample", "repetition")}).exclude(unusable="")
+    same = all_items.filter(**{name: OuterRef(name) for name in ("entrant", "sample", "repetition")}).exclude(
+        unusable=""
+    )
     judgements = Q(pk__in=[])
     for step in _judging(suite):
         judgements |= Q(stage=step.key) & ~Exists(same.filter(stage__in=step.needs))
-    return places.filter(problem_of("missing", suite), judgements)
+    return items.filter(problem_of("missing", suite), judgements)
 
 
 def _order(sort: str) -> list:
     key, down = sort.removeprefix("-"), sort.startswith("-")
     columns = [F(column) for column in SORTS[key]]
-    return [one.desc(nulls_last=True) if down else one.asc(nulls_last=True) for one in columns]
+    return [column.desc(nulls_last=True) if down else column.asc(nulls_last=True) for column in columns]
 
 
-def shown(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
-    """With what a row of the table says, and without the long texts."""
+def with_row_fields(items: QuerySet[RunItem]) -> QuerySet[RunItem]:
+    """Load what a row of the table says, without the long texts."""
     fields = (
         "stage",
         "repetition",
@@ -149,20 +151,20 @@ def shown(places: QuerySet[RunItem]) -> QuerySet[RunItem]:
         "sample__number",
         "sample__category",
     )
-    if places.model is SharedItem:
-        return places.select_related("entrant", "sample").only(*fields, "state", "problem")
-    return places.select_related("entrant", "sample", "item").only(*fields, "item__state", "item__problem")
+    if items.model is SharedItem:
+        return items.select_related("entrant", "sample").only(*fields, "state", "problem")
+    return items.select_related("entrant", "sample", "item").only(*fields, "item__state", "item__problem")
 
 
-def state_of(place: RunItem | SharedItem) -> str:
-    """A key of STATE_NAMES."""
-    if isinstance(place, SharedItem):
-        return place.state
-    if place.item is None:
-        return "done" if place.call_id else "failed" if place.unusable else "waiting"
-    if place.item.state in _WAITING:
+def state_of(item: RunItem | SharedItem) -> str:
+    """Return the state of an item, a key of STATE_NAMES."""
+    if isinstance(item, SharedItem):
+        return item.state
+    if item.item is None:
+        return "done" if item.call_id else "failed" if item.unusable else "waiting"
+    if item.item.state in _WAITING:
         return "waiting"
-    return "flight" if place.item.state in (ItemState.CLAIMED, ItemState.BATCHED) else place.item.state
+    return "flight" if item.item.state in (ItemState.CLAIMED, ItemState.BATCHED) else item.item.state
 
 
 def categories_of(run: Run) -> list[str]:
@@ -171,39 +173,39 @@ def categories_of(run: Run) -> list[str]:
 
 
 def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
-    """(key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is a run's."""
+    """Return (key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is a run's."""
     splits = run.dataset.samples.exclude(split="").order_by("split").values_list("split", flat=True).distinct()
-    found = [(one, f"Split {one}") for one in splits]
+    splits_named = [(split, f"Split {split}") for split in splits]
     part = selection_named(run.dataset, key) if key.startswith(OF_RUN) else None
-    return [*found, (part.key, part.label)] if part else found
+    return [*splits_named, (part.key, part.label)] if part else splits_named
 
 
-def neighbours(place: RunItem, closed: Set[int] = frozenset()) -> dict[str, RunItem | None]:
-    """The same model and stage at the stories before and after, those in `closed` passed over."""
-    alike = place.among().filter(entrant=place.entrant_id, stage=place.stage, repetition=place.repetition)
+def neighbours(item: RunItem, closed: Set[int] = frozenset()) -> dict[str, RunItem | None]:
+    """Return the items of the same model and stage at the stories before and after, skipping those in `closed`."""
+    alike = item.among().filter(entrant=item.entrant_id, stage=item.stage, repetition=item.repetition)
     alike = alike.without(closed).select_related("sample")
     alike = alike.only("sample__number", "entrant_id", "stage")
-    number = place.sample.number
+    number = item.sample.number
     return {
         "before": alike.filter(sample__number__lt=number).order_by("-sample__number").first(),
         "after": alike.filter(sample__number__gt=number).order_by("sample__number").first(),
     }
 
 
-def others_of(place: RunItem) -> dict[str, list[Any]]:
-    """The sample's steps with the same model's items, this one too, and the same step by other models."""
-    here = place.among().filter(entrant__run=place.entrant.run_id, sample=place.sample_id)
+def others_of(item: RunItem) -> dict[str, list[Any]]:
+    """Return the same model's items of the sample by step and by repetition, this one too, and the other models' items of the same step."""
+    here = item.among().filter(entrant__run=item.entrant.run_id, sample=item.sample_id)
     here = here.select_related("entrant").order_by("entrant__position")
     here = here.only(
         "stage", "score", "repaired_score", "unusable", "call_id", "entrant__name", "entrant__position", "repetition"
     )
-    rows = list(here.filter(Q(entrant=place.entrant_id) | Q(stage=place.stage)))
-    steps = suite_named(place.entrant.run.suite).steps
-    mine = [row for row in rows if row.entrant_id == place.entrant_id]
-    own = {row.stage: row for row in mine if row.repetition == place.repetition}
-    turns = [row for row in mine if row.stage == place.stage]
+    rows = list(here.filter(Q(entrant=item.entrant_id) | Q(stage=item.stage)))
+    steps = suite_named(item.entrant.run.suite).steps
+    mine = [row for row in rows if row.entrant_id == item.entrant_id]
+    items_by_stage = {row.stage: row for row in mine if row.repetition == item.repetition}
+    turns = [row for row in mine if row.stage == item.stage]
     return {
-        "stages": [(step, own[step.key]) for step in steps if step.key in own],
+        "stages": [(step, items_by_stage[step.key]) for step in steps if step.key in items_by_stage],
         "repetitions": sorted(turns, key=lambda row: row.repetition),
-        "models": [row for row in rows if row.entrant_id != place.entrant_id and row.repetition == place.repetition],
+        "models": [row for row in rows if row.entrant_id != item.entrant_id and row.repetition == item.repetition],
     }

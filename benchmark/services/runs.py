@@ -47,12 +47,12 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
 
 def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime) -> Run:
     project = plan.dataset.project
-    names = ", ".join(one.name for one in plan.endpoints[:3]) + (" …" if len(plan.endpoints) > 3 else "")
+    names = ", ".join(endpoint.name for endpoint in plan.endpoints[:3]) + (" …" if len(plan.endpoints) > 3 else "")
     what = ", ".join(plan.stages) if plan.definition.judging else plan.definition.title
     title = (plan.title or f"{names}: {what}")[:200]
-    asked = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
+    endpoints = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
     job = open_job(
-        by=by.username if by else "", purpose=PURPOSE, title=title, endpoints=asked,
+        by=by.username if by else "", purpose=PURPOSE, title=title, endpoints=endpoints,
         params={"project": project.slug}, budget=plan.budget, batch=plan.batch,
     )  # fmt: skip
     run = draft_of(plan, stories)
@@ -63,7 +63,11 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
         raise RunRefused(nothing_to_judge(plan.definition), "source")
     if plan.self_test and plan.judges:
         ensure_test(by=by, run=run, now=now)
-    details = {"models": [one.name for one in plan.endpoints], "stages": list(plan.stages), "stories": len(stories)}
+    details = {
+        "models": [endpoint.name for endpoint in plan.endpoints],
+        "stages": list(plan.stages),
+        "stories": len(stories),
+    }
     audit.record(by=by, project=project, action="run.started", target=run.uid, **details)
     return run
 
@@ -90,8 +94,8 @@ def _examples(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[di
 
 def _prompted_stages(plan: Plan) -> list[str]:
     """The stages at which somebody reads a prompt: a baseline does not."""
-    models = [one for one in plan.endpoints if reads_prompts(one)]
-    read = {stage for one in models for stage in own_stages(plan, one)}
+    models = [endpoint for endpoint in plan.endpoints if reads_prompts(endpoint)]
+    read = {stage for endpoint in models for stage in own_stages(plan, endpoint)}
     judged = reads_prompts(plan.judge)
     return [stage for stage in plan.stages if (judged if plan.definition.step(stage).judged else stage in read)]
 
@@ -104,14 +108,14 @@ def _enter(
         entrant = Entrant.objects.create(
             run=run, endpoint=endpoint, position=position, name=endpoint.name, spec=spec_of(endpoint)
         )
-        _add_places(run, entrant, own_stages(plan, endpoint), stories, now)
+        _add_run_items(run, entrant, own_stages(plan, endpoint), stories, now)
 
 
-def _add_places(
-    run: Run, entrant: Entrant, own: Sequence[str], stories: Sequence[DatasetSample], now: datetime
+def _add_run_items(
+    run: Run, entrant: Entrant, stages: Sequence[str], stories: Sequence[DatasetSample], now: datetime
 ) -> None:
-    """Its rows and their items. Judging waits for the extraction (services/evaluating.py) or takes the source's."""
-    for stage in own:
+    """Add the items of an entrant and their work. Judging waits for the extraction (services/evaluating.py) or takes the source's."""
+    for stage in stages:
         if not suite_named(run.suite).step(stage).needs:
             turns = range(run.params.get("repetitions", 1))
             rows = [(entrant.pk, story.pk, stage, "", turn) for turn in turns for story in stories]
@@ -120,46 +124,47 @@ def _add_places(
     if run.source_id and judging and judging.key in run.stages:
         _take_over(run, judging, entrant, stories)
     work = RunItem.objects.filter(entrant=entrant, item=None, call=None, unusable="").order_by("id")
-    add_work(run=run, places=list(work.select_related("entrant__endpoint")), now=now)
+    add_work(run=run, run_items=list(work.select_related("entrant__endpoint")), now=now)
 
 
 _NEW = ("entrant", "sample", "stage", "unusable", "repetition")
 
 
 def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
-    """The source's answers to what the judge reads become this run's, call by call; where it has them all there is a place for a new
-    judgement. One that was lost is lost here too, and its place says why."""
-    held = ended_extractions(run.source, entrant.endpoint).values_list(
+    """Take over the source's answers that the judge reads, call by call, and add an item to judge where all of them are there. An answer
+    that was lost is lost here too, and its item says why."""
+    extractions = ended_extractions(run.source, entrant.endpoint).values_list(
         "stage", "sample_id", "repetition", "call_id", "repaired", "unusable", "item__state"
     )
-    read = {
+    answers = {
         (step, sample, turn): (call, repaired, unusable if call else unusable or WITHOUT_CALL[state])
-        for step, sample, turn, call, repaired, unusable, state in held
+        for step, sample, turn, call, repaired, unusable, state in extractions
     }
-    places = {story.pk: at for at, story in enumerate(stories)}
-    mine = sorted((key for key in read if key[1] in places), key=lambda key: (key[2], places[key[1]], key[0]))
+    positions = {story.pk: at for at, story in enumerate(stories)}
+    keys = sorted((key for key in answers if key[1] in positions), key=lambda key: (key[2], positions[key[1]], key[0]))
     fields = ("entrant", "stage", "sample", "repetition", "call", "repaired", "unusable")
-    insert_rows(RunItem, fields, [(entrant.pk, *key, *read[key]) for key in mine])
-    answered = Counter((sample, turn) for step, sample, turn in mine if read[step, sample, turn][0])
-    whole = [place for place, count in answered.items() if count == len(judging.needs)]
-    insert_rows(RunItem, _NEW, [(entrant.pk, sample, judging.key, "", turn) for sample, turn in whole])
+    insert_rows(RunItem, fields, [(entrant.pk, *key, *answers[key]) for key in keys])
+    answered = Counter((sample, turn) for step, sample, turn in keys if answers[step, sample, turn][0])
+    complete = [cell for cell, count in answered.items() if count == len(judging.needs)]
+    insert_rows(RunItem, _NEW, [(entrant.pk, sample, judging.key, "", turn) for sample, turn in complete])
 
 
-def add_work(*, run: Run, places: Sequence[RunItem], now: datetime) -> None:
-    """Items for places that have none, in the caller's transaction."""
-    if not places:
+def add_work(*, run: Run, run_items: Sequence[RunItem], now: datetime) -> None:
+    """Queue work for run items that have none, in the caller's transaction."""
+    if not run_items:
         return
     judge = run.judge
-    judged = {one.key for one in suite_named(run.suite).steps if one.judged}
+    judged = {step.key for step in suite_named(run.suite).steps if step.judged}
     items = [
-        (judge if place.stage in judged else place.entrant.endpoint, place.stage, str(place.pk)) for place in places
+        (judge if run_item.stage in judged else run_item.entrant.endpoint, run_item.stage, str(run_item.pk))
+        for run_item in run_items
     ]
     add_items(job=run.job, items=items, now=now)
-    for endpoint, stage in {(one.pk, stage) for one, stage, _ in items}:
-        keys = [key for one, held, key in items if (one.pk, held) == (endpoint, stage)]
+    for endpoint, stage in {(endpoint.pk, stage) for endpoint, stage, _ in items}:
+        keys = [key for asked, item_stage, key in items if (asked.pk, item_stage) == (endpoint, stage)]
         for at in range(0, len(keys), 500):
-            made = Item.objects.filter(job=run.job, endpoint=endpoint, stage=stage, key__in=keys[at : at + 500])
-            update_rows(RunItem, ["item"], [(pk, int(key)) for pk, key in made.values_list("pk", "key")])
+            created = Item.objects.filter(job=run.job, endpoint=endpoint, stage=stage, key__in=keys[at : at + 500])
+            update_rows(RunItem, ["item"], [(pk, int(key)) for pk, key in created.values_list("pk", "key")])
 
 
 @transaction.atomic
@@ -171,7 +176,7 @@ def extend_run(
     stories: Sequence[DatasetSample] = (),
     now: datetime,
 ) -> int:
-    """More models, or more stories of its dataset; what is there stays. Returns how many places are new. Raises RunRefused."""
+    """Add models, or stories of its dataset, to a run; what is there stays. Returns how many items are new. Raises RunRefused."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
     run.refresh_from_db(fields=["params", "spec"])  # another may have extended it meanwhile
     more = extension_of(run, endpoints, stories)
@@ -181,12 +186,12 @@ def extend_run(
     reopen_job(job.pk)
     run.job.refresh_from_db()
     for entrant in run.entrants.select_related("endpoint") if more.fresh else []:
-        _add_places(run, entrant, own_stages(more.plan, entrant.endpoint), more.fresh, now)
+        _add_run_items(run, entrant, own_stages(more.plan, entrant.endpoint), more.fresh, now)
     _enter(run, more.plan, more.added, more.stories, now)
-    made = RunItem.objects.filter(entrant__run=run).count() - before
-    if not made:
+    added = RunItem.objects.filter(entrant__run=run).count() - before
+    if not added:
         raise RunRefused(f"These models and {more.plan.definition.noun[1]} are all in the run already.")
-    details = {"models": [one.name for one in more.added], "stories": len(more.fresh)}
+    details = {"models": [endpoint.name for endpoint in more.added], "stories": len(more.fresh)}
     run.params |= {"stories": len(more.stories)}
     run.params |= {"example_stories": calibration_of(more.plan, more.stories)} if more.plan.definition.prompting else {}
     everybody = replace(more.plan, endpoints=[*more.plan.endpoints, *more.added])
@@ -194,7 +199,7 @@ def extend_run(
     note_later(run, EXTENDED, now, **details, changed=_changed_endpoints(run))
     run.save(update_fields=["params", "spec"])
     audit.record(by=by, project=run.project, action="run.extended", target=run.uid, **details)
-    return made
+    return added
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +213,11 @@ class Extension:
 
 
 def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[DatasetSample]) -> Extension:
-    """Raises RunRefused where these models cannot join the run, or a story is shown in its prompts."""
+    """Return what the run becomes. Raises RunRefused where these models cannot join it, or a story is shown in its prompts."""
     plan, here = plan_of(run), _stories_of(run)
-    there, models = {one.pk for one in here}, {one.pk for one in plan.endpoints}
-    fresh = [story for story in stories if story.pk not in there]
-    added = [one for one in endpoints if one.pk not in models]
+    there, models = {story.pk for story in here}, {endpoint.pk for endpoint in plan.endpoints}
+    new_stories = [story for story in stories if story.pk not in there]
+    added = [endpoint for endpoint in endpoints if endpoint.pk not in models]
     for endpoint in added:
         if not endpoint.active:
             raise RunRefused(f"The endpoint {endpoint.name} is switched off.", "endpoints")
@@ -223,42 +228,42 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
         check_structured(joined)
     check_room(joined)
     check_addresses(joined)
-    _refuse_shown(run, fresh)
-    return Extension(plan, added, fresh, sorted([*here, *fresh], key=lambda one: one.position))
+    _refuse_shown(run, new_stories)
+    return Extension(plan, added, new_stories, sorted([*here, *new_stories], key=lambda story: story.position))
 
 
-def _refuse_shown(run: Run, fresh: Sequence[DatasetSample]) -> None:
-    """Raises RunRefused where a sample that is to be asked serves the run's prompts as an example."""
+def _refuse_shown(run: Run, new_stories: Sequence[DatasetSample]) -> None:
+    """Raise RunRefused where a sample to be asked about serves as an example in the run's prompts."""
     suite, serving = suite_named(run.suite), set(run.params.get("example_stories", ()))
-    shown = sorted({story.number for story in fresh} & serving)
-    if shown and suite.prompting:
+    examples = sorted({story.number for story in new_stories} & serving)
+    if examples and suite.prompting:
         raise RunRefused(
-            f"{suite.noun[0].capitalize()} {shown[0]} serves this run's prompts as an example, so that it cannot be asked too; leave the "
+            f"{suite.noun[0].capitalize()} {examples[0]} serves this run's prompts as an example, so that it cannot be asked too; leave the "
             f"split {suite.prompting.split} out.",
             "split",
         )
 
 
 def note_later(run: Run, did: str, now: datetime, **details: Any) -> None:
-    """What happened to the run after its launch, with the code that did it; the caller saves `spec`."""
+    """Record what happened to the run after its launch, with the code that did it; the caller saves `spec`."""
     run.spec["later"] = [*run.spec.get("later", ()), {"did": did, "at": now.isoformat(), **details, **versions()}]
 
 
 def _changed_endpoints(run: Run) -> list[str]:
-    """Names of the run's endpoints whose settings are no longer those that it states."""
-    held = [(one.name, one.spec, one.endpoint) for one in run.entrants.select_related("endpoint")]
-    held += [(run.judge.name, run.spec.get("judge"), run.judge)] if run.judge else []
-    return [name for name, spec, endpoint in held if spec != spec_of(endpoint)]
+    """Return the names of the run's endpoints whose settings have changed since its launch."""
+    endpoints = [(entrant.name, entrant.spec, entrant.endpoint) for entrant in run.entrants.select_related("endpoint")]
+    endpoints += [(run.judge.name, run.spec.get("judge"), run.judge)] if run.judge else []
+    return [name for name, spec, endpoint in endpoints if spec != spec_of(endpoint)]
 
 
 def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
-    """The same once more, on the stories that it has come to have: what the ledger holds is not asked again."""
+    """Launch the run once more, on all stories that it has by now. Answers that the ledger has are not asked for again."""
     plan, stories = again_of(run)
     return start_run(by=by, plan=plan, now=now, stories=stories)
 
 
 def again_of(run: Run) -> tuple[Plan, list[DatasetSample]]:
-    """The plan and the stories of the same once more. Raises RunRefused where it can no longer be launched."""
+    """Return the plan and the stories of a repeated run. Raises RunRefused where it can no longer be launched."""
     plan = plan_of(run)
     check(plan)
     return plan, _stories_of(run)

@@ -63,12 +63,12 @@ def _listed(
     chosen = form.cleaned_data  # what is right counts, beside what is not
     sort = request.GET.get("sort", "story")
     sort = sort if sort.removeprefix("-") in service.SORTS else "story"
-    places = service.places_of(run, chosen, sort, closed, among)
+    places = service.items_of(run, chosen, sort, closed, among)
     meant = None
     if asks_for_rows(suite.rows, chosen) and chosen.get("model"):
         meant = rows_of_items(run, chosen, closed, among)
         places = places.filter(pk__in=list(meant))
-    page = Paginator(service.shown(places), ITEMS_A_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(service.with_row_fields(places), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     query = request.GET.copy()
     sorted_by = query.pop("sort", None)
     query.pop("page", None)

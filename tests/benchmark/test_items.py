@@ -128,7 +128,7 @@ def test_every_state_has_a_filter_that_agrees_with_its_badge(run):
     for item, state in zip(items, ItemState.values, strict=False):
         Item.objects.filter(pk=item.pk).update(state=state)
     for state in service.STATES:
-        found = service.shown(service.places_of(run, {"state": state}))
+        found = service.with_row_fields(service.items_of(run, {"state": state}))
         assert found and {service.state_of(one) for one in found} == {state}
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from benchmark.models import RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.evaluating import read_again
-from benchmark.services.items import places_of
+from benchmark.services.items import items_of
 from benchmark.services.reports import report_of
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.watching import schema_breakers
@@ -106,7 +106,7 @@ def test_the_run_page_names_the_endpoint_and_opens_the_answers(cast, gold, clien
     entrant = run.entrants.get()
     assert f"?model={entrant.pk}&amp;stage=extract&amp;problem=unstructured" in page
     chosen = {"model": entrant.pk, "stage": "extract", "problem": "unstructured"}
-    assert places_of(run, chosen).count() == 3
+    assert items_of(run, chosen).count() == 3
     assert "<bdi>lexical-judge</bdi> does not hold" not in page, "the judge is not to blame for what it was given"
     listed = client.get(
         f"/p/{run.project.slug}/runs/{run.uid}/items/?stage=extract&problem=unstructured"
