@@ -14,10 +14,10 @@ class AccountToken(TokenAuthentication):
     """`Authorization: Token …`, with a token of the account page."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        found = super().authenticate(request)
-        if found and found[1].scope == Scope.READ and request.method not in SAFE_METHODS:
+        credentials = super().authenticate(request)
+        if credentials and credentials[1].scope == Scope.READ and request.method not in SAFE_METHODS:
             raise PermissionDenied("This token may only read; make one that may write on your account page.")
-        return found
+        return credentials
 
     def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
         token = find_token(secret=key, now=timezone.now())

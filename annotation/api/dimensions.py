@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 from drf_spectacular.openapi import AutoSchema
@@ -32,16 +33,16 @@ class DimensionKey(Pattern):
 
 def labels_of(schemas: Iterable[Schema]) -> list[str]:
     """Return every label of any dimension, each once, in order of spelling."""
-    return sorted({label for schema in schemas for one in schema.dimensions for label in one.values})
+    return sorted({label for schema in schemas for dimension in schema.dimensions for label in dimension.values})
 
 
 def dimensions_of(schemas: Iterable[Schema]) -> dict[str, tuple[str, list[str]]]:
     """Return name and labels by key of every dimension; where schemas have different ones of a key, the labels of all."""
-    found: dict[str, tuple[str, list[str]]] = {}
-    for one in (dimension for schema in schemas for dimension in schema.dimensions):
-        name, labels = found.get(one.key, (one.name, []))
-        found[one.key] = name, list(dict.fromkeys([*labels, *one.values]))
-    return found
+    labels_by_key: dict[str, tuple[str, list[str]]] = {}
+    for dimension in chain.from_iterable(schema.dimensions for schema in schemas):
+        name, labels = labels_by_key.get(dimension.key, (dimension.name, []))
+        labels_by_key[dimension.key] = name, list(dict.fromkeys([*labels, *dimension.values]))
+    return labels_by_key
 
 
 def described_schemas(auto_schema: AutoSchema) -> list[Schema]:
@@ -50,8 +51,8 @@ def described_schemas(auto_schema: AutoSchema) -> list[Schema]:
     if user is None or not user.is_authenticated:
         return [DEFAULT_SCHEMA]
     named = Project.objects.visible_to(user).order_by("schema_name", "schema_version")
-    found = named.values_list("schema_name", "schema_version").distinct()
-    return [schema_of(*one) for one in found] or [DEFAULT_SCHEMA]
+    references = named.values_list("schema_name", "schema_version").distinct()
+    return [schema_of(*reference) for reference in references] or [DEFAULT_SCHEMA]
 
 
 class _DescribedDimension(OpenApiSerializerFieldExtension):
@@ -74,16 +75,19 @@ class _DescribedChanges(ShapeBody):
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict:
         described = self.target.described()
         change = described.pop("$defs")["ChangeIn"]
-        told = dimensions_of(described_schemas(auto_schema))
+        dimensions = dimensions_of(described_schemas(auto_schema))
         described["properties"]["changes"]["items"] = {
-            "oneOf": [_change_of(change, key, *one) for key, one in told.items()]
+            "oneOf": [_change_of(change, key, *name_and_labels) for key, name_and_labels in dimensions.items()]
         }
         return described
 
 
 def _change_of(change: dict, dimension: str, name: str, labels: Sequence[str]) -> dict:
-    own = {"dimension": {"type": "string", "const": dimension}, "label": {"type": "string", "enum": ["", *labels]}}
-    return change | {"title": name, "properties": change["properties"] | own}
+    properties = {
+        "dimension": {"type": "string", "const": dimension},
+        "label": {"type": "string", "enum": ["", *labels]},
+    }
+    return change | {"title": name, "properties": change["properties"] | properties}
 
 
 class _DescribedDecision(ShapeBody):

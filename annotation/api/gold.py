@@ -97,12 +97,12 @@ class OneCell(GenericAPIView):
             if version_of(gold) != seen:
                 raise adjudication.DecidedMeanwhile(gold)
             state = {"revision": gold.revision, "row": gold.pk} if gold else {"revision": 0, "row": 0}
-            made = adjudication.adjudicate(by=request.user, now=timezone.now(), **place, **state, **chosen)
+            decided = adjudication.adjudicate(by=request.user, now=timezone.now(), **place, **state, **chosen)
         except adjudication.DecidedMeanwhile as refusal:
             raise Conflict(str(refusal)) from refusal
         except adjudication.AdjudicationRefused as refusal:
             raise CannotBeDone(str(refusal)) from refusal
-        return self._answer(made)
+        return self._answer(decided)
 
     def _row(self, request: Request, slug: str, proposition: str, dimension: str) -> Proposition:
         self.access = project_access(request.user, slug, role=Role.EXPERT)

@@ -42,7 +42,7 @@ class Rounds(Listing):
         access = project_access(request.user, slug, role=Role.ADMIN)
         read_query(request, Strict)
         page = self.paginate_queryset(access.project.prefills.select_related("job", "endpoint", "created_by"))
-        return self.answer(_told(page), RoundOut)
+        return self.answer(_serialized(page), RoundOut)
 
 
 class OneRound(GenericAPIView):
@@ -72,41 +72,41 @@ class RoundAction(GenericAPIView):
         `resume` goes on with a paused round, with a new `budget` or the one that it has, and asks again for what a round holds back; a
         running one that holds items back is resumed, too. 422 where the round's state does not fit.
         """
-        held = _round(request, slug, round)
+        prefill = _round(request, slug, round)
         if action not in ACTIONS:
             raise Http404(f"There is no action {action}; expected {', '.join(ACTIONS)}.")
         budget = read_body(request, ActionIn).budget
         if budget and action != "resume":
             raise CannotBeDone({"budget": [f"A budget is for resume, not for {action}."]})
         try:
-            require_action(held.job, action, budget=budget, what="round")
+            require_action(prefill.job, action, budget=budget, what="round")
         except JobRefused as refusal:
             raise CannotBeDone(str(refusal)) from refusal
-        held.job.refresh_from_db()
-        return _answer(held)
+        prefill.job.refresh_from_db()
+        return _answer(prefill)
 
 
-def _answer(held: Prefill) -> Response:
-    return Response(RoundOut(_told([held])[0]).data)
+def _answer(prefill: Prefill) -> Response:
+    return Response(RoundOut(_serialized([prefill])[0]).data)
 
 
-def _told(rounds: Sequence[Prefill]) -> list[dict[str, Any]]:
-    """What `RoundOut` writes."""
+def _serialized(rounds: Sequence[Prefill]) -> list[dict[str, Any]]:
+    """Return what `RoundOut` writes of each round."""
     return [
         {
-            "endpoint": one.endpoint.name,
-            "level": one.level,
-            "created_at": one.created_at,
-            "created_by": one.created_by and one.created_by.username,
-            "note": one.job.note,
-            "budget": one.job.budget,
+            "endpoint": row.endpoint.name,
+            "level": row.level,
+            "created_at": row.created_at,
+            "created_by": row.created_by and row.created_by.username,
+            "note": row.job.note,
+            "budget": row.job.budget,
             **standing,
         }
-        for one, standing in zip(rounds, standings_of(rounds), strict=True)
+        for row, standing in zip(rounds, standings_of(rounds), strict=True)
     ]
 
 
 def _round(request: Request, slug: str, uid: str) -> Prefill:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    held = Prefill.objects.select_related("job", "endpoint", "created_by")
-    return get_object_or_404(held, project=access.project, uid=uid)
+    prefills = Prefill.objects.select_related("job", "endpoint", "created_by")
+    return get_object_or_404(prefills, project=access.project, uid=uid)

@@ -72,7 +72,7 @@ class DecisionIn(Shape):
     @field_validator("label")
     @classmethod
     def _is_known(cls, label: str, info: ValidationInfo) -> str:
-        known = labels_of([info.context["schema"]])
-        if label not in known:
-            raise refusal(f"one of {', '.join(known)}", f"{label!r} is not a label of this project")
+        labels = labels_of([info.context["schema"]])
+        if label not in labels:
+            raise refusal(f"one of {', '.join(labels)}", f"{label!r} is not a label of this project")
         return label

@@ -85,7 +85,7 @@ class Votes(Listing):
         """
         assignment = assignment_of(request.user, slug, story)
         schema = assignment.story.project.schema
-        changes = [one.change for one in read_body(request, ChangesIn, schema=schema).changes]
+        changes = [entry.change for entry in read_body(request, ChangesIn, schema=schema).changes]
         try:
             saved = save_votes(
                 by=request.user, assignment=assignment, changes=changes, now=timezone.now(), origin="api"
@@ -96,9 +96,9 @@ class Votes(Listing):
 
 
 def _warnings(schema: Schema, saved: list[Saved]) -> list[dict]:
-    rows = {one.proposition: one for one in saved}
+    rows = {vote.proposition: vote for vote in saved}
     return [
         {"proposition": uid, "dimension": warning.dimension, "message": warning.message}
-        for uid, one in rows.items()
-        for warning in cross_check(schema, one.actor, one.row)
+        for uid, vote in rows.items()
+        for warning in cross_check(schema, vote.actor, vote.row)
     ]

@@ -30,10 +30,13 @@ class QueueFilter(forms.Form):
         super().__init__(data)
         schema = project.schema
         self.fields["text"].widget.attrs["type"] = "search"
-        self.fields["dimension"].choices = [("", "All"), *((one.key, one.name) for one in schema.dimensions)]
+        self.fields["dimension"].choices = [
+            ("", "All"),
+            *((dimension.key, dimension.name) for dimension in schema.dimensions),
+        ]
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", "All"), *((one, one) for one in names)]
+            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
 
     def clean_pair(self) -> str:
         pair = self.cleaned_data["pair"]
@@ -66,7 +69,7 @@ class DecisionForm(forms.Form):
     @property
     def problem(self) -> str:
         """One sentence for the expert."""
-        return "; ".join(f"{name.replace('_', ' ')}: {found[0]}" for name, found in self.errors.items())
+        return "; ".join(f"{name.replace('_', ' ')}: {messages[0]}" for name, messages in self.errors.items())
 
 
 class UndoForm(forms.Form):

@@ -14,7 +14,7 @@ class FilterForm(forms.Form):
         super().__init__(data)
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", "All"), *((one, one) for one in names)]
+            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
 
 
 class AssignForm(forms.Form):

@@ -17,7 +17,7 @@ class StoryFilter(forms.Form):
         super().__init__(data)
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", "All"), *((one, one) for one in names)]
+            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
 
 
 SPLIT_TOLD = {
@@ -57,8 +57,8 @@ class FilesField(forms.FileField):
     widget = ManyFiles
 
     def clean(self, data, initial=None) -> list:
-        files = [super(FilesField, self).clean(one, initial) for one in (data or [None])]
-        size = sum(one.size for one in files)
+        files = [super(FilesField, self).clean(file, initial) for file in (data or [None])]
+        size = sum(file.size for file in files)
         if size > settings.IMPORT_MAX_BYTES:
             limit = settings.IMPORT_MAX_BYTES // 1024 // 1024
             raise forms.ValidationError(
@@ -68,7 +68,9 @@ class FilesField(forms.FileField):
 
 
 class ImportForm(forms.Form):
-    format = forms.ChoiceField(choices=[(one.key, one.title) for one in CORPUS_FORMATS.values()])
+    format = forms.ChoiceField(
+        choices=[(corpus_format.key, corpus_format.title) for corpus_format in CORPUS_FORMATS.values()]
+    )
     language = forms.ChoiceField(
         choices=[("en", "English"), ("zh", "Chinese")], help_text="ToMBench: the text to label."
     )

@@ -71,8 +71,8 @@ class AccountForm(forms.ModelForm):
         given = super().clean()
         password = given.get("password", "")
         if self.asks_for_password and not self.instance.check_password(password):
-            told = "To change the e-mail address, type the password that you log in with."
-            self.add_error("password", forms.ValidationError(told, code=WRONG if password else "required"))
+            refusal = "To change the e-mail address, type the password that you log in with."
+            self.add_error("password", forms.ValidationError(refusal, code=WRONG if password else "required"))
         return given
 
     @property

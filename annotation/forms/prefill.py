@@ -34,7 +34,7 @@ class PrefillForm(forms.Form):
         self.fields["endpoint"].queryset = labelling_endpoints()
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", "All"), *((one, one) for one in names)]
+            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
 
     def clean(self) -> dict:
         cleaned = super().clean()

@@ -52,8 +52,8 @@ class NewProjectForm(forms.ModelForm):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
         self.fields["name"].validators.append(refuse_bidi_controls)
-        self.schemas = {one.reference: one for one in known_schemas()}
-        self.fields["schema"].choices = [(key, _schema_told(one)) for key, one in self.schemas.items()]
+        self.schemas = {schema.reference: schema for schema in known_schemas()}
+        self.fields["schema"].choices = [(key, _schema_told(schema)) for key, schema in self.schemas.items()]
         self.fields["schema"].initial = DEFAULT_SCHEMA.reference
 
     def clean_schema(self) -> Schema:
@@ -103,7 +103,9 @@ class SettingsForm(forms.ModelForm):
             MaxValueValidator(MAX_SPEED_FLOOR_MS, f"At most {MAX_SPEED_FLOOR_MS} milliseconds: a minute.")
         )
         speed.widget.attrs["max"] = MAX_SPEED_FLOOR_MS
-        self.fields["unanimity_dimensions"].choices = [(one.key, one.name) for one in schema.dimensions]
+        self.fields["unanimity_dimensions"].choices = [
+            (dimension.key, dimension.name) for dimension in schema.dimensions
+        ]
 
     def clean(self) -> dict:
         cleaned = super().clean()

@@ -63,19 +63,19 @@ class LanesForm(forms.Form):
         ]
 
     def consensus(self) -> list[Consensus]:
-        """The settled rows. A row of both tables needs no remark; one table's is added, other words are revised."""
-        found: list[Consensus] = []
+        """Return the settled rows. A row of both tables needs no remark; one table's is added, other words are revised."""
+        decisions: list[Consensus] = []
         for at, pair in enumerate(self.pairs):
             choice, words, text = (self.cleaned_data[f"{name}-{at}"] for name in ("choice", "words", "remark"))
             first, second = pair.a or pair.b, pair.b or pair.a
             if choice == "none":
-                found.append(_settled(first, Remark.REMOVED, text))
+                decisions.append(_settled(first, Remark.REMOVED, text))
             elif choice == "both":
-                found += [_settled(first, Remark.ADDED, text), _settled(second, Remark.ADDED, text)]
+                decisions += [_settled(first, Remark.ADDED, text), _settled(second, Remark.ADDED, text)]
             else:
                 row = second if choice == "b" else first
-                found.append(_settled(row, _remark(pair, bool(words)), text, words))
-        return found
+                decisions.append(_settled(row, _remark(pair, bool(words)), text, words))
+        return decisions
 
 
 def _remark(pair: Pair, reworded: bool) -> Remark:

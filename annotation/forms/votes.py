@@ -61,7 +61,7 @@ class ChangeIn(Shape):
         schema, dimension = info.context["schema"], info.data.get("dimension")
         if label and dimension and not schema.is_legal(dimension, label):
             legal = ", ".join(schema[dimension].values)
-            raise refusal(f"one of {legal}, or nothing to withdraw", f"{label!r} is no label of {dimension}")
+            raise refusal(f"one of {legal}, or nothing to withdraw", f"{label!r} is not a label of {dimension}")
         return label
 
     @property

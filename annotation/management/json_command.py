@@ -11,7 +11,7 @@ class JsonCommand(json_command.JsonCommand):
 
     @staticmethod
     def project(slug: str) -> Project:
-        found = Project.objects.filter(slug=slug).first()
-        if found is None:
+        project = Project.objects.filter(slug=slug).first()
+        if project is None:
             raise CommandError(f"There is no project {slug!r}.")
-        return found
+        return project

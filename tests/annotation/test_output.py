@@ -71,9 +71,9 @@ def gold_to(path):
 def test_a_croissant_folder_with_other_files_is_left_alone(cast, tmp_path):
     own = tmp_path / "README.md"
     own.write_text("mine", encoding="utf-8")
-    assert "holds README.md, which is of no earlier export" in refused(CROISSANT, tmp_path)
-    assert "is no folder" in refused(CROISSANT, own)
-    assert "is no folder" in refused(CROISSANT, "/dev/null")
+    assert "holds README.md, which no earlier export wrote" in refused(CROISSANT, tmp_path)
+    assert "is not a folder" in refused(CROISSANT, own)
+    assert "is not a folder" in refused(CROISSANT, "/dev/null")
     assert "cannot be written" in refused(CROISSANT, own / "below")
     assert list(tmp_path.iterdir()) == [own]
     assert own.read_text(encoding="utf-8") == "mine"

@@ -19,11 +19,11 @@ class ImportCommand(JsonCommand):
             raise CommandError(self.refusal)
 
     def judged(self, result: dict, *, taken: int, problems: int) -> dict:
-        """The result as it is; where nothing was `taken` of lines of which so many are problems, the command will end with the first."""
+        """Return the result as it is; where nothing was `taken` of lines of which so many are problems, the command will end with the first."""
         if not taken and problems:
-            first, told = result["problems"][0], counted(problems, "problem")
+            first, total = result["problems"][0], counted(problems, "problem")
             self.refusal = (
-                f"Nothing was imported: {told}, the first in {first['file']}, line {first['line']}: {first['message']}"
+                f"Nothing was imported: {total}, the first in {first['file']}, line {first['line']}: {first['message']}"
             )
         return result
 

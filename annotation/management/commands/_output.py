@@ -10,12 +10,12 @@ from typing import IO, Any
 
 
 @contextmanager
-def file_output(told: str, **how: Any) -> Iterator[IO]:
-    """Opens the file (`how` goes to `open`) beside its place and moves it there: a failure leaves no half file.
+def file_output(target: str, **how: Any) -> Iterator[IO]:
+    """Open the file (`how` goes to `open`) beside its place and move it there: a failure leaves no half file.
 
-    Raises ValueError where `told` is empty, a folder or a device, or cannot be written.
+    Raises ValueError where `target` is empty, a folder or a device, or cannot be written.
     """
-    path = _named(told, "file")
+    path = _named(target, "file")
     try:
         _check_file(path)
         partial = path.with_name(path.name + ".partial")
@@ -31,32 +31,32 @@ def file_output(told: str, **how: Any) -> Iterator[IO]:
 
 
 @contextmanager
-def folder_output(told: str, *, names: Collection[str], mark: str) -> Iterator[Path]:
-    """A new folder whose files move to `told` in the end; a failure leaves what was there before.
+def folder_output(target: str, *, names: Collection[str], mark: str) -> Iterator[Path]:
+    """Make a new folder whose files move to `target` in the end; a failure leaves what was there before.
 
-    `told` may hold nothing but files of `names`, with `mark` among them: an earlier output. Raises ValueError otherwise.
+    `target` may hold nothing but files of `names`, with `mark` among them: an earlier output. Raises ValueError otherwise.
     """
-    folder, made = _named(told, "folder"), False
+    folder, created = _named(target, "folder"), False
     try:
         _check_folder(folder, names, mark)
-        made = not folder.exists()
+        created = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".partial-", dir=folder) as inside:
             yield Path(inside)
-            for one in sorted(Path(inside).iterdir()):
-                one.replace(folder / one.name)
+            for file in sorted(Path(inside).iterdir()):
+                file.replace(folder / file.name)
     except OSError as error:
         raise _unwritable(folder, error) from error
     finally:
-        if made:
+        if created:
             with suppress(OSError):  # it stays where it holds something
                 folder.rmdir()
 
 
-def _named(told: str, kind: str) -> Path:
-    if not str(told).strip():
+def _named(target: str, kind: str) -> Path:
+    if not str(target).strip():
         raise ValueError(f"--output is empty; expected the path of a {kind}.")
-    return Path(told)
+    return Path(target)
 
 
 def _check_file(path: Path) -> None:
@@ -72,13 +72,13 @@ def _check_folder(folder: Path, names: Collection[str], mark: str) -> None:
     if not folder.exists():
         return
     if not folder.is_dir():
-        raise ValueError(f"{folder} is no folder; expected the path of a folder.")
-    held = sorted(folder.iterdir())
-    strange = [one.name for one in held if one.name not in names or one.is_dir()]
-    if strange or (held and folder / mark not in held):
-        which = strange[0] if strange else held[0].name
+        raise ValueError(f"{folder} is not a folder; expected the path of a folder.")
+    entries = sorted(folder.iterdir())
+    strange = [entry.name for entry in entries if entry.name not in names or entry.is_dir()]
+    if strange or (entries and folder / mark not in entries):
+        which = strange[0] if strange else entries[0].name
         raise ValueError(
-            f"The folder {folder} holds {which}, which is of no earlier export; expected a new or an empty folder."
+            f"The folder {folder} holds {which}, which no earlier export wrote; expected a new or an empty folder."
         )
 
 

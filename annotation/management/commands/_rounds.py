@@ -1,4 +1,4 @@
-"""What the commands about rounds of suggestions share: seeing one through, and what is printed of it."""
+"""What the commands about rounds of suggestions share: running one to its end, and its standing."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from workers.services.progress import progress_of
 from workers.services.run_to_end import run_to_end
 
 
-def told(made: Prefill, *, wait: bool, tell: Callable[[str], None]) -> dict[str, Any]:
-    """How the round stands; with `wait` at its end, and what it lacks is told then."""
+def standing_after(prefill: Prefill, *, wait: bool, tell: Callable[[str], None]) -> dict[str, Any]:
+    """Return the standing of a round; with `wait` that at its end, after writing what it lacks."""
     if not wait:
-        return standing_of(made)
-    _run_to_end(made, tell)
-    total = progress_of(made.job).total
-    note_end(made.job, shortfall_of(made.job, total=total), "round", tell)
-    return standing_of(made)
+        return standing_of(prefill)
+    _run_to_end(prefill, tell)
+    total = progress_of(prefill.job).total
+    note_end(prefill.job, shortfall_of(prefill.job, total=total), "round", tell)
+    return standing_of(prefill)
 
 
-def _run_to_end(made: Prefill, tell: Callable[[str], None]) -> None:
-    bar = JobBar(made.job, time.monotonic)
+def _run_to_end(prefill: Prefill, tell: Callable[[str], None]) -> None:
+    bar = JobBar(prefill.job, time.monotonic)
     try:
         with interruptible(tell) as stop:
-            run_to_end(job=made.job, on_progress=bar.refresh, stop=stop)
+            run_to_end(job=prefill.job, on_progress=bar.refresh, stop=stop)
     finally:
         bar.close()
-    if stop.is_set() and made.job.state == JobState.RUNNING:
-        tell(f"The round is not done. A worker goes on with it, or: manage.py work --job {made.job.uid}")
+    if stop.is_set() and prefill.job.state == JobState.RUNNING:
+        tell(f"The round is not done. A worker goes on with it, or: manage.py work --job {prefill.job.uid}")

@@ -42,13 +42,18 @@ class Command(JsonCommand):
         self.stdout.write(f"{result['user']}{new} is {result['role']} of {result['project']}.")
 
 
-def _member(project: Project, person: int, role: Role, made: list[str]) -> Membership:
-    held, joins = Membership.objects.get_or_create(project=project, user_id=person, defaults={"role": role})
+def _member(project: Project, person: int, role: Role, new_accounts: list[str]) -> Membership:
+    membership, joins = Membership.objects.get_or_create(project=project, user_id=person, defaults={"role": role})
     if joins:
-        told = {"accounts": made} if made else {}
+        details = {"accounts": new_accounts} if new_accounts else {}
         audit.record(
-            by=None, project=project, action="membership.created", target=held.user.username, role=role.value, **told
+            by=None,
+            project=project,
+            action="membership.created",
+            target=membership.user.username,
+            role=role.value,
+            **details,
         )
-    elif held.role != role:
-        change_role(by=None, membership=held, role=role)
-    return held
+    elif membership.role != role:
+        change_role(by=None, membership=membership, role=role)
+    return membership

@@ -19,7 +19,7 @@ class Command(JsonCommand):
         from annotation.services.agreement import agreement_report  # the statistics libraries take a second to load
 
         project, split, category = self.project(options["project"]), options["split"], options["category"]
-        self.names = {one.key: one.name for one in project.schema.dimensions}
+        self.names = {dimension.key: dimension.name for dimension in project.schema.dimensions}
         check_scope(project, split=split, category=category)
         return agreement_report(project=project, split=split, category=category)
 
@@ -43,5 +43,5 @@ class Command(JsonCommand):
             figures = "".join(f"{value:8.3f}" if value is not None else f"{'–':>8}" for value in chance)
             self.stdout.write(f"{name:{width}}{row['cells']:>8}{row['agree']:>8}{strict:>9}{interval:>18}{figures}")
         lacking = (row["reasons"] for _, row in rows if row["strict"] is not None and row["interval"]["strict"] is None)
-        if reasons := dict.fromkeys(one["strict"] for one in lacking):
+        if reasons := dict.fromkeys(row["strict"] for row in lacking):
             self.stdout.write(f"No interval: {'; or '.join(reasons)}.")

@@ -48,31 +48,31 @@ class Command(JsonCommand):
         for row in rows:
             shares = [row[key]["value"] for key in ("acceptance", "blind_agreement", "difference")]
             shares.append(row["as_seen"]["difference"]["value"])
-            shown = [_share(value) for value in shares[:2]] + [_points(value) for value in shares[2:]]
+            cells = [_share(value) for value in shares[:2]] + [_points(value) for value in shares[2:]]
             counts = f"{row['counts']['shown']:>8}{row['counts']['blind']:>8}"
             edges = _interval(row["difference"], points=True) or "–"
             self.stdout.write(
-                f"{row[title.lower()]:{wide}}{counts}{shown[0]:>10}{shown[1]:>9}{shown[2]:>9}{edges:>22}{shown[3]:>9}{_p(row):>8}"
+                f"{row[title.lower()]:{wide}}{counts}{cells[0]:>10}{cells[1]:>9}{cells[2]:>9}{edges:>22}{cells[3]:>9}{_p(row):>8}"
             )
         self.stdout.write("Shifts are in points.")
         lacking = [row["difference"] for row in rows if row["difference"]["value"] is not None]
-        if reasons := dict.fromkeys(one["reason"] for one in lacking if not one["interval"]):
+        if reasons := dict.fromkeys(estimate["reason"] for estimate in lacking if not estimate["interval"]):
             self.stdout.write(f"No interval: {'; or '.join(reasons)}.")
 
-    def _list(self, title: str, names: dict[str, str], found: dict) -> None:
+    def _list(self, title: str, names: dict[str, str], estimates: dict) -> None:
         self.stdout.write(f"\n{title}")
         for key, name in names.items():
-            self.stdout.write(f"  {name:42}{_told(found[key], points=key == 'difference')}")
+            self.stdout.write(f"  {name:42}{_estimate_text(estimates[key], points=key == 'difference')}")
 
     def _model(self, model: dict) -> None:
         accuracy, blind, test = model["accuracy"], model["blind_gold"], model["alternative_annotator"]
-        found = {**accuracy, "difference": accuracy["both"]["difference"]}
-        self._list(f"{model['source']}: accuracy, {model['suggestions']} suggestions", ACCURACY, found)
+        estimates = {**accuracy, "difference": accuracy["both"]["difference"]}
+        self._list(f"{model['source']}: accuracy, {model['suggestions']} suggestions", ACCURACY, estimates)
         if blind["cells"]:
-            told = f"{blind['rule']}; {blind['votes_a_cell']:.1f} votes a cell, on {blind['cells']} cell{'' if blind['cells'] == 1 else 's'}"
+            basis = f"{blind['rule']}; {blind['votes_a_cell']:.1f} votes a cell, on {blind['cells']} cell{'' if blind['cells'] == 1 else 's'}"
         else:
-            told = blind["reason"]
-        self.stdout.write(f"  Gold from blind votes: {told}.")
+            basis = blind["reason"]
+        self.stdout.write(f"  Gold from blind votes: {basis}.")
         if test["passes"] is None:
             self.stdout.write(f"  Could it stand in for an annotator? It cannot be said: {test['reason']}.")
         else:
@@ -118,12 +118,14 @@ def _points(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:+.1f}"
 
 
-def _interval(one: dict, *, points: bool = False) -> str:
+def _interval(estimate: dict, *, points: bool = False) -> str:
     write = _points if points else _share
-    return " to ".join(map(write, one["interval"])) if one["interval"] else ""
+    return " to ".join(map(write, estimate["interval"])) if estimate["interval"] else ""
 
 
-def _told(one: dict, *, points: bool = False) -> str:
-    """Value, interval and n; the reason where one of the first two is undefined."""
-    value = (_points if points else _share)(one["value"]) + (" points" if points and one["value"] is not None else "")
-    return f"{value}, {_interval(one, points=points) or one['reason']}, n = {one['n']}"
+def _estimate_text(estimate: dict, *, points: bool = False) -> str:
+    """Write value, interval and n of an estimate; the reason where one of the first two is undefined."""
+    value = (_points if points else _share)(estimate["value"]) + (
+        " points" if points and estimate["value"] is not None else ""
+    )
+    return f"{value}, {_interval(estimate, points=points) or estimate['reason']}, n = {estimate['n']}"

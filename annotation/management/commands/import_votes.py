@@ -31,10 +31,10 @@ class Command(ImportCommand):
     def say(self, result: dict) -> None:
         votes = counted(result["votes"], "vote")
         refused = result["votes"] - result["created"] - result["unchanged"]
-        told = f", {refused} not imported" if refused else ""
-        self.stdout.write(f"{votes}: {result['created']} created, {result['unchanged']} unchanged{told}.")
-        for one in result["annotators"]:
-            self.stdout.write(f"  {one['name']}: {one['kind']}, {counted(one['votes'], 'vote')}")
+        refused_text = f", {refused} not imported" if refused else ""
+        self.stdout.write(f"{votes}: {result['created']} created, {result['unchanged']} unchanged{refused_text}.")
+        for annotator in result["annotators"]:
+            self.stdout.write(f"  {annotator['name']}: {annotator['kind']}, {counted(annotator['votes'], 'vote')}")
         if result["kept"]:
             self.stdout.write(f"{counted(result['kept'], 'vote')} cast in the product kept.")
         self.say_problems(result)

@@ -20,7 +20,7 @@ class Command(JsonCommand):
             "schema": schema.reference,
             "title": schema.title,
             "created": is_new,
-            "dimensions": {one.key: list(one.values) for one in schema.dimensions},
+            "dimensions": {dimension.key: list(dimension.values) for dimension in schema.dimensions},
             "checks": len(schema.checks),
         }
 
@@ -29,9 +29,9 @@ class Command(JsonCommand):
             self.stdout.write(f"{result['schema']} is here already, with the same content; nothing was changed.")
             return
         dimensions = result["dimensions"].values()
-        told = (
+        sentence = (
             counted(len(dimensions), "dimension"),
             counted(sum(map(len, dimensions)), "label"),
             counted(result["checks"], "cross-check"),
         )
-        self.stdout.write(f"{result['schema']} is loaded: {', '.join(told)}. A new project can choose it.")
+        self.stdout.write(f"{result['schema']} is loaded: {', '.join(sentence)}. A new project can choose it.")

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from annotation.domain.labelling import LEVELS
 from annotation.management.commands._money import dollars
-from annotation.management.commands._rounds import told
+from annotation.management.commands._rounds import standing_after
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
@@ -44,15 +44,15 @@ class Command(JsonCommand):
         project, endpoint = self.project(options["project"]), _endpoint(options["endpoint"])
         budget = dollars(options["budget"])
         scope = _scope(project, options)
-        asked = {"project": project, "endpoint": endpoint, "level": options["level"], "batch": options["batch"]}
-        asked["reasoning_tokens"] = _tokens(options["reasoning_tokens"])
-        asked["stories"] = scope.stories[: options["limit"]] or _stories(
+        request = {"project": project, "endpoint": endpoint, "level": options["level"], "batch": options["batch"]}
+        request["reasoning_tokens"] = _tokens(options["reasoning_tokens"])
+        request["stories"] = scope.stories[: options["limit"]] or _stories(
             project, options
         )  # without any, start says why
-        self._say_before(estimate(**asked), scope)
-        made = start_prefill(by=None, budget=budget, now=timezone.now(), **asked)
-        held = told(made, wait=options["wait"], tell=self.note)
-        return held | {"left_out": sum(scope.covered.values())}
+        self._say_before(estimate(**request), scope)
+        prefill = start_prefill(by=None, budget=budget, now=timezone.now(), **request)
+        standing = standing_after(prefill, wait=options["wait"], tell=self.note)
+        return standing | {"left_out": sum(scope.covered.values())}
 
     def say(self, result: dict) -> None:
         super().say(printed_of(result))
@@ -78,8 +78,8 @@ def _priced(cost: Decimal | None) -> str:
 def _endpoint(name: str) -> Endpoint:
     endpoint = Endpoint.objects.filter(name=name).first()
     if endpoint is None:
-        known = ", ".join(Endpoint.objects.values_list("name", flat=True)) or "none"
-        raise ValueError(f"There is no endpoint {name!r}; there are: {known}.")
+        names = ", ".join(Endpoint.objects.values_list("name", flat=True)) or "none"
+        raise ValueError(f"There is no endpoint {name!r}; there are: {names}.")
     return endpoint
 
 
@@ -95,7 +95,7 @@ def _stories(project: Project, options: dict) -> list:
     return list(stories.select_related("project", "category").order_by("number"))
 
 
-def _tokens(said: int | None) -> int | None:
-    if said is not None and not 0 <= said <= 1_000_000:
-        raise ValueError(f"--reasoning-tokens is {said}; a number from 0 to 1,000,000 is expected.")
-    return said
+def _tokens(tokens: int | None) -> int | None:
+    if tokens is not None and not 0 <= tokens <= 1_000_000:
+        raise ValueError(f"--reasoning-tokens is {tokens}; a number from 0 to 1,000,000 is expected.")
+    return tokens

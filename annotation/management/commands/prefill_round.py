@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from annotation.management.commands._money import dollars
-from annotation.management.commands._rounds import told
+from annotation.management.commands._rounds import standing_after
 from annotation.management.json_command import JsonCommand
 from annotation.models import Prefill
 from workers.management.ending import failure_of, printed_of
@@ -24,14 +24,14 @@ class Command(JsonCommand):
         parser.add_argument("--wait", action="store_true", help="resume, retry: run it to its end")
 
     def work(self, **options) -> dict:
-        action, made = options["action"], _round(options["round"])
+        action, prefill = options["action"], _round(options["round"])
         for name in ("budget", "wait"):
             if options[name] and name not in TAKES.get(action, ()):
-                fit = ", ".join(f"--{one}" for one in TAKES.get(action, ())) or "no option"
+                fit = ", ".join(f"--{option}" for option in TAKES.get(action, ())) or "no option"
                 raise ValueError(f"--{name} is not for {action}, which takes {fit}.")
         dollars(options["budget"])
-        require_action(made.job, action, budget=options["budget"] or "", what="round")
-        return told(made, wait=options["wait"], tell=self.note)
+        require_action(prefill.job, action, budget=options["budget"] or "", what="round")
+        return standing_after(prefill, wait=options["wait"], tell=self.note)
 
     def say(self, result: dict) -> None:
         super().say(printed_of(result))
@@ -41,7 +41,7 @@ class Command(JsonCommand):
 
 
 def _round(uid: str) -> Prefill:
-    made = Prefill.objects.select_related("job", "endpoint", "project").filter(uid=uid).first()
-    if made is None:
+    prefill = Prefill.objects.select_related("job", "endpoint", "project").filter(uid=uid).first()
+    if prefill is None:
         raise ValueError(f"There is no round {uid!r}; its id is the last part of its page's address.")
-    return made
+    return prefill

@@ -24,10 +24,10 @@ class Command(JsonCommand):
     def work(self, **options) -> dict:
         # one process for all of it: to load the settings and the apps takes longer than the work
         call_command("migrate", interactive=False, verbosity=0)
-        told, collected = StringIO(), collect_static()
+        output, collected = StringIO(), collect_static()
         if options["sample"]:
-            call_command("load_sample", once=True, stdout=told)
-        return {"static_files_collected": collected, "sample": told.getvalue().strip()}
+            call_command("load_sample", once=True, stdout=output)
+        return {"static_files_collected": collected, "sample": output.getvalue().strip()}
 
     def say(self, result: dict) -> None:
         if result["sample"]:
@@ -47,10 +47,10 @@ def collect_static() -> bool:
 
 def _sources() -> str:
     """Return a digest of the name, size and time of every static file, and of how they are stored."""
-    found = sorted(
+    files = sorted(
         (name, file.stat().st_size, file.stat().st_mtime_ns)
         for finder in get_finders()
         for name, storage in finder.list([])
         for file in [Path(storage.path(name))]
     )
-    return hashlib.sha256(json.dumps([found, settings.STORAGES["staticfiles"]]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([files, settings.STORAGES["staticfiles"]]).encode()).hexdigest()
