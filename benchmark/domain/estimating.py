@@ -48,8 +48,8 @@ class StoryScore:
 
     def of(self, case: Assumption, name: str) -> float | None:
         """Return a figure of one case; None of an estimate that the story lacks."""
-        held = {"worst": self.worst, "best": self.best, "estimate": self.estimate}[case]
-        return None if held is None else held[name]
+        values_by_case = {"worst": self.worst, "best": self.best, "estimate": self.estimate}[case]
+        return None if values_by_case is None else values_by_case[name]
 
     @property
     def defined(self) -> bool:
@@ -134,8 +134,8 @@ def report(
     for score in scores:
         groups[score.category].append(score)
 
-    def row(held: Sequence[StoryScore], mean_of: str = "") -> dict[str, Any]:
-        return overall_row(held, shares, mean_of, seed=seed, resamples=resamples).as_json()
+    def row(scores: Sequence[StoryScore], mean_of: str = "") -> dict[str, Any]:
+        return overall_row(scores, shares, mean_of, seed=seed, resamples=resamples).as_json()
 
     return {
         "overall": row(scores, mean_of_categories),
@@ -192,15 +192,15 @@ def _case_intervals(
     if mean_of:
         columns = np.hstack([columns, _by_category(scores, mean_of, case)])
         counts.append(counts[shares.index(mean_of)])
-    found = mean_of_rows(columns.T)[None]
+    observed = mean_of_rows(columns.T)[None]
     replicates = replicated_means(columns, seed=seed, resamples=resamples, clusters=clusters)
     if mean_of:
-        found, replicates = (
+        observed, replicates = (
             np.hstack([means[:, : len(shares)], mean_of_rows(means[:, len(shares) :])[:, None]])
-            for means in (found, replicates)
+            for means in (observed, replicates)
         )
     return intervals(
-        found[0],
+        observed[0],
         replicates,
         np.array(counts),
         clusters=len(replicates) - resamples,
@@ -218,15 +218,15 @@ def _matrix(columns: Sequence[Sequence[float | None]]) -> Floats:
 def _by_category(scores: Sequence[StoryScore], name: str, case: Assumption) -> Floats:
     """A column for each category, with the figures of its own stories."""
     values = [score.of(case, name) for score in scores]
-    held = list(zip([score.category for score in scores], values, strict=True))
-    categories = sorted({category for category, value in held if value is not None})
-    columns = [[value if category == one else None for category, value in held] for one in categories]
+    pairs = list(zip([score.category for score in scores], values, strict=True))
+    categories = sorted({category for category, value in pairs if value is not None})
+    columns = [[value if category == part else None for category, value in pairs] for part in categories]
     return _matrix(columns) if columns else np.full((len(scores), 1), np.nan)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    defined = [value for value in values if value is not None]
+    return float(np.mean(defined)) if defined else None
 
 
 def _bounds(scores: Sequence[StoryScore], name: str) -> list[float] | None:

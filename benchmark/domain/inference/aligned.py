@@ -30,7 +30,7 @@ class Aligned:
         stories = tuple(sorted(set().union(*scores.values()))) if scores else ()
         at = {story: column for column, story in enumerate(stories)}
         table = np.full((len(scores), len(stories)), np.nan)
-        for row, held in enumerate(scores.values()):
-            for story, score in held.items():
+        for row, story_scores in enumerate(scores.values()):
+            for story, score in story_scores.items():
                 table[row, at[story]] = np.nan if score is None else score
         return cls(tuple(scores), stories, table)

@@ -64,9 +64,9 @@ class Cases:
     ) -> Cases:
         """From {model: {story: case}}; None is a story without a score by definition, one that is lacking was never asked. `clusters` names the
         cluster of each, where some share one."""
-        undefined = {story for held in cases.values() for story, case in held.items() if case is None}
+        undefined = {story for model_cases in cases.values() for story, case in model_cases.items() if case is None}
         kept = tuple(sorted(stories - undefined))
-        rows = [[held.get(story) or NEVER_ASKED for story in kept] for held in cases.values()]
+        rows = [[model_cases.get(story) or NEVER_ASKED for story in kept] for model_cases in cases.values()]
 
         def table(values: list[list[float | None]]) -> Floats:
             return np.array(values, dtype=float).reshape(len(cases), len(kept))

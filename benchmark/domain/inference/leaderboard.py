@@ -91,17 +91,17 @@ def leaderboard(
     fits = ordered.ranks
     ranked, unranked = ordered[np.flatnonzero(fits).tolist()], ordered[np.flatnonzero(~fits).tolist()]
     pairs = paired_differences(ranked, seed=seed, resamples=resamples, categories=categories)
-    tests = sum(one["p"] is not None for one in pairs)
+    tests = sum(pair["p"] is not None for pair in pairs)
     no_letters = ALONE if len(ranked.models) < 2 else ""
     if not no_letters and out_of_reach(ranked.units, tests, alpha):
         no_letters = TOO_FEW.format(stories=ranked.units, tests=f"{tests:,}")
-    apart = [(one["first"], one["second"]) for one in pairs if not one["category"] and differs(one, alpha)]
+    apart = [(pair["first"], pair["second"]) for pair in pairs if not pair["category"] and differs(pair, alpha)]
     group = {} if no_letters else letters(ranked.models, apart)
     rules = {"seed": seed, "resamples": resamples}
     models = [*_ranked(ranked, group, **rules), *_unranked(unranked, samples, **rules)]
     flips = flips_for(len(pairs))
-    fewest = min((one.get("clusters", one["n"]) for one in pairs if one["p"] is not None), default=ranked.units)
-    by_category = any(one["category"] for one in pairs)
+    fewest = min((pair.get("clusters", pair["n"]) for pair in pairs if pair["p"] is not None), default=ranked.units)
+    by_category = any(pair["category"] for pair in pairs)
     return {
         "models": models,
         "pairs": pairs,
@@ -117,18 +117,18 @@ def leaderboard(
 
 def _ranked(cases: Cases, group: Mapping[str, str], *, seed: int, resamples: int) -> Iterator[Standing]:
     places = zip(_ranks(cases.worst), _rank_intervals(cases, seed=seed, resamples=resamples), strict=True)
-    for one, (rank, ends) in zip(_standings(cases, seed=seed, resamples=resamples), places, strict=True):
-        one |= {"rank": rank, "ranks": ends, "group": group.get(one["model"])}
+    for standing, (rank, ends) in zip(_standings(cases, seed=seed, resamples=resamples), places, strict=True):
+        standing |= {"rank": rank, "ranks": ends, "group": group.get(standing["model"])}
         if _too_few_to_rank(cases):
-            one["ranks_reason"] = few("stories")
-        yield one
+            standing["ranks_reason"] = few("stories")
+        yield standing
 
 
 def _unranked(cases: Cases, samples: str, *, seed: int, resamples: int) -> Iterator[Standing]:
     standings = _standings(cases, seed=seed, resamples=resamples)
-    for one, points in zip(standings, cases.lost_score, strict=True):
-        one["reason"] = LOST.format(lost=one["lost"], n=one["n"], samples=samples, points=100 * points)
-        yield one
+    for standing, points in zip(standings, cases.lost_score, strict=True):
+        standing["reason"] = LOST.format(lost=standing["lost"], n=standing["n"], samples=samples, points=100 * points)
+        yield standing
 
 
 def _standings(cases: Cases, *, seed: int, resamples: int) -> Iterator[Standing]:
@@ -142,24 +142,24 @@ def _standings(cases: Cases, *, seed: int, resamples: int) -> Iterator[Standing]
         resamples=resamples,
         clusters=cases.clusters,
     )
-    held = zip(cases.models, estimates, mean_of(cases.best), cases.missing, cases.lost, strict=True)
-    for model, one, best, missing, lost in held:
+    columns = zip(cases.models, estimates, mean_of(cases.best), cases.missing, cases.lost, strict=True)
+    for model, estimate, best, missing, lost in columns:
         row: Standing = {
             "model": model,
-            "value": one["value"],
-            "n": one["n"],
-            "interval": one["interval"],
-            "best": float(best) if one["n"] else None,
+            "value": estimate["value"],
+            "n": estimate["n"],
+            "interval": estimate["interval"],
+            "best": float(best) if estimate["n"] else None,
             "missing": int(missing),
             "lost": int(lost),
             "rank": None,
             "ranks": None,
             "group": None,
         }
-        if "clusters" in one:
-            row["clusters"] = one["clusters"]
-        if "reason" in one:  # the `reason` of the row says why a model has no rank
-            row["interval_reason"] = one["reason"]
+        if "clusters" in estimate:
+            row["clusters"] = estimate["clusters"]
+        if "reason" in estimate:  # the `reason` of the row says why a model has no rank
+            row["interval_reason"] = estimate["reason"]
         yield row
 
 
@@ -183,8 +183,8 @@ def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int
     if models < RANKS_FROM or _too_few_to_rank(cases):
         return [None] * models
     drawn = np.round(resampled_means(cases.worst.T, seed=seed, resamples=resamples, clusters=cases.clusters), 12)
-    best = np.stack([1 + (drawn > one[:, None]).sum(axis=1) for one in drawn.T], axis=1)
-    worst = np.stack([(drawn >= one[:, None]).sum(axis=1) for one in drawn.T], axis=1)
+    best = np.stack([1 + (drawn > column[:, None]).sum(axis=1) for column in drawn.T], axis=1)
+    worst = np.stack([(drawn >= column[:, None]).sum(axis=1) for column in drawn.T], axis=1)
     tail = float(tails(np.array([cases.units]))[0])
     low = np.quantile(best, tail, axis=0, method="lower")
     high = np.quantile(worst, 1 - tail, axis=0, method="higher")

@@ -82,23 +82,23 @@ def paired_differences(
     both = cases.answered[first] - cases.answered[second]
     flips = flips_for(tests or len(pairs) * len(columns))
     p = _spared_p(cases, first, second, list(columns.values()), seed=seed, flips=flips)
-    adjusted = iter(holm([one for of_part in p for one in of_part]))
-    found: list[Pair] = []
+    adjusted = iter(holm([value for of_part in p for value in of_part]))
+    compared: list[Pair] = []
     for (category, at), of_part in zip(columns.items(), p, strict=True):
         estimates = _estimates(differences[:, at], _of_part(cases.clusters, at), seed=seed, resamples=resamples)
-        for (a, b), one, raw, answered in zip(pairs, estimates, of_part, both[:, at], strict=True):
-            found.append(
+        for (a, b), estimate, raw, answered in zip(pairs, estimates, of_part, both[:, at], strict=True):
+            compared.append(
                 {
                     "first": cases.models[a],
                     "second": cases.models[b],
                     "category": category,
-                    **one,
+                    **estimate,
                     "p": raw,
                     "answered": _answered(answered),
                     "p_adjusted": next(adjusted),
                 }
             )
-    return found
+    return compared
 
 
 def _estimates(differences: Floats, clusters: Clusters | None, *, seed: int, resamples: int) -> list[Estimate]:
@@ -114,8 +114,8 @@ def _estimates(differences: Floats, clusters: Clusters | None, *, seed: int, res
 
 
 def _answered(differences: Floats) -> Answered:
-    known = differences[np.isfinite(differences)]
-    return {"value": float(known.mean()) if len(known) else None, "n": len(known)}
+    finite = differences[np.isfinite(differences)]
+    return {"value": float(finite.mean()) if len(finite) else None, "n": len(finite)}
 
 
 def _spared_p(
@@ -128,21 +128,21 @@ def _spared_p(
     def flipped(differences: Floats) -> list[list[float | None]]:
         return _flipped(differences, parts, clusters=cases.clusters, seed=seed, flips=flips)
 
-    found = flipped(differences)
+    p_values = flipped(differences)
     spared = np.flatnonzero((cases.lost[first] + cases.lost[second]) > 0)
     if not len(spared):
-        return found
+        return p_values
     ahead = cases.worst[first][spared] - cases.spared[second][spared]
     behind = cases.spared[first][spared] - cases.worst[second][spared]
-    tested = [flipped(one) for one in (ahead, behind)]
+    tested = [flipped(side) for side in (ahead, behind)]
     for part, columns in enumerate(parts):
         for row, pair in enumerate(spared):
-            p = found[part][pair]
+            p = p_values[part][pair]
             if p is not None:
                 side = 0 if ahead[row, columns].mean() > 0 else 1 if behind[row, columns].mean() < 0 else None
                 other = None if side is None else tested[side][part][row]
-                found[part][pair] = 1.0 if other is None else max(p, other)
-    return found
+                p_values[part][pair] = 1.0 if other is None else max(p, other)
+    return p_values
 
 
 def _of_part(clusters: Clusters | None, columns: Columns) -> Clusters | None:
@@ -156,12 +156,12 @@ def _flipped(
     cluster of each."""
     if clusters is None:
         return sign_flips(differences, parts[1:], seed=seed, flips=flips)
-    sums = [by_cluster(differences[:, one].T, _of_part(clusters, one)).T for one in parts]
-    return [sign_flips(one, [], seed=seed, flips=flips)[0] for one in sums]
+    sums = [by_cluster(differences[:, part].T, _of_part(clusters, part)).T for part in parts]
+    return [sign_flips(column, [], seed=seed, flips=flips)[0] for column in sums]
 
 
 def _parts(stories: Sequence[int], categories: Mapping[int, str]) -> dict[str, Columns]:
     """The columns of each category, by name; none where there is only one, which would be all stories again."""
     named = [categories.get(story, "") for story in stories]
     names = sorted(set(named) - {""})
-    return {one: np.flatnonzero([name == one for name in named]) for one in names} if len(names) > 1 else {}
+    return {part: np.flatnonzero([name == part for name in named]) for part in names} if len(names) > 1 else {}

@@ -52,11 +52,11 @@ def difference_sd(aligned: Aligned) -> Spread:
     squares = 0.0
     degrees = pairs = differences = 0
     for first, second in combinations(aligned.scores, 2):
-        found = (first - second)[np.isfinite(first - second)]
-        if len(found) > 1:
-            squares += float(((found - found.mean()) ** 2).sum())
-            degrees += len(found) - 1
-            pairs, differences = pairs + 1, differences + len(found)
+        finite = (first - second)[np.isfinite(first - second)]
+        if len(finite) > 1:
+            squares += float(((finite - finite.mean()) ** 2).sum())
+            degrees += len(finite) - 1
+            pairs, differences = pairs + 1, differences + len(finite)
     if not degrees:
         return {
             "sd": None,
@@ -80,7 +80,7 @@ def smallest_difference(
     if not alpha / 2 < power < 1:
         raise ValueError(f"A power of {power:g} cannot be planned for.")
     spread = DEFAULT_SD if sd is None else sd
-    found: Smallest = {
+    smallest: Smallest = {
         "difference": None,
         "sd": spread,
         "sd_is_default": sd is None,
@@ -90,12 +90,12 @@ def smallest_difference(
         "tests": tests,
     }
     if n_stories < 2 or not spread > 0:
-        found["reason"] = TOO_FEW if n_stories < 2 else NO_SPREAD
+        smallest["reason"] = TOO_FEW if n_stories < 2 else NO_SPREAD
     elif out_of_reach(n_stories, tests, alpha):
-        found["reason"] = TOO_MANY_TESTS
+        smallest["reason"] = TOO_MANY_TESTS
     else:
-        found["difference"] = _standardised(n_stories, power, alpha / tests) * spread / math.sqrt(n_stories)
-    return found
+        smallest["difference"] = _standardised(n_stories, power, alpha / tests) * spread / math.sqrt(n_stories)
+    return smallest
 
 
 def _standardised(n: int, power: float, alpha: float) -> float:

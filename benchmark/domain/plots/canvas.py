@@ -91,7 +91,7 @@ class Canvas:
     def bytes(self, form: Format, title: str, description: str) -> bytes:
         """The file: the same bytes for the same drawing. `form` is a key of `MEDIA_TYPES`, else a KeyError."""
         out = io.BytesIO()
-        title, description = _said(title), _said(description)
+        title, description = _printable_lines(title), _printable_lines(description)
         metadata = {
             "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Title": title, "Subject": description},
@@ -108,7 +108,7 @@ class Canvas:
         return for_the_web(out.getvalue(), title, description) if form == "svg" else out.getvalue()
 
 
-def _said(text: str) -> str:
+def _printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.splitlines())
 
 

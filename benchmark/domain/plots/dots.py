@@ -95,8 +95,8 @@ def dot_plot(
     canvas = Canvas(width, EDGE + legend + block * len(lines) + LINE * len(caption), theme)
     if legend:
         draw_legend(canvas, series, start, EDGE + legend / 2 - 2)
-    ends = [Percent(end) for panel in panels for held in panel.bounds if held for end in held]
-    span = limits([*ends, *(figure for panel in panels for held in panel.rows for figure in held.values())])
+    ends = [Percent(end) for panel in panels for bounds in panel.bounds if bounds for end in bounds]
+    span = limits([*ends, *(figure for panel in panels for row in panel.rows for figure in row.values())])
     each = (room - GAP * (across - 1)) / across
     for at, line in enumerate(lines):
         top = EDGE + legend + block * at
@@ -108,14 +108,14 @@ def dot_plot(
 
 
 def legend_width(series: Sequence[Series]) -> float:
-    return sum(21 + text_width([one.label], SMALL) for one in series)
+    return sum(21 + text_width([entry.label], SMALL) for entry in series)
 
 
 def draw_legend(canvas: Canvas, series: Sequence[Series], left: float, top: float) -> None:
-    for one in series:
-        canvas.mark(left + 3, top, **one.style(canvas.theme))
-        canvas.text(left + 9, top, one.label, size=SMALL, colour=canvas.theme.soft)
-        left += 9 + text_width([one.label], SMALL) + 12
+    for entry in series:
+        canvas.mark(left + 3, top, **entry.style(canvas.theme))
+        canvas.text(left + 9, top, entry.label, size=SMALL, colour=canvas.theme.soft)
+        left += 9 + text_width([entry.label], SMALL) + 12
 
 
 def _line(
@@ -148,10 +148,10 @@ def scale(axes: Axes, span: tuple[float, float], width: float) -> None:
     axes.set_xlim(*span)
     ticks = MaxNLocator(nbins=max(2, int(width // 34)), steps=[1, 2, 5, 10]).tick_values(*span)
     ends = (max(span[0], 0.0) if span[0] >= -BEYOND else span[0], min(span[1], 100.0))
-    held = {tick: f"{tick:g}".replace("-", "−") for tick in ticks if ends[0] <= tick <= ends[1]}
-    axes.set_xticks(list(held), list(held.values()))
-    for tick, label in zip(held, axes.get_xticklabels(), strict=True):
-        place, half = (tick - span[0]) / (span[1] - span[0]) * width, text_width([held[tick]], SMALL) / 2
+    tick_labels = {tick: f"{tick:g}".replace("-", "−") for tick in ticks if ends[0] <= tick <= ends[1]}
+    axes.set_xticks(list(tick_labels), list(tick_labels.values()))
+    for tick, label in zip(tick_labels, axes.get_xticklabels(), strict=True):
+        place, half = (tick - span[0]) / (span[1] - span[0]) * width, text_width([tick_labels[tick]], SMALL) / 2
         over = place + half > width + GAP / 2 - 1, place - half < 1 - GAP / 2
         label.set_horizontalalignment("right" if over[0] else "left" if over[1] else "center")
 
@@ -160,24 +160,24 @@ def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row:
     middles = np.arange(len(panel.rows)) + 0.5
     axes.set_ylim(len(panel.rows), 0)
     axes.hlines(middles, 0, 1, transform=axes.get_yaxis_transform(), color=theme.line, linewidth=0.6, zorder=1)
-    bands = [(y, *held) for y, held in zip(middles, panel.bounds, strict=False) if held]
+    bands = [(y, *bounds) for y, bounds in zip(middles, panel.bounds, strict=False) if bounds]
     if bands:
         axes.hlines(*np.transpose(bands), color=theme.line, linewidth=0.55 * row, zorder=1.5)
-    for at, one in enumerate(series):
+    for at, entry in enumerate(series):
         shift = (at - (len(series) - 1) / 2) * (4.6 if len(series) > 2 else 4.0) / row
         rows = zip(middles, panel.rows, strict=True)
-        known = [(y + shift, figure) for y, held in rows if (figure := held.get(one.key))]
-        ends = [(y, *figure.interval) for y, figure in known if figure.interval]
-        colour = getattr(theme, one.colour)
+        points = [(y + shift, figure) for y, row in rows if (figure := row.get(entry.key))]
+        ends = [(y, *figure.interval) for y, figure in points if figure.interval]
+        colour = getattr(theme, entry.colour)
         if ends:
             axes.hlines(*np.transpose(ends), color=colour, linewidth=1.3, zorder=2)
         axes.plot(
-            [figure.value for _, figure in known],
-            [y for y, _ in known],
+            [figure.value for _, figure in points],
+            [y for y, _ in points],
             linestyle="none",
             zorder=3,
             clip_on=False,
-            **one.style(theme, 0.7 if small else 1.0),
+            **entry.style(theme, 0.7 if small else 1.0),
         )
 
 

@@ -57,8 +57,8 @@ def heat_table(
     _headings(canvas, heads, corner, left=left, each=each, head=head, upright=upright)
     for line, name in enumerate(rows):
         canvas.text(left - GAP, EDGE + head + (line + 0.5) * _ROW, name, ha="right")
-    known = [one for line in values for one in line if one is not None]
-    scale = _Scale(*(ends or (min(known, default=0.0), max(known, default=0.0))))
+    numbers = [number for line in values for number in line if number is not None]
+    scale = _Scale(*(ends or (min(numbers, default=0.0), max(numbers, default=0.0))))
     bold = _best(values) if bold_best else set()
     _cells(canvas, values, _fitting(texts, each - 4), scale, bold, left=left, top=EDGE + head, each=each)
     _legend(canvas, scale, legend if beside else "", left, bottom + 13)
@@ -79,13 +79,15 @@ def _broken(columns: Sequence[str], each: float) -> tuple[list[list[str]], bool,
 
 def _best(values: Cells) -> set[tuple[int, int]]:
     """Cells that print the highest value of their column."""
-    columns = [[None if one is None else round(one, 1) for one in column] for column in zip(*values, strict=True)]
-    tops = [max((one for one in column if one is not None), default=None) for column in columns]
+    columns = [
+        [None if number is None else round(number, 1) for number in column] for column in zip(*values, strict=True)
+    ]
+    tops = [max((number for number in column if number is not None), default=None) for column in columns]
     return {
         (line, at)
         for at, (column, top) in enumerate(zip(columns, tops, strict=True))
-        for line, one in enumerate(column)
-        if one is not None and one == top
+        for line, number in enumerate(column)
+        if number is not None and number == top
     }
 
 
@@ -149,9 +151,9 @@ def _headings(
             else:
                 canvas.text(middle, bottom - LINE * (len(lines) - 1 - step), line, ha="center", va="bottom")
     if corner[1]:
-        said, middle = wrapped(corner[1], canvas.width - 2 * EDGE, TEXT)[0], left + each * len(heads) / 2
-        half = text_width([said], weight="bold") / 2 + 3
-        canvas.text(min(middle, canvas.width - half), EDGE + 4, said, ha="center", weight="bold")
+        heading, middle = wrapped(corner[1], canvas.width - 2 * EDGE, TEXT)[0], left + each * len(heads) / 2
+        half = text_width([heading], weight="bold") / 2 + 3
+        canvas.text(min(middle, canvas.width - half), EDGE + 4, heading, ha="center", weight="bold")
     if corner[0]:
         canvas.text(left - GAP, bottom - 4, corner[0], ha="right", weight="bold")
 

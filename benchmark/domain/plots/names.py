@@ -26,48 +26,53 @@ def labels(names: Iterable[str], room: float = ROOM["page"]) -> list[str]:
     `room` is in points; the number of a second and third comes on top.
     """
     seen: Counter[str] = Counter()
-    found = []
+    unique = []
     for name in names:
         label = fitted(printable(name) or UNNAMED, room)
         seen[label] += 1
-        found.append(f"{label} ({seen[label]})" if seen[label] > 1 else label)
-    return found
+        unique.append(f"{label} ({seen[label]})" if seen[label] > 1 else label)
+    return unique
 
 
 def fitted(text: str, room: float, weight: str = "normal") -> str:
     """A printable text, shortened in its middle to `room` points; never below `SHORTEST` letters."""
     sizes = (shortened(text, longest) for longest in range(LONGEST, SHORTEST, -1))
-    return next((one for one in sizes if text_width([one], weight=weight) <= room), shortened(text, SHORTEST))
+    return next(
+        (candidate for candidate in sizes if text_width([candidate], weight=weight) <= room), shortened(text, SHORTEST)
+    )
 
 
 def printable(text: str) -> str:
     """Without control and direction characters or towers of accents; a box for what no font at hand can draw."""
     kept: list[str] = []
     accents = 0
-    for one in unicodedata.normalize("NFC", " ".join(text.split())):
-        category = unicodedata.category(one)
+    for character in unicodedata.normalize("NFC", " ".join(text.split())):
+        category = unicodedata.category(character)
         accents = accents + 1 if category in {"Mn", "Me"} else 0
         if category not in {"Cc", "Cf", "Cs"} and accents <= 2:
-            kept.append(_BOX if _font(one) is None else one)
+            kept.append(_BOX if _font(character) is None else character)
     return "".join(kept).strip()
 
 
 @lru_cache(maxsize=4096)
-def _font(one: str) -> int | None:
+def _font(character: str) -> int | None:
     """Which of the families draws the character, None for none."""
-    if one.isascii():
+    if character.isascii():
         return 0
     fonts = (get_font(fontManager.findfont(FontProperties(family=family))) for family in families())
-    return next((at for at, font in enumerate(fonts) if font.get_char_index(ord(one))), None)
+    return next((at for at, font in enumerate(fonts) if font.get_char_index(ord(character))), None)
 
 
 def is_eastern(text: str) -> bool:
     """Whether a character of a printable text is drawn by another than the first font."""
-    return any(_font(one) for one in text)
+    return any(_font(character) for character in text)
 
 
 def width(text: str) -> int:
-    return sum(0 if unicodedata.combining(one) else 1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
+    return sum(
+        0 if unicodedata.combining(character) else 1 + (unicodedata.east_asian_width(character) in "WF")
+        for character in text
+    )
 
 
 def shortened(text: str, longest: int) -> str:

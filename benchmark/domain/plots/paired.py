@@ -39,17 +39,17 @@ def two_models(
     """
     title = f"{score} by story: {first} and {second}"
     pairs = [(a, b) for a, b in scores if a is not None and b is not None and np.isfinite((a, b)).all()]
-    known: Floats = np.array(pairs, dtype=float) * 100
-    if not len(known):
+    both: Floats = np.array(pairs, dtype=float) * 100
+    if not len(both):
         return nothing(NO_COMMON, format, theme, title)
     names = labels([first, second], 95.0 if width == "page" else 75.0)
-    whole = percent(difference)
-    gaps = np.sort(known[:, 0] - known[:, 1])[::-1]
+    estimate = percent(difference)
+    gaps = np.sort(both[:, 0] - both[:, 1])[::-1]
     better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
-    said = f"{names[0]} higher: {better}", f"equal: {len(gaps) - better - worse}", f"{names[1]} higher: {worse}"
-    mean, apart = _mean_drawn(gaps, whole, len(scores) - len(gaps))
-    canvas = _two(known, gaps, names, (*said, *apart), score, mean, theme, WIDTHS[width])
-    average = f"Mean difference {mean.said()} points. " if mean else ""
+    counts = f"{names[0]} higher: {better}", f"equal: {len(gaps) - better - worse}", f"{names[1]} higher: {worse}"
+    mean, apart = _mean_drawn(gaps, estimate, len(scores) - len(gaps))
+    canvas = _two(both, gaps, names, (*counts, *apart), score, mean, theme, WIDTHS[width])
+    average = f"Mean difference {mean.text()} points. " if mean else ""
     text = (
         f"{len(gaps)} stories. {average}{first} is higher on {better}, {second} on {worse}, they are equal on the rest."
         f"{ended(*apart) if apart else ''}"
@@ -57,20 +57,20 @@ def two_models(
     return canvas.bytes(format, title, text)
 
 
-def _mean_drawn(gaps: Floats, whole: Percent | None, lacking: int) -> tuple[Percent | None, list[str]]:
+def _mean_drawn(gaps: Floats, estimate: Percent | None, lacking: int) -> tuple[Percent | None, list[str]]:
     """The mean of what is drawn, and what the whole difference is where it counts more than that."""
     drawn = float(gaps.mean())
-    if whole is None or abs(drawn - whole.value) < _SAME:
-        return whole, []
+    if estimate is None or abs(drawn - estimate.value) < _SAME:
+        return estimate, []
     stories = f" ({lacking} of {lacking + len(gaps)} stories have no score of both)" if lacking else ""
-    return Percent(drawn), [f"with missing answers at their worst the mean is {whole.said()}{stories}"]
+    return Percent(drawn), [f"with missing answers at their worst the mean is {estimate.text()}{stories}"]
 
 
 def _two(
-    known: Floats,
+    scores: Floats,
     gaps: Floats,
     names: Sequence[str],
-    said: Sequence[str],
+    counts: Sequence[str],
     score: str,
     mean: Percent | None,
     theme: str,
@@ -81,11 +81,11 @@ def _two(
     start = left + side + 5 * GAP if side_by_side else left
     wide = width - start - EDGE
     why = f". No band around the mean: {mean.reason}" if mean and mean.reason else ""
-    told = wrapped("Stories by difference (points). " + "; ".join(said) + why, wide)
+    caption = wrapped("Stories by difference (points). " + "; ".join(counts) + why, wide)
     below = 14 + side + 20
-    canvas = Canvas(width, EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(told), theme)
+    canvas = Canvas(width, EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(caption), theme)
     canvas.text(left, EDGE + 6, f"{score} (%)", weight="bold")
-    _against(canvas, canvas.axes(left, EDGE + 14, side, side), known)
+    _against(canvas, canvas.axes(left, EDGE + 14, side, side), scores)
     canvas.caption(left + side / 2, EDGE + below, [names[0]])
     canvas.text(
         EDGE + 3, EDGE + 14 + side / 2, names[1], size=SMALL, colour=canvas.theme.soft, rotation=90, ha="center"
@@ -93,17 +93,17 @@ def _two(
     top = EDGE if side_by_side else EDGE + below + LINE
     canvas.text(start, top + 6, f"{names[0]} − {names[1]}", weight="bold")
     _differences(canvas, canvas.axes(start, top + 14, wide, side), gaps, mean)
-    canvas.caption(start + wide / 2, top + below, told)
+    canvas.caption(start + wide / 2, top + below, caption)
     return canvas
 
 
-def _against(canvas: Canvas, axes: Axes, known: Floats) -> None:
+def _against(canvas: Canvas, axes: Axes, scores: Floats) -> None:
     theme = canvas.theme
     axes.plot([0, 100], [0, 100], color=theme.line_strong, linewidth=0.7, zorder=1)
-    alpha = 0.75 if len(known) < 150 else 0.4
+    alpha = 0.75 if len(scores) < 150 else 0.4
     axes.plot(
-        known[:, 0],
-        known[:, 1],
+        scores[:, 0],
+        scores[:, 1],
         linestyle="none",
         marker="o",
         markersize=3,
@@ -149,7 +149,7 @@ def _differences(canvas: Canvas, axes: Axes, gaps: Floats, mean: Percent | None)
         axes.text(
             0.98,
             0.97,
-            f"mean {mean.said()}".replace("-", "−"),
+            f"mean {mean.text()}".replace("-", "−"),
             transform=axes.transAxes,
             size=SMALL,
             color=theme.ink,

@@ -69,7 +69,7 @@ def _drawn(
     canvas = Canvas(WIDTHS[width], bottom + 8 + LINE * len(caption), theme)
     told = _texts(cells, each)
     most = max((cell["value"] for row in cells for cell in row if cell), default=0.0) or 1.0
-    step = next(one for one in (1, 2, 5, 10, 100) if one * each > text_width(numbers, SMALL) + 1)
+    step = next(candidate for candidate in (1, 2, 5, 10, 100) if candidate * each > text_width(numbers, SMALL) + 1)
     for line, (name, number) in enumerate(zip(names, numbers, strict=True)):
         middle = EDGE + _HEAD + (line + 0.5) * _ROW
         canvas.text(left - GAP - beside, middle, name, ha="right")
@@ -98,9 +98,9 @@ def _cell(canvas: Canvas, cell: Difference, text: str, place: tuple[float, float
 def _texts(cells: Sequence[Sequence[Cell]], each: float) -> list[list[str]]:
     """Return the text of each cell: with a decimal, without one, or empty, as the cells have room."""
     for places in (1, 0):
-        told = [
+        texts = [
             [f"{100 * cell['value']:.{places}f}".replace("-", "−") if cell else "" for cell in row] for row in cells
         ]
-        if text_width([text for row in told for text in row], SMALL, "bold") <= each - 2.5:
-            return told
+        if text_width([text for row in texts for text in row], SMALL, "bold") <= each - 2.5:
+            return texts
     return [["" for _ in row] for row in cells]

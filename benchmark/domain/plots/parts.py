@@ -33,14 +33,14 @@ def scores_by_part(
     parts = list(dict.fromkeys(name for row in rows for name in row["values"]))
     if not parts:
         return nothing(NO_MODEL, format, theme, title)
-    held = {name: [{key: percent(row["values"].get(name))} for row in rows] for name in parts}
+    scores = {name: [{key: percent(row["values"].get(name))} for row in rows] for name in parts}
     bounds = {name: [bounds_of(row["values"].get(name)) for row in rows] for name in parts}
     canvas = dot_plot(
         labels((row["model"] for row in rows), ROOM[width]),
-        [Panel(printable((short or {}).get(name, name)), held[name], bounds[name]) for name in parts],
+        [Panel(printable((short or {}).get(name, name)), scores[name], bounds[name]) for name in parts],
         [Series(key=key, label=score)],
-        unit=f"{score} (%), {reading} reading{barred_panels(held.values())}"
-        + banded([one for column in bounds.values() for one in column])
+        unit=f"{score} (%), {reading} reading{barred_panels(scores.values())}"
+        + banded([ends for column in bounds.values() for ends in column])
         + ended(note),
         theme=theme,
         width=WIDTHS[width],
@@ -48,9 +48,9 @@ def scores_by_part(
     lines = [
         f"{name}: "
         + ", ".join(
-            f"{row['model']} {figure.said()}" + (f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else "")
-            for row, one, ends in zip(rows, held[name], bounds[name], strict=True)
-            if (figure := one[key])
+            f"{row['model']} {figure.text()}" + (f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else "")
+            for row, row_scores, ends in zip(rows, scores[name], bounds[name], strict=True)
+            if (figure := row_scores[key])
         )
         for name in parts
     ]

@@ -49,7 +49,7 @@ def leaderboard(
     title = f"{score}: official and repaired reading"
     if not rows:
         return nothing(NO_MODEL, format, theme, title)
-    held = [{"repaired": percent(row.get("repaired")), "official": percent(row.get("official"))} for row in rows]
+    scores = [{"repaired": percent(row.get("repaired")), "official": percent(row.get("official"))} for row in rows]
     series = (
         Series(key="repaired", label="Repaired reading"),
         Series(key="official", label="Official reading", marker="D", colour="second", filled=False),
@@ -57,14 +57,14 @@ def leaderboard(
     bounds = [percents(row.get("bounds")) for row in rows]
     canvas = dot_plot(
         labels((row["model"] for row in rows), ROOM[width]),
-        [Panel("", held, bounds)],
+        [Panel("", scores, bounds)],
         series,
-        unit=f"{score} (%){barred_panels([held])}{banded(bounds)}{ended(note)}",
+        unit=f"{score} (%){barred_panels([scores])}{banded(bounds)}{ended(note)}",
         theme=theme,
         width=WIDTHS[width],
-        asides=_ranking_asides(rows, held, narrow=width == "column"),
+        asides=_ranking_asides(rows, scores, narrow=width == "column"),
     )
-    lines = [_ranked_line(*one) for one in zip(rows, held, bounds, strict=True)]
+    lines = [_ranked_line(*arguments) for arguments in zip(rows, scores, bounds, strict=True)]
     return canvas.bytes(format, title, sentences(lines))
 
 
@@ -73,14 +73,14 @@ def banded(bounds: Sequence[tuple[float, float] | None]) -> str:
 
 
 def _ranking_asides(
-    rows: Sequence[RankedRow], held: Sequence[Mapping[str, Percent | None]], *, narrow: bool
+    rows: Sequence[RankedRow], scores: Sequence[Mapping[str, Percent | None]], *, narrow: bool
 ) -> list[Aside]:
     asides = [
-        Aside(head, [f"{figure.value:.1f}" if (figure := one[name]) else "–" for one in held])
+        Aside(head, [f"{figure.value:.1f}" if (figure := row_scores[name]) else "–" for row_scores in scores])
         for head, name in (("Rep.", "repaired"), ("Off.", "official"))
     ]
     shares = [row.get("left_out") for row in rows]
-    asides.append(Aside("Out", ["–" if one is None else f"{100 * one:.0f} %" for one in shares]))
+    asides.append(Aside("Out", ["–" if share is None else f"{100 * share:.0f} %" for share in shares]))
     if narrow:
         del asides[1]
     if any(row.get("ranks") for row in rows) and not narrow:
@@ -89,14 +89,14 @@ def _ranking_asides(
     return asides
 
 
-def _ranked_line(row: RankedRow, held: Mapping[str, Percent | None], bounds: tuple[float, float] | None) -> str:
-    told = [f"{name} {figure.said() if figure else 'without a score'}" for name, figure in held.items()]
-    told += [f"left out {100 * share:.1f} %"] if (share := row.get("left_out")) else []
-    told += [f"worst to best case {bounds[0]:.1f} to {bounds[1]:.1f}"] if bounds else []
-    told += [f"rank {' to '.join(map(str, ranks))}"] if (ranks := row.get("ranks")) else []
-    told += [f"group {row['group']}"] if row.get("group") else []
-    return f"{row['model']}: {', '.join(told)}"
+def _ranked_line(row: RankedRow, scores: Mapping[str, Percent | None], bounds: tuple[float, float] | None) -> str:
+    parts = [f"{name} {figure.text() if figure else 'without a score'}" for name, figure in scores.items()]
+    parts += [f"left out {100 * share:.1f} %"] if (share := row.get("left_out")) else []
+    parts += [f"worst to best case {bounds[0]:.1f} to {bounds[1]:.1f}"] if bounds else []
+    parts += [f"rank {' to '.join(map(str, ranks))}"] if (ranks := row.get("ranks")) else []
+    parts += [f"group {row['group']}"] if row.get("group") else []
+    return f"{row['model']}: {', '.join(parts)}"
 
 
 def barred_panels(panels: Iterable[Sequence[Mapping[str, Percent | None]]]) -> str:
-    return barred(one for rows in panels for row in rows for one in row.values())
+    return barred(figure for rows in panels for row in rows for figure in row.values())

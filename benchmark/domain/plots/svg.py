@@ -26,16 +26,16 @@ def for_the_web(data: bytes, title: str, description: str) -> bytes:
     """
     root = ElementTree.fromstring(data)
     for parent in root.iter():
-        for child in [one for one in parent if one.tag in {f"{{{_SVG}}}style", f"{{{_SVG}}}metadata"}]:
+        for child in [element for element in parent if element.tag in {f"{{{_SVG}}}style", f"{{{_SVG}}}metadata"}]:
             parent.remove(child)
     used: set[str] = set()
-    for one in root.iter():
-        _plain(one)
-        used.update(name for key, value in one.attrib.items() if key != "id" for name in _REFERENCE.findall(value))
-    for one in root.iter():
-        _hoist(one)
-        if one.get("id") not in used:
-            one.attrib.pop("id", None)
+    for element in root.iter():
+        _plain(element)
+        used.update(name for key, value in element.attrib.items() if key != "id" for name in _REFERENCE.findall(value))
+    for element in root.iter():
+        _hoist(element)
+        if element.get("id") not in used:
+            element.attrib.pop("id", None)
     _named(root, title, description)
     written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return written

@@ -1,4 +1,4 @@
-"""How wide text is, in points, and where it breaks."""
+"""Width of text in points, and line breaks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _measuring = local()
 
 
 def text_width(texts: Sequence[str], size: float = TEXT, weight: str = "normal") -> float:
-    """Points that the longest of them takes."""
+    """Return the width of the longest text in points."""
     return max((_width(text, size, weight) for text in texts), default=0.0)
 
 

@@ -18,19 +18,19 @@ class Percent(NamedTuple):
     interval: tuple[float, float] | None = None
     reason: str = ""
 
-    def said(self) -> str:
+    def text(self) -> str:
         ends = f" ({self.interval[0]:.1f} to {self.interval[1]:.1f})" if self.interval else ""
         return f"{self.value:.1f}{ends}"
 
 
 def percent(figure: Figure) -> Percent | None:
     """None where there is no value."""
-    held: Mapping[str, Any] = figure if isinstance(figure, Mapping) else {"value": figure}
-    value, ends = held.get("value"), held.get("interval")
+    estimate: Mapping[str, Any] = figure if isinstance(figure, Mapping) else {"value": figure}
+    value, ends = estimate.get("value"), estimate.get("interval")
     if value is None or value == "":
         return None
     return Percent(
-        100 * float(value), (100 * float(ends[0]), 100 * float(ends[1])) if ends else None, held.get("reason") or ""
+        100 * float(value), (100 * float(ends[0]), 100 * float(ends[1])) if ends else None, estimate.get("reason") or ""
     )
 
 
@@ -55,10 +55,10 @@ def ended(note: str) -> str:
 
 def barred(figures: Iterable[Percent | None], line: str = "bar") -> str:
     """What lines beside marks are, and why some marks have none: the end of a caption."""
-    known = [one for one in figures if one]
-    told = f", {line}s: 95 % intervals over stories" if any(one.interval for one in known) else ""
-    reasons = dict.fromkeys(one.reason for one in known if one.reason and not one.interval)
-    return told + (f", no {line}: {'; or '.join(reasons)}" if reasons else "")
+    drawn = [figure for figure in figures if figure]
+    legend = f", {line}s: 95 % intervals over stories" if any(figure.interval for figure in drawn) else ""
+    reasons = dict.fromkeys(figure.reason for figure in drawn if figure.reason and not figure.interval)
+    return legend + (f", no {line}: {'; or '.join(reasons)}" if reasons else "")
 
 
 _NOISE = 1e-6
@@ -68,8 +68,8 @@ BEYOND = 2.0
 
 def limits(figures: Iterable[Percent | None], least: float = 10) -> tuple[float, float]:
     """What an axis has to show, at least so many points; two points beyond 0 and 100 at most where the data is within."""
-    known = [one for figure in figures if figure for one in (figure.value, *(figure.interval or ()))]
-    low, high = min(known, default=0.0), max(known, default=100.0)
+    values = [value for figure in figures if figure for value in (figure.value, *(figure.interval or ()))]
+    low, high = min(values, default=0.0), max(values, default=100.0)
     middle, half = (low + high) / 2, max(high - low, least) / 2 * 1.08
     if low < -_NOISE or high > 100 + _NOISE:
         return middle - half, middle + half

@@ -11,10 +11,12 @@ ShortNames = Mapping[str, str]
 def in_order(categories: Iterable[str], short: ShortNames) -> list[str]:
     """Each category once."""
     order = list(short)
-    return sorted(set(categories), key=lambda one: (order.index(one) if one in order else len(order), one))
+    return sorted(
+        set(categories), key=lambda category: (order.index(category) if category in order else len(order), category)
+    )
 
 
 def short_names_told(categories: Iterable[str], short: ShortNames) -> list[str]:
     """The note that says what short names stand for; none where there are none."""
-    said = [f"{short[name]} {name}" for name in categories if name in short]
-    return ["; ".join(said) + "."] if said else []
+    abbreviations = [f"{short[name]} {name}" for name in categories if name in short]
+    return ["; ".join(abbreviations) + "."] if abbreviations else []

@@ -15,10 +15,10 @@ from core.statistics import FEWEST, few
 
 def figure_of(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
     """{value, interval[, reason, bounds]} of the figure `name` of a report's row; `bounds` where anything is missing."""
-    held = interval_of("interval", figures, name)
-    why, bounds = held.get("interval_reason"), (figures.get("bounds") or {}).get(name)
-    found = {"value": figures.get(name), "interval": held["interval"]} | ({"reason": why} if why else {})
-    return found | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
+    interval = interval_of("interval", figures, name)
+    why, bounds = interval.get("interval_reason"), (figures.get("bounds") or {}).get(name)
+    result = {"value": figures.get(name), "interval": interval["interval"]} | ({"reason": why} if why else {})
+    return result | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
 
 
 def interval_of(key: str, figures: Mapping[str, Any], name: str) -> Row:
@@ -50,16 +50,16 @@ def estimated(key: str, header: str, **more: Any) -> Column:
     )
 
 
-def estimate(key: str, found: Mapping[str, Any] | float | None) -> dict[str, Any]:
+def estimate(key: str, figure: Mapping[str, Any] | float | None) -> dict[str, Any]:
     """What a row holds of {"value", "interval", "n"[, "bounds"]}, or of a bare number."""
-    held = found if isinstance(found, Mapping) else {"value": found}
+    fields = figure if isinstance(figure, Mapping) else {"value": figure}
     return {
-        key: held["value"],
-        f"{key} interval": held.get("interval"),
-        **({} if held.get("interval") else {f"{key} interval_reason": held.get("reason")}),
-        f"{key} n": held.get("n"),
-        f"{key} worst": held.get("worst"),
-        f"{key} bounds": held.get("bounds"),
+        key: fields["value"],
+        f"{key} interval": fields.get("interval"),
+        **({} if fields.get("interval") else {f"{key} interval_reason": fields.get("reason")}),
+        f"{key} n": fields.get("n"),
+        f"{key} worst": fields.get("worst"),
+        f"{key} bounds": fields.get("bounds"),
     }
 
 

@@ -18,8 +18,8 @@ WIDE = 9
 
 _GLYPH = r"\providecommand{\credenceglyph}[2]{\ifdefined\Umathcode#1\else\texttt{U+#2}\fi}"
 _SPECIAL = {
-    **{one: "\\" + one for one in "&%$#_{}"},
-    **{one: "{" + one + "}" for one in "[]*`'-"},  # no optional argument, no ligature
+    **{character: "\\" + character for character in "&%$#_{}"},
+    **{character: "{" + character + "}" for character in "[]*`'-"},  # no optional argument, no ligature
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -52,16 +52,16 @@ def escaped(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _character(one: str) -> str:
-    if one in _SPECIAL:
-        return _SPECIAL[one]
-    if unicodedata.category(one) in {"Cc", "Cf", "Cs"}:
+def _character(character: str) -> str:
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if unicodedata.category(character) in {"Cc", "Cf", "Cs"}:
         return ""
-    parts = unicodedata.normalize("NFD", one)
+    parts = unicodedata.normalize("NFD", character)
     base, accents = parts[0], parts[1:]
-    if one in _LETTERS or (base.isascii() and len(accents) < 2 and _ACCENTS.issuperset(accents)):
-        return one
-    return f"\\credenceglyph{{{one}}}{{{ord(one):04X}}}"
+    if character in _LETTERS or (base.isascii() and len(accents) < 2 and _ACCENTS.issuperset(accents)):
+        return character
+    return f"\\credenceglyph{{{character}}}{{{ord(character):04X}}}"
 
 
 def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: bool = True) -> bytes:
@@ -69,7 +69,7 @@ def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: boo
 
     `mark` sets the best value of a column bold and the second underlined; `intervals` prints them in smaller type. `label` is for \\ref: letters, digits and `:-` only, ValueError otherwise.
     """
-    if not all(one.isalnum() or one in ":-" for one in label):
+    if not all(character.isalnum() or character in ":-" for character in label):
         raise ValueError(f"{label!r} is no label.")
     wide = len(table.columns) > WIDE
     notes = (
@@ -142,10 +142,13 @@ def _lines(table: Table, row: Row, intervals: bool, marked: dict[str, str]) -> I
     values = [_cell(column, row, marked[column.key]) for column in table.columns]
     small = [_interval(column, row) if intervals else "" for column in table.columns]
     if len(table.columns) <= WIDE:
-        values = [rf"{value} {{\scriptsize {one}}}" if one else value for value, one in zip(values, small, strict=True)]
+        values = [
+            rf"{value} {{\scriptsize {interval}}}" if interval else value
+            for value, interval in zip(values, small, strict=True)
+        ]
     yield " & ".join(values) + r" \\"
     if len(table.columns) > WIDE and any(small):
-        yield " & ".join(rf"{{\tiny {one}}}" if one else "" for one in small) + r" \\"
+        yield " & ".join(rf"{{\tiny {interval}}}" if interval else "" for interval in small) + r" \\"
 
 
 def _cell(column: Column, row: Row, mark: str) -> str:

@@ -76,10 +76,12 @@ class Column:
         ends = row.get(self.interval) if self.interval else None
         step = Decimal(1).scaleb(-max(0, self.places - 1))
         numbers = [self.exact(end) for end in ends or ()]
-        told = [f"{one.quantize(step, ROUND_HALF_UP):,}" for one in numbers if one is not None]
-        told = told or ([MISSING] if self.no_interval(row) else [])
+        texts = [f"{number.quantize(step, ROUND_HALF_UP):,}" for number in numbers if number is not None]
+        texts = texts or ([MISSING] if self.no_interval(row) else [])
         n = row.get(self.n) if self.n else None
-        return " ".join([*(["[" + ", ".join(told) + "]"] if told else []), *([f"n = {n:,}"] if n is not None else [])])
+        return " ".join(
+            [*(["[" + ", ".join(texts) + "]"] if texts else []), *([f"n = {n:,}"] if n is not None else [])]
+        )
 
     def no_interval(self, row: Row) -> str:
         """Why the value of a row has no interval; empty where it has one, or where there is no value or no reason."""
@@ -89,7 +91,7 @@ class Column:
 
 
 def absent_told(absent: Sequence[Absent]) -> str:
-    return "; ".join(f"{one['model']} ({one['why']})" for one in absent)
+    return "; ".join(f"{model['model']} ({model['why']})" for model in absent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,12 +121,12 @@ class Table:
             if (source := source_of(row)) and source.unranked:
                 continue
             groups[row.get(self.mark_within) if self.mark_within else None].append(at)
-        found: dict[tuple[int, str], Mark] = {}
+        marks: dict[tuple[int, str], Mark] = {}
         for column in self.columns:
             if column.best:
                 for rows in groups.values():
-                    found |= self._marked(column, rows)
-        return found if any(len(rows) > 1 for rows in groups.values()) else {}
+                    marks |= self._marked(column, rows)
+        return marks if any(len(rows) > 1 for rows in groups.values()) else {}
 
     @property
     def missing_rows(self) -> tuple[str, ...]:
@@ -143,24 +145,28 @@ class Table:
     def no_intervals(self) -> dict[str, tuple[str, ...]]:
         """The reasons for which cells of a column have no interval, by its key; columns without such cells are not among them."""
         rows = (*self.rows, *self.totals)
-        told = {column.key: dict.fromkeys(filter(None, map(column.no_interval, rows))) for column in self.columns}
-        return {key: tuple(reasons) for key, reasons in told.items() if reasons}
+        reasons_by_column = {
+            column.key: dict.fromkeys(filter(None, map(column.no_interval, rows))) for column in self.columns
+        }
+        return {key: tuple(reasons) for key, reasons in reasons_by_column.items() if reasons}
 
     @property
     def dashes(self) -> tuple[str, ...]:
         """What `[–]` stands for, where it stands."""
-        reasons = dict.fromkeys(reason for held in self.no_intervals.values() for reason in held)
+        reasons = dict.fromkeys(reason for column_reasons in self.no_intervals.values() for reason in column_reasons)
         return (f"No interval [{MISSING}]: {'; or '.join(reasons)}.",) if reasons else ()
 
     @property
     def bounded(self) -> frozenset[str]:
         """The keys of the columns in which any row has bounds."""
         rows = (*self.rows, *self.totals)
-        return frozenset(one.key for one in self.columns if one.bounds and any(row.get(one.bounds) for row in rows))
+        return frozenset(
+            column.key for column in self.columns if column.bounds and any(row.get(column.bounds) for row in rows)
+        )
 
     def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
         key = column.worst or column.key
-        shown = {at: value for at in rows if (value := column.rounded(self.rows[at].get(key))) is not None}
-        ranked = sorted(set(shown.values()), reverse=column.best == "high")
+        values = {at: value for at in rows if (value := column.rounded(self.rows[at].get(key))) is not None}
+        ranked = sorted(set(values.values()), reverse=column.best == "high")
         names: dict[Decimal, Mark] = dict(zip(ranked, ("best", "second"), strict=False))
-        return {(at, column.key): names[value] for at, value in shown.items() if value in names}
+        return {(at, column.key): names[value] for at, value in values.items() if value in names}

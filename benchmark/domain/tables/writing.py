@@ -23,11 +23,11 @@ def to_csv(table: Table) -> bytes:
     writer = csv.writer(out)
     columns = [*_section_column(table), *table.columns]
     lacking, bounded = table.no_intervals, table.bounded
-    said = _said(table)
-    writer.writerow([*(name for column in columns for name in _headers(column, lacking, bounded)), *said])
+    sentences = _said(table)
+    writer.writerow([*(name for column in columns for name in _headers(column, lacking, bounded)), *sentences])
     for row in (*table.rows, *table.totals, *_absent(table)):
         cells = [cell for column in columns for cell in _cells(column, row, lacking, bounded)]
-        writer.writerow([*cells, *(text or defused(row.get(ABSENT, "")) for text in said.values())])
+        writer.writerow([*cells, *(text or defused(row.get(ABSENT, "")) for text in sentences.values())])
     return out.getvalue().encode("utf-8", "replace")
 
 
@@ -37,18 +37,18 @@ CASES = (" worst case", " best case")
 
 def _said(table: Table) -> dict[str, str]:
     """What stands in every row by the header of its column; the reason of who is absent is the row's own."""
-    told = {"Ranked by": table.ranking, "Read first": " ".join(table.lead)}
-    found = {header: defused(text) for header, text in told.items() if text}
-    return found | ({ABSENT: ""} if table.absent else {})
+    texts = {"Ranked by": table.ranking, "Read first": " ".join(table.lead)}
+    cells = {header: defused(text) for header, text in texts.items() if text}
+    return cells | ({ABSENT: ""} if table.absent else {})
 
 
 def _absent(table: Table) -> list[Row]:
-    return [{table.columns[0].key: one["model"], ABSENT: one["why"]} for one in table.absent]
+    return [{table.columns[0].key: model["model"], ABSENT: model["why"]} for model in table.absent]
 
 
 def _section_column(table: Table) -> list[Column]:
-    known = {column.key for column in table.columns}
-    return [Column(key=table.section, header=table.section)] if table.section and table.section not in known else []
+    keys = {column.key for column in table.columns}
+    return [Column(key=table.section, header=table.section)] if table.section and table.section not in keys else []
 
 
 def _headers(column: Column, lacking: Collection[str], bounded: Collection[str]) -> list[str]:
@@ -66,8 +66,8 @@ def _cells(column: Column, row: Row, lacking: Collection[str], bounded: Collecti
         return
     ends = (row.get(column.interval) or (None, None)) if column.interval else ()
     cases = (row.get(column.bounds) or (None, None)) if column.key in bounded else ()
-    for one in (value, *ends, *cases):
-        number = column.exact(one)
+    for fraction in (value, *ends, *cases):
+        number = column.exact(fraction)
         yield "" if number is None else _plain(format(number, "f"))
     if column.key in lacking:
         yield defused(column.no_interval(row))
@@ -82,7 +82,7 @@ def _plain(number: str) -> str:
 def to_json(table: Table) -> bytes:
     """{title, columns, rows, totals, lead, notes[, ranking, absent, section]}, UTF-8. Values as they are held: a share is a fraction. A row without an
     interval has the reason under the interval's key with `_reason` behind it; columns without bounds in any row have no key of them."""
-    held: dict[str, Any] = {
+    document: dict[str, Any] = {
         "title": table.title,
         "columns": [_described(table, column) for column in table.columns],
         "rows": [_held(table, row) for row in table.rows],
@@ -90,15 +90,15 @@ def to_json(table: Table) -> bytes:
         "lead": list(table.lead),
         "notes": [*table.dashes, *table.notes],
     }
-    told = {"ranking": table.ranking, "absent": list(table.absent), "section": table.section}
-    held |= {name: value for name, value in told.items() if value}
-    return json.dumps(held, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
+    notes = {"ranking": table.ranking, "absent": list(table.absent), "section": table.section}
+    document |= {name: value for name, value in notes.items() if value}
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
 
 
 def _described(table: Table, column: Column) -> dict[str, str]:
     names = ("key", "header", "unit", "kind", "group", "interval", "n", "best", "worst")
-    found = {name: value for name in names if (value := getattr(column, name))}
-    return found | ({"bounds": column.bounds} if column.key in table.bounded else {})
+    fields = {name: value for name in names if (value := getattr(column, name))}
+    return fields | ({"bounds": column.bounds} if column.key in table.bounded else {})
 
 
 def _held(table: Table, row: Row) -> dict[str, Any]:

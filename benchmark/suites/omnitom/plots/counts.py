@@ -53,47 +53,49 @@ def label_distribution(
     stories, and of those in the usable ones; lines over them the intervals of the shares.
     """
     title = f"Labels in gold and as predicted by {model}, {reading} reading"
-    held = {name: _used(table) for name, table in dimensions.items()}
+    used = {name: _used(table) for name, table in dimensions.items()}
     totals = {name: _totals(table) for name, table in dimensions.items()}
-    if not any(one["gold"] for one in totals.values()):
+    if not any(total["gold"] for total in totals.values()):
         return nothing(NO_LABEL, format, theme, title)
-    shown = {name: table for name, table in held.items() if totals[name]["gold"]}
-    canvas = _distribution(shown, totals, (model, reading), theme, WIDTHS[width])
+    with_gold = {name: table for name, table in used.items() if totals[name]["gold"]}
+    canvas = _distribution(with_gold, totals, (model, reading), theme, WIDTHS[width])
     lines = [
         f"{SCHEMA[name].name} ({totals[name]['gold']} gold rows, {totals[name]['predicted']} in usable stories): "
-        + ", ".join(f"{label} gold {one['gold']}, predicted {one['predicted']}" for label, one in table.items())
-        for name, table in held.items()
+        + ", ".join(
+            f"{label} gold {counts['gold']}, predicted {counts['predicted']}" for label, counts in table.items()
+        )
+        for name, table in used.items()
     ]
     return canvas.bytes(format, title, sentences(lines))
 
 
 def _totals(table: Labels) -> dict[Side, int]:
-    return {side: sum(one[side] for one in table.values()) for side in SIDES}
+    return {side: sum(counts[side] for counts in table.values()) for side in SIDES}
 
 
 def _used(table: Labels) -> dict[str, LabelCounts]:
     """What is no label is shown only where it was said."""
-    return {label: one for label, one in table.items() if label not in {MISSING, ILLEGAL} or one["predicted"]}
+    return {label: counts for label, counts in table.items() if label not in {MISSING, ILLEGAL} or counts["predicted"]}
 
 
 def _distribution(
-    held: Mapping[str, Labels],
+    dimensions: Mapping[str, Labels],
     totals: Mapping[str, Mapping[Side, int]],
-    said: tuple[str, str],
+    sides: tuple[str, str],
     theme: str,
     width: float,
 ) -> Canvas:
-    model, reading = said
+    model, reading = sides
     columns = 2 if width > WIDTHS["column"] else 1
     each = (width - 2 * EDGE - 3 * GAP * (columns - 1)) / columns
     heights = [EDGE + 15.0] * columns
     places = []
-    for name, table in held.items():
+    for name, table in dimensions.items():
         at = heights.index(min(heights))
         places.append((name, EDGE + at * (each + 3 * GAP), heights[at]))
         heights[at] += 14 + _ROW * len(table) + 8
     caption = wrapped(
-        f"Share of the dimension's rows (%): gold, predicted, {reading} reading{_lines(held)}", width - 2 * EDGE
+        f"Share of the dimension's rows (%): gold, predicted, {reading} reading{_lines(dimensions)}", width - 2 * EDGE
     )
     canvas = Canvas(width, max(heights) + LINE * len(caption), theme)
     series = (
@@ -101,35 +103,39 @@ def _distribution(
         Series(key="predicted", label=labels([model])[0], marker="s"),
     )
     draw_legend(canvas, series, EDGE, EDGE + 5)
-    names = text_width([label for table in held.values() for label in table]) + GAP
-    most = max(_reach(one, totals[name]) for name, table in held.items() for one in table.values())
+    names = text_width([label for table in dimensions.values() for label in table]) + GAP
+    most = max(_reach(counts, totals[name]) for name, table in dimensions.items() for counts in table.values())
     for name, left, top in places:
-        _dimension(canvas, name, held[name], totals[name], left=left, top=top, names=names, each=each, most=most)
+        _dimension(canvas, name, dimensions[name], totals[name], left=left, top=top, names=names, each=each, most=most)
     canvas.caption(width / 2, canvas.height - 5 - LINE * (len(caption) - 1), caption)
     return canvas
 
 
-def _lines(held: Mapping[str, Labels]) -> str:
-    shown = [one for table in held.values() for one in table.values() if one["gold"] or one["predicted"]]
-    ends = [(_ends(one, "predicted"), one.get("reason") or "") for one in shown]
-    return barred((Percent(0.0, (held[0], held[1]) if held else None, why) for held, why in ends), "line")
+def _lines(dimensions: Mapping[str, Labels]) -> str:
+    drawn = [
+        counts for table in dimensions.values() for counts in table.values() if counts["gold"] or counts["predicted"]
+    ]
+    ends = [(_ends(counts, "predicted"), counts.get("reason") or "") for counts in drawn]
+    return barred(
+        (Percent(0.0, (interval[0], interval[1]) if interval else None, why) for interval, why in ends), "line"
+    )
 
 
 SIDES: tuple[Side, Side] = ("gold", "predicted")
 
 
-def _ends(one: LabelCounts, side: Side) -> list[float] | None:
-    return one.get("gold_interval") if side == "gold" else one.get("interval")
+def _ends(counts: LabelCounts, side: Side) -> list[float] | None:
+    return counts.get("gold_interval") if side == "gold" else counts.get("interval")
 
 
-def _share(one: LabelCounts, side: Side, total: Mapping[Side, int]) -> float:
-    return one[side] / total[side] if total[side] else 0.0
+def _share(counts: LabelCounts, side: Side, total: Mapping[Side, int]) -> float:
+    return counts[side] / total[side] if total[side] else 0.0
 
 
-def _reach(one: LabelCounts, total: Mapping[Side, int]) -> float:
+def _reach(counts: LabelCounts, total: Mapping[Side, int]) -> float:
     """How far the bars of a label and their intervals go."""
-    ends = [end for side in SIDES for end in _ends(one, side) or ()]
-    return max([*ends, *(_share(one, side, total) for side in SIDES)])
+    ends = [end for side in SIDES for end in _ends(counts, side) or ()]
+    return max([*ends, *(_share(counts, side, total) for side in SIDES)])
 
 
 def _dimension(
@@ -151,19 +157,19 @@ def _dimension(
     axes.set_ylim(len(table), 0)
     middles = np.arange(len(table)) + 0.5
     for key, shift, colour in zip(SIDES, (-0.19, 0.19), (canvas.theme.line_strong, canvas.theme.chart), strict=True):
-        shares = [_share(one, key, total) for one in table.values()]
+        shares = [_share(counts, key, total) for counts in table.values()]
         axes.barh(middles + shift, shares, height=0.34, color=colour)
         rows = zip(middles, table.values(), strict=True)
-        ends = [(y + shift, *held) for y, one in rows if (held := _ends(one, key))]
+        ends = [(y + shift, *interval) for y, counts in rows if (interval := _ends(counts, key))]
         if ends:
             axes.hlines(*np.transpose(ends), color=canvas.theme.ink, linewidth=0.8)
     axes.axvline(0, color=canvas.theme.line_strong, linewidth=0.7)
-    for at, (label, one) in enumerate(table.items()):
+    for at, (label, counts) in enumerate(table.items()):
         y = top + 14 + _ROW * (at + 0.5)
         canvas.text(left + names - GAP + 3, y, label, ha="right")
         for key, right in zip(SIDES, (left + each - numbers / 2 - 3, left + each), strict=True):
             canvas.text(
-                right, y, f"{100 * _share(one, key, total):.1f}", size=SMALL, colour=canvas.theme.soft, ha="right"
+                right, y, f"{100 * _share(counts, key, total):.1f}", size=SMALL, colour=canvas.theme.soft, ha="right"
             )
 
 
@@ -178,21 +184,26 @@ def match_counts(
 ) -> bytes:
     """Predicted rows by how many gold rows they match, as shares; `rows` is {model: `match_counts`}."""
     title = f"MatchCount distribution, {reading} reading"
-    held = {model: {name: n for name, n in one.items() if name != "total"} for model, one in rows.items()}
-    if not any(sum(one.values()) for one in held.values()):
+    counts_by_model = {
+        model: {name: n for name, n in counts.items() if name != "total"} for model, counts in rows.items()
+    }
+    if not any(sum(counts.values()) for counts in counts_by_model.values()):
         return nothing(NO_ROW, format, theme, title)
-    canvas = _stacked(held, f"Predicted rows (%), {reading} reading{ended(note)}", theme, width)
-    lines = [f"{model}: " + ", ".join(f"{name} match {n}" for name, n in one.items()) for model, one in held.items()]
+    canvas = _stacked(counts_by_model, f"Predicted rows (%), {reading} reading{ended(note)}", theme, width)
+    lines = [
+        f"{model}: " + ", ".join(f"{name} match {n}" for name, n in counts.items())
+        for model, counts in counts_by_model.items()
+    ]
     return canvas.bytes(format, title, sentences(lines))
 
 
-def _stacked(held: Mapping[str, Counts], unit: str, theme: str, wide: Width) -> Canvas:
-    names, width = labels(held, ROOM[wide]), WIDTHS[wide]
-    totals = [f"{sum(one.values()):,}" for one in held.values()]
+def _stacked(counts_by_model: Mapping[str, Counts], unit: str, theme: str, wide: Width) -> Canvas:
+    names, width = labels(counts_by_model, ROOM[wide]), WIDTHS[wide]
+    totals = [f"{sum(counts.values()):,}" for counts in counts_by_model.values()]
     left, beside = EDGE + text_width(names) + GAP, text_width([*totals, "Rows"]) + GAP
     caption = wrapped(unit, width - 2 * EDGE)
     canvas = Canvas(width, EDGE + 15 + 14 * len(names) + 17 + LINE * len(caption), theme)
-    buckets = list(dict.fromkeys(name for one in held.values() for name in one))
+    buckets = list(dict.fromkeys(name for counts in counts_by_model.values() for name in counts))
     colours = [
         canvas.theme.line,
         *(canvas.theme.tint(share) for share in np.linspace(0.42, 1, max(1, len(buckets) - 1))),
@@ -200,11 +211,11 @@ def _stacked(held: Mapping[str, Counts], unit: str, theme: str, wide: Width) -> 
     at = EDGE
     for name, colour in zip(buckets, colours, strict=False):
         canvas.box(at, EDGE + 2, 8, 7, colour, edgecolor=canvas.theme.line_strong, linewidth=0.5)
-        said = f"{name} {'match' if name == '1' else 'matches'}" if wide == "page" else name
-        canvas.text(at + 11, EDGE + 5.5, said, size=SMALL, colour=canvas.theme.soft)
-        at += 21 + text_width([said], SMALL)
+        label = f"{name} {'match' if name == '1' else 'matches'}" if wide == "page" else name
+        canvas.text(at + 11, EDGE + 5.5, label, size=SMALL, colour=canvas.theme.soft)
+        at += 21 + text_width([label], SMALL)
     axes = canvas.axes(left, EDGE + 15, width - left - EDGE - beside, 14 * len(names))
-    _bars(axes, list(held.values()), dict(zip(buckets, colours, strict=False)), canvas)
+    _bars(axes, list(counts_by_model.values()), dict(zip(buckets, colours, strict=False)), canvas)
     scale(axes, (0, 100), width - left - EDGE - beside)
     canvas.text(width - EDGE, EDGE + 5.5, "Rows", size=SMALL, colour=canvas.theme.soft, ha="right")
     for line, (name, total) in enumerate(zip(names, totals, strict=True)):
@@ -217,9 +228,9 @@ def _stacked(held: Mapping[str, Counts], unit: str, theme: str, wide: Width) -> 
 def _bars(axes: Axes, rows: Sequence[Counts], colours: Mapping[str, str], canvas: Canvas) -> None:
     axes.set_ylim(len(rows), 0)
     middles, start = np.arange(len(rows)) + 0.5, np.zeros(len(rows))
-    totals = np.array([max(1, sum(one.values())) for one in rows])
+    totals = np.array([max(1, sum(counts.values())) for counts in rows])
     for name, colour in colours.items():
-        shares = 100 * np.array([one.get(name, 0) for one in rows]) / totals
+        shares = 100 * np.array([counts.get(name, 0) for counts in rows]) / totals
         axes.barh(middles, shares, left=start, height=0.72, color=colour, edgecolor=canvas.theme.surface, linewidth=0.5)
         start = start + shares
 

@@ -18,7 +18,10 @@ class LabelPlacer:
 
     def place(self, mark: Point, width: float, height: float) -> Point:
         """The middle of the text, in the unit of the marks."""
-        best = min(self._around(mark, width, height), key=lambda one: (self._crowd(one, width, height), one[2]))
+        best = min(
+            self._around(mark, width, height),
+            key=lambda candidate: (self._crowd(candidate, width, height), candidate[2]),
+        )
         self.taken.append(_box(best, width, height))
         return best[0], best[1]
 

@@ -57,10 +57,10 @@ def by_kind(
     models = list(dict.fromkeys(row["model"] for rows in panels.values() for row in rows))
     if not models:
         return nothing(NO_MODEL, format, theme, title)
-    held = {name: {row["model"]: row["values"] for row in rows} for name, rows in panels.items()}
+    values_by_panel = {name: {row["model"]: row["values"] for row in rows} for name, rows in panels.items()}
     figures = {
-        name: [{kind: percent(found.get(model, {}).get(kind)) for kind in KINDS[by]} for model in models]
-        for name, found in held.items()
+        name: [{kind: percent(values_by_model.get(model, {}).get(kind)) for kind in KINDS[by]} for model in models]
+        for name, values_by_model in values_by_panel.items()
     }
     heads = {kind: f"Order {kind}" if by == "order" else kind.capitalize() for kind in KINDS[by]}
     series = [
@@ -76,7 +76,8 @@ def by_kind(
         width=WIDTHS[width],
     )
     lines = [
-        f"{name}, {model}: " + ", ".join(f"{heads[kind].lower()} {one.said()}" for kind, one in row.items() if one)
+        f"{name}, {model}: "
+        + ", ".join(f"{heads[kind].lower()} {figure.text()}" for kind, figure in row.items() if figure)
         for name, rows in figures.items()
         for model, row in zip(models, rows, strict=True)
     ]
@@ -105,19 +106,20 @@ def accuracy_by_dimension(
     if any(row.get("overall") is not None for row in rows):
         columns.append("Overall")
         cells = [[*line, percent(row.get("overall"))] for line, row in zip(cells, rows, strict=True)]
-    shown = [[None if one is None else one.value for one in line] for line in cells]
+    values = [[None if figure is None else figure.value for figure in line] for line in cells]
     canvas = heat_table(
         labels((row["model"] for row in rows), ROOM[width]),
         columns,
-        shown,
-        [["–" if one is None else f"{one:.1f}" for one in line] for line in shown],
+        values,
+        [["–" if value is None else f"{value:.1f}" for value in line] for line in values],
         legend=f"Accuracy (%), {reading} reading{ended(note)}",
         theme=theme,
         width=WIDTHS[width],
         bold_best=bold_best and len(rows) > 1,
     )
     lines = [
-        f"{row['model']}: " + ", ".join(f"{name} {one.said()}" for name, one in zip(columns, line, strict=True) if one)
+        f"{row['model']}: "
+        + ", ".join(f"{name} {figure.text()}" for name, figure in zip(columns, line, strict=True) if figure)
         for row, line in zip(rows, cells, strict=True)
     ]
     return canvas.bytes(format, title, sentences(lines))

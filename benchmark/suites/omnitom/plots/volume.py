@@ -58,17 +58,17 @@ def volume(
     none = [row["model"] for row in rows if not _rows_a_story(row["predicted_per_story"])]
     if not drawn:
         return nothing(NO_VOLUME, format, theme, title)
-    shown = [one for row in drawn for one in (row.rows, *row.shares.values())]
+    figures = [figure for row in drawn for figure in (row.rows, *row.shares.values())]
     banded = any(ends for row in drawn for ends in row.bounds.values())
-    unit = f"Predicted rows a story, {reading} reading{barred(shown)}{(BANDS + UNBOUNDED) if banded else ''}"
+    unit = f"Predicted rows a story, {reading} reading{barred(figures)}{(BANDS + UNBOUNDED) if banded else ''}"
     unit += ended(f"without a predicted row: {', '.join(none)}" if none else "") + ended(note)
     canvas = _volume(drawn, unit, theme, WIDTHS[width])
     lines = [
-        f"{at}. {row.model}: {row.rows.said()} rows a story"
+        f"{at}. {row.model}: {row.rows.text()} rows a story"
         + "".join(
-            f", {name.lower()} {one.said()}{_worst_to_best(row.bounds[key])}"
+            f", {name.lower()} {figure.text()}{_worst_to_best(row.bounds[key])}"
             for key, (name, _) in PANELS.items()
-            if (one := row.shares[key])
+            if (figure := row.shares[key])
         )
         for at, row in enumerate(drawn, 1)
     ]
@@ -86,11 +86,11 @@ def _worst_to_best(ends: Bounds | None) -> str:
 
 def _rows_a_story(figure: Figure) -> Percent | None:
     """A number of rows, which is no share; None for nought, which a logarithmic axis does not have."""
-    held: Mapping[str, Any] = figure if isinstance(figure, Mapping) else {"value": figure}
-    value, ends = held.get("value"), held.get("interval")
+    estimate: Mapping[str, Any] = figure if isinstance(figure, Mapping) else {"value": figure}
+    value, ends = estimate.get("value"), estimate.get("interval")
     if not value:
         return None
-    return Percent(float(value), (ends[0], ends[1]) if ends else None, held.get("reason") or "")
+    return Percent(float(value), (ends[0], ends[1]) if ends else None, estimate.get("reason") or "")
 
 
 def _volume(rows: Sequence[_Drawn], unit: str, theme: str, width: float) -> Canvas:
@@ -106,8 +106,8 @@ def _volume(rows: Sequence[_Drawn], unit: str, theme: str, width: float) -> Canv
     canvas = Canvas(width, EDGE + block * deep + LINE * len(caption) + 8 + 11 * lines, theme)
     figures = {name: [row.shares[name] for row in rows] for name in PANELS}
     bounds = {name: [row.bounds[name] for row in rows] for name in PANELS}
-    ends = [Percent(end) for held in bounds.values() for one in held if one for end in one]
-    span = limits([*ends, *(one for found in figures.values() for one in found)])
+    ends = [Percent(end) for column in bounds.values() for bound in column if bound for end in bound]
+    span = limits([*ends, *(figure for column in figures.values() for figure in column)])
     x: Floats = np.array([row.rows.value for row in rows])
     for at, (name, (heading, marker)) in enumerate(PANELS.items()):
         start, top = left + (at % across) * (each + 2.5 * GAP), EDGE + (at // across) * block
@@ -135,8 +135,8 @@ def _bands(axes: Axes, x: Floats, bounds: Sequence[Bounds | None], colour: str) 
 
 def _bars(axes: Axes, x: Sequence[Percent], y: Sequence[Percent | None], colour: str) -> None:
     """Intervals across and upright."""
-    known = [(across, up) for across, up in zip(x, y, strict=True) if up]
-    for across, up in known:
+    points = [(across, up) for across, up in zip(x, y, strict=True) if up]
+    for across, up in points:
         how: dict[str, Any] = {"color": colour, "linewidth": 0.8, "alpha": 0.6, "zorder": 1}
         if across.interval:
             axes.hlines(up.value, *across.interval, **how)
@@ -170,10 +170,10 @@ def _numbered(
     theme = canvas.theme
     for tick in axes.get_yticks():
         axes.axhline(tick, color=theme.line, linewidth=0.6, zorder=0)
-    known = [(at, value.value) for at, value in enumerate(figures) if value]
+    positions = [(at, value.value) for at, value in enumerate(figures) if value]
     axes.plot(
-        [x[at] for at, _ in known],
-        [y for _, y in known],
+        [x[at] for at, _ in positions],
+        [y for _, y in positions],
         linestyle="none",
         marker=marker,
         markersize=4,
@@ -183,10 +183,10 @@ def _numbered(
     low, high = np.log(axes.get_xlim())
     bottom, top = axes.get_ylim()
     points = [
-        ((np.log(x[at]) - low) / (high - low) * size[0], (y - bottom) / (top - bottom) * size[1]) for at, y in known
+        ((np.log(x[at]) - low) / (high - low) * size[0], (y - bottom) / (top - bottom) * size[1]) for at, y in positions
     ]
     placer = LabelPlacer(points, size)
-    for (at, _), point in zip(known, points, strict=True):
+    for (at, _), point in zip(positions, points, strict=True):
         text = str(at + 1)
         left, height = placer.place(point, text_width([text], SMALL), SMALL)
         place = (left / size[0], height / size[1])
