@@ -46,7 +46,7 @@ def of_project(project: Project) -> QuerySet[GoldLabel]:
 
 
 def cells(project: Project, *, unfinished: Iterable[int] = (), status: str = "todo", **filters: str) -> QuerySet:
-    """The cells that match, in no order.
+    """Return the cells that match, in no order.
 
     `unfinished` are the stories that the expert still labels: they are left out. `filters`: dimension, category, split,
     text (in actor, belief or story, or a story's number) and pair, two labels with a bar between, both voted for.
@@ -67,19 +67,19 @@ def cells(project: Project, *, unfinished: Iterable[int] = (), status: str = "to
 
 
 def _mentions(project: Project, text: str) -> Q:
-    stories = Q(text__icontains=text)
+    text_or_number = Q(text__icontains=text)
     if text.isdecimal() and len(text) < 18:
-        stories |= Q(number=int(text))
-    told = Story.objects.filter(stories, project=project).order_by().values("id")
+        text_or_number |= Q(number=int(text))
+    mentioned = Story.objects.filter(text_or_number, project=project).order_by().values("id")
     return (
         Q(proposition__belief__icontains=text)
         | Q(proposition__actor__icontains=text)
-        | Q(proposition__table__story_id__in=told)
+        | Q(proposition__table__story_id__in=mentioned)
     )
 
 
 def _both_voted(rows: QuerySet, pair: str) -> QuerySet:
-    """Cells where two annotators chose the two labels of `A|B`; of `A|A`, where two chose the same."""
+    """Select the cells where two annotators chose the two labels of `A|B`; of `A|A`, where two chose the same."""
     first, _, second = pair.partition("|")
     here = Vote.objects.filter(proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension"))
     if first == second:
@@ -89,46 +89,47 @@ def _both_voted(rows: QuerySet, pair: str) -> QuerySet:
 
 
 def by_story(rows: QuerySet, project: Project) -> list[StoryInQueue]:
-    """The stories of `cells`, lowest agreement first, then in story order."""
+    """Return the stories of `cells`, lowest agreement first, then in story order."""
     numbers = dict(Story.objects.filter(project=project).order_by().values_list("id", "number"))
-    found = (
+    counted = (
         rows.order_by().values_list("proposition__table__story_id").annotate(lowest=Min("agreement"), cells=Count("id"))
     )
     stories = [
-        StoryInQueue(story, numbers[story], 1.0 if lowest is None else lowest, count) for story, lowest, count in found
+        StoryInQueue(story, numbers[story], 1.0 if lowest is None else lowest, count)
+        for story, lowest, count in counted
     ]
-    return sorted(stories, key=lambda one: one.place)
+    return sorted(stories, key=lambda story: story.place)
 
 
 def left(project: Project) -> dict[str, dict[str, int]]:
-    """By dimension: cells to decide, and cells that an expert decided."""
+    """Return by dimension how many cells are to be decided, and how many an expert decided."""
     rows = of_project(project).filter(method__in=[Method.OPEN, Method.ADJUDICATED]).order_by()
     counted = rows.values("dimension").annotate(todo=Count("id", filter=TODO), every=Count("id"))
     return {row["dimension"]: {"todo": row["todo"], "decided": row["every"] - row["todo"]} for row in counted}
 
 
 def awaiting(project: Project, expert) -> set[int]:
-    """The stories with a cell that this expert may still decide."""
-    own = Vote.objects.filter(
+    """Return the stories with a cell that this expert may still decide."""
+    own_votes = Vote.objects.filter(
         annotator=expert, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
     )
-    rows = of_project(project).filter(TODO).exclude(Exists(own)).order_by()
+    rows = of_project(project).filter(TODO).exclude(Exists(own_votes)).order_by()
     return set(rows.values_list("proposition__table__story_id", flat=True).distinct())
 
 
 def voted_on(expert, propositions: Iterable) -> set[tuple[int, str]]:
-    """The cells that the expert ever voted on: a withdrawn vote keeps its row."""
+    """Return the cells that the expert ever voted on: a withdrawn vote keeps its row."""
     rows = Vote.objects.filter(annotator=expert, proposition__in=propositions)
     return set(rows.values_list("proposition_id", "dimension"))
 
 
 def labels_cast(propositions: Iterable) -> dict[tuple[int, str], list[str]]:
-    """The labels of the standing votes by cell."""
-    found: dict[tuple[int, str], list[str]] = defaultdict(list)
+    """Return the labels of the standing votes by cell."""
+    labels_by_cell: dict[tuple[int, str], list[str]] = defaultdict(list)
     rows = Vote.objects.cast().filter(proposition__in=propositions)
     for proposition, dimension, label in rows.values_list("proposition_id", "dimension", "label"):
-        found[proposition, dimension].append(label)
-    return found
+        labels_by_cell[proposition, dimension].append(label)
+    return labels_by_cell
 
 
 def comment_counts(propositions: Iterable) -> dict[tuple[int, str], int]:
@@ -148,15 +149,15 @@ def by_dimension(rows: QuerySet) -> dict[str, int]:
 
 
 def overruled(project: Project, annotator, *, unfinished: Iterable[int]) -> QuerySet[GoldLabel]:
-    """Decisions against a standing vote of the annotator (`mine`), newest first, in stories that they have finished."""
-    own = Vote.objects.cast().filter(
+    """Return the decisions against a standing vote of the annotator (`mine`), newest first, in stories that they have finished."""
+    own_votes = Vote.objects.cast().filter(
         annotator=annotator, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
     )
     return (
         of_project(project)
         .filter(method=Method.ADJUDICATED)
         .exclude(proposition__table__story_id__in=set(unfinished))
-        .annotate(mine=Subquery(own.values("label")))
+        .annotate(mine=Subquery(own_votes.values("label")))
         .filter(mine__isnull=False)
         .exclude(mine=F("label"))
         .select_related("proposition__table__story")

@@ -15,7 +15,7 @@ class AssignmentQuerySet(models.QuerySet):
 
 
 class Assignment(OpaqueModel):
-    """One annotator's assignment at one story.
+    """One annotator's assignment to one story.
 
     The overlap is enforced by the database: an active assignment has a `slot` from 1 to `overlap`, no two active assignments of a
     story share a slot, and nobody holds two. Concurrent assigners collide on the constraint, never overfill.

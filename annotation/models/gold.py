@@ -35,12 +35,12 @@ class GoldQuerySet(models.QuerySet):
     def open(self) -> GoldQuerySet:
         return self.filter(method=Method.OPEN)
 
-    # The transitions. Only services/gold.py calls those that are told by an event.
+    # The transitions. Only services/gold.py calls those that write an event.
 
     def settle(self, fields: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
-        """Write what a rule makes of cells: settled, or open. `fields` names the columns of `rows`, cell and revision among them.
+        """Write the labels that a rule gives cells, settled or open. `fields` names the columns of `rows`, cell and revision among them.
 
-        Returns how many were written: a label that is there is replaced only where the row's revision follows its own.
+        Returns how many were written: a label that is there is replaced only where the row's revision follows the one in the table.
         """
         return self._put(fields, rows)
 
@@ -54,14 +54,14 @@ class GoldQuerySet(models.QuerySet):
         return write_few(self.model, fields, rows, unique=cell, update=rest, follows="revision")
 
     def remove(self, labels: Sequence[GoldLabel]) -> int:
-        """Remove labels whose votes are no longer all in, each at the revision that was read. Returns how many went."""
+        """Remove labels whose votes are no longer all in, each at the revision that was read. Returns how many were removed."""
         if not labels:
             return 0
         revisions = {gold.revision for gold in labels}
         return self.filter(pk__in=[gold.pk for gold in labels], revision__in=revisions).delete()[0]
 
     def disturb(self, labels: Sequence[GoldLabel], disturbed: bool) -> None:
-        """Say of decisions whether the votes under them have changed since. The labels stand, so no event tells of it."""
+        """Mark decisions whose votes have, or have not, changed since. The labels stand, so no event is written."""
         if labels:
             rows = self.filter(pk__in=[gold.pk for gold in labels])
             rows.update(disturbed=disturbed, revision=F("revision") + 1)

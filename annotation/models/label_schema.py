@@ -20,7 +20,7 @@ class LabelSchemaQuerySet(AppendOnlyQuerySet):
 class LabelSchema(models.Model):
     """A label schema that was loaded into this installation, for good: projects and frozen datasets name it.
 
-    `content` is the document that `annotation/domain/schema_files.py` describes. Those that come with the program have no row.
+    `content` is the document that `annotation/domain/schema_files.py` describes. Schemas that come with the program have no row.
     """
 
     name = models.CharField(max_length=40)

@@ -1,4 +1,4 @@
-"""How far a project is, counted in the database: a constant number of statements, whatever the size."""
+"""Progress of a project, counted in the database: a constant number of statements, whatever the size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from annotation.models.vote import Vote
 
 
 def of_project(project: Project, dimensions: int) -> dict:
-    """Stories, propositions, cells and how the cells stand."""
+    """Return the numbers of stories, propositions and cells, and of cells by state."""
     live = Proposition.objects.live_gold().filter(table__story__project=project)
     propositions = live.count()
     gold = GoldLabel.objects.filter(proposition__in=live)
@@ -32,7 +32,7 @@ def of_project(project: Project, dimensions: int) -> dict:
 
 
 def by_category(project: Project) -> list[dict]:
-    """For each category: stories, propositions and settled cells."""
+    """Return for each category: stories, propositions and settled cells."""
     live = Q(stories__tables__kind="gold", stories__tables__propositions__removed_at__isnull=True)
     rows = project.categories.annotate(
         story_count=Count("stories", distinct=True),
@@ -49,7 +49,7 @@ def by_category(project: Project) -> list[dict]:
 
 
 def of_annotators(project: Project, dimensions: int) -> list[dict]:
-    """For each annotator with an assignment: cells to label and cells labelled."""
+    """Return for each annotator with an assignment: cells to label and cells labelled."""
     live = Q(story__tables__kind="gold", story__tables__propositions__removed_at__isnull=True)
     assignments = (
         Assignment.objects.active()

@@ -12,7 +12,7 @@ from annotation.models.label_schema import schema_of
 
 
 class ArmsUnit(models.TextChoices):
-    """What the arms of suggestions are drawn for, each annotator apart."""
+    """The unit that the arm of a suggestion is drawn for, separately for each annotator."""
 
     CELL = DrawUnit.CELL.value, "each cell"
     PROPOSITION = DrawUnit.PROPOSITION.value, "each proposition: all its cells alike"

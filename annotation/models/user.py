@@ -55,7 +55,7 @@ class User(AbstractUser):
 
 
 def name_on_pages(username: str) -> str:
-    """What pages call somebody of whom they have the user name alone: an account by it, an imported annotator as `ada (imported)`."""
+    """Return the name that pages show for a user name alone: an account by it, an imported annotator as `ada (imported)`."""
     name = username.partition(_MARK)[2]
     return name + IMPORTED_SUFFIX if name else username
 

@@ -19,7 +19,7 @@ FEWEST = 5
 
 
 def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
-    """For each active assignment: the story, its beginning, cells to label, cells labelled; unfinished ones first."""
+    """Return for each active assignment: the story, its beginning, cells to label, cells labelled; unfinished ones first."""
     assignments = (
         Assignment.objects.active()
         .filter(story__project=project, annotator=annotator)
@@ -56,14 +56,14 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
 
 
 def next_unfinished(rows: list[dict], *, after: int | None = None) -> dict | None:
-    """The first unfinished story with a number above `after`, else the first unfinished one, else None."""
+    """Return the first unfinished story with a number above `after`, else the first unfinished one, else None."""
     waiting = [row for row in rows if not row["finished"] and row["cells"]]
     later = [row for row in waiting if after is None or row["story"].number > after]
     return (later or waiting or [None])[0]
 
 
 def replies_to(project: Project, annotator) -> QuerySet[CellComment]:
-    """The last comments of the annotator's threads that somebody else wrote, newest first."""
+    """Return the last comments of the annotator's threads that somebody else wrote, newest first."""
     newest = (
         CellComment.objects.filter(
             proposition=OuterRef("proposition"), dimension=OuterRef("dimension"), thread_of=annotator
@@ -98,16 +98,16 @@ def _assigned_stories(project: Project, annotator) -> QuerySet:
 
 
 def unfinished(project: Project, annotator) -> set[int]:
-    """The stories with an assignment of this annotator in which some cell has no standing vote of theirs."""
+    """Return the stories with an assignment of this annotator in which some cell has no standing vote of theirs."""
     dimensions = len(project.schema.dimensions)
     return {row["story"].pk for row in of_annotator(project, annotator, dimensions) if not row["finished"]}
 
 
 def too_few(stories: Set, waiting: Set) -> bool:
-    """Whether figures over `stories` tell too much to somebody with open work on those in `waiting`."""
+    """Return whether figures over `stories` reveal too much to somebody with open work on those in `waiting`."""
     return bool(stories & waiting) and len(stories) < FEWEST
 
 
 def has_finished(annotator, story) -> bool:
-    """Whether the story is none of those that the annotator still labels."""
+    """Return whether the annotator has no open work on the story."""
     return story.pk not in unfinished(story.project, annotator)

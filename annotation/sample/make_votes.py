@@ -1,6 +1,6 @@
-"""Writes votes.csv: what three sample annotators made of the sample stories, with the disagreements that people have.
+"""Write votes.csv: the votes of three sample annotators on the sample stories, with the disagreements that people have.
 
-Each annotator has habits: pairs of labels that he takes for one another, more often on actors' beliefs than on world facts. The
+Each annotator has habits: pairs of labels that they mistake for one another, more often on actors' beliefs than on world facts. The
 draw is seeded: running it again writes the same file. `python annotation/sample/make_votes.py`
 """
 
@@ -46,7 +46,7 @@ HABITS = {
 }
 ON_WORLD_FACTS = 0.2
 
-# Cells that three careful people read in three ways: every one of these labels has something for it.
+# Cells that three careful people label in three ways: each of these labels can be defended.
 HARD = {
     "truth_status": ("True", "Unknown", "False"),
     "knowledge_access": ("Private", "Shared", "Public"),
