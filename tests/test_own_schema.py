@@ -279,7 +279,7 @@ def test_its_own_cross_checks_warn_on_the_page_and_in_the_api(project, client, a
 def test_labels_of_another_schema_are_refused_everywhere(project, client, api, cast, tmp_path):  # noqa: F811
     rows = rows_of(project)[:1]
     for labels, sentence in (
-        ({"truth_status": "True"}, "'True' is no label of truth_status; expected one of Yes, No"),
+        ({"truth_status": "True"}, "'True' is not a label of truth_status; expected one of Yes, No"),
         (
             {"context": "Neutral"},
             "expected one of truth_status, order, certainty, valence, speaker, tense, social_norm, em",

@@ -24,24 +24,26 @@ class Names:
         self.ids[name] = pk
         self._spellings[name.casefold()].append(name)
 
-    def find(self, told: str) -> str | None:
-        """The spelling that is meant. Raises ValueError where it could be two."""
-        if told in self.ids:
-            return told
-        name = User.normalize_username(told)
-        held = self._spellings.get(name.casefold(), ())
-        if len(held) > 1 and name not in held:
-            raise ValueError(f"{told[:60]!r} could be {' or '.join(sorted(held))}; write the name as one of them.")
-        if held:
-            return name if name in held else held[0]
+    def find(self, name: str) -> str | None:
+        """Return the spelling of a stored name that `name` means, None where there is none. Raises ValueError where it could be two."""
+        if name in self.ids:
+            return name
+        normalised = User.normalize_username(name)
+        spellings = self._spellings.get(normalised.casefold(), ())
+        if len(spellings) > 1 and normalised not in spellings:
+            raise ValueError(
+                f"{normalised[:60]!r} could be {' or '.join(sorted(spellings))}; write the name as one of them."
+            )
+        if spellings:
+            return normalised if normalised in spellings else spellings[0]
         return None
 
 
-def checked_name(told: str) -> str:
-    """The name as an account may have it. Raises ValueError."""
-    name = User.normalize_username(told)
+def checked_name(raw: str) -> str:
+    """Return the name as an account may have it. Raises ValueError."""
+    name = User.normalize_username(raw)
     if len(name) > 150 or name in (".", "..") or not re.fullmatch(UnicodeUsernameValidator.regex, name):
-        raise ValueError(f"{told[:60]!r} is no user name; expected letters, digits and @ . + - _ only.")
+        raise ValueError(f"{raw[:60]!r} is not a user name; expected letters, digits and @ . + - _ only.")
     return name
 
 
@@ -52,20 +54,20 @@ class Accounts:
         self._names = Names(dict(User.objects.accounts().values_list("username", "id")))
         self.made: list[str] = []
 
-    def find(self, told: str) -> int | None:
-        """None where the account would have to be made. Raises ValueError where nobody could be meant."""
-        held = self._names.find(told)
-        if held is None:
-            checked_name(told)
+    def find(self, name: str) -> int | None:
+        """Return the id of an account, None where it would have to be created. Raises ValueError for an ambiguous or impossible name."""
+        spelling = self._names.find(name)
+        if spelling is None:
+            checked_name(name)
             return None
-        return self._names.ids[held]
+        return self._names.ids[spelling]
 
-    def make(self, told: str) -> int:
-        """An account without a password."""
-        name = User.normalize_username(told)
-        user = User(username=name, display_name=name[:80])
+    def make(self, name: str) -> int:
+        """Create an account without a password and return its id."""
+        username = User.normalize_username(name)
+        user = User(username=username, display_name=username[:80])
         user.set_unusable_password()
         user.save()
-        self._names.add(name, user.pk)
-        self.made.append(name)
+        self._names.add(username, user.pk)
+        self.made.append(username)
         return user.pk

@@ -58,7 +58,7 @@ def adjudicate(
     error_tag: str = "",
     guideline_flag: bool | None = None,
 ) -> GoldLabel:
-    """Settles one cell by an expert's decision, on the votes as they stand.
+    """Settle one cell by an expert's decision, on the votes as they stand.
 
     `revision` is that of the gold label which the expert saw, 0 for none, and `row` its id, which tells a label that
     was removed and made again; a decision on anything else raises DecidedMeanwhile. `guideline_flag` None leaves the flag
@@ -68,24 +68,24 @@ def adjudicate(
     project = proposition.table.story.project
     reason = reason.strip()
     _check_values(project, dimension, label, error_tag)
-    held = _lock(proposition, dimension)
+    gold = _lock(proposition, dimension)
     check_independence(by=by, proposition=proposition, dimension=dimension)
-    if (held.revision if held else 0) != revision or (row is not None and (held.pk if held else 0) != row):
-        raise DecidedMeanwhile(held)
+    if (gold.revision if gold else 0) != revision or (row is not None and (gold.pk if gold else 0) != row):
+        raise DecidedMeanwhile(gold)
     votes = current_votes(proposition, dimension)
-    _check_decidable(proposition, dimension, held, votes, by=by, label=label, reason=reason)
-    if held is not None and held.label == label and held.decided_by_id not in {None, by.pk}:
+    _check_decidable(proposition, dimension, gold, votes, by=by, label=label, reason=reason)
+    if gold is not None and gold.label == label and gold.decided_by_id not in {None, by.pk}:
         reason, error_tag = (
-            reason or held.reason,
-            error_tag or held.error_tag,
+            reason or gold.reason,
+            error_tag or gold.error_tag,
         )  # confirming keeps the first expert's why
-    told = {"reason": reason, "error_tag": error_tag, "guideline_flag": guideline_flag}
-    after = decided(label, by=by, at=now, votes=votes, project=project, **told)
-    return _write(proposition, Change(proposition.pk, dimension, held, after, votes), by=by, now=now)
+    remarks = {"reason": reason, "error_tag": error_tag, "guideline_flag": guideline_flag}
+    after = decided(label, by=by, at=now, votes=votes, project=project, **remarks)
+    return _write(proposition, Change(proposition.pk, dimension, gold, after, votes), by=by, now=now)
 
 
 def check_independence(*, by: User, proposition: Proposition, dimension: str) -> None:
-    """Raises AdjudicationRefused where `by` has voted on the cell, even if withdrawn, or still labels its story."""
+    """Raise AdjudicationRefused where `by` has voted on the cell, even if withdrawn, or still labels its story."""
     if (proposition.pk, dimension) in adjudication_queue.voted_on(by, [proposition.pk]):
         raise AdjudicationRefused("You voted on this cell yourself; another expert must decide it.")
     check_finished(by=by, story=proposition.table.story)
@@ -100,28 +100,28 @@ def check_finished(*, by: User, story: Story) -> None:
 def undo_decision(
     *, by: User, proposition: Proposition, dimension: str, revision: int, now: datetime
 ) -> GoldLabel | None:
-    """Takes the expert's own last decision back: the decision before it returns, else what the rule makes of the votes.
+    """Take the expert's own last decision back: the decision before it returns, else the result of the rule.
 
     Returns what stands now, None where nothing does. Raises DecidedMeanwhile where the cell is not at `revision`, and
     AdjudicationRefused where the standing decision is not the expert's own.
     """
-    held = _lock(proposition, dimension)
-    if held is None or held.revision != revision:
-        raise DecidedMeanwhile(held)
-    if held.method != Method.ADJUDICATED or held.decided_by_id != by.pk:
+    gold = _lock(proposition, dimension)
+    if gold is None or gold.revision != revision:
+        raise DecidedMeanwhile(gold)
+    if gold.method != Method.ADJUDICATED or gold.decided_by_id != by.pk:
         raise AdjudicationRefused("Only your own decision can be taken back.")
     votes = current_votes(proposition, dimension)
     history = GoldEvent.objects.filter(proposition=proposition, dimension=dimension).order_by("id")
     earlier = standing_decisions(history)[-2:-1]
     project = proposition.table.story.project
     after = _restored(earlier[0], votes, project) if earlier else settled(project, dimension, votes, now)
-    change = Change(proposition.pk, dimension, held, after, votes, undoes=revision)
+    change = Change(proposition.pk, dimension, gold, after, votes, undoes=revision)
     return _write(proposition, change, by=by, now=now)
 
 
 @transaction.atomic
 def file_case(*, by: User, proposition: Proposition, dimension: str, filed: bool) -> GoldLabel:
-    """Puts a cell on the list of cases for the guideline, or takes it off. The label and its revision stay as they are."""
+    """Put a cell on the list of cases for the guideline, or take it off. The label and its revision stay as they are."""
     check_finished(by=by, story=proposition.table.story)
     gold = _lock(proposition, dimension)
     if gold is None:
@@ -147,21 +147,21 @@ def _check_values(project: Project, dimension: str, label: str, error_tag: str) 
     schema = project.schema
     if not schema.is_legal(dimension, label):
         expected = ", ".join(schema[dimension].values) if dimension in schema else "one of its dimensions"
-        raise AdjudicationRefused(f"{label!r} is no label of {dimension}; expected one of {expected}.")
+        raise AdjudicationRefused(f"{label!r} is not a label of {dimension}; expected one of {expected}.")
     if error_tag and error_tag not in ErrorTag.values:
-        raise AdjudicationRefused(f"{error_tag!r} is no error tag; expected one of {', '.join(ErrorTag.values)}.")
+        raise AdjudicationRefused(f"{error_tag!r} is not an error tag; expected one of {', '.join(ErrorTag.values)}.")
 
 
-def _check_decidable(proposition, dimension, held, votes, *, by: User, label: str, reason: str) -> None:
-    if held is None:
+def _check_decidable(proposition, dimension, gold, votes, *, by: User, label: str, reason: str) -> None:
+    if gold is None:
         if votes or not (proposition.imported_labels or {}).get(dimension):
             raise AdjudicationRefused("The votes of this cell are not all in yet.")
         if not reason:
             raise AdjudicationRefused("Say why: this label was imported, and no votes explain a decision.")
-    elif held.method in {Method.UNANIMOUS, Method.MAJORITY} and not reason:
+    elif gold.method in {Method.UNANIMOUS, Method.MAJORITY} and not reason:
         raise AdjudicationRefused("Say why: the votes settled this cell, and you overrule them.")
-    elif held.decided_by_id not in {None, by.pk} and held.label != label and not reason:
-        raise AdjudicationRefused(f"Say why: {held.decided_by.shown_name} decided this cell, and you overrule it.")
+    elif gold.decided_by_id not in {None, by.pk} and gold.label != label and not reason:
+        raise AdjudicationRefused(f"Say why: {gold.decided_by.shown_name} decided this cell, and you overrule it.")
 
 
 def _held(proposition: Proposition, dimension: str) -> GoldLabel | None:

@@ -34,15 +34,15 @@ class Leading:
 
 def preview(*, by: User, cells: QuerySet[GoldLabel]) -> Leading:
     """Counts what `accept_plurality` would settle among `cells`."""
-    found = Leading()
+    leading = Leading()
     for dimension, votes, voted in _open(cells, by).values_list("dimension", "votes", "voted"):
         if voted:
-            found.own += 1
+            leading.own += 1
         elif plurality([vote["label"] for vote in votes]) is None:
-            found.tied += 1
+            leading.tied += 1
         else:
-            found.by_dimension[dimension] += 1
-    return found
+            leading.by_dimension[dimension] += 1
+    return leading
 
 
 def accept_plurality(
@@ -54,14 +54,16 @@ def accept_plurality(
     of the preview. Works in batches, each atomic, so that annotators who save meanwhile wait for a moment only; doing
     it again after an interruption does the rest.
     """
-    wanted = _open(cells, by).filter(voted=False, decided_at__lte=seen_until)
-    pairs = list(wanted.order_by("proposition_id").values_list("pk", "proposition_id"))
+    acceptable = _open(cells, by).filter(voted=False, decided_at__lte=seen_until)
+    pairs = list(acceptable.order_by("proposition_id").values_list("pk", "proposition_id"))
     return sum(_accept_batch(by, project, batch, seen_until, now) for batch in _batches(pairs))
 
 
 def _open(cells: QuerySet[GoldLabel], by: User) -> QuerySet[GoldLabel]:
-    own = Vote.objects.filter(annotator=by, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension"))
-    return cells.filter(method=Method.OPEN).order_by().annotate(voted=Exists(own))
+    own_votes = Vote.objects.filter(
+        annotator=by, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
+    )
+    return cells.filter(method=Method.OPEN).order_by().annotate(voted=Exists(own_votes))
 
 
 def _batches(pairs: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:

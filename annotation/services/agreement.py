@@ -88,11 +88,11 @@ def _cached(kind: str, project: Project, split: str | None, category: str | None
         [made_by(), kind, project.pk, project.overlap, project.unanimity_dimensions, split, category, state, str(gold)]
     )
     key = "agreement:" + hashlib.sha256(described.encode()).hexdigest()
-    found = cache.get(key)
-    if found is None:
-        found = compute(project, split, category)
-        cache.set(key, found, CACHE_SECONDS)
-    return found
+    figures = cache.get(key)
+    if figures is None:
+        figures = compute(project, split, category)
+        cache.set(key, figures, CACHE_SECONDS)
+    return figures
 
 
 def _stories(project: Project, split: str | None, category: str | None) -> dict[int, int]:
@@ -105,7 +105,7 @@ def _stories(project: Project, split: str | None, category: str | None) -> dict[
     return dict(rows.values_list("id", "table__story_id"))
 
 
-def _columns(schema: Schema, wanted: np.ndarray) -> np.ndarray:
+def _columns(schema: Schema, proposition_ids: np.ndarray) -> np.ndarray:
     """The standing votes on a range of propositions: label codes, proposition ids and annotator ids, shape (3, V).
 
     Read in chunks: half a million live tuples would cost the garbage collector as long as the database.
@@ -116,8 +116,10 @@ def _columns(schema: Schema, wanted: np.ndarray) -> np.ndarray:
         for label in d.values
     }
     chunks = [np.empty((3, 0), dtype=np.int64)]
-    if len(wanted):
-        ranged = Vote.objects.cast().filter(proposition_id__gte=int(wanted[0]), proposition_id__lte=int(wanted[-1]))
+    if len(proposition_ids):
+        ranged = Vote.objects.cast().filter(
+            proposition_id__gte=int(proposition_ids[0]), proposition_id__lte=int(proposition_ids[-1])
+        )
         rows = ranged.values_list("dimension", "label", "proposition_id", "annotator_id").iterator(_CHUNK)
         while chunk := list(islice(rows, _CHUNK)):
             keys, labels, propositions, people = zip(*chunk, strict=True)
@@ -134,22 +136,22 @@ def _load(project: Project, split: str | None, category: str | None) -> dict[str
     """
     schema = project.schema
     story_of = _stories(project, split, category)
-    wanted = np.array(sorted(story_of), dtype=np.int64)
-    coded, proposition, person = _columns(schema, wanted)
+    proposition_ids = np.array(sorted(story_of), dtype=np.int64)
+    coded, proposition, person = _columns(schema, proposition_ids)
     names = dict(User.objects.filter(id__in=np.unique(person).tolist()).values_list("id", "username"))
     order = np.array(sorted(names))
-    known = np.isin(proposition, wanted)
-    found = {}
+    in_scope = np.isin(proposition, proposition_ids)
+    loaded = {}
     for at, d in enumerate(schema.dimensions):
-        mine = known & (coded // _LABELS == at)
+        mine = in_scope & (coded // _LABELS == at)
         ids, cell = np.unique(proposition[mine], return_inverse=True)
-        story = np.array([story_of[int(one)] for one in ids], dtype=np.int64)
-        people_names = tuple(names[int(one)] for one in order)
+        story = np.array([story_of[int(pk)] for pk in ids], dtype=np.int64)
+        people_names = tuple(names[int(pk)] for pk in order)
         votes = Votes(
             d.key, d.values, people_names, cell, np.searchsorted(order, person[mine]), coded[mine] % _LABELS, story
         )
-        found[d.key] = (votes, ids)
-    return found
+        loaded[d.key] = (votes, ids)
+    return loaded
 
 
 def _compute_report(project: Project, split: str | None, category: str | None) -> dict:
@@ -178,12 +180,12 @@ def _compute_annotators(project: Project, split: str | None, category: str | Non
     confusions, against, without = {}, {}, {}
     for key, (votes, ids) in loaded.items():
         full = votes.complete(project.overlap)
-        held = _settled(votes, ids.tolist(), key, settled, decisions)
+        settled_votes = _settled(votes, ids.tolist(), key, settled, decisions)
         confusions[key] = {"labels": list(votes.labels), "cells": by_annotator.label_confusion(full).tolist()}
-        for row in by_annotator.against_resolved(votes, held.label):
+        for row in by_annotator.against_resolved(votes, settled_votes.label):
             against.setdefault(row["annotator"], {})[key] = row
         for row in by_annotator.against_others(
-            votes, held, Rule(project.rule_version, project.overlap, key in project.unanimity_dimensions)
+            votes, settled_votes, Rule(project.rule_version, project.overlap, key in project.unanimity_dimensions)
         ):
             without.setdefault(row["annotator"], {})[key] = row
     complete = [votes.complete(project.overlap) for votes, _ in loaded.values()]
@@ -198,16 +200,16 @@ def _compute_annotators(project: Project, split: str | None, category: str | Non
 def _settled(votes: Votes, ids: list[int], key: str, gold: dict, decisions: Decisions) -> by_annotator.Settled:
     """Return what settled the cells of a dimension; `ids` are their propositions."""
     code = {label: at for at, label in enumerate(votes.labels)}
-    found = [gold.get((one, key), ("", False)) for one in ids]
-    said = {
-        at: {name: labels[key] for name, labels in decisions[one].items() if key in labels}
-        for at, one in enumerate(ids)
-        if one in decisions
+    gold_of_cells = [gold.get((pk, key), ("", False)) for pk in ids]
+    decided_by_cell = {
+        at: {name: labels[key] for name, labels in decisions[pk].items() if key in labels}
+        for at, pk in enumerate(ids)
+        if pk in decisions
     }
     return by_annotator.Settled(
-        np.array([code.get(label, -1) for label, _ in found], dtype=np.int64),
-        np.array([decided for _, decided in found], dtype=bool),
-        {at: held for at, held in said.items() if held},
+        np.array([code.get(label, -1) for label, _ in gold_of_cells], dtype=np.int64),
+        np.array([decided for _, decided in gold_of_cells], dtype=bool),
+        {at: by_name for at, by_name in decided_by_cell.items() if by_name},
     )
 
 

@@ -63,9 +63,9 @@ class _Loaded:
         live = Proposition.objects.live_gold().filter(table__story__project=project)
         self.story_of = dict(live.values_list("pk", "table__story_id"))
         self.code = {
-            (one.key, label): _SIZE * at + number
-            for at, one in enumerate(self.schema.dimensions)
-            for number, label in enumerate(one.values)
+            (dimension.key, label): _SIZE * at + number
+            for at, dimension in enumerate(self.schema.dimensions)
+            for number, label in enumerate(dimension.values)
         }
         self._load_suggestions(live)
         self.draws = self._draws(project)
@@ -73,11 +73,11 @@ class _Loaded:
 
     def _load_suggestions(self, live) -> None:
         columns = ("proposition_id", "dimension", "label", "source")
-        found = list(Suggestion.objects.filter(proposition__in=live).values_list(*columns))
-        self.suggested = {(at, key): self.code[key, label] for at, key, label, _ in found}
-        self.sources = tuple(sorted({source for *_, source in found}))
+        rows = list(Suggestion.objects.filter(proposition__in=live).values_list(*columns))
+        self.suggested = {(at, key): self.code[key, label] for at, key, label, _ in rows}
+        self.sources = tuple(sorted({source for *_, source in rows}))
         number = {source: at for at, source in enumerate(self.sources)}
-        self.source = {(at, key): number[source] for at, key, _, source in found}
+        self.source = {(at, key): number[source] for at, key, _, source in rows}
         self.cell = {cell: at for at, cell in enumerate(self.suggested)}
 
     def _load_votes(self, live) -> None:
@@ -141,16 +141,16 @@ class _Loaded:
         cells = list(zip(columns[0], columns[1], strict=True))
         units: dict[tuple, int] = {}
         return Votes(
-            story=np.array([self.story_of[one] for one in columns[0]]),
+            story=np.array([self.story_of[pk] for pk in columns[0]]),
             cell=np.array([self.cell[cell] for cell in cells]),
             dimension=np.array([keys.index(key) for key in columns[1]]),
-            annotator=np.array([self.people[one] for one in columns[2]]),
+            annotator=np.array([self.people[pk] for pk in columns[2]]),
             label=np.array(columns[3]),
             first_label=np.array(columns[4]),
             suggested=np.array([self.suggested[cell] for cell in cells]),
             source=np.array([self.source[cell] for cell in cells]),
             arm=np.array(columns[5], dtype="U6"),
-            duration_ms=np.array([np.nan if one is None else one for one in columns[6]], dtype=float),
+            duration_ms=np.array([np.nan if pk is None else pk for pk in columns[6]], dtype=float),
             seen=np.array(columns[7], dtype=bool),
             unit=np.array([units.setdefault(self._unit_of(row), len(units)) for row in self.rows]),
             blind_chance=np.array([self._draw_of(row).blind_chance for row in self.rows], dtype=float),
@@ -197,7 +197,7 @@ class _Loaded:
         return rows
 
     def _alternative(self, labels: np.ndarray, model: np.ndarray) -> dict:
-        found = alternative_annotator_test(labels, model)
-        for row, name in zip(found["annotators"], self.names, strict=True):
+        result = alternative_annotator_test(labels, model)
+        for row, name in zip(result["annotators"], self.names, strict=True):
             row["annotator"] = name
-        return found
+        return result

@@ -99,10 +99,10 @@ class _Terms:
 
     def people(self) -> list[dict]:
         """Those that were met, by name."""
-        shown = dict(User.objects.filter(pk__in=self.met).values_list("id", "display_name"))
+        display_names = dict(User.objects.filter(pk__in=self.met).values_list("id", "display_name"))
         rows = [
             {"username": self.users[pk], "display_name": name.removesuffix(IMPORTED_SUFFIX)}
-            for pk, name in shown.items()
+            for pk, name in display_names.items()
         ]
         return sorted(rows, key=lambda row: row["username"])
 

@@ -61,7 +61,7 @@ def import_archive(
     belong to an installation. `discard` takes away what an import under this name left that was broken off.
     """
     if not SLUG.fullmatch(slug) or len(slug) > 60:
-        raise BadArchive(f"{slug[:60]!r} is no project name; expected letters, digits and hyphens.")
+        raise BadArchive(f"{slug[:60]!r} is not a project name; expected letters, digits and hyphens.")
     if Project.objects.filter(slug=slug).exists():
         raise _taken(slug)
     accounts = _accounts(matched)
@@ -74,29 +74,29 @@ def import_archive(
         if trouble_of(error):  # a full disk or a database that is away: the archive is not to blame
             raise
         if not isinstance(error, DatabaseError):
-            raise BadArchive("The file is no readable archive.") from error
+            raise BadArchive("The file is not a readable archive.") from error
         raise BadArchive(f"The archive contradicts itself: {str(error).splitlines()[0]}.") from error
 
 
 def _accounts(matched: Iterable[str]) -> dict[str, int]:
     names = set(matched)
-    held = dict(User.objects.accounts().filter(username__in=names).values_list("username", "id"))
-    if missing := sorted(names - set(held)):
+    accounts = dict(User.objects.accounts().filter(username__in=names).values_list("username", "id"))
+    if missing := sorted(names - set(accounts)):
         raise BadArchive(f"There is nobody called {missing[0][:60]!r} here.")
-    return held
+    return accounts
 
 
 def _distinct(names: list[str]) -> dict[str, str]:
     """Each name of an archive, and a name without a mark that no other has."""
-    found: dict[str, str] = {}
+    distinct: dict[str, str] = {}
     taken: set[str] = set()
-    for name in sorted(names, key=lambda one: one.startswith(IMPORTED_MARK)):
+    for name in sorted(names, key=lambda name: name.startswith(IMPORTED_MARK)):
         bare = name.removeprefix(IMPORTED_MARK)
         while bare in taken:
             bare += "+"
         taken.add(bare)
-        found[name] = bare
-    return found
+        distinct[name] = bare
+    return distinct
 
 
 def _taken(slug: str) -> BadArchive:
@@ -134,7 +134,9 @@ class _Import:
         project, *others = TABLES
         try:
             self._make_project(project)
-            counts = {"people": self._people(), "project": 1} | {one.name: self._section(one) for one in others}
+            counts = {"people": self._people(), "project": 1} | {
+                section.name: self._section(section) for section in others
+            }
             with self.writes.transaction(len(self.members) + 3):
                 self._open(by, counts, digests[file_of("project")])
         except BaseException:
@@ -160,36 +162,36 @@ class _Import:
 
     def _people(self) -> int:
         """Whom the archive's names mean here: the accounts that were matched, and an imported annotator for every other name."""
-        told: dict[str, str] = {}
+        shown_names: dict[str, str] = {}
         for number, row, _ in lines_of(self.archive, "people"):
-            name, shown = row.get("username"), row.get("display_name")
-            if not (isinstance(name, str) and isinstance(shown, str)) or "\x00" in name + shown:
+            name, display_name = row.get("username"), row.get("display_name")
+            if not (isinstance(name, str) and isinstance(display_name, str)) or "\x00" in name + display_name:
                 raise BadArchive(f"people.jsonl, line {number}: expected a user name and a name to show.")
             try:
                 checked_name(name.removeprefix(IMPORTED_MARK))
             except ValueError as error:
                 raise BadArchive(f"people.jsonl, line {number}: {error}") from error
-            told[name] = shown
-        if strangers := sorted(set(self.accounts) - set(told)):
+            shown_names[name] = display_name
+        if strangers := sorted(set(self.accounts) - set(shown_names)):
             raise BadArchive(f"The archive holds nobody called {strangers[0][:60]!r}.")
         self.here.users = dict(self.accounts)
-        names = _distinct(sorted(set(told) - set(self.accounts)))
-        for part in self._parts(names.items(), lambda one: 0):
-            shown = {bare: told[name] for name, bare in part}
+        names = _distinct(sorted(set(shown_names) - set(self.accounts)))
+        for part in self._parts(names.items(), lambda row: 0):
+            names_of_part = {bare: shown_names[name] for name, bare in part}
             with self.writes.transaction(len(part)):
-                made = make_imported(shown, self.project, slug=self.slug)
-            self.here.users |= {name: made[bare] for name, bare in part}
-        return len(told)
+                ids_by_name = make_imported(names_of_part, self.project, slug=self.slug)
+            self.here.users |= {name: ids_by_name[bare] for name, bare in part}
+        return len(shown_names)
 
     def _parts(self, rows: Iterable, size: Callable[[Any], int]) -> Iterator[list]:
         """As many rows at once as a short transaction holds, read while none is open."""
-        part, held = [], 0
+        part, size_so_far = [], 0
         for row in rows:
             part.append(row)
-            held += size(row)
-            if len(part) >= self.writes.rows or held >= _MOST_BYTES:
+            size_so_far += size(row)
+            if len(part) >= self.writes.rows or size_so_far >= _MOST_BYTES:
                 yield part
-                part, held = [], 0
+                part, size_so_far = [], 0
         if part:
             yield part
 

@@ -30,12 +30,12 @@ def checked(archive: zipfile.ZipFile) -> dict[str, str]:
             files = digests_of(json_of(handle.read(MAX_LINE_BYTES)))
         except NotJson as error:
             raise BadArchive(error.told(MANIFEST)) from error
-    for name, told in files.items():
+    for name, expected in files.items():
         digest = hashlib.sha256()
         with archive.open(name) as handle:
             while chunk := handle.read(1 << 20):
                 digest.update(chunk)
-        if told != digest.hexdigest():
+        if expected != digest.hexdigest():
             raise BadArchive(f"{name} is not what the manifest says; the archive was damaged or changed.")
     return files
 

@@ -75,13 +75,13 @@ class Here:
         return moment if moment is None else min(moment, self.now)
 
     @staticmethod
-    def _look_up(known: dict, value: Any, field: models.Field) -> int | None:
+    def _look_up(ids: dict, value: Any, field: models.Field) -> int | None:
         if value is None and field.null:
             return None
-        found = known.get(value) if isinstance(value, str | int) else None
-        if found is None:
+        pk = ids.get(value) if isinstance(value, str | int) else None
+        if pk is None:
             raise BadValue(f"it names {str(value)[:60]!r}, which the archive does not hold.")
-        return found
+        return pk
 
     def _key(self, value: Any) -> str:
         if not isinstance(value, str) or len(value) > 20 or not value.isascii():
@@ -89,12 +89,12 @@ class Here:
         return f"{self.key_start}-{value}" if value else ""
 
     def _votes(self, value: Any) -> list[dict]:
-        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value) or len(value) > 100:
+        if not isinstance(value, list) or not all(isinstance(vote, dict) for vote in value) or len(value) > 100:
             raise BadValue("expected a list of votes.")
-        found = []
-        for one in value:
-            annotator, label = self.users.get(one.get("annotator")), one.get("label")
+        votes = []
+        for vote in value:
+            annotator, label = self.users.get(vote.get("annotator")), vote.get("label")
             if annotator is None or not isinstance(label, str):
                 raise BadValue("a vote has no annotator or no label.")
-            found.append({"annotator": annotator, "label": label, "key": self._key(one.get("key"))})
-        return sorted(found, key=lambda vote: vote["annotator"])
+            votes.append({"annotator": annotator, "label": label, "key": self._key(vote.get("key"))})
+        return sorted(votes, key=lambda vote: vote["annotator"])

@@ -77,7 +77,7 @@ def shown_to(*, assignment: Assignment, ids: Mapping[str, int], voted: Iterable[
     """What the seat's grid may show now: cells of the arm `shown`, and of `reveal` where the own vote stands."""
     cast = set(voted)
     return {
-        cell: one
-        for cell, one in suggestions_on(assignment=assignment, ids=ids).items()
-        if one.arm is Arm.SHOWN or (one.arm is Arm.REVEAL and cell in cast)
+        cell: suggestion
+        for cell, suggestion in suggestions_on(assignment=assignment, ids=ids).items()
+        if suggestion.arm is Arm.SHOWN or (suggestion.arm is Arm.REVEAL and cell in cast)
     }

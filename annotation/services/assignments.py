@@ -40,18 +40,18 @@ def plan_assignments(*, project: Project, stories: Collection[int], annotators: 
         .annotate(weight=Count("tables__propositions", filter=LIVE))
         .values_list("id", "weight")
     )
-    held: dict[int, set[int]] = defaultdict(set)
+    annotators_of: dict[int, set[int]] = defaultdict(set)
     load: dict[int, int] = defaultdict(int)
     assignments = Assignment.objects.active().filter(story__project=project)
-    every = dict(
+    weight_of = dict(
         Story.objects.filter(project=project)
         .annotate(weight=Count("tables__propositions", filter=LIVE))
         .values_list("id", "weight")
     )
     for story, annotator in assignments.values_list("story_id", "annotator_id"):
-        held[story].add(annotator)
-        load[annotator] += max(1, every[story])
-    return plan(weights, sorted(annotators), overlap=project.overlap, seed=seed, assigned=held, load=load)
+        annotators_of[story].add(annotator)
+        load[annotator] += max(1, weight_of[story])
+    return plan(weights, sorted(annotators), overlap=project.overlap, seed=seed, assigned=annotators_of, load=load)
 
 
 @transaction.atomic
@@ -69,7 +69,9 @@ def assign(
         _assign_one(by, project, story, annotator, taken[story], seed) for story, annotator in sorted(assignments)
     )
     if created:
-        people = sorted(User.objects.filter(id__in={one for _, one in assignments}).values_list("username", flat=True))
+        people = sorted(
+            User.objects.filter(id__in={annotator for _, annotator in assignments}).values_list("username", flat=True)
+        )
         audit.record(
             by=by, project=project, action="assignment.created", target=", ".join(people), seats=created, seed=seed
         )

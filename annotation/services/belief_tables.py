@@ -37,11 +37,11 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
             f"{what} added a moment ago. If the table needs the same again, "
             f"wait {AGAIN_AFTER.seconds} seconds and add once more."
         )
-    held = table.propositions.filter(removed_at__isnull=True).count()
-    if held + len(rows) > MAX_PROPOSITIONS:
-        raise TooManyRows(f"The table would have {held + len(rows)} rows; expected at most {MAX_PROPOSITIONS}.")
+    live_rows = table.propositions.filter(removed_at__isnull=True).count()
+    if live_rows + len(rows) > MAX_PROPOSITIONS:
+        raise TooManyRows(f"The table would have {live_rows + len(rows)} rows; expected at most {MAX_PROPOSITIONS}.")
     last = table.propositions.aggregate(Max("position"))["position__max"] or 0
-    made = Proposition.objects.bulk_create(
+    added = Proposition.objects.bulk_create(
         Proposition(
             table=table,
             position=last + at,
@@ -52,8 +52,8 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
         )
         for at, row in enumerate(rows, 1)
     )
-    audit.record(by=by, project=story.project, action="table.rows_added", target=_target(story), rows=len(made))
-    return made
+    audit.record(by=by, project=story.project, action="table.rows_added", target=_target(story), rows=len(added))
+    return added
 
 
 def _added_just_now(by: User, story: Story, table: BeliefTable, rows: Sequence[TableRow], now: datetime) -> bool:
@@ -66,8 +66,8 @@ def _added_just_now(by: User, story: Story, table: BeliefTable, rows: Sequence[T
         return False
     newest = table.propositions.order_by("-position").values_list("actor", "belief", "order_text")
     added = list(newest[: sum(count for _, count in batches)])[::-1]
-    wanted = [(row.actor, row.belief, row.order) for row in rows]
-    return any(added[at : at + len(wanted)] == wanted for at in range(len(added) - len(wanted) + 1))
+    texts = [(row.actor, row.belief, row.order) for row in rows]
+    return any(added[at : at + len(texts)] == texts for at in range(len(added) - len(texts) + 1))
 
 
 def _target(story: Story) -> str:
@@ -99,7 +99,7 @@ def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: 
         position = proposition.position
         last = proposition.table.propositions.aggregate(Max("position"))["position__max"]
         Proposition.objects.filter(pk=proposition.pk).update(removed_at=now, position=last + 1, remark=Remark.REVISED)
-        fresh = Proposition.objects.create(
+        reworded = Proposition.objects.create(
             table=proposition.table,
             position=position,
             actor=actor,
@@ -108,9 +108,9 @@ def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: 
             remark=Remark.REVISED,
         )
     else:
-        fresh = proposition
-        fresh.actor, fresh.belief, fresh.remark = actor, belief, Remark.REVISED
-        fresh.save(update_fields=["actor", "belief", "remark"])
+        reworded = proposition
+        reworded.actor, reworded.belief, reworded.remark = actor, belief, Remark.REVISED
+        reworded.save(update_fields=["actor", "belief", "remark"])
     after = {"actor": actor, "belief": belief}
     audit.record(
         by=by,
@@ -120,7 +120,7 @@ def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: 
         before=before,
         after=after,
     )
-    return fresh
+    return reworded
 
 
 @transaction.atomic

@@ -60,18 +60,18 @@ class Imported:
 
 def files_of(paths: Iterable[Path], *, format: str) -> list[Path]:
     """The files to read, folders opened, in order of name. Raises ImportRefused where a path holds none."""
-    suffix, found = CORPUS_FORMATS[format].suffix, list[Path]()
+    suffix, files = CORPUS_FORMATS[format].suffix, list[Path]()
     for path in paths:
         if path.is_dir():
-            inside = sorted(one for one in path.iterdir() if one.suffix == suffix and one.is_file())
+            inside = sorted(file for file in path.iterdir() if file.suffix == suffix and file.is_file())
             if not inside:
                 raise ImportRefused(f"The folder {path} holds no {suffix} file.")
-            found += inside
+            files += inside
         elif path.is_file():
-            found.append(path)
+            files.append(path)
         else:
             raise ImportRefused(f"There is no file {path}.")
-    return found
+    return files
 
 
 @without_full_collections()
@@ -105,7 +105,7 @@ def import_corpus(
 
 def _check_slug(slug: str) -> None:
     if not SLUG.fullmatch(slug) or len(slug) > 60:
-        raise ImportRefused(f"{slug[:60]!r} is no project name; expected letters, digits and hyphens.")
+        raise ImportRefused(f"{slug[:60]!r} is not a project name; expected letters, digits and hyphens.")
 
 
 def _schema_for(slug: str, chosen: Schema | None) -> Schema:
@@ -159,20 +159,20 @@ class _Import:
         created, propositions = result.created, result.propositions
         for rows, is_last in with_last(self._batches(handle, name)):
             if not self.keep or not (self._has_new(rows, source) or (is_last and result.created > created)):
-                self._fresh(rows, self._held(rows, source), source)
+                self._new_rows(rows, self._stored(rows, source), source)
                 continue
             with self.writes.transaction(sum(map(_weight, rows))):
                 self._lock_project()
                 if not is_last and result.created == created:
                     self._record("corpus.import_started", name)
-                self.stories.insert(self.project, self._fresh(rows, self._held(rows, source), source), source)
+                self.stories.insert(self.project, self._new_rows(rows, self._stored(rows, source), source), source)
                 if is_last and result.created > created:
                     stories, rows_made = result.created - created, result.propositions - propositions
                     self._record("corpus.imported", name, stories=stories, propositions=rows_made)
 
     def _has_new(self, rows: list[StoryRow], source: str) -> bool:
-        held = self._held(rows, source)
-        return any(self._identity(row, source) not in held for row in rows)
+        stored = self._stored(rows, source)
+        return any(self._identity(row, source) not in stored for row in rows)
 
     def _batches(self, handle: BinaryIO, name: str) -> Iterator[list[StoryRow]]:
         """The file's stories, as many at once as a short transaction holds; what is broken goes to the problems."""
@@ -193,27 +193,27 @@ class _Import:
     def _identity(self, row: StoryRow, source: str) -> Identity:
         return (row.number,) if self.format.numbered else (source, row.digest)
 
-    def _held(self, rows: list[StoryRow], source: str) -> dict[Identity, str]:
+    def _stored(self, rows: list[StoryRow], source: str) -> dict[Identity, str]:
         """Identity and fingerprint of those rows that were met in this import or that the project holds."""
         if self.project is None:
             return self.result.met
         stories = self.project.stories
         if self.format.numbered:
-            found = stories.filter(number__in=[row.number for row in rows]).values_list("number", "extra")
-            held = {(number,): extra.get("fingerprint", "") for number, extra in found}
+            matches = stories.filter(number__in=[row.number for row in rows]).values_list("number", "extra")
+            stored = {(number,): extra.get("fingerprint", "") for number, extra in matches}
         else:
-            found = stories.filter(source=source, digest__in=[row.digest for row in rows])
-            held = {(source, digest): "" for digest in found.values_list("digest", flat=True)}
-        return held
+            matches = stories.filter(source=source, digest__in=[row.digest for row in rows])
+            stored = {(source, digest): "" for digest in matches.values_list("digest", flat=True)}
+        return stored
 
-    def _fresh(self, rows: list[StoryRow], held: dict[Identity, str], source: str) -> list[StoryRow]:
+    def _new_rows(self, rows: list[StoryRow], stored: dict[Identity, str], source: str) -> list[StoryRow]:
         """The rows that the project lacks, all of them counted. One that it holds is compared by what was imported, not by
         what people made of it since."""
-        result, fresh = self.result, []
+        result, new_rows = self.result, []
         for row in rows:
             identity = self._identity(row, source)
-            known = result.met.get(identity, held.get(identity))
-            if known is not None and known != row.fingerprint:
+            fingerprint = result.met.get(identity, stored.get(identity))
+            if fingerprint is not None and fingerprint != row.fingerprint:
                 message = f"Story {row.number} is in the project already with other content; nothing was changed."
                 result.problems.add(Problem(row.file, row.line, message))
                 continue
@@ -223,19 +223,19 @@ class _Import:
             result.stories += 1
             result.propositions += len(row.propositions or ())
             result.by_category[row.category] += 1
-            if known is not None:
+            if fingerprint is not None:
                 result.unchanged += 1
                 continue
             result.created += 1
-            fresh.append(row)
-        return fresh
+            new_rows.append(row)
+        return new_rows
 
     def _lock_project(self) -> None:
         """Makes the project where there is none; two imports into it write one after the other."""
         if self.project is None:
-            made = {"name": self.slug, "language": self.language}
-            made |= {"schema_name": self.schema.name, "schema_version": self.schema.version}
-            self.project, is_new = Project.objects.get_or_create(slug=self.slug, defaults=made)
+            defaults = {"name": self.slug, "language": self.language}
+            defaults |= {"schema_name": self.schema.name, "schema_version": self.schema.version}
+            self.project, is_new = Project.objects.get_or_create(slug=self.slug, defaults=defaults)
             if is_new:
                 self._record_project()
         Project.objects.select_for_update().get(pk=self.project.pk)
@@ -244,9 +244,9 @@ class _Import:
         admin = self.admin
         if admin is not None:
             Membership.objects.create(project=self.project, user=admin, role=Role.ADMIN)
-        told = {"admin": admin.username} if admin is not None and admin != self.by else {}
-        told |= {} if self.schema == DEFAULT_SCHEMA else {"schema": self.schema.reference}
-        audit.record(by=self.by, project=self.project, action="project.created", target=self.slug, **told)
+        details = {"admin": admin.username} if admin is not None and admin != self.by else {}
+        details |= {} if self.schema == DEFAULT_SCHEMA else {"schema": self.schema.reference}
+        audit.record(by=self.by, project=self.project, action="project.created", target=self.slug, **details)
 
     def _record(self, action: str, name: str, **counts: int) -> None:
         audit.record(

@@ -71,7 +71,7 @@ def _proposition_lines(project: Project) -> Iterator[str]:
 
 def _counting(schema: Schema) -> list[str]:
     """The dimensions whose labels are whole numbers."""
-    return [one.key for one in schema.dimensions if one.counts]
+    return [dimension.key for dimension in schema.dimensions if dimension.counts]
 
 
 def _validate(description: Path) -> None:
@@ -117,8 +117,8 @@ def _file(path: Path, encoding: str) -> mlc.FileObject:
 
 
 def _record_set(path: Path, name: str, columns: Sequence[str], counting: Sequence[str]) -> mlc.RecordSet:
-    kinds = {one: mlc.DataType.INTEGER for one in (*_INTEGERS, *counting)} | {
-        one: mlc.DataType.FLOAT for one in _NUMBERS
+    kinds = {column: mlc.DataType.INTEGER for column in (*_INTEGERS, *counting)} | {
+        column: mlc.DataType.FLOAT for column in _NUMBERS
     }
     fields = [
         mlc.Field(
@@ -136,7 +136,7 @@ def _responsible_ai(facts: Facts) -> dict:
     """Croissant RAI 1.0; a field of which the project says nothing stays out."""
     card = facts.project.dataset_card
 
-    def told(*names: str) -> list[str] | None:
+    def card_lines(*names: str) -> list[str] | None:
         return [card[name] for name in names if card.get(name)] or None
 
     return {
@@ -150,9 +150,9 @@ def _responsible_ai(facts: Facts) -> dict:
         "data_annotation_platform": ["Credence"],
         "data_annotation_analysis": facts.agreement_lines,
         "annotations_per_item": f"{facts.project.overlap} votes a proposition and dimension",
-        "annotator_demographics": told("recruitment", "demographics"),
-        "data_biases": told("biases"),
-        "data_limitations": told("biases"),
-        "data_use_cases": told("intended_use"),
-        "personal_sensitive_information": told("personal_information"),
+        "annotator_demographics": card_lines("recruitment", "demographics"),
+        "data_biases": card_lines("biases"),
+        "data_limitations": card_lines("biases"),
+        "data_use_cases": card_lines("intended_use"),
+        "personal_sensitive_information": card_lines("personal_information"),
     }

@@ -73,7 +73,7 @@ class Facts:
 
 def facts_of(project: Project, *, stories: int, propositions: int) -> Facts:
     votes = Vote.objects.cast().filter(proposition__table__story__project=project, proposition__removed_at__isnull=True)
-    found = votes.aggregate(
+    figures = votes.aggregate(
         votes=Count("id"), annotators=Count("annotator", distinct=True), first=Min("changed_at"), last=Max("changed_at")
     )
     return Facts(
@@ -83,13 +83,13 @@ def facts_of(project: Project, *, stories: int, propositions: int) -> Facts:
         propositions=propositions,
         unsettled=unsettled_cells(project),
         agreement=agreement_report(project=project),
-        **found,
+        **figures,
     )
 
 
 def card_of(facts: Facts) -> str:
     """The card in Markdown; what the project does not say is named as such."""
-    project, told = facts.project, facts.project.dataset_card
+    project, answers = facts.project, facts.project.dataset_card
     lines = [f"# {project.name}", "", project.description or "The project has no description.", ""]
     lines.append(
         f"{facts.stories} stories, {facts.propositions} propositions, {facts.votes} votes of {facts.annotators} "
@@ -104,8 +104,8 @@ def card_of(facts: Facts) -> str:
     lines += ["- `croissant.json`: the machine-readable description", "", "## How it was annotated", ""]
     lines += [f"- {line}" for line in facts.protocol]
     lines += ["", "## Labels", ""]
-    lines += [f"- `{one.key}`: {', '.join(one.values)}" for one in facts.schema.dimensions]
+    lines += [f"- `{dimension.key}`: {', '.join(dimension.values)}" for dimension in facts.schema.dimensions]
     lines += ["", "## Agreement", ""] + [f"- {line}" for line in facts.agreement_lines]
     for name, title in _SECTIONS.items():
-        lines += ["", f"## {title}", "", told.get(name) or "The project does not say."]
+        lines += ["", f"## {title}", "", answers.get(name) or "The project does not say."]
     return "\n".join(lines) + "\n"

@@ -53,8 +53,8 @@ class Change(NamedTuple):
     @property
     def revision(self) -> int:
         """The revision of the label that is written, or of the one that goes."""
-        held = self.before.revision if self.before else 0
-        return held if self.after is None else held + 1
+        revision = self.before.revision if self.before else 0
+        return revision if self.after is None else revision + 1
 
 
 _EVENT = (
@@ -107,9 +107,9 @@ def ready_gold(
     changes: Iterable[Change], *, project: Project, by: User | None, now: datetime
 ) -> tuple[ReadyRows, ReadyRows]:
     """Return the labels, and their events, of cells that have no label, ready to be inserted."""
-    made = list(changes)
-    labels = ReadyRows(GoldLabel, _LABEL, map(_label, made))
-    return labels, ReadyRows(GoldEvent, _EVENT, (_event(change, project, by, now) for change in made))
+    rows = list(changes)
+    labels = ReadyRows(GoldLabel, _LABEL, map(_label, rows))
+    return labels, ReadyRows(GoldEvent, _EVENT, (_event(change, project, by, now) for change in rows))
 
 
 def _label(change: Change) -> tuple:
@@ -125,10 +125,10 @@ def _event(change: Change, project: Project, by: User | None, now: datetime) -> 
     """The values of _EVENT."""
     proposition, dimension, before, after, votes, undoes = change
     was = (before.label, before.method) if before else ("", "")
-    told, why = ((after.label, after.method), (after.reason, after.error_tag)) if after else (("", ""), ("", ""))
+    became, why = ((after.label, after.method), (after.reason, after.error_tag)) if after else (("", ""), ("", ""))
     rule = after.rule_version if after else project.rule_version
     actor = by.pk if by else None
-    return (proposition, dimension, *was, *told, actor, now, *why, undoes, rule, votes, change.revision)
+    return (proposition, dimension, *was, *became, actor, now, *why, undoes, rule, votes, change.revision)
 
 
 def archived_gold(

@@ -38,7 +38,7 @@ def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[d
         rows, gold = _tables(batch)
         for story in batch:
             beliefs = [_belief(row, gold.get(row.pk, {}), keys) for row in rows[story.pk]]
-            if complete_only and not all(all(one.get("labels", {}).get(key) for key in keys) for one in beliefs):
+            if complete_only and not all(all(belief.get("labels", {}).get(key) for key in keys) for belief in beliefs):
                 continue
             values = (story.number, story.category.name, story.text, beliefs)
             yield record_of(story.extra.get("layout", ""), dict(zip(RECORD_FIELDS, values, strict=True)))
@@ -92,12 +92,12 @@ def unsettled_cells(project: Project) -> int:
     settled = GoldLabel.objects.filter(
         proposition__table__story__project=project, proposition__removed_at__isnull=True
     ).values_list("proposition_id", "dimension", "method")
-    held = {(proposition, dimension): method for proposition, dimension, method in settled}
+    methods = {(proposition, dimension): method for proposition, dimension, method in settled}
     missing = 0
     live = Proposition.objects.live_gold().filter(table__story__project=project)
     for pk, imported in live.values_list("id", "imported_labels"):
-        with_gold = [key for key in project.schema.keys if (pk, key) in held]
-        opened = sum(held[pk, key] == Method.OPEN for key in with_gold)
+        with_gold = [key for key in project.schema.keys if (pk, key) in methods]
+        opened = sum(methods[pk, key] == Method.OPEN for key in with_gold)
         fallback = sum(bool(value) for key, value in (imported or {}).items() if key not in with_gold)
         missing += opened + dimensions - len(with_gold) - min(fallback, dimensions - len(with_gold))
     return missing
@@ -141,10 +141,10 @@ def _votes(stories: list[Story]) -> dict[int, list[tuple]]:
         "arm",
         "suggested",
     )
-    found: dict[int, list[tuple]] = defaultdict(list)
+    votes_by_proposition: dict[int, list[tuple]] = defaultdict(list)
     for proposition, *vote in cast.values_list("proposition_id", *columns):
-        found[proposition].append(tuple(vote))
-    return found
+        votes_by_proposition[proposition].append(tuple(vote))
+    return votes_by_proposition
 
 
 def _vote_cells(

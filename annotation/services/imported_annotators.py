@@ -48,14 +48,14 @@ class Annotators:
             Kind.FORMER: Names(dict(former.values_list("username", "id"))),
         }
 
-    def find(self, told: str) -> Person:
+    def find(self, name: str) -> Person:
         """Raises ValueError where nobody could be meant. A name with the project before it, as exports write imported
         annotators, is never that of a member."""
-        _, mark, bare = told.rpartition(":")
+        _, mark, bare = name.rpartition(":")
         bare = imported_username(self.project.slug, bare).partition(":")[2]  # as it was cut, if it is very long
         for kind in (Kind.IMPORTED,) if mark else tuple(self._names):
-            if (held := self._names[kind].find(bare)) is not None:
-                return self._person(held, kind, self._names[kind].ids[held])
+            if (spelling := self._names[kind].find(bare)) is not None:
+                return self._person(spelling, kind, self._names[kind].ids[spelling])
         name = checked_name(bare)
         return self._new.setdefault(name.casefold(), Person(name, Kind.IMPORTED, None))
 
@@ -74,15 +74,15 @@ def make_imported(shown: Mapping[str, str], project: Project, *, slug: str = "")
     unsaved = [
         User(
             username=imported_username(slug or project.slug, name),
-            display_name=f"{told[: 80 - len(IMPORTED_SUFFIX)]}{IMPORTED_SUFFIX}",
+            display_name=f"{display_name[: 80 - len(IMPORTED_SUFFIX)]}{IMPORTED_SUFFIX}",
             password=make_password(None),
             is_active=False,
             imported_into=project,
         )
-        for name, told in shown.items()
+        for name, display_name in shown.items()
     ]
-    made = User.objects.bulk_create(unsaved, batch_size=500)
-    return {name: user.pk for name, user in zip(shown, made, strict=True)}
+    annotators = User.objects.bulk_create(unsaved, batch_size=500)
+    return {name: user.pk for name, user in zip(shown, annotators, strict=True)}
 
 
 def imported_annotators_of(project: Project) -> QuerySet[User]:

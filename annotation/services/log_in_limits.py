@@ -64,14 +64,16 @@ def begin_attempt(limits: Sequence[Limit]) -> int:
         return wait
     now = timezone.now()
     with transaction.atomic():
-        fresh = [LogInCount(digest=one.digest, attempts=0, until=now) for one in limits]
-        LogInCount.objects.bulk_create(sorted(fresh, key=lambda row: row.digest), ignore_conflicts=True)
-        held = {row.digest: row for row in LogInCount.objects.of(one.digest for one in limits).select_for_update()}
-        running = {digest: row for digest, row in held.items() if row.until > now}
+        new_counts = [LogInCount(digest=limit.digest, attempts=0, until=now) for limit in limits]
+        LogInCount.objects.bulk_create(sorted(new_counts, key=lambda row: row.digest), ignore_conflicts=True)
+        counts = {
+            row.digest: row for row in LogInCount.objects.of(limit.digest for limit in limits).select_for_update()
+        }
+        running = {digest: row for digest, row in counts.items() if row.until > now}
         if wait := _wait(limits, running, now):
             return wait
         for limit in limits:
-            row = held[limit.digest]
+            row = counts[limit.digest]
             if limit.digest not in running:
                 row.attempts, row.until = 0, now + timedelta(seconds=limit.seconds)
             row.attempts += 1
@@ -83,19 +85,19 @@ def begin_attempt(limits: Sequence[Limit]) -> int:
 
 def take_back(limits: Sequence[Limit]) -> None:
     """The attempt that was begun last was no wrong guess."""
-    counts = LogInCount.objects.of(one.digest for one in limits).filter(attempts__gt=0).order_by()
+    counts = LogInCount.objects.of(limit.digest for limit in limits).filter(attempts__gt=0).order_by()
     counts.update(attempts=F("attempts") - 1)
 
 
 def note_success(request: HttpRequest, response: HttpResponse, user: User) -> None:
     """Forget the account's failures, not the address's: whoever guesses at others may have an account. The browser is known from now on."""
     name = _same(user.get_username())
-    forgiven = [one for one in limits_of(request, name) if not one.key.startswith("address:")]
+    forgiven = [limit for limit in limits_of(request, name) if not limit.key.startswith("address:")]
     forgiven.append(Limit(f"account:{name}", 0, 0))
-    LogInCount.objects.of(one.digest for one in forgiven).order_by().delete()
-    told = signing.dumps([name, secrets.token_hex(8)], salt=_SALT)
+    LogInCount.objects.of(limit.digest for limit in forgiven).order_by().delete()
+    device = signing.dumps([name, secrets.token_hex(8)], salt=_SALT)
     secure = settings.SESSION_COOKIE_SECURE
-    response.set_cookie(COOKIE, told, _COOKIE_SECONDS, httponly=True, secure=secure, samesite="Lax")
+    response.set_cookie(COOKIE, device, _COOKIE_SECONDS, httponly=True, secure=secure, samesite="Lax")
 
 
 def _same(name: str) -> str:
@@ -112,12 +114,12 @@ def _device(request: HttpRequest, name: str) -> str:
 
 
 def _running(limits: Sequence[Limit], now: datetime) -> dict[str, LogInCount]:
-    rows = LogInCount.objects.of(one.digest for one in limits).running(now=now)
+    rows = LogInCount.objects.of(limit.digest for limit in limits).running(now=now)
     return {row.digest: row for row in rows}
 
 
 def _wait(limits: Sequence[Limit], running: Mapping[str, LogInCount], now: datetime) -> int:
-    full = (row for one in limits if (row := running.get(one.digest)) and row.attempts >= one.most)
+    full = (row for limit in limits if (row := running.get(limit.digest)) and row.attempts >= limit.most)
     return max((math.ceil((row.until - now).total_seconds()) for row in full), default=0)
 
 

@@ -32,9 +32,9 @@ class NewStories:
             Proposition,
             _PROPOSITION,
             (
-                _proposition(table, position, one)
+                _proposition(table, position, proposition)
                 for (row, _), table in zip(with_table, tables, strict=True)
-                for position, one in enumerate(row.propositions, 1)
+                for position, proposition in enumerate(row.propositions, 1)
             ),
         )
 

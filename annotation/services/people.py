@@ -53,16 +53,16 @@ def invite(
 
 def open_invitation(*, token: str, now: datetime) -> Invitation:
     """The invitation of a link. Raises PeopleError where it was used, revoked, is too old or never was."""
-    found = Invitation.objects.select_related("project").filter(token_hash=hash_token(token)).first()
-    if found is None:
+    invitation = Invitation.objects.select_related("project").filter(token_hash=hash_token(token)).first()
+    if invitation is None:
         raise PeopleError("This invitation does not exist; the link may be cut off.")
-    if found.accepted_at:
+    if invitation.accepted_at:
         raise PeopleError("This invitation was used already. Log in, or ask for another one.")
-    if found.revoked_at:
+    if invitation.revoked_at:
         raise PeopleError("This invitation was withdrawn. Ask an admin of the project for another one.")
-    if found.expires_at < now:
+    if invitation.expires_at < now:
         raise PeopleError("This invitation is too old. Ask an admin of the project for another one.")
-    return found
+    return invitation
 
 
 def sign_up(*, user: User, token: str, now: datetime) -> Membership:
@@ -106,12 +106,14 @@ def accept_invitation(*, by: User, token: str, now: datetime) -> Membership:
 
 def offers_more(*, invitation: Invitation, to: User) -> None:
     """Raises MemberAlready where `to` holds the role of the invitation already, or a higher one."""
-    held = Membership.objects.filter(project=invitation.project, user=to).first()
-    if held is not None and Role(held.role).rank >= Role(invitation.role).rank:
+    membership = Membership.objects.filter(project=invitation.project, user=to).first()
+    if membership is not None and Role(membership.role).rank >= Role(invitation.role).rank:
         offered = Role(invitation.role).label.lower()
-        told = "so it would change nothing" if held.role == invitation.role else f"which is more than {offered}"
+        consequence = (
+            "so it would change nothing" if membership.role == invitation.role else f"which is more than {offered}"
+        )
         raise MemberAlready(
-            f"You are a member of {invitation.project.name} already, as {Role(held.role).label.lower()}, {told}. "
+            f"You are a member of {invitation.project.name} already, as {Role(membership.role).label.lower()}, {consequence}. "
             "The invitation stays open for somebody else."
         )
 
@@ -128,16 +130,16 @@ def revoke_invitation(*, by: User, invitation: Invitation, now: datetime) -> Non
 def change_role(*, by: User, membership: Membership, role: Role) -> None:
     """Raises PeopleError where the project would be left without an admin."""
     _keep_an_admin(membership, role)
-    held = Membership.objects.select_for_update().filter(pk=membership.pk).first()
-    if held is None or held.role == role:
+    current = Membership.objects.select_for_update().filter(pk=membership.pk).first()
+    if current is None or current.role == role:
         return
-    Membership.objects.filter(pk=held.pk).update(role=role)
+    Membership.objects.filter(pk=current.pk).update(role=role)
     audit.record(
         by=by,
         project=membership.project,
         action="membership.changed",
         target=membership.user.username,
-        before=held.role,
+        before=current.role,
         after=role.value,
     )
 
@@ -170,10 +172,10 @@ class MemberAssignments:
 
 
 def assignments_by_member(project: Project) -> dict[int, MemberAssignments]:
-    """Annotator id → assignments, in a constant number of statements. A story without a table counts as unfinished."""
+    """Return annotator id → assignments, in a constant number of statements. A story without a table counts as unfinished."""
     dimensions = len(project.schema.dimensions)
     live = Proposition.objects.live_gold().filter(table__story__project=project)
-    rows = dict(live.order_by().values_list("table__story").annotate(Count("id")))
+    propositions = dict(live.order_by().values_list("table__story").annotate(Count("id")))
     votes = Vote.objects.cast().filter(proposition__in=live)
     cast = Counter(
         {
@@ -186,11 +188,11 @@ def assignments_by_member(project: Project) -> dict[int, MemberAssignments]:
     assignments: dict[int, list[tuple[int, bool]]] = defaultdict(list)
     active = Assignment.objects.active().filter(story__project=project)
     for pk, annotator, story in active.values_list("id", "annotator_id", "story_id"):
-        done = story in rows and cast[annotator, story] >= rows[story] * dimensions
+        done = story in propositions and cast[annotator, story] >= propositions[story] * dimensions
         assignments[annotator].append((pk, done))
     return {
-        annotator: MemberAssignments(len(own), tuple(pk for pk, done in own if not done))
-        for annotator, own in assignments.items()
+        annotator: MemberAssignments(len(pairs), tuple(pk for pk, done in pairs if not done))
+        for annotator, pairs in assignments.items()
     }
 
 

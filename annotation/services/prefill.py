@@ -38,7 +38,7 @@ CLOSED_MEANWHILE = "Not asked: every cell of this story has a vote or a suggesti
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a round would ask: stories with open cells, calls, tokens and dollars at most (None: the price is unknown). `left_out` says in one sentence which
+    """The size and cost of a round: stories with open cells, calls, tokens and dollars at most (None: the price is unknown). `left_out` says in one sentence which
     stories another round asks for already; it is empty where there are none."""
 
     stories: int
@@ -61,7 +61,7 @@ def start_prefill(
     batch: bool = False,
     reasoning_tokens: int | None = None,
 ) -> Prefill:
-    """Starts a round for the stories that have open cells and that no other round asks for.
+    """Start a round for the stories that have open cells and that no other round asks for.
 
     `reasoning_tokens` are the room that each answer has beside its text, None for the endpoint's own.
 
@@ -71,13 +71,15 @@ def start_prefill(
     prompts = prompts_of(project.schema)
     try:
         with transaction.atomic():
-            Project.objects.select_for_update().get(pk=project.pk)  # of two rounds at once the second sees the first
-            wanted = _wanted(scope_of(project=project, stories=stories))
+            Project.objects.select_for_update().get(
+                pk=project.pk
+            )  # so that the second of two concurrent rounds sees the first
+            asked_stories = _stories_to_ask(scope_of(project=project, stories=stories))
             job = start_job(
                 by=by.username if by else "",
                 purpose=PURPOSE,
                 title=f"Pre-fill {project.name} with {endpoint.name}",
-                items=[(endpoint, "", story.uid) for story in wanted],
+                items=[(endpoint, "", story.uid) for story in asked_stories],
                 now=now,
                 params={
                     "project": project.slug,
@@ -91,7 +93,7 @@ def start_prefill(
             prefill = Prefill.objects.create(
                 project=project, job=job, endpoint=endpoint, level=level, prompt=prompts, created_by=by
             )
-            details = {"model": endpoint.name, "level": level, "stories": len(wanted)}
+            details = {"model": endpoint.name, "level": level, "stories": len(asked_stories)}
             audit.record(by=by, project=project, action="prefill.started", target=prefill.uid, **details)
     except JobRefused as error:
         raise PrefillRefused(str(error)) from error
@@ -102,7 +104,7 @@ def _room(endpoint: Endpoint, chosen: int | None) -> int:
     return endpoint.reasoning_tokens if chosen is None else chosen
 
 
-def _wanted(scope: Scope) -> list[Story]:
+def _stories_to_ask(scope: Scope) -> list[Story]:
     if not scope.stories:
         raise PrefillRefused(f"Nothing else is open: {scope.left_out}" if scope.left_out else NOTHING_OPEN)
     return scope.stories
@@ -117,7 +119,7 @@ def estimate(
     batch: bool = False,
     reasoning_tokens: int | None = None,
 ) -> Estimate:
-    """What `start_prefill` would ask. Reads every story once; the tokens are estimated on the high side.
+    """Return the size and cost of what `start_prefill` would ask. Reads every story once; the tokens are estimated on the high side.
 
     Raises PrefillRefused where the endpoint cannot label.
     """
@@ -128,14 +130,16 @@ def estimate(
     rows_of = _rows_by_story(scope.stories)
     for story in scope.stories:
         request = _request(story, rows_of[story.pk], schema, level, {}, _room(endpoint, reasoning_tokens))
-        body = canonical({"messages": [[one.role, one.content] for one in request.messages], "schema": request.schema})
+        body = canonical(
+            {"messages": [[message.role, message.content] for message in request.messages], "schema": request.schema}
+        )
         cells += len(scope.cells[story.pk])
         tokens = estimated_tokens(body)
         inputs += tokens
         outputs += request.max_tokens
         cost += endpoint.prices.at_most(tokens, request.max_tokens, batch=batch) or 0
-    known = endpoint.prices.are_known or not scope.stories
-    return Estimate(len(scope.stories), cells, inputs, outputs, cost if known else None, scope.left_out)
+    is_priced = endpoint.prices.are_known or not scope.stories
+    return Estimate(len(scope.stories), cells, inputs, outputs, cost if is_priced else None, scope.left_out)
 
 
 class PrefillHandler(JobHandler):
@@ -149,27 +153,27 @@ class PrefillHandler(JobHandler):
             )
         }
         rows_of, open_ = _rows_by_story(stories.values()), open_cells(list(stories.values()))
-        asked: dict[int, Request | str] = {}
+        requests: dict[int, Request | str] = {}
         for item in items:
             story = stories.get(item.key)
             if story is None or not rows_of[story.pk]:
-                asked[item.pk] = "The story is gone, or it has no propositions."
+                requests[item.pk] = "The story is gone, or it has no propositions."
                 continue
             if not open_.get(story.pk):
-                asked[item.pk] = CLOSED_MEANWHILE
+                requests[item.pk] = CLOSED_MEANWHILE
                 continue
             schema = story.project.schema
             counts = _sample_counts(schema)
             params = item.job.params
             room = params.get("reasoning_tokens", 0)
-            asked[item.pk] = _request(story, rows_of[story.pk], schema, params["level"], counts, room)
-        return asked
+            requests[item.pk] = _request(story, rows_of[story.pk], schema, params["level"], counts, room)
+        return requests
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
         uids = [item.key for item, _ in answered]
         stories = {story.uid: story for story in Story.objects.filter(uid__in=uids).select_related("project")}
         rows_of, open_ = _rows_by_story(stories.values()), open_cells(list(stories.values()))
-        fresh: list[Suggestion] = []
+        suggestions: list[Suggestion] = []
         received: dict[int, Received] = {}
         for item, call in answered:
             story = stories.get(item.key)
@@ -177,9 +181,9 @@ class PrefillHandler(JobHandler):
                 received[item.pk] = Received(ItemState.FAILED, "The story is gone.")
                 continue
             received[item.pk] = self._take(
-                item, call, rows_of[story.pk], story.project.schema, open_.get(story.pk, set()), fresh
+                item, call, rows_of[story.pk], story.project.schema, open_.get(story.pk, set()), suggestions
             )
-        Suggestion.objects.bulk_create(fresh, ignore_conflicts=True)
+        Suggestion.objects.bulk_create(suggestions, ignore_conflicts=True)
         return received
 
     def _take(
@@ -188,22 +192,22 @@ class PrefillHandler(JobHandler):
         call: Call,
         rows: Sequence[Proposition],
         schema: Schema,
-        wanted: set[tuple[int, str]],
-        fresh: list[Suggestion],
+        open_cells_left: set[tuple[int, str]],
+        suggestions: list[Suggestion],
     ) -> Received:
-        """Adds to `fresh` what may be suggested, and takes those cells out of `wanted`."""
+        """Append usable labels to `suggestions` and remove their cells from `open_cells_left`."""
         if call.state in ("refused", "unusable"):
             return Received(ItemState.UNUSABLE, call.problem or "The model refused to answer.")
         read = read_labels(call.answer, _numbered(rows), schema)
         source = f"{item.endpoint.name} ({call.answered_by or call.model})"[:200]
         if not any(read.labels.values()):
             return Received(ItemState.UNUSABLE, f"{call.problem} {read.problem}".strip())
-        before = set(wanted)
+        before = set(open_cells_left)
         for at, row in enumerate(rows, 1):
             for key, label in read.labels[at].items():
                 if (row.pk, key) in before:
-                    wanted.discard((row.pk, key))
-                    fresh.append(
+                    open_cells_left.discard((row.pk, key))
+                    suggestions.append(
                         Suggestion(
                             proposition=row,
                             dimension=key,
@@ -214,12 +218,12 @@ class PrefillHandler(JobHandler):
                         )
                     )
         remarks = [read.problem, _closed(before, len(rows) * len(schema.keys))]
-        used = len(wanted) < len(before)
+        used = len(open_cells_left) < len(before)
         return Received(ItemState.DONE if used else ItemState.UNUSABLE, " ".join(filter(None, remarks)))
 
 
 def _closed(open_: Set[tuple[int, str]], cells: int) -> str:
-    """A remark on an answer that could not be used whole; empty where every cell was open."""
+    """Return a remark on an answer that could only be used in part; empty where every cell was open."""
     if len(open_) == cells:
         return ""
     return f"{len(open_)} of {cells} cells were still open; the others keep the vote or suggestion that they have."
@@ -227,7 +231,7 @@ def _closed(open_: Set[tuple[int, str]], cells: int) -> str:
 
 @transaction.atomic
 def discard_unseen(*, by: User | None, project: Project) -> int:
-    """Takes back the suggestions of stories that nobody has opened with them yet; returns how many. To try another model."""
+    """Delete the suggestions of stories that nobody has opened with them yet; returns how many. To try another model."""
     seen = Assignment.objects.filter(story=OuterRef("proposition__table__story"), arms_drawn_at__isnull=False)
     unseen = Suggestion.objects.filter(proposition__table__story__project=project).exclude(Exists(seen))
     count = Suggestion.objects.filter(pk__in=list(unseen.values_list("pk", flat=True))).delete()[0]
@@ -265,7 +269,7 @@ def _request(story: Story, rows: Sequence[Proposition], schema: Schema, level: i
 
 @lru_cache(64)
 def example_of(category: str, schema: Schema, not_this: str) -> Example | None:
-    """A worked example from the sample corpus, of the same category and never the story that is asked about. None for a
+    """Return a worked example from the sample corpus, of the same category and never the story that is asked about. None for a
     schema that the sample is not labelled by."""
     if schema != DEFAULT_SCHEMA:
         return None
@@ -273,14 +277,15 @@ def example_of(category: str, schema: Schema, not_this: str) -> Example | None:
         if record["story_category"] == category and record["story"] != not_this:
             chosen = enumerate(record["beliefs"][:EXAMPLE_ROWS], 1)
             return Example(
-                record["story"], tuple((Row(at, one["actor"], one["belief"]), one["labels"]) for at, one in chosen)
+                record["story"],
+                tuple((Row(at, belief["actor"], belief["belief"]), belief["labels"]) for at, belief in chosen),
             )
     return None
 
 
 @lru_cache(8)
 def _sample_counts(schema: Schema) -> dict[str, dict[str, int]]:
-    """How often each label occurs in the sample corpus: what the majority baseline knows. Nothing for a schema that the sample
+    """Return how often each label occurs in the sample corpus, for the majority baseline. Empty for a schema that the sample
     is not labelled by."""
     if schema != DEFAULT_SCHEMA:
         return {}
@@ -289,7 +294,7 @@ def _sample_counts(schema: Schema) -> dict[str, dict[str, int]]:
         for belief in record["beliefs"]:
             for key, label in belief["labels"].items():
                 counts[key][label] += 1
-    return {key: dict(found) for key, found in counts.items()}
+    return {key: dict(by_label) for key, by_label in counts.items()}
 
 
 def register_handler() -> None:

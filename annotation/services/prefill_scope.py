@@ -1,4 +1,4 @@
-"""What a round of suggestions may still ask for, and what that costs at most."""
+"""The stories and cells that a round of suggestions may still ask for."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class Scope:
         count = sum(self.covered.values())
         if not count:
             return ""
-        which = ", ".join(f"{one.uid} ({one.endpoint.name}, {one.job.standing})" for one in self.covered)
+        which = ", ".join(
+            f"{prefill.uid} ({prefill.endpoint.name}, {prefill.job.standing})" for prefill in self.covered
+        )
         many = len(self.covered) > 1
         return (
             f"{count} {'story is' if count == 1 else 'stories are'} left out: the round{'s' if many else ''} {which} "
@@ -43,7 +45,7 @@ class Scope:
 
 
 def scope_of(*, project: Project, stories: Sequence[Story]) -> Scope:
-    """In the order of `stories`. A round asks for a story until its item has ended, also while the round is paused."""
+    """Return what a new round may ask for, in the order of `stories`. A round asks for a story until its item has ended, also while the round is paused."""
     cells = open_cells(stories)
     asking = _asking(project)
     chosen: list[Story] = []
@@ -59,23 +61,23 @@ def scope_of(*, project: Project, stories: Sequence[Story]) -> Scope:
 
 
 def _asking(project: Project) -> dict[str, Prefill]:
-    """Story uid → the round of the project that has not ended with it."""
-    rounds = {one.job_id: one for one in project.prefills.select_related("endpoint", "job")}
+    """Return story uid → the round of the project that has not ended with it."""
+    rounds = {prefill.job_id: prefill for prefill in project.prefills.select_related("endpoint", "job")}
     items = Item.objects.still_open().filter(job__in=rounds)
     return {uid: rounds[job] for uid, job in items.values_list("key", "job_id")}
 
 
 def open_cells(stories: Collection[Story]) -> dict[int, set[Cell]]:
-    """By story id the cells that may get a suggestion: nobody ever voted on them, and they have none. Three queries."""
+    """Return by story id the cells that may get a suggestion: nobody ever voted on them, and they have none. Three queries."""
     ids = [story.pk for story in stories]
     live = Proposition.objects.live_gold().filter(table__story__in=ids)
     taken = set(VoteEvent.objects.filter(proposition__in=live).values_list("proposition_id", "dimension").distinct())
     taken |= set(Suggestion.objects.filter(proposition__in=live).values_list("proposition_id", "dimension"))
     keys = {story.pk: story.project.schema.keys for story in stories}
-    found: dict[int, set[Cell]] = defaultdict(set)
+    cells: dict[int, set[Cell]] = defaultdict(set)
     for pk, story in live.values_list("pk", "table__story"):
-        found[story] |= {(pk, key) for key in keys[story]} - taken
-    return found
+        cells[story] |= {(pk, key) for key in keys[story]} - taken
+    return cells
 
 
 def labelling_endpoints() -> QuerySet[Endpoint]:
@@ -86,7 +88,7 @@ def labelling_endpoints() -> QuerySet[Endpoint]:
 def check_labels(endpoint: Endpoint) -> None:
     """Raises PrefillRefused for a baseline of another task."""
     if endpoint.tasks is not None and LABEL not in endpoint.tasks:
-        known = " and ".join(name for name, model in endpoint.about.models.items() if LABEL in model.tasks)
+        labellers = " and ".join(name for name, model in endpoint.about.models.items() if LABEL in model.tasks)
         raise PrefillRefused(
-            f"{endpoint.name} cannot label: {endpoint.model} is a baseline for another task; {known} can."
+            f"{endpoint.name} cannot label: {endpoint.model} is a baseline for another task; {labellers} can."
         )

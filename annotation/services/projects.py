@@ -39,8 +39,8 @@ def create_project(*, by: User, slug: str, name: str, description: str = "", sch
     except IntegrityError as error:  # someone else took it after it was checked
         raise SlugTaken(SLUG_TAKEN) from error
     Membership.objects.create(project=project, user=by, role=Role.ADMIN)
-    told = {} if schema == DEFAULT_SCHEMA else {"schema": schema.reference}
-    audit.record(by=by, project=project, action="project.created", target=slug, **told)
+    details = {} if schema == DEFAULT_SCHEMA else {"schema": schema.reference}
+    audit.record(by=by, project=project, action="project.created", target=slug, **details)
     return project
 
 
@@ -98,27 +98,29 @@ def foresee(*, project: Project, changes: dict) -> RuleChange:
     overlap, demanding = (changes.get(name, getattr(project, name)) for name in RULES)
     if (overlap, set(demanding)) == (project.overlap, set(project.unanimity_dimensions)):
         return RuleChange(0, 0, 0)
-    found: Counter[Outcome] = Counter()
+    changed: Counter[Outcome] = Counter()
     for batch in _batches(project):
-        held, votes = _standing(batch)
+        methods, votes = _standing(batch)
         for cell, labels in votes.items():
             unanimity = cell[1] in demanding
             after = resolve(labels, rule=project.rule_version, overlap=overlap, demand_unanimity=unanimity).outcome
-            before = held.get(cell, Outcome.PENDING)
+            before = methods.get(cell, Outcome.PENDING)
             if before not in (Method.ADJUDICATED, after):
-                found[after] += 1
-    return RuleChange(found[Outcome.UNANIMOUS] + found[Outcome.MAJORITY], found[Outcome.OPEN], found[Outcome.PENDING])
+                changed[after] += 1
+    return RuleChange(
+        changed[Outcome.UNANIMOUS] + changed[Outcome.MAJORITY], changed[Outcome.OPEN], changed[Outcome.PENDING]
+    )
 
 
 def _standing(propositions: list[int]) -> tuple[dict, dict]:
     """Cell → method of its gold, and cell → labels of its standing votes."""
     gold = GoldLabel.objects.filter(proposition__in=propositions)
-    held = {(pk, key): method for pk, key, method in gold.values_list("proposition_id", "dimension", "method")}
+    methods = {(pk, key): method for pk, key, method in gold.values_list("proposition_id", "dimension", "method")}
     votes: dict[tuple[int, str], list[str]] = defaultdict(list)
     cast = Vote.objects.cast().filter(proposition__in=propositions)
     for pk, key, label in cast.values_list("proposition_id", "dimension", "label"):
         votes[pk, key].append(label)
-    return held, votes
+    return methods, votes
 
 
 def imported_cells(project: Project, *, voted_too: bool) -> dict[str, int]:
@@ -128,21 +130,23 @@ def imported_cells(project: Project, *, voted_too: bool) -> dict[str, int]:
     """
     counts = {}
     for key in project.schema.keys:
-        own = {"proposition": OuterRef("pk"), "dimension": key}
-        wanted = Q(imported_labels__has_key=key) & ~Q(**{f"imported_labels__{key}": ""})
-        wanted &= ~Exists(GoldLabel.objects.filter(**own))
+        this_cell = {"proposition": OuterRef("pk"), "dimension": key}
+        exported = Q(imported_labels__has_key=key) & ~Q(**{f"imported_labels__{key}": ""})
+        exported &= ~Exists(GoldLabel.objects.filter(**this_cell))
         if not voted_too:
-            wanted &= ~Exists(Vote.objects.cast().filter(**own))
-        counts[f"in_{key}"] = Count("id", filter=wanted)
+            exported &= ~Exists(Vote.objects.cast().filter(**this_cell))
+        counts[f"in_{key}"] = Count("id", filter=exported)
     rows = Proposition.objects.live_gold().filter(table__story__project=project, imported_labels__isnull=False)
-    found = rows.order_by().values("table__story__category__name").annotate(**counts)
-    return {row["table__story__category__name"]: sum(row[name] for name in counts) for row in found}
+    by_category = rows.order_by().values("table__story__category__name").annotate(**counts)
+    return {row["table__story__category__name"]: sum(row[name] for name in counts) for row in by_category}
 
 
 @transaction.atomic
 def write_guideline(*, by: User, project: Project, dimension: str, text: str) -> None:
-    held, _ = Guideline.objects.select_for_update().get_or_create(project=project, dimension=dimension)
-    if held.text != text:
-        audit.record(by=by, project=project, action="guideline.changed", target=dimension, before=held.text, after=text)
-        held.text = text
-        held.save()
+    guideline, _ = Guideline.objects.select_for_update().get_or_create(project=project, dimension=dimension)
+    if guideline.text != text:
+        audit.record(
+            by=by, project=project, action="guideline.changed", target=dimension, before=guideline.text, after=text
+        )
+        guideline.text = text
+        guideline.save()

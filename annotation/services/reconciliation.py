@@ -52,11 +52,11 @@ class State:
 
 def state_of(*, story: Story, expert: User) -> State:
     drafts = list(story.tables.filter(kind=TableKind.DRAFT).select_related("author").order_by("submitted_at", "id"))
-    submitted = [one for one in drafts if one.submitted_at is not None]
+    submitted = [draft for draft in drafts if draft.submitted_at is not None]
     return State(
-        own=next((one for one in drafts if one.author_id == expert.pk), None),
+        own=next((draft for draft in drafts if draft.author_id == expert.pk), None),
         submitted=tuple(submitted),
-        others=sum(one.author_id != expert.pk for one in submitted),
+        others=sum(draft.author_id != expert.pk for draft in submitted),
         has_gold=Proposition.objects.gold_of(story).exists(),
     )
 

@@ -70,16 +70,16 @@ def gold_of_new_cells(
 
 def settled(project: Project, dimension: str, votes: list[dict], now: datetime) -> State | None:
     """Return what the project's rule makes of the votes of a cell, None where they are not all in."""
-    found = resolve(
+    resolution = resolve(
         [vote["label"] for vote in votes],
         rule=project.rule_version,
         overlap=project.overlap,
         demand_unanimity=dimension in project.unanimity_dimensions,
     )
-    if found.outcome is Outcome.PENDING:
+    if resolution.outcome is Outcome.PENDING:
         return None
     versions = (project.rule_version, project.schema_version)
-    return State(found.label, found.outcome.value, found.agreement, votes, *versions, None, now)
+    return State(resolution.label, resolution.outcome.value, resolution.agreement, votes, *versions, None, now)
 
 
 def differ(votes: list[dict], others: list[dict]) -> bool:
@@ -99,7 +99,7 @@ def _changes(gold: GoldLabel | None, after: State | None) -> bool:
 
 
 def _votes_of(cells: set[Cell]) -> dict[Cell, list[dict]]:
-    found: dict[Cell, list[dict]] = defaultdict(list)
+    votes_by_cell: dict[Cell, list[dict]] = defaultdict(list)
     rows = (
         Vote.objects.cast()
         .filter(proposition_id__in={cell[0] for cell in cells}, dimension__in={cell[1] for cell in cells})
@@ -107,8 +107,8 @@ def _votes_of(cells: set[Cell]) -> dict[Cell, list[dict]]:
         .values_list("proposition_id", "dimension", "annotator_id", "label", "client_key")
     )
     for proposition, dimension, annotator, label, key in rows:
-        found[proposition, dimension].append({"annotator": annotator, "label": label, "key": key})
-    return found
+        votes_by_cell[proposition, dimension].append({"annotator": annotator, "label": label, "key": key})
+    return votes_by_cell
 
 
 def _gold_of(cells: set[Cell]) -> dict[Cell, GoldLabel]:

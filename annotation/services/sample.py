@@ -46,8 +46,8 @@ def load_sample() -> Project:
     if taken:
         raise ValueError(f"These user names are taken: {', '.join(sorted(taken))}.")
     people = {}
-    for name, (shown, _) in PEOPLE.items():
-        people[name] = User.objects.create_user(name, password=PASSWORD, display_name=shown)
+    for name, (display_name, _) in PEOPLE.items():
+        people[name] = User.objects.create_user(name, password=PASSWORD, display_name=display_name)
     User.objects.filter(username="admin").update(is_superuser=True, is_staff=True)
     admin = people["admin"]
     import_corpus(

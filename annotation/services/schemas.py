@@ -39,16 +39,16 @@ def take_schema(*, by: User | None, schema: Schema, file: str) -> bool:
 
 def is_here(schema: Schema, file: str) -> bool:
     """Whether this very schema is here. Raises SchemaRefused where its name and version have other content."""
-    known = SHIPPED.get((schema.name, schema.version))
-    if known is None:
+    stored = SHIPPED.get((schema.name, schema.version))
+    if stored is None:
         row = LabelSchema.objects.filter(name=schema.name, version=schema.version).first()
-        known = row.schema if row else None
-    if known not in (None, schema):
+        stored = row.schema if row else None
+    if stored not in (None, schema):
         raise SchemaRefused(
             f"{file}, version: {schema.reference} is here already with other content, which projects label by; "
             "expected another version."
         )
-    return known is not None
+    return stored is not None
 
 
 def known_schemas() -> list[Schema]:
@@ -58,10 +58,10 @@ def known_schemas() -> list[Schema]:
 
 def find_schema(reference: str) -> Schema:
     """Return the schema of a reference such as omnitom:1; a name alone will do where it has one version. Raises SchemaUnknown."""
-    known = known_schemas()
-    found = [one for one in known if reference in (one.reference, one.name)]
-    if len(found) == 1:
-        return found[0]
-    expected = ", ".join(one.reference for one in (found or known))
-    what = "is not one schema" if found else "is not a label schema that is here"
+    schemas = known_schemas()
+    matching = [schema for schema in schemas if reference in (schema.reference, schema.name)]
+    if len(matching) == 1:
+        return matching[0]
+    expected = ", ".join(schema.reference for schema in (matching or schemas))
+    what = "is not one schema" if matching else "is not a label schema that is here"
     raise SchemaUnknown(f"{reference[:60]!r} {what}; expected one of {expected}.")

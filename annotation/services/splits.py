@@ -31,8 +31,8 @@ def make_split(
         raise ValueError(f"{per_category} stories a category; expected at least 1.")
     rows = project.stories.select_related("category")
     if categories:
-        known = set(project.categories.values_list("name", flat=True))
-        if unknown := sorted(set(categories) - known):
+        category_names = set(project.categories.values_list("name", flat=True))
+        if unknown := sorted(set(categories) - category_names):
             raise ValueError(f"{', '.join(unknown)}: the project has no such category.")
         rows = rows.filter(category__name__in=categories)
     numbers: dict[str, list[int]] = defaultdict(list)

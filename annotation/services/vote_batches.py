@@ -29,8 +29,8 @@ VoteKey = tuple[int, str, int]
 
 
 class Refused(ValueError):
-    """What is wrong with one row, as one sentence; `keeps` where a vote cast in the product stays as it is, `once` where the
-    sentence is said of one row for all that it is true of."""
+    """A row that cannot be imported; the message is one sentence. `keeps`: a vote cast in the product stays as it is. `once`: the
+    message is listed for the first of the rows that it applies to."""
 
     def __init__(self, sentence: str, *, keeps: bool = False, once: bool = False) -> None:
         super().__init__(sentence)
@@ -55,7 +55,7 @@ class Standing(NamedTuple):
 
 @dataclass(slots=True)
 class Rehearsal:
-    """What earlier batches would have written, where nothing is kept."""
+    """The rows that earlier batches of a dry run would have written."""
 
     votes: dict[int, dict[VoteKey, Standing]] = field(default_factory=lambda: defaultdict(dict))
     """By proposition."""
@@ -64,8 +64,8 @@ class Rehearsal:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What a project holds at one moment of the propositions and stories of a few rows.
+class StoredVotes:
+    """The rows that a project holds at one moment for the propositions and stories of a few votes.
 
     `slots` maps story to annotator to slot; `imported` are annotator and key of what earlier imports wrote here: what has no such key
     was cast in the product.
@@ -78,31 +78,31 @@ class Held:
     with_gold: set[Cell]
 
 
-def held_of(rows: list[Placed], *, lock: bool = False) -> Held:
-    """`lock` locks the propositions as a saved vote does it: else two last votes would not see each other."""
-    ids = {one.proposition for one in rows}
+def stored_votes(rows: list[Placed], *, lock: bool = False) -> StoredVotes:
+    """Return what the project holds for `rows`. `lock` locks the propositions as saving a vote does: else two last votes would not see each other."""
+    ids = {row.proposition for row in rows}
     live = Proposition.objects.live_gold().filter(id__in=ids).order_by("id")
     if lock:
         live = live.select_for_update(of=("self",))
-    found = set(live.values_list("id", flat=True))
+    live_ids = set(live.values_list("id", flat=True))
     votes = Vote.objects.filter(proposition_id__in=ids).values_list(
         "proposition_id", "dimension", "annotator_id", "label", "changed_at", "client_key"
     )
-    held = {row[:3]: Standing(*row[3:]) for row in votes}
-    slots: dict[int, dict[int, int]] = {one.story: {} for one in rows}
+    standing_votes = {row[:3]: Standing(*row[3:]) for row in votes}
+    slots: dict[int, dict[int, int]] = {row.story: {} for row in rows}
     active = Assignment.objects.active().filter(story_id__in=slots)
     for story, annotator, slot in active.values_list("story_id", "annotator_id", "slot"):
         slots[story][annotator] = slot
     imported: set[tuple[int, str]] = set()
-    if held:
+    if standing_votes:
         events = VoteEvent.objects.filter(origin=_ORIGIN, proposition_id__in=ids)
         imported = set(events.values_list("annotator_id", "client_key"))
     gold = GoldLabel.objects.filter(proposition_id__in=ids)
-    return Held(found, held, slots, imported, set(gold.values_list("proposition_id", "dimension")))
+    return StoredVotes(live_ids, standing_votes, slots, imported, set(gold.values_list("proposition_id", "dimension")))
 
 
 class Batch:
-    """What rows bring to a project that holds `found`. With a `rehearsal`, what earlier batches would have written counts too.
+    """The changes that rows bring to a project that holds `stored`. With a `rehearsal`, what earlier batches would have written counts too.
 
     `outcomes` says of each row whether it changes something, or why it is refused; `strangers` are people, by name, whom the project
     lacks and whose votes can be used: they are to be made, and the batch anew.
@@ -112,17 +112,17 @@ class Batch:
         self,
         project: Project,
         rows: list[Placed],
-        found: Held,
+        stored: StoredVotes,
         now: datetime,
         by: User | None = None,
         rehearsal: Rehearsal | None = None,
     ) -> None:
-        self.project, self.found, self.now, self.by, self.rehearsal = project, found, now, by, rehearsal
-        self.held = dict(found.votes)
-        self.slots: dict[int, dict[int | str, int]] = {story: dict(slots) for story, slots in found.slots.items()}
+        self.project, self.stored, self.now, self.by, self.rehearsal = project, stored, now, by, rehearsal
+        self.votes = dict(stored.votes)
+        self.slots: dict[int, dict[int | str, int]] = {story: dict(slots) for story, slots in stored.slots.items()}
         if rehearsal is not None:
-            for proposition in {one.proposition for one in rows} & rehearsal.votes.keys():
-                self.held |= rehearsal.votes[proposition]
+            for proposition in {row.proposition for row in rows} & rehearsal.votes.keys():
+                self.votes |= rehearsal.votes[proposition]
             self.slots = {story: rehearsal.slots.setdefault(story, slots) for story, slots in self.slots.items()}
         self.strangers: dict[str, Person] = {}
         self.new_assignments: list[Assignment] = []
@@ -140,13 +140,13 @@ class Batch:
             return refused
 
     def _take(self, placed: Placed) -> bool:
-        """Whether the row changes something. Raises Refused."""
+        """Return whether the row changes something. Raises Refused."""
         row, person = placed.row, placed.person
-        if placed.proposition not in self.found.live:
+        if placed.proposition not in self.stored.live:
             raise Refused(f"The proposition left the table of story {row.story} meanwhile.")
         cell = (placed.proposition, row.dimension, person.pk)
         key = self._key(cell, row)
-        standing = None if person.pk is None else self.held.get(cell)
+        standing = None if person.pk is None else self.votes.get(cell)
         moment = min(row.created_at or self.now, self.now)
         if standing is not None:
             self._check_kept(cell, placed, key)
@@ -163,27 +163,27 @@ class Batch:
             person.pk = -self.rehearsal.people
             cell = (placed.proposition, row.dimension, person.pk)
         self._take_slot(placed.story, person.pk, slot)
-        fresh = Standing(row.label, moment, key)
+        vote = Standing(row.label, moment, key)
         previous = standing.label if standing else ""
-        self.events.append((*_columns(cell, fresh), previous, "", self.now, True, _ORIGIN))
-        self.held[cell] = fresh
+        self.events.append((*_columns(cell, vote), previous, "", self.now, True, _ORIGIN))
+        self.votes[cell] = vote
         self.changed.add(cell)
         if self.rehearsal is not None:
-            self.rehearsal.votes[placed.proposition][cell] = fresh
+            self.rehearsal.votes[placed.proposition][cell] = vote
         return True
 
     def _check_kept(self, cell: VoteKey, placed: Placed, key: str) -> None:
         """Raises Refused where the row differs from a vote that was cast in the product."""
-        person, standing = placed.person, self.held[cell]
-        was_imported = cell in self.changed or (person.pk, standing.client_key) in self.found.imported
-        says_the_same = standing.label == placed.row.label or (person.pk, key) in self.found.imported
+        person, standing = placed.person, self.votes[cell]
+        was_imported = cell in self.changed or (person.pk, standing.client_key) in self.stored.imported
+        says_the_same = standing.label == placed.row.label or (person.pk, key) in self.stored.imported
         if person.kind is Kind.IMPORTED or was_imported or says_the_same:
             return
         what = f"chose {standing.label!r}" if standing.label else "withdrew the vote"
         raise Refused(f"{person.name} {what} here in the product; an import does not overwrite that.", keeps=True)
 
     def _changes(self, standing: Standing, placed: Placed, key: str, moment: datetime) -> bool:
-        if standing.label == placed.row.label or (placed.person.pk, key) in self.found.imported:
+        if standing.label == placed.row.label or (placed.person.pk, key) in self.stored.imported:
             return False
         return placed.row.created_at is None or moment > standing.changed_at
 
@@ -194,23 +194,23 @@ class Batch:
             )
 
     def _key(self, cell: tuple[int, str, int | None], row: VoteRow) -> str:
-        """The same row of a file has the same key, so that it is the same change when it comes again."""
+        """Return the idempotency key of a row: the same row of a file has the same key, so that importing it again is no new change."""
         moment = row.created_at.isoformat() if row.created_at else ""
         described = f"{self.project.pk}|{cell}|{row.label}|{moment}"
         # The proposition first: keys of neighbours lie side by side in the index, where a digest alone dirties a page of it a row.
         return f"import-{cell[0]:x}-{hashlib.sha1(described.encode(), usedforsecurity=False).hexdigest()}"
 
     def _slot(self, placed: Placed) -> int:
-        """The annotator's slot, else the lowest free one."""
+        """Return the annotator's slot, else the lowest free one. Raises Refused where the story is full."""
         slots, overlap = self.slots[placed.story], self.project.overlap
-        known = placed.person.name if placed.person.pk is None else placed.person.pk
-        if known in slots:
-            return slots[known]
-        slot = next((one for one in range(1, overlap + 1) if one not in slots.values()), None)
+        key = placed.person.name if placed.person.pk is None else placed.person.pk
+        if key in slots:
+            return slots[key]
+        slot = next((number for number in range(1, overlap + 1) if number not in slots.values()), None)
         if slot is None:
             row = placed.row
-            told = f"Story {row.story} has its {overlap} annotators already, without {row.annotator}."
-            raise Refused(told, once=True)
+            sentence = f"Story {row.story} has its {overlap} annotators already, without {row.annotator}."
+            raise Refused(sentence, once=True)
         return slot
 
     def _take_slot(self, story: int, annotator: int, slot: int) -> None:
@@ -222,14 +222,14 @@ class Batch:
     def _make_ready(self) -> None:
         for assignment in self.new_assignments:
             assignment.assigned_by = self.by
-        fresh = (_columns(cell, self.held[cell]) for cell in sorted(self.changed - self.found.votes.keys()))
-        self._ready = [ReadyRows(Vote, _VOTE, fresh), ReadyRows(VoteEvent, _EVENT, self.events), *self._new_gold()]
+        new_votes = (_columns(cell, self.votes[cell]) for cell in sorted(self.changed - self.stored.votes.keys()))
+        self._ready = [ReadyRows(Vote, _VOTE, new_votes), ReadyRows(VoteEvent, _EVENT, self.events), *self._new_gold()]
 
     def _new_gold(self) -> tuple[ReadyRows, ReadyRows]:
         votes: dict[Cell, list[dict]] = {cell[:2]: [] for cell in self.changed}
-        for cell in self.found.with_gold & votes.keys():
+        for cell in self.stored.with_gold & votes.keys():
             del votes[cell]
-        for cell, vote in sorted(self.held.items()):
+        for cell, vote in sorted(self.votes.items()):
             if vote.label and cell[:2] in votes:
                 votes[cell[:2]].append({"annotator": cell[2], "label": vote.label, "key": vote.client_key})
         return gold_of_new_cells(project=self.project, votes=votes, now=self.now, by=self.by)
@@ -239,15 +239,15 @@ class Batch:
         for rows in self._ready:
             rows.insert()
         self._change_votes()
-        again = sorted(self.found.with_gold & {cell[:2] for cell in self.changed})
+        again = sorted(self.stored.with_gold & {cell[:2] for cell in self.changed})
         for at in range(0, len(again), _AT_ONCE):
             resolve_cells(project=self.project, cells=again[at : at + _AT_ONCE], now=self.now, by=self.by)
 
     def _change_votes(self) -> None:
         names = ("proposition_id", "annotator_id", *_VOTE[2:])
         again = [
-            Vote(**dict(zip(names, _columns(cell, self.held[cell]), strict=True)))
-            for cell in sorted(self.changed & self.found.votes.keys())
+            Vote(**dict(zip(names, _columns(cell, self.votes[cell]), strict=True)))
+            for cell in sorted(self.changed & self.stored.votes.keys())
         ]
         Vote.objects.bulk_create(
             again,
@@ -259,6 +259,6 @@ class Batch:
 
 
 def _columns(cell: VoteKey, vote: Standing) -> tuple:
-    """The values of _VOTE."""
+    """Return the values of _VOTE."""
     proposition, dimension, annotator = cell
     return proposition, annotator, dimension, vote.label, vote.changed_at, vote.client_key, None

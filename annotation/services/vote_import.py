@@ -22,7 +22,7 @@ from annotation.services import audit
 from annotation.services.imported_annotators import Annotators, Person
 from annotation.services.short_writes import MOST_ROWS, ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
-from annotation.services.vote_batches import Batch, Placed, Refused, Rehearsal, held_of
+from annotation.services.vote_batches import Batch, Placed, Refused, Rehearsal, stored_votes
 
 CLOCK_LEAD = timedelta(minutes=1)
 """A file's times may be so far ahead of this machine's clock, and are then taken for now."""
@@ -50,9 +50,11 @@ class ImportedVotes:
 
     @property
     def annotators(self) -> list[dict]:
-        """{name, kind, votes} of everybody whose votes could be used, by name."""
-        found = [{"name": one.name, "kind": one.kind.value, "votes": votes} for one, votes in self.people.values()]
-        return sorted(found, key=lambda one: (one["name"], one["kind"]))
+        """Return {name, kind, votes} of everybody whose votes could be used, by name."""
+        rows = [
+            {"name": person.name, "kind": person.kind.value, "votes": votes} for person, votes in self.people.values()
+        ]
+        return sorted(rows, key=lambda row: (row["name"], row["kind"]))
 
     def as_dict(self) -> dict:
         return {
@@ -76,7 +78,7 @@ def import_votes(
     dry_run: bool = False,
     progress: Callable[[int], None] = lambda done: None,
 ) -> ImportedVotes:
-    """Imports every row that can be used. Raises WrongColumns before anything is written, and ImportBroken."""
+    """Import every row that can be used. Raises WrongColumns before anything is written, and ImportBroken."""
     result = ImportedVotes()
     rows = _read(handle, file, project, result, progress)
     annotators = Annotators(project)
@@ -84,7 +86,7 @@ def import_votes(
     if dry_run:
         rehearsal = Rehearsal()
         for part in _parts(placed, lambda: MOST_ROWS):
-            _count(Batch(project, part, held_of(part), now, rehearsal=rehearsal), file, result)
+            _count(Batch(project, part, stored_votes(part), now, rehearsal=rehearsal), file, result)
     else:
         _write(by, project, annotators, placed, file, now, result)
     result.problems.sort(key=lambda problem: problem.line)
@@ -105,14 +107,14 @@ def _read(handle: TextIO, file: str, project: Project, result: ImportedVotes, pr
 
 
 def _placed(rows: list[VoteRow], places: _Places, file: str, result: ImportedVotes) -> list[Placed]:
-    """The rows that name something and somebody, those of a story together."""
-    found = []
+    """Return the rows whose proposition and annotator are known, those of a story together."""
+    placed = []
     for row in rows:
         try:
-            found.append(places.place(row))
+            placed.append(places.place(row))
         except Refused as error:
             result.problems.add(Problem(file, row.line, str(error)), once=error.once)
-    return sorted(found, key=lambda one: one.story)
+    return sorted(placed, key=lambda row: row.story)
 
 
 class _Places:
@@ -141,22 +143,22 @@ class _Places:
         return Placed(row, proposition, story, person)
 
     def _proposition(self, row: VoteRow) -> tuple[int, int]:
-        found = self.exact.get((row.story, row.actor, row.belief))
-        found = found or self.trimmed.get((row.story, row.actor.strip(), row.belief.strip()), ())
-        if len(found) < row.occurrence:
+        matches = self.exact.get((row.story, row.actor, row.belief))
+        matches = matches or self.trimmed.get((row.story, row.actor.strip(), row.belief.strip()), ())
+        if len(matches) < row.occurrence:
             raise Refused(
                 f"Story {row.story} has no such proposition of {row.actor[:60]!r}: {row.belief[:80]!r}"
-                + (f", occurrence {row.occurrence}." if found else ".")
+                + (f", occurrence {row.occurrence}." if matches else ".")
             )
-        return found[row.occurrence - 1]
+        return matches[row.occurrence - 1]
 
-    def _person(self, told: str) -> Person:
-        if told not in self.people:
+    def _person(self, name: str) -> Person:
+        if name not in self.people:
             try:
-                self.people[told] = self.annotators.find(told)
+                self.people[name] = self.annotators.find(name)
             except ValueError as error:
-                self.people[told] = f"annotator {error}"
-        person = self.people[told]
+                self.people[name] = f"annotator {error}"
+        person = self.people[name]
         if isinstance(person, str):
             raise Refused(person, once=True)
         return person
@@ -170,9 +172,9 @@ class _Places:
 
 
 def _parts(placed: list[Placed], most: Callable[[], int]) -> Iterator[list[Placed]]:
-    """Whole stories, as many as have at most `most()` rows together; a story of more is divided."""
+    """Yield whole stories, as many as have at most `most()` rows together; a story of more is divided."""
     part: list[Placed] = []
-    for _, rows in groupby(placed, key=lambda one: one.story):
+    for _, rows in groupby(placed, key=lambda row: row.story):
         story = list(rows)
         if part and len(part) + len(story) > most():
             yield part
@@ -190,7 +192,7 @@ def _write(by, project: Project, annotators: Annotators, placed, file: str, now:
     try:
         for part, is_last in with_last(_parts(placed, lambda: writes.rows)):
             already = result.created
-            batch = Batch(project, part, held_of(part), now, by)
+            batch = Batch(project, part, stored_votes(part), now, by)
             if not (batch.strangers or batch.changed or (is_last and already)):
                 _count(batch, file, result)
                 continue
@@ -209,13 +211,13 @@ def _write(by, project: Project, annotators: Annotators, placed, file: str, now:
 
 
 def _of_this_moment(batch: Batch, annotators: Annotators, part: list[Placed]) -> Batch:
-    """The batch, made anew where people had to be made first or somebody voted since it was made. Under the locks of a saved vote."""
+    """Return the batch, rebuilt where annotators had to be created or somebody voted since. Takes the locks of a saved vote."""
     for person in batch.strangers.values():
         annotators.make(person)
-    found = held_of(part, lock=True)
-    if not batch.strangers and found == batch.found:
+    stored = stored_votes(part, lock=True)
+    if not batch.strangers and stored == batch.stored:
         return batch
-    return Batch(batch.project, part, found, batch.now, batch.by)
+    return Batch(batch.project, part, stored, batch.now, batch.by)
 
 
 def _count(batch: Batch, file: str, result: ImportedVotes) -> None:

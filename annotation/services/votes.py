@@ -48,7 +48,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What now stands in the cell of a change; `applied` is false where a later change had already arrived.
+    """The vote that stands in the cell of a change; `applied` is false where a later change had already arrived.
 
     `changed_at` is the time of what stands: a client whose clock is behind it must date its next change later.
     `actor` and `row` (dimension → label) are what a cross-check of the whole proposition needs: own labels only.
@@ -79,7 +79,7 @@ class Standing:
 
     @property
     def place(self) -> tuple[datetime, str]:
-        """Of two votes on a cell the one with the later place stands."""
+        """The vote's place in time: of two votes on a cell the later one stands."""
         return self.changed_at, self.client_key
 
 
@@ -95,7 +95,7 @@ _EVENT = (
 def save_votes(
     *, by: User, assignment: Assignment, changes: Sequence[Change], now: datetime, origin: str = "grid"
 ) -> list[Saved]:
-    """Saves all changes or none; the answer is in the order of `changes`.
+    """Save all changes or none; the answer is in the order of `changes`.
 
     Of two changes to one cell the one with the later `changed_at` stands (ties: the larger key), whatever order they
     arrive in. `origin` says where they were made. Raises `Refused` for an unknown proposition or dimension, an illegal label,
@@ -111,10 +111,10 @@ def save_votes(
     missing = next((change.proposition for change in changes if change.proposition not in ids), None)
     if missing:
         raise Refused(f"There is no proposition {missing} in this story; reload the page.")
-    known = _known(by, changes, ids)
+    arrived = _known(by, changes, ids)
     current, others = _votes_on(by, ids.values())
     suggested = suggestions_on(assignment=assignment, ids=ids)
-    events, touched, applied = _replay(changes, ids, known, current, suggested)
+    events, touched, applied = _replay(changes, ids, arrived, current, suggested)
     now_standing = [(*cell, by.pk, *_changed(current[cell])) for cell in sorted(touched)]
     write_few(Vote, _VOTE, now_standing, unique=_VOTE[:3], update=_VOTE[3:])
     write_few(VoteEvent, _EVENT, [(*event, by.pk, now, origin) for event in events])
@@ -129,25 +129,25 @@ def save_votes(
 
 
 def _votes_on(by: User, propositions) -> tuple[dict[Cell, Standing], dict[Cell, list[dict]]]:
-    """The annotator's own votes, withdrawn ones too, and the standing votes of others, by annotator id."""
-    own: dict[Cell, Standing] = {}
+    """Return the annotator's own votes, withdrawn ones too, and the standing votes of others, by annotator id."""
+    own_votes: dict[Cell, Standing] = {}
     others: dict[Cell, list[dict]] = defaultdict(list)
     rows = Vote.objects.filter(proposition_id__in=propositions).order_by("annotator_id").values_list(*_VOTE)
     for proposition, dimension, annotator, *vote in rows:
         standing = Standing(*vote)
         if annotator == by.pk:
-            own[proposition, dimension] = standing
+            own_votes[proposition, dimension] = standing
         elif standing.label:
             others[proposition, dimension].append(_basis(annotator, standing))
-    return own, others
+    return own_votes, others
 
 
 def _standing_votes(by: User, touched, current, others) -> dict[Cell, list[dict]]:
-    """What a gold label rests on, cell by cell, as the rule and its row want it."""
+    """Return by cell the votes that its gold label rests on, as `resolve_cells` takes them."""
     votes = {}
     for cell in touched:
-        own = [_basis(by.pk, current[cell])] if current[cell].label else []
-        votes[cell] = sorted(own + others.get(cell, []), key=lambda vote: vote["annotator"])
+        own_vote = [_basis(by.pk, current[cell])] if current[cell].label else []
+        votes[cell] = sorted(own_vote + others.get(cell, []), key=lambda vote: vote["annotator"])
     return votes
 
 
@@ -165,15 +165,15 @@ def _saved(changes, locked, current, applied, suggested) -> list[Saved]:
         pk, actor = places[change.proposition]
         vote = current[pk, change.dimension]
         place = (change.client_key, change.proposition, change.dimension)
-        held = suggested.get((pk, change.dimension))
-        revealed = held if held and held.arm is Arm.REVEAL and vote.label else None
+        suggestion = suggested.get((pk, change.dimension))
+        revealed = suggestion if suggestion and suggestion.arm is Arm.REVEAL and vote.label else None
         applies = applied[change.client_key]
         saved.append(Saved(*place, vote.label, applies, vote.changed_at, actor, labels[pk], revealed))
     return saved
 
 
 def _known(by, changes, ids) -> dict[str, bool]:
-    """Key → applied of the changes that arrived before. Raises Refused for a key that names two cells."""
+    """Return idempotency key → applied of the changes that arrived before. Raises Refused for a key that names two cells."""
     cells = {}
     for change in changes:
         if cells.setdefault(change.client_key, (change.proposition, change.dimension)) != (
@@ -181,35 +181,35 @@ def _known(by, changes, ids) -> dict[str, bool]:
             change.dimension,
         ):
             raise Refused(f"The key {change.client_key} stands for two cells; every change needs a key of its own.")
-    known = {}
+    applied_by_key = {}
     rows = VoteEvent.objects.filter(annotator=by, client_key__in=list(cells))
     for key, applied, proposition, dimension in rows.values_list(
         "client_key", "applied", "proposition_id", "dimension"
     ):
         if (proposition, dimension) != (ids[cells[key][0]], cells[key][1]):
             raise Refused(f"The key {key} was used for another cell; every change needs a key of its own.")
-        known[key] = applied
-    return known
+        applied_by_key[key] = applied
+    return applied_by_key
 
 
-def _replay(changes, ids, known, current, suggested):
-    """Applies the changes to `current` in memory: returns the new events, the cells touched, and key → applied."""
+def _replay(changes, ids, arrived, current, suggested):
+    """Apply the changes to `current` in memory; return the new events, the cells touched, and key → applied."""
     events: list[tuple] = []
     touched: set[Cell] = set()
-    applied = dict(known)
+    applied = dict(arrived)
     for change in changes:
         if change.client_key in applied:
             continue
         cell = ids[change.proposition], change.dimension
         standing = current.get(cell)
         arm, seen = _met(suggested.get(cell), standing, change)
-        made = Standing(change.label, change.changed_at, change.client_key, change.duration_ms, arm, seen)
-        wins = standing is None or made.place > standing.place
+        vote = Standing(change.label, change.changed_at, change.client_key, change.duration_ms, arm, seen)
+        wins = standing is None or vote.place > standing.place
         applied[change.client_key] = wins
         events.append(
             (
                 *cell,
-                *_changed(made),
+                *_changed(vote),
                 standing.label if standing else "",
                 change.undoes,
                 wins,
@@ -217,13 +217,13 @@ def _replay(changes, ids, known, current, suggested):
             )
         )
         if wins:
-            current[cell] = made
+            current[cell] = vote
             touched.add(cell)
     return events, touched, applied
 
 
 def _met(suggested: Suggested | None, standing: Standing | None, change: Change) -> tuple[str, str]:
-    """The arm of the cell, and the suggestion that the annotator had before their eyes: the arm decides what a claim is worth."""
+    """Return the arm of the cell and the suggestion that the annotator saw: a claim to have seen one counts only where the arm allows it."""
     if suggested is None:
         return "", ""
     voted = standing is not None and bool(standing.label)
@@ -237,10 +237,10 @@ def _check(assignment: Assignment, changes: Sequence[Change], now: datetime) -> 
         raise Refused(f"{len(changes)} changes in one request; expected 1 to {MAX_CHANGES}.")
     for change in changes:
         if change.dimension not in schema:
-            raise Refused(f"{change.dimension!r} is no dimension; expected one of {', '.join(schema.keys)}.")
+            raise Refused(f"{change.dimension!r} is not a dimension; expected one of {', '.join(schema.keys)}.")
         if change.label and not schema.is_legal(change.dimension, change.label):
             legal = ", ".join(schema[change.dimension].values)
-            raise Refused(f"{change.label!r} is no label of {change.dimension}; expected one of {legal}.")
+            raise Refused(f"{change.label!r} is not a label of {change.dimension}; expected one of {legal}.")
         if change.changed_at.year < EARLIEST:
             raise Refused(f"changed_at lies before {EARLIEST}; set this computer's clock.")
         if change.changed_at > now + MAX_CLOCK_LEAD:
@@ -248,7 +248,7 @@ def _check(assignment: Assignment, changes: Sequence[Change], now: datetime) -> 
 
 
 def last_undoable(*, by: User, assignment: Assignment) -> VoteEvent | None:
-    """The newest change of this annotator in this story that stands, takes nothing back and was not taken back."""
+    """Return the newest change of this annotator in this story that stands, takes nothing back and was not taken back."""
     taken_back = VoteEvent.objects.filter(annotator=by, undoes=OuterRef("client_key"))
     return (
         VoteEvent.objects.filter(
@@ -261,14 +261,14 @@ def last_undoable(*, by: User, assignment: Assignment) -> VoteEvent | None:
     )
 
 
-def undo_last(*, by: User, assignment: Assignment, client_key: str, now: datetime) -> Saved | None:
-    """Puts back what stood before the last undoable change, as a change of its own; None where nothing is left."""
+def undo_last(*, by: User, assignment: Assignment, idempotency_key: str, now: datetime) -> Saved | None:
+    """Restore the vote from before the last undoable change, as a change of its own. Returns None where no such change is left."""
     with transaction.atomic():
         event = last_undoable(by=by, assignment=assignment)
         if event is None:
             return None
         standing = max(now, event.changed_at + timedelta(microseconds=1))
         change = Change(
-            event.proposition.uid, event.dimension, event.previous, standing, client_key, undoes=event.client_key
+            event.proposition.uid, event.dimension, event.previous, standing, idempotency_key, undoes=event.client_key
         )
         return save_votes(by=by, assignment=assignment, changes=[change], now=now)[0]

@@ -48,6 +48,6 @@ def test_a_member_changes_role_and_the_last_admin_stays(cast):
 
 @pytest.mark.parametrize("name", ["", "Ada Lovelace", ".."])
 def test_a_name_that_no_account_may_have_is_refused(cast, name):
-    with pytest.raises(CommandError, match="is no user name"):
+    with pytest.raises(CommandError, match="is not a user name"):
         add(name, "annotator", "--create")
     assert User.objects.count() == 6  # the cast

@@ -298,7 +298,7 @@ def test_the_second_expert_is_told_and_keeps_what_they_typed(esi, cast, disputed
 
 def test_bad_forms_get_a_sentence(esi, disputed):
     gold = first_cell(disputed(1))
-    assert "is no label of mental_source" in post(esi, gold, label="Nonsense").content.decode()
+    assert "is not a label of mental_source" in post(esi, gold, label="Nonsense").content.decode()
     assert post(esi, gold, label="Memory", revision="x").status_code == 422
     assert post(esi, gold, undo="1", revision="").status_code == 422
     assert post(esi, gold, label="Memory", error_tag="stupid").status_code == 422

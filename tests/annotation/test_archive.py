@@ -56,7 +56,7 @@ def full_project(cast, make_story, seat, cast_vote) -> Project:
     for one, label in zip(seats, ("0", "1", "2"), strict=True):
         cast_vote(one, first, "order", label)
     cast_vote(seats[0], first, "order", "1")
-    undo_last(by=cast.bob, assignment=seats[0], client_key="undo", now=timezone.now())
+    undo_last(by=cast.bob, assignment=seats[0], idempotency_key="undo", now=timezone.now())
     gold = GoldLabel.objects.get()
     gold.method, gold.label, gold.decided_by, gold.reason = "adjudicated", "2", cast.esi, "see line 2"
     gold.save()
@@ -245,7 +245,7 @@ CHANGES = {
     "a name that the site refuses": (
         lambda parts: {**parts, "people.jsonl": parts["people.jsonl"].replace(b'"bob"', b'"<bob>"', 1)},
         True,
-        "people.jsonl, line 4: '<bob>' is no user name",
+        "people.jsonl, line 4: '<bob>' is not a user name",
     ),
     "no zip": (None, False, "no readable archive"),
 }

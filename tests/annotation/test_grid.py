@@ -179,7 +179,7 @@ BAD_FIELDS = [
         "changes[0].dimension: 'colour' is not a dimension of this project; expected one of order, ",
     ),
     ("dimension", ["order"], "changes[0].dimension: it is a list; expected the key of a dimension."),
-    ("label", "Sunny", "changes[0].label: 'Sunny' is no label of truth_status; expected one of "),
+    ("label", "Sunny", "changes[0].label: 'Sunny' is not a label of truth_status; expected one of "),
     ("label", "True\x00", "changes[0].label: it is 'True\\x00'; expected a label as a text of at most 40 characters"),
     ("label", "\ud800", "changes[0].label: it is '\\ud800'; expected a label as a text"),
     ("client_key", "k" * 65, f"changes[0].client_key: it is '{'k' * 60}' of 65 characters; {KEY}"),

@@ -90,7 +90,7 @@ def test_an_imported_annotator_is_no_account(cast, story, client):
     assert "_auth_user_id" in client.session
     with pytest.raises(IntegrityError), transaction.atomic():
         User.objects.filter(pk=ada.pk).update(is_active=True)
-    with pytest.raises(CommandError, match="is no user name"):
+    with pytest.raises(CommandError, match="is not a user name"):
         call_command("add_member", project="minds", user="minds:ada", role="annotator", create=True)
     with pytest.raises(ValidationError):
         User(username="minds:bruno", password="x").full_clean()

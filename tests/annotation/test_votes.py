@@ -40,7 +40,7 @@ def test_a_request_is_saved_whole_or_not_at_all(table):
     (bob, *_), (world, ines) = table
     now = timezone.now()
     changes = [Change(world.uid, "order", "0", now, "a"), Change(ines.uid, "order", "7", now, "b")]
-    with pytest.raises(Refused, match="'7' is no label of order"):
+    with pytest.raises(Refused, match="'7' is not a label of order"):
         save_votes(by=bob.annotator, assignment=bob, changes=changes, now=now)
     assert not Vote.objects.exists() and not VoteEvent.objects.exists()
 
@@ -101,7 +101,7 @@ def test_undo_takes_back_one_change_at_a_time(table, cast_vote):
     cast_vote(bob, world, "order", "1")
     labels = []
     for step in range(3):
-        saved = undo_last(by=bob.annotator, assignment=bob, client_key=f"undo-{step}", now=timezone.now())
+        saved = undo_last(by=bob.annotator, assignment=bob, idempotency_key=f"undo-{step}", now=timezone.now())
         labels.append(saved.label if saved else None)
     assert labels == ["0", "", None]
     assert VoteEvent.objects.count() == 4

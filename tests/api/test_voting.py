@@ -56,7 +56,7 @@ def test_a_batch_is_all_or_nothing(cast, api, address, story, change):
     response = api(cast.bob).post(address("votes", story), {"changes": changes}, format="json")
     assert response.status_code == 400
     assert response.json()["error"]["fields"] == {
-        "changes[1].label": ["'9' is no label of order; expected one of 0, 1, 2, 3, or nothing to withdraw."]
+        "changes[1].label": ["'9' is not a label of order; expected one of 0, 1, 2, 3, or nothing to withdraw."]
     }
     assert not Vote.objects.exists()
 
