@@ -61,7 +61,7 @@ RULES: dict[str, Callable[[Sequence[str], int, bool], Resolution]] = {"1": _firs
 
 
 def check_rule(version: str) -> None:
-    """Raises UnknownRule where this installation has no such version of the rule."""
+    """Raise UnknownRule where this installation has no such version of the rule."""
     if version not in RULES:
         expected = ", ".join(sorted(RULES))
         raise UnknownRule(

@@ -49,7 +49,7 @@ class ApiToken(models.Model):
 
     @property
     def is_sealed(self) -> bool:
-        """Whether the owner's password is still the one that it was made under."""
+        """Return whether the owner's password is still the one that it was made under."""
         return self.seal == seal_of(self.user.password)
 
 

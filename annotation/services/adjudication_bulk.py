@@ -20,7 +20,7 @@ BATCH = 500
 
 @dataclass(slots=True)
 class Leading:
-    """What accepting would do: cells by dimension, and how many open cells are left because no label leads or because the
+    """The effect of accepting: cells by dimension, and how many open cells are left because no label leads or because the
     expert voted on them."""
 
     by_dimension: Counter[str] = field(default_factory=Counter)
@@ -33,7 +33,7 @@ class Leading:
 
 
 def preview(*, by: User, cells: QuerySet[GoldLabel]) -> Leading:
-    """Counts what `accept_plurality` would settle among `cells`."""
+    """Count what `accept_plurality` would settle among `cells`."""
     leading = Leading()
     for dimension, votes, voted in _open(cells, by).values_list("dimension", "votes", "voted"):
         if voted:
@@ -48,7 +48,7 @@ def preview(*, by: User, cells: QuerySet[GoldLabel]) -> Leading:
 def accept_plurality(
     *, by: User, project: Project, cells: QuerySet[GoldLabel], seen_until: datetime, now: datetime
 ) -> int:
-    """Adjudicates each open cell among `cells` in which one label has more votes than any other; returns how many.
+    """Adjudicate each open cell among `cells` in which one label has more votes than any other; return how many.
 
     Left as they are: decided cells, ties, cells on which `by` ever voted, and cells that changed after `seen_until`, the time
     of the preview. Works in batches, each atomic, so that annotators who save meanwhile wait for a moment only; doing

@@ -35,7 +35,7 @@ CACHE_SECONDS = 7 * 24 * 3600
 
 
 def agreement_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
-    """The report as `specs/command-line.md` fixes it: shares are fractions, undefined values None with a reason."""
+    """Return the report as `specs/command-line.md` fixes it: shares are fractions, undefined values None with a reason."""
     return _cached("report", project, split, category, _compute_report)
 
 
@@ -49,11 +49,11 @@ ANNOTATOR_COLUMNS = (
     "annotator", "dimension", "gold", "cells", "agree", "share", "settled_by_votes", "settled_by_expert", "open",
 )  # fmt: skip
 GOLDS = {"against_others": "without the annotator", "against_resolved": "with the annotator's own votes"}
-"""Against which gold annotators are compared, the one that flatters nobody first."""
+"""The golds that annotators are compared with, the unbiased one first."""
 
 
 def annotator_lines(report: Mapping[str, Any]) -> Iterator[str]:
-    """Every annotator against the settled labels as CSV, a row for each gold, annotator and dimension; `report` is `annotator_report`."""
+    """Yield every annotator against the settled labels as CSV, a row for each gold, annotator and dimension; `report` is `annotator_report`."""
     writer = csv.writer(Echo())
     yield writer.writerow(ANNOTATOR_COLUMNS)
     for which, gold in GOLDS.items():
@@ -65,7 +65,7 @@ def annotator_lines(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def second_opinions(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
-    """Annotator → dimension → skill by Dawid–Skene and by MACE; seconds of work on a large project."""
+    """Return annotator → dimension → skill by Dawid–Skene and by MACE; seconds of work on a large project."""
     return _cached("opinions", project, split, category, _compute_opinions)
 
 
@@ -96,7 +96,7 @@ def _cached(kind: str, project: Project, split: str | None, category: str | None
 
 
 def _stories(project: Project, split: str | None, category: str | None) -> dict[int, int]:
-    """Proposition id → story id over the live gold tables that are asked for."""
+    """Return proposition id → story id over the live gold tables that are asked for."""
     rows = Proposition.objects.live_gold().filter(table__story__project=project)
     if split:
         rows = rows.filter(table__story__split__name=split)
@@ -106,7 +106,7 @@ def _stories(project: Project, split: str | None, category: str | None) -> dict[
 
 
 def _columns(schema: Schema, proposition_ids: np.ndarray) -> np.ndarray:
-    """The standing votes on a range of propositions: label codes, proposition ids and annotator ids, shape (3, V).
+    """Return the standing votes on a range of propositions: label codes, proposition ids and annotator ids, shape (3, V).
 
     Read in chunks: half a million live tuples would cost the garbage collector as long as the database.
     """
@@ -129,7 +129,7 @@ def _columns(schema: Schema, proposition_ids: np.ndarray) -> np.ndarray:
 
 
 def _load(project: Project, split: str | None, category: str | None) -> dict[str, tuple[Votes, np.ndarray]]:
-    """Votes by dimension, each with the ids of the propositions of its cells (ascending, shape (C,)).
+    """Return votes by dimension, each with the ids of the propositions of its cells (ascending, shape (C,)).
 
     Votes are read by a range of proposition ids and sorted out here: joining 469,203 of them to their stories takes
     the database three times as long.
@@ -198,7 +198,7 @@ def _compute_annotators(project: Project, split: str | None, category: str | Non
 
 
 def _settled(votes: Votes, ids: list[int], key: str, gold: dict, decisions: Decisions) -> by_annotator.Settled:
-    """Return what settled the cells of a dimension; `ids` are their propositions."""
+    """Return how the cells of a dimension were settled; `ids` are their propositions."""
     code = {label: at for at, label in enumerate(votes.labels)}
     gold_of_cells = [gold.get((pk, key), ("", False)) for pk in ids]
     decided_by_cell = {

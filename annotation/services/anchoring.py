@@ -1,4 +1,4 @@
-"""What pre-filled labels did to a project's votes: loads the votes on cells with a suggestion and compares their arms."""
+"""The effect of pre-filled labels on a project's votes: loads the votes on cells with a suggestion and compares their arms."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def report_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
-    """What the arms of an assignment were drawn for, and the chance of blind where it is blind or shown."""
+    """The unit that the arms of an assignment were drawn for, and the chance of blind given blind or shown."""
 
     unit: DrawUnit | None
     blind_chance: float
@@ -99,7 +99,7 @@ class _Loaded:
         self.names = tuple(names[pk] for pk in ids)
 
     def _draws(self, project: Project) -> dict[tuple[int, int], _Draw]:
-        """(story, annotator) → how the arms of the assignment were drawn; of several assignments the one drawn last."""
+        """Return (story, annotator) → how the arms of the assignment were drawn; of several assignments the one drawn last."""
         assignments = Assignment.objects.filter(story__project=project, arms_drawn_at__isnull=False).order_by(
             "arms_drawn_at"
         )
@@ -118,7 +118,7 @@ class _Loaded:
         return {unit.value: units[unit] for unit in DrawUnit if units[unit]}
 
     def _unit_of(self, row: tuple) -> tuple:
-        """What the arm of a vote was drawn for; a vote whose draw is not known stands alone."""
+        """Return the unit that the arm of a vote was drawn for; a vote whose draw is not known is a unit of its own."""
         story, (proposition, dimension, annotator) = self.story_of[row[0]], row[:3]
         unit = self._draw_of(row).unit
         if unit is DrawUnit.STORY:
@@ -126,7 +126,7 @@ class _Loaded:
         return annotator, story, proposition, "" if unit is DrawUnit.PROPOSITION else dimension
 
     def _before_reveal(self, live) -> dict[tuple, int]:
-        """The last label that an annotator gave before the suggestion was revealed."""
+        """Return the last label that an annotator gave before the suggestion was revealed."""
         events = VoteEvent.objects.filter(proposition__in=live, arm=Arm.REVEAL, suggested="", applied=True).exclude(
             label=""
         )
@@ -160,7 +160,7 @@ class _Loaded:
         )
 
     def _untouched(self) -> np.ndarray:
-        """Labels that no suggestion can have touched, shape (cells, annotators), -1 where none: blind votes, and first votes
+        """Return the labels that no suggestion can have touched, shape (cells, annotators), -1 where none: blind votes, and first votes
         of a reveal."""
         labels = np.full((len(self.cell), len(self.people)), -1)
         for proposition, dimension, annotator, label, before, arm, *_ in self.rows:

@@ -1,4 +1,4 @@
-"""Checks a value of an archive against the column that is to take it: SQLite would store any text in any column."""
+"""Check a value of an archive against the column that is to take it: SQLite would store any text in any column."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from core.incoming.text import too_deep
 
 
 class BadValue(ValueError):
-    """What was expected of one value, as one sentence."""
+    """A value does not fit its column; the message is one sentence that says what was expected."""
 
 
 def checker(field: models.Field) -> Callable[[Any], Any]:
-    """A function of a JSON value to the column's value; it raises BadValue."""
+    """Return a function of a JSON value to the column's value; it raises BadValue."""
     check = _by_type(field)
     return lambda value: None if value is None and field.null else check(value)
 

@@ -1,4 +1,4 @@
-"""Writes a whole project into one file that `archive_import` reads elsewhere."""
+"""Write a whole project into one file that `archive_import` reads elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @snapshot()
 def export_archive(*, project: Project, target: BinaryIO, now: datetime) -> dict[str, int]:
-    """Writes the archive to `target`, which must be seekable; returns rows by section.
+    """Write the archive to `target`, which must be seekable; return rows by section.
 
     Passwords, tokens, sessions and invitations are not part of a project.
     """
@@ -69,7 +69,7 @@ def _lines(section: Section, project: Project, terms: _Terms) -> Iterator[bytes]
 
 
 def _schema(project: Project) -> dict:
-    """The label schema whole, so that the archive can be read where nobody loaded it. The default one comes with every program."""
+    """Return the whole label schema, so that the archive can be read where nobody loaded it. The default one comes with every program."""
     return {} if project.schema == DEFAULT_SCHEMA else {"schema": document_of(project.schema)}
 
 
@@ -98,7 +98,7 @@ class _Terms:
         self.keys = {key: f"k{at}" for at, key in enumerate(keys, 1)}
 
     def people(self) -> list[dict]:
-        """Those that were met, by name."""
+        """Return the people that rows name, by user name."""
         display_names = dict(User.objects.filter(pk__in=self.met).values_list("id", "display_name"))
         rows = [
             {"username": self.users[pk], "display_name": name.removesuffix(IMPORTED_SUFFIX)}
@@ -107,7 +107,7 @@ class _Terms:
         return sorted(rows, key=lambda row: row["username"])
 
     def coder(self, field):
-        """A function of a value and its row, or None where the value goes as it is."""
+        """Return a function of a value and its row, or None where the value goes as it is."""
         match kind_of(field):
             case "user":
                 return lambda value, row, fields: self._user(value)

@@ -1,4 +1,4 @@
-"""Makes a project from an archive: everything or nothing, and nothing is believed that the archive says.
+"""Make a project from an archive: everything or nothing, and no value of the archive is trusted unchecked.
 
 Rows are read outside of transactions and written in short ones, into a project that has another name and no member until all is
 in. What fails is taken out again.
@@ -40,7 +40,7 @@ from core.storage import trouble_of
 _MEMBER = ("project", "user", "role", "since")
 _SCHEMA = "project.jsonl, field schema"
 _MOST_BYTES = 1_000_000
-"""Of the lines in one transaction."""
+"""The most bytes of lines in one transaction."""
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError)
 
 
@@ -54,7 +54,7 @@ def import_archive(
     matched: Iterable[str] = (),
     discard: bool = False,
 ) -> dict[str, int]:
-    """Makes the project `slug`; returns rows by section. Raises BadArchive.
+    """Make the project `slug`; return rows by section. Raises BadArchive.
 
     The people of the archive become imported annotators of the new project, but for those whose user names are `matched`: they
     are these accounts, and get the roles that the archive gives them. `by` becomes an admin. Addresses of pages change, since they
@@ -87,7 +87,7 @@ def _accounts(matched: Iterable[str]) -> dict[str, int]:
 
 
 def _distinct(names: list[str]) -> dict[str, str]:
-    """Each name of an archive, and a name without a mark that no other has."""
+    """Return for each name of an archive a distinct name without the mark."""
     distinct: dict[str, str] = {}
     taken: set[str] = set()
     for name in sorted(names, key=lambda name: name.startswith(IMPORTED_MARK)):
@@ -104,7 +104,7 @@ def _taken(slug: str) -> BadArchive:
 
 
 def _schema(document: Any, project: dict[str, Any]) -> Schema:
-    """The label schema of the archive's project: the default one where it brings none. Raises BadArchive, also for an unknown rule."""
+    """Return the label schema of the archive's project: the default one where it brings none. Raises BadArchive, also for an unknown rule."""
     try:
         check_rule(project["rule_version"])
     except UnknownRule as error:
@@ -146,8 +146,8 @@ class _Import:
         return {name: counts[name] for name in SECTIONS}
 
     def _open(self, by: User | None, counts: dict[str, int], digest: str) -> None:
-        """Gives the project its name and its members: from here on it is there."""
-        if Project.objects.filter(slug=self.slug).exists():  # made since the first look
+        """Give the project its name and its members: from here on it is there."""
+        if Project.objects.filter(slug=self.slug).exists():  # created since the first check
             raise _taken(self.slug)
         take_schema(by=by, schema=self.schema, file=_SCHEMA)
         named = {"schema_name": self.schema.name, "schema_version": self.schema.version}
@@ -161,7 +161,7 @@ class _Import:
         )  # fmt: skip
 
     def _people(self) -> int:
-        """Whom the archive's names mean here: the accounts that were matched, and an imported annotator for every other name."""
+        """Map the archive's names to people here: the matched accounts, and a new imported annotator for every other name."""
         shown_names: dict[str, str] = {}
         for number, row, _ in lines_of(self.archive, "people"):
             name, display_name = row.get("username"), row.get("display_name")
@@ -184,7 +184,7 @@ class _Import:
         return len(shown_names)
 
     def _parts(self, rows: Iterable, size: Callable[[Any], int]) -> Iterator[list]:
-        """As many rows at once as a short transaction holds, read while none is open."""
+        """Yield as many rows at once as a short transaction holds, read while none is open."""
         part, size_so_far = [], 0
         for row in rows:
             part.append(row)
@@ -249,7 +249,7 @@ class _Import:
             with self.writes.transaction(1):
                 insert_rows(Project, ["slug", "schema_name", *names], [[working, DEFAULT_SCHEMA.name, *values]])
         except IntegrityError as error:
-            if Project.objects.filter(slug=working).exists():  # made since the first look
+            if Project.objects.filter(slug=working).exists():  # created since the first check
                 raise left_over(self.slug) from error
             raise
         self.project = Project.objects.get(slug=working)

@@ -1,4 +1,4 @@
-"""What an import of an archive leaves where it is broken off: a project under another name, and how it is taken away."""
+"""Leftovers of an interrupted archive import: a project under a working name, and its removal."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from annotation.services.short_writes import ShortWrites
 
 
 def working_slug(slug: str) -> str:
-    """What the project is called until everything is in."""
+    """Return the name of the project until everything is in."""
     return f"{slug[:50]}-importing"
 
 
 def check_left_over(slug: str, discard: bool) -> None:
-    """Raises BadArchive where something was left and `discard` is false."""
+    """Raise BadArchive where something was left and `discard` is false."""
     left = Project.objects.filter(slug=working_slug(slug)).first()
     if left is None:
         return
@@ -32,7 +32,7 @@ def left_over(slug: str) -> BadArchive:
 
 
 def discard_project(project: Project) -> None:
-    """Takes away a project that was never opened, in short transactions."""
+    """Delete a project that was never opened, in short transactions."""
     writes = ShortWrites()
     for section in reversed(TABLES):
         if section.model is Project:

@@ -1,4 +1,4 @@
-"""How a row of each section reads from and goes back to its table.
+"""The columns of each section of an archive and the tables that they come from.
 
 Columns are those of the model, so that a new column is archived without being named here; foreign keys and keys of votes
 are put in the archive's own terms by `Terms`. The project's label schema goes whole, under `schema`, but for the default one. The ledger stays where it is: a suggestion goes without its call.
@@ -84,7 +84,7 @@ NAMED = {Category: "categories", Split: "splits"}
 
 
 def kind_of(field: models.Field) -> str:
-    """user, key, keys, votes, row, name or value: how a column is put in the archive's terms."""
+    """Return user, key, keys, votes, row, name or value: how a column is put in the archive's terms."""
     if field.is_relation:
         target = field.related_model
         return "user" if target is User else "row" if target in NUMBERED else "name"

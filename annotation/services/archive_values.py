@@ -15,7 +15,7 @@ from annotation.services.votes import MAX_CLOCK_LEAD
 
 
 class Here:
-    """What the archive's names and numbers mean here: `users` by name, `ids` by model and number or name, as far as they are in.
+    """Look-ups from the archive's names and numbers to ids here: `users` by name, `ids` by model and number or name, as far as they are in.
 
     Keys of votes begin with `key_start`, so that those of two copies differ.
     """
@@ -33,7 +33,7 @@ class Here:
         return self._readers[section.name]
 
     def values(self, section: Section, number: int, row: dict) -> list:
-        """In the order of the section's fields. Raises BadArchive."""
+        """Return the values in the order of the section's fields. Raises BadArchive."""
         readers = self._readers_of(section)
         if foreign := row.keys() - readers.keys() - {"ref"}:
             raise BadArchive(f"{section.name}.jsonl, line {number}: the field {min(foreign)[:60]!r} is not known.")
@@ -53,7 +53,7 @@ class Here:
         return ref
 
     def _reader(self, field: models.Field):
-        """A function of a value and its row to what the column takes. It raises BadValue."""
+        """Return a function of a value and its row to the column's value. It raises BadValue."""
         match kind_of(field):
             case "user":
                 return lambda value, row: self._look_up(self.users, value, field)
@@ -69,7 +69,7 @@ class Here:
         return lambda value, row: check(value)
 
     def _past(self, moment: datetime | None) -> datetime | None:
-        """The time, or now where it is as little ahead as a saved vote may be. Raises BadValue beyond that."""
+        """Return the time, or now where it is as little ahead as a saved vote may be. Raises BadValue beyond that."""
         if moment is not None and moment > self.now + MAX_CLOCK_LEAD:
             raise BadValue("it lies in the future.")
         return moment if moment is None else min(moment, self.now)

@@ -22,7 +22,7 @@ class Suggested:
 
 
 def draw_for(*, assignment: Assignment, now: datetime) -> None:
-    """Draws the arms of an assignment, once: when its grid is first opened with suggestions in the story."""
+    """Draw the arms of an assignment, once: when its grid is first opened with suggestions in the story."""
     if (
         assignment.arms_drawn_at
         or not Suggestion.objects.filter(proposition__table__story=assignment.story_id).exists()
@@ -44,7 +44,7 @@ def draw_for(*, assignment: Assignment, now: datetime) -> None:
 
 
 def arm_of(assignment: Assignment, proposition: str, dimension: str) -> Arm:
-    """The arm of one cell for this assignment; NONE before the arms were drawn. The slot stands for the annotator, so that an archive
+    """Return the arm of one cell for this assignment; NONE before the arms were drawn. The slot stands for the annotator, so that an archive
     carries the draw to an installation where people have other numbers."""
     if not assignment.arms_drawn_at:
         return Arm.NONE
@@ -61,7 +61,7 @@ def arm_of(assignment: Assignment, proposition: str, dimension: str) -> Arm:
 
 
 def suggestions_on(*, assignment: Assignment, ids: Mapping[str, int]) -> dict[Cell, Suggested]:
-    """(proposition id, dimension) → its suggestion; empty, without a query, before the arms of the assignment were drawn. `ids` maps
+    """Return (proposition id, dimension) → its suggestion; empty, without a query, before the arms of the assignment were drawn. `ids` maps
     uids to proposition ids."""
     if not assignment.arms_drawn_at:
         return {}
@@ -74,7 +74,7 @@ def suggestions_on(*, assignment: Assignment, ids: Mapping[str, int]) -> dict[Ce
 
 
 def shown_to(*, assignment: Assignment, ids: Mapping[str, int], voted: Iterable[Cell]) -> dict[Cell, Suggested]:
-    """What the seat's grid may show now: cells of the arm `shown`, and of `reveal` where the own vote stands."""
+    """Return the suggestions that the grid may show now: cells of the arm `shown`, and of `reveal` where the annotator's vote stands."""
     cast = set(voted)
     return {
         cell: suggestion

@@ -4,7 +4,7 @@ from annotation.models import AuditEvent, Project, User
 
 
 def record(*, by: User | None, project: Project | None, action: str, target: str = "", **details) -> AuditEvent:
-    """Writes one row of the audit log; call it inside the transaction of the change that it tells of.
+    """Write one row of the audit log; call it inside the transaction of the change that it tells of.
 
     `action` is `noun.verb` (membership.changed); `details` must be JSON-serialisable and hold no secret.
     """

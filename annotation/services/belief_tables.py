@@ -17,16 +17,16 @@ AGAIN_AFTER = timedelta(seconds=10)
 
 
 class TooManyRows(ValueError):
-    """One sentence for the person who added them."""
+    """Too many rows; the message is one sentence for the person who added them."""
 
 
 class AddedAlready(ValueError):
-    """The same rows came twice within moments, as from a button that was pressed twice. One sentence."""
+    """The same rows came twice within moments, as from a button that was pressed twice; the message is one sentence."""
 
 
 @transaction.atomic
 def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime) -> list[Proposition]:
-    """Appends rows to the gold table, which is made where there is none. Raises TooManyRows and AddedAlready.
+    """Append rows to the gold table, which is made where there is none. Raises TooManyRows and AddedAlready.
 
     A table may hold equal rows: they are refused only within moments of each other, by the same person.
     """
@@ -57,7 +57,7 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
 
 
 def _added_just_now(by: User, story: Story, table: BeliefTable, rows: Sequence[TableRow], now: datetime) -> bool:
-    """Whether `by` added as many rows within moments and the rows added since hold just these, one after the other."""
+    """Return whether `by` added as many rows within moments and the rows added since hold just these, one after the other."""
     recent = AuditEvent.objects.filter(
         project=story.project, action="table.rows_added", target=_target(story), at__gt=now - AGAIN_AFTER
     )
@@ -75,13 +75,13 @@ def _target(story: Story) -> str:
 
 
 def has_history(proposition: Proposition) -> bool:
-    """Whether people voted on the row or decided about it: then its text stays as it was when they did."""
+    """Return whether people voted on the row or decided about it: then its text stays as it was when they did."""
     return proposition.vote_events.exists() or proposition.gold_events.exists()
 
 
 @transaction.atomic
 def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: datetime) -> Proposition | None:
-    """Changes the text. With votes on it the old row is removed, keeping them, and a new one takes its place.
+    """Change the text. With votes on it the old row is removed, keeping them, and a new one takes its place.
 
     None where the row had left the table by then: somebody was quicker.
     """
@@ -125,7 +125,7 @@ def reword(*, by: User, proposition: Proposition, actor: str, belief: str, now: 
 
 @transaction.atomic
 def remove(*, by: User, proposition: Proposition, now: datetime) -> None:
-    """Takes the row out of pages and exports; its votes stay."""
+    """Take the row out of pages and exports; its votes stay."""
     if Proposition.objects.filter(pk=proposition.pk, removed_at__isnull=True).update(removed_at=now):
         audit.record(
             by=by,
@@ -139,7 +139,7 @@ def remove(*, by: User, proposition: Proposition, now: datetime) -> None:
 
 @transaction.atomic
 def move(*, by: User, proposition: Proposition, up: bool) -> bool:
-    """Swaps the row with its neighbour above or below; false where there is none."""
+    """Swap the row with its neighbour above or below; false where there is none."""
     BeliefTable.objects.select_for_update().get(pk=proposition.table_id)
     rows = Proposition.objects.filter(table_id=proposition.table_id)
     proposition.refresh_from_db(fields=["position"])

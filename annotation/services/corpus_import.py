@@ -1,4 +1,4 @@
-"""Imports corpus files in short transactions. Importing a file again changes nothing, so that a broken-off import is resumed by starting it again."""
+"""Import corpus files in short transactions. Importing a file again changes nothing, so that a broken-off import is resumed by starting it again."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from annotation.services.very_many import without_full_collections
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _MOST_CHARACTERS = 300_000
-"""Of the texts in one transaction."""
+"""The most characters of texts in one transaction."""
 
 Identity = tuple
-"""What tells a story from others: (number,) of a record, (file name, digest of the text) where a format has no numbers."""
+"""Identity of a story: (number,) of a record, (file name, digest of the text) where a format has no numbers."""
 Source = tuple[str, Callable[[], BinaryIO]]
 
 
@@ -35,7 +35,7 @@ class ImportRefused(ValueError):
 
 @dataclass(slots=True)
 class Imported:
-    """`stories` counts what the input holds, created or not."""
+    """The result of an import; `stories` counts the stories of the input, created or not."""
 
     project: str
     stories: int = 0
@@ -59,7 +59,7 @@ class Imported:
 
 
 def files_of(paths: Iterable[Path], *, format: str) -> list[Path]:
-    """The files to read, folders opened, in order of name. Raises ImportRefused where a path holds none."""
+    """Return the files to read, folders opened, in order of name. Raises ImportRefused where a path holds none."""
     suffix, files = CORPUS_FORMATS[format].suffix, list[Path]()
     for path in paths:
         if path.is_dir():
@@ -88,7 +88,7 @@ def import_corpus(
     schema: Schema | None = None,
     progress: Callable[[str], None] = lambda message: None,
 ) -> Imported:
-    """Imports each (name, opener) of `sources`, which are in the format of that key. Creates the project where there is none and
+    """Import each (name, opener) of `sources`, which are in the format of that key. Creates the project where there is none and
     the sources hold a new story; its admin is `admin`, else `by`, and its label schema `schema`, else the default one.
 
     A broken line is a problem in the result and stops nothing else; with `strict` everything is read and compared first, and
@@ -109,7 +109,7 @@ def _check_slug(slug: str) -> None:
 
 
 def _schema_for(slug: str, chosen: Schema | None) -> Schema:
-    """The schema of the project, or the one that it is to have. Raises ImportRefused."""
+    """Return the schema of the project, or the one that it is to have. Raises ImportRefused."""
     project = Project.objects.filter(slug=slug).first()
     if project is None:
         return chosen or DEFAULT_SCHEMA
@@ -194,7 +194,7 @@ class _Import:
         return (row.number,) if self.format.numbered else (source, row.digest)
 
     def _stored(self, rows: list[StoryRow], source: str) -> dict[Identity, str]:
-        """Identity and fingerprint of those rows that were met in this import or that the project holds."""
+        """Return identity → fingerprint of those rows that this import has met or that the project holds."""
         if self.project is None:
             return self.result.met
         stories = self.project.stories
@@ -207,8 +207,8 @@ class _Import:
         return stored
 
     def _new_rows(self, rows: list[StoryRow], stored: dict[Identity, str], source: str) -> list[StoryRow]:
-        """The rows that the project lacks, all of them counted. One that it holds is compared by what was imported, not by
-        what people made of it since."""
+        """Count the rows and return those that the project lacks. A story that it holds is compared as it was imported, without
+        later edits."""
         result, new_rows = self.result, []
         for row in rows:
             identity = self._identity(row, source)
@@ -231,7 +231,7 @@ class _Import:
         return new_rows
 
     def _lock_project(self) -> None:
-        """Makes the project where there is none; two imports into it write one after the other."""
+        """Make the project where there is none; two imports into it write one after the other."""
         if self.project is None:
             defaults = {"name": self.slug, "language": self.language}
             defaults |= {"schema_name": self.schema.name, "schema_version": self.schema.version}

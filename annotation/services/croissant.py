@@ -24,7 +24,7 @@ _NUMBERS = {"agreement"}
 
 
 def write_croissant(project: Project, folder: Path, *, site_url: str, now: datetime) -> dict[str, int]:
-    """Writes FILES into `folder`, over files of the same names; returns counts.
+    """Write FILES into `folder`, over files of the same names; return counts.
 
     Raises ValueError where the description does not validate.
     """
@@ -70,12 +70,12 @@ def _proposition_lines(project: Project) -> Iterator[str]:
 
 
 def _counting(schema: Schema) -> list[str]:
-    """The dimensions whose labels are whole numbers."""
+    """Return the dimensions whose labels are whole numbers."""
     return [dimension.key for dimension in schema.dimensions if dimension.counts]
 
 
 def _validate(description: Path) -> None:
-    """Raises ValueError; what is only recommended is no concern of whoever runs the export."""
+    """Raise ValueError for an invalid description; recommendations are ignored."""
     logger = logging.getLogger("absl")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -133,7 +133,7 @@ def _record_set(path: Path, name: str, columns: Sequence[str], counting: Sequenc
 
 
 def _responsible_ai(facts: Facts) -> dict:
-    """Croissant RAI 1.0; a field of which the project says nothing stays out."""
+    """Return the Croissant RAI 1.0 fields; one that the project left empty stays out."""
     card = facts.project.dataset_card
 
     def card_lines(*names: str) -> list[str] | None:

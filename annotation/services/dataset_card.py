@@ -1,4 +1,4 @@
-"""What a project knows about itself, said once for the Croissant description and the data set card."""
+"""Facts about a project, shared by the Croissant description and the data set card."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def facts_of(project: Project, *, stories: int, propositions: int) -> Facts:
 
 
 def card_of(facts: Facts) -> str:
-    """The card in Markdown; what the project does not say is named as such."""
+    """Return the card in Markdown; sections that the project left empty say so."""
     project, answers = facts.project, facts.project.dataset_card
     lines = [f"# {project.name}", "", project.description or "The project has no description.", ""]
     lines.append(

@@ -1,4 +1,4 @@
-"""What experts decided of cells, whether another overruled it or not."""
+"""Experts' decisions on cells, including those that another expert overruled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Decisions = dict[int, dict[str, dict[str, str]]]
 
 
 def decisions_in(events: QuerySet[GoldEvent]) -> Decisions:
-    """What each expert last decided of a cell and never took back; `events` are those of whole cells."""
+    """Return each expert's last decision on a cell that was not taken back; `events` holds the whole history of its cells."""
     told = Q(after_method=Method.ADJUDICATED) | Q(before_method=Method.ADJUDICATED)
     cells: dict[tuple[int, str], list[GoldEvent]] = defaultdict(list)
     columns = ("proposition_id", "dimension", "after", "after_method", "undoes", "votes", "by__username")

@@ -21,7 +21,7 @@ class ChangedMeanwhile(Exception):
 
 
 class State(NamedTuple):
-    """What the gold label of a cell says: the columns of `GoldLabel`. `guideline_flag` None leaves the flag as it is."""
+    """The content of a cell's gold label: the columns of `GoldLabel`. `guideline_flag` None leaves the flag as it is."""
 
     label: str
     method: str
@@ -38,7 +38,7 @@ class State(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What becomes of a cell: `before` is its label as read, `after` None where the label goes, `votes` those that stand now.
+    """A change of a cell's gold: `before` is its label as read, `after` None where the label goes, `votes` those that stand now.
 
     `undoes` is the revision of the decision that is taken back.
     """
@@ -76,7 +76,7 @@ def decided(
     error_tag: str = "",
     guideline_flag: bool | None = None,
 ) -> State:
-    """Return what an expert's decision on these votes makes of a cell."""
+    """Return the state that an expert's decision on these votes gives a cell."""
     share = largest_share([vote["label"] for vote in votes])
     versions = (project.rule_version, project.schema_version)
     return State(label, Method.ADJUDICATED, share, votes, *versions, by.pk, at, reason, error_tag, guideline_flag)
@@ -113,7 +113,7 @@ def ready_gold(
 
 
 def _label(change: Change) -> tuple:
-    """The values of _LABEL."""
+    """Return the values of _LABEL."""
     proposition, dimension, before, after, _, _ = change
     filed = after.guideline_flag
     if filed is None:
@@ -122,7 +122,7 @@ def _label(change: Change) -> tuple:
 
 
 def _event(change: Change, project: Project, by: User | None, now: datetime) -> tuple:
-    """The values of _EVENT."""
+    """Return the values of _EVENT."""
     proposition, dimension, before, after, votes, undoes = change
     was = (before.label, before.method) if before else ("", "")
     became, why = ((after.label, after.method), (after.reason, after.error_tag)) if after else (("", ""), ("", ""))

@@ -25,7 +25,7 @@ _BATCH = 200
 
 
 def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[dict]:
-    """One record a story with a table, in the order of import: its fields in the format's order, then what else it came with.
+    """Yield one record a story with a table, in the order of import: its fields in the format's order, then what else it came with.
 
     A label is the settled gold, else that of the imported record, else empty. `complete_only` leaves out stories with
     an empty one.
@@ -68,7 +68,7 @@ def _belief(row: Proposition, gold: dict[str, GoldLabel], keys: tuple[str, ...])
 
 
 def gold_lines(project: Project, *, complete_only: bool = False) -> Iterator[str]:
-    """The records of `gold_records` as lines of JSON."""
+    """Yield the records of `gold_records` as lines of JSON."""
     for record in gold_records(project, complete_only=complete_only):
         yield line_of(record)
 
@@ -76,7 +76,7 @@ def gold_lines(project: Project, *, complete_only: bool = False) -> Iterator[str
 def export_lines(
     project: Project, format: ExportFormat, *, complete_only: bool = False, pseudonyms: bool = False
 ) -> Iterator[str]:
-    """The lines of a streamed format: of gold, of which `complete_only` leaves out stories, or of votes, in which `pseudonyms` name people."""
+    """Yield the lines of a streamed format: of gold, of which `complete_only` leaves out stories, or of votes, in which `pseudonyms` name people."""
     if format == VOTES:
         return vote_lines(project, pseudonyms=pseudonyms)
     return gold_lines(project, complete_only=complete_only)
@@ -87,7 +87,7 @@ def line_of(record: dict) -> str:
 
 
 def unsettled_cells(project: Project) -> int:
-    """Cells that have no label in an export."""
+    """Return how many cells have no label in an export."""
     dimensions = len(project.schema.dimensions)
     settled = GoldLabel.objects.filter(
         proposition__table__story__project=project, proposition__removed_at__isnull=True
@@ -104,7 +104,7 @@ def unsettled_cells(project: Project) -> int:
 
 
 def vote_lines(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:
-    """CSV with one row a standing vote and the lineage of its cell's gold; formulas are defused, `import_votes` reads it.
+    """Yield CSV with one row a standing vote and the lineage of its cell's gold; formulas are defused, `import_votes` reads it.
 
     `created_at` is the annotator's own time of the vote. With `pseudonyms` people are named A1, A2 … by user name.
     """
@@ -128,7 +128,7 @@ def vote_lines(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:
 
 
 def _votes(stories: list[Story]) -> dict[int, list[tuple]]:
-    """Proposition id → (dimension, annotator id, label, changed at, received at, milliseconds, arm, suggestion seen) of its votes."""
+    """Return proposition id → (dimension, annotator id, label, changed at, received at, milliseconds, arm, suggestion seen) of its votes."""
     event = VoteEvent.objects.filter(annotator=OuterRef("annotator"), client_key=OuterRef("client_key"))
     cast = Vote.objects.cast().filter(proposition__table__story__in=stories).order_by("dimension", "annotator_id")
     columns = (

@@ -1,4 +1,4 @@
-"""Whom the names of a file mean in a project. No import makes an account or a membership."""
+"""Look-up of the names of a file among the people of a project. No import makes an account or a membership."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Annotators:
         }
 
     def find(self, name: str) -> Person:
-        """Raises ValueError where nobody could be meant. A name with the project before it, as exports write imported
+        """Return the person of a name. Raises ValueError where nobody could be meant. A name with the project before it, as exports write imported
         annotators, is never that of a member."""
         _, mark, bare = name.rpartition(":")
         bare = imported_username(self.project.slug, bare).partition(":")[2]  # as it was cut, if it is very long
@@ -69,7 +69,7 @@ class Annotators:
 
 
 def make_imported(shown: Mapping[str, str], project: Project, *, slug: str = "") -> dict[str, int]:
-    """Makes an imported annotator of each name, with the name that pages show; returns their ids by name. `slug` is what the
+    """Make an imported annotator of each name, with the name that pages show; return their ids by name. `slug` is what the
     project will be called, where it is called otherwise now."""
     unsaved = [
         User(
@@ -86,6 +86,6 @@ def make_imported(shown: Mapping[str, str], project: Project, *, slug: str = "")
 
 
 def imported_annotators_of(project: Project) -> QuerySet[User]:
-    """By name, with `cast`, how many votes of each stand."""
+    """Return the imported annotators by name; `cast` is how many of their votes stand."""
     standing = Count("votes", filter=~Q(votes__label=""))
     return User.objects.filter(imported_into=project).annotate(cast=standing).order_by("username")

@@ -22,7 +22,7 @@ class NewStories:
         self.categories: dict[str, Category] = {}
 
     def insert(self, project: Project, rows: list[StoryRow], source: str) -> None:
-        """Writes the rows; `source` is the name of their file. A story without a number gets the next one of the project."""
+        """Write the rows; `source` is the name of their file. A story without a number gets the next one of the project."""
         number = 1 + (project.stories.aggregate(Max("number"))["number__max"] or 0)
         unsaved = [self._story(project, row, source, number + at) for at, row in enumerate(rows)]
         stories = Story.objects.bulk_create(unsaved)

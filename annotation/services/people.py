@@ -18,7 +18,7 @@ from annotation.services.assignments import release
 
 
 class PeopleError(ValueError):
-    """What was asked for cannot be done; the message is one sentence for the person who asked."""
+    """The request cannot be carried out; the message is one sentence for the person who made it."""
 
 
 class NameTaken(PeopleError):
@@ -37,7 +37,7 @@ def hash_token(token: str) -> str:
 def invite(
     *, by: User, project: Project, role: Role, email: str = "", token: str = "", now: datetime
 ) -> tuple[Invitation, str]:
-    """Makes an invitation and returns it with its token (drawn, where none is given), which is kept nowhere else."""
+    """Make an invitation and return it with its token (drawn, where none is given), which is kept nowhere else."""
     token = token or secrets.token_urlsafe(24)
     invitation = Invitation.objects.create(
         project=project,
@@ -78,7 +78,7 @@ def sign_up(*, user: User, token: str, now: datetime) -> Membership:
 
 @transaction.atomic
 def accept_invitation(*, by: User, token: str, now: datetime) -> Membership:
-    """Makes `by` a member, or raises the role of one who is. Raises PeopleError where the invitation offers no more than is held; then it
+    """Make `by` a member, or raise the role of one who is. Raises PeopleError where the invitation offers no more than is held; then it
     stays open.
 
     It is claimed by one compare-and-swap update: two people cannot both use it.
@@ -105,7 +105,7 @@ def accept_invitation(*, by: User, token: str, now: datetime) -> Membership:
 
 
 def offers_more(*, invitation: Invitation, to: User) -> None:
-    """Raises MemberAlready where `to` holds the role of the invitation already, or a higher one."""
+    """Raise MemberAlready where `to` holds the role of the invitation already, or a higher one."""
     membership = Membership.objects.filter(project=invitation.project, user=to).first()
     if membership is not None and Role(membership.role).rank >= Role(invitation.role).rank:
         offered = Role(invitation.role).label.lower()
@@ -128,7 +128,7 @@ def revoke_invitation(*, by: User, invitation: Invitation, now: datetime) -> Non
 
 @transaction.atomic
 def change_role(*, by: User, membership: Membership, role: Role) -> None:
-    """Raises PeopleError where the project would be left without an admin."""
+    """Raise PeopleError where the project would be left without an admin."""
     _keep_an_admin(membership, role)
     current = Membership.objects.select_for_update().filter(pk=membership.pk).first()
     if current is None or current.role == role:
@@ -146,7 +146,7 @@ def change_role(*, by: User, membership: Membership, role: Role) -> None:
 
 @transaction.atomic
 def remove_member(*, by: User, membership: Membership, now: datetime, release_unfinished: bool = False) -> int:
-    """Takes the membership away; votes and decisions stay, with their author. Does nothing where it was gone already.
+    """Take the membership away; votes and decisions stay, with their author. Does nothing where it was gone already.
 
     With `release_unfinished` the assignments at unfinished stories are released, which withdraws the votes cast there. Returns how
     many assignments were released.

@@ -86,7 +86,7 @@ def labelling_endpoints() -> QuerySet[Endpoint]:
 
 
 def check_labels(endpoint: Endpoint) -> None:
-    """Raises PrefillRefused for a baseline of another task."""
+    """Raise PrefillRefused for a baseline of another task."""
     if endpoint.tasks is not None and LABEL not in endpoint.tasks:
         labellers = " and ".join(name for name, model in endpoint.about.models.items() if LABEL in model.tasks)
         raise PrefillRefused(

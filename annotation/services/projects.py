@@ -25,12 +25,12 @@ SLUG_TAKEN = "A project of this short name already exists; another short name is
 
 
 class SlugTaken(ValueError):
-    """One sentence for the person who chose the short name."""
+    """The short name is in use; the message is one sentence for the person who chose it."""
 
 
 @transaction.atomic
 def create_project(*, by: User, slug: str, name: str, description: str = "", schema: Schema | None = None) -> Project:
-    """Makes a project with `by` as its admin, which labels by `schema`, else by the default one. Raises SlugTaken."""
+    """Make a project with `by` as its admin, which labels by `schema`, else by the default one. Raises SlugTaken."""
     schema = schema or DEFAULT_SCHEMA
     chosen = {"schema_name": schema.name, "schema_version": schema.version}
     try:
@@ -46,7 +46,7 @@ def create_project(*, by: User, slug: str, name: str, description: str = "", sch
 
 @transaction.atomic
 def change_settings(*, by: User, project: Project, changes: dict, now: datetime) -> list[str]:
-    """Writes the fields that differ, with one audit row, and settles every cell anew where a rule changed.
+    """Write the fields that differ, with one audit row, and settle every cell anew where a rule changed.
 
     Returns the names of the fields that changed.
     """
@@ -65,7 +65,7 @@ def change_settings(*, by: User, project: Project, changes: dict, now: datetime)
 
 
 def resolve_again(*, project: Project, now: datetime, by: User | None = None) -> None:
-    """Applies the project's rule to all cells that have votes; adjudicated labels stand."""
+    """Apply the project's rule to all cells that have votes; adjudicated labels stand."""
     for batch in _batches(project):
         # Locked in the order in which savers lock, as everybody does who writes gold.
         list(Proposition.objects.filter(pk__in=batch).order_by("id").select_for_update().values_list("pk"))
@@ -74,7 +74,7 @@ def resolve_again(*, project: Project, now: datetime, by: User | None = None) ->
 
 
 def _batches(project: Project) -> Iterator[list[int]]:
-    """The ids of all propositions in the gold tables, some hundreds at a time."""
+    """Yield the ids of all propositions in the gold tables, some hundreds at a time."""
     rows = Proposition.objects.live_gold().filter(table__story__project=project).order_by("id")
     ids = list(rows.values_list("id", flat=True))
     return (ids[at : at + _BATCH] for at in range(0, len(ids), _BATCH))
@@ -94,7 +94,7 @@ class RuleChange:
 
 
 def foresee(*, project: Project, changes: dict) -> RuleChange:
-    """What `change_settings` would do to gold. Writes nothing; asks the database nothing where no rule changes."""
+    """Return the effect that `change_settings` would have on gold. Writes nothing; asks the database nothing where no rule changes."""
     overlap, demanding = (changes.get(name, getattr(project, name)) for name in RULES)
     if (overlap, set(demanding)) == (project.overlap, set(project.unanimity_dimensions)):
         return RuleChange(0, 0, 0)
@@ -113,7 +113,7 @@ def foresee(*, project: Project, changes: dict) -> RuleChange:
 
 
 def _standing(propositions: list[int]) -> tuple[dict, dict]:
-    """Cell → method of its gold, and cell → labels of its standing votes."""
+    """Return cell → method of its gold, and cell → labels of its standing votes."""
     gold = GoldLabel.objects.filter(proposition__in=propositions)
     methods = {(pk, key): method for pk, key, method in gold.values_list("proposition_id", "dimension", "method")}
     votes: dict[tuple[int, str], list[str]] = defaultdict(list)
@@ -124,7 +124,7 @@ def _standing(propositions: list[int]) -> tuple[dict, dict]:
 
 
 def imported_cells(project: Project, *, voted_too: bool) -> dict[str, int]:
-    """Category → cells without gold that have the label of their imported record: an export writes those.
+    """Return category → cells without gold that have the label of their imported record: an export writes those.
 
     Without `voted_too` only the cells on which nobody has voted yet count. One statement.
     """

@@ -34,7 +34,7 @@ class Consensus:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far the story is, as one expert may know it: `others` says how many others have handed in, never what."""
+    """The state of a story as one expert may know it: `others` says how many others have handed in, never what."""
 
     own: BeliefTable | None
     submitted: tuple[BeliefTable, ...]
@@ -69,7 +69,7 @@ def rows_of(table: BeliefTable | None) -> list[DraftRow]:
 
 
 def lanes_of(state: State) -> list[Pair]:
-    """The lanes of the two drafts. Raises Refused before both are handed in: neither expert sees the other's."""
+    """Return the lanes of the two drafts. Raises Refused before both are handed in: neither expert sees the other's."""
     if not state.ready:
         raise Refused("The lanes open when two experts have handed in their tables.")
     first, second = state.submitted
@@ -78,7 +78,7 @@ def lanes_of(state: State) -> list[Pair]:
 
 @transaction.atomic
 def save_draft(*, by: User, story: Story, rows: Sequence[TableRow], submit: bool, now: datetime) -> BeliefTable:
-    """Replaces the expert's own draft; with `submit` it is handed in and stays as it is. Raises Refused."""
+    """Replace the expert's own draft; with `submit` it is handed in and stays as it is. Raises Refused."""
     Story.objects.select_for_update().get(pk=story.pk)  # two experts handing in at once must not make three tables
     state = state_of(story=story, expert=by)
     if state.handed_in:
@@ -102,7 +102,7 @@ def save_draft(*, by: User, story: Story, rows: Sequence[TableRow], submit: bool
 
 @transaction.atomic
 def build_gold(*, by: User, story: Story, rows: Sequence[Consensus], now: datetime) -> BeliefTable:
-    """Makes the gold table from the settled rows, in their order; removed ones are kept out of sight, for the figures.
+    """Make the gold table from the settled rows, in their order; removed ones are kept out of sight, for the figures.
 
     Raises Refused where there is a gold table with rows, the drafts are not both in, or nothing would be left.
     """

@@ -1,4 +1,4 @@
-"""What annotators say beside their votes: comments on cells and flags on propositions."""
+"""Remarks of annotators beside their votes: comments on cells and flags on propositions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from annotation.services import audit
 
 
 class RemarkRefused(ValueError):
-    """One sentence for the person who wrote the remark."""
+    """The remark is refused; the message is one sentence for the person who wrote it."""
 
 
 def add_comment(*, by: User, proposition: Proposition, dimension: str, text: str, thread_of: User) -> CellComment:
-    """Adds a message to the thread between an annotator and the experts about one cell."""
+    """Add a message to the thread between an annotator and the experts about one cell."""
     text = text.strip()
     if not text:
         raise RemarkRefused("The comment is empty.")
@@ -25,7 +25,7 @@ def add_comment(*, by: User, proposition: Proposition, dimension: str, text: str
 
 
 def flag(*, by: User, proposition: Proposition, kind: FlagKind, remark: str) -> PropositionFlag:
-    """Says that the proposition itself is wrong; one open flag of a kind for each annotator and proposition."""
+    """Report that the proposition itself is wrong; one open flag of a kind for each annotator and proposition."""
     remark = remark.strip()
     if not remark:
         raise RemarkRefused("Say in a few words what is wrong.")
@@ -38,7 +38,7 @@ def flag(*, by: User, proposition: Proposition, kind: FlagKind, remark: str) -> 
 
 @transaction.atomic
 def decide_flag(*, by: User, flag: PropositionFlag, outcome: str, text: str, now: datetime) -> bool:
-    """Accepts or declines a flag; False where somebody decided it before."""
+    """Accept or decline a flag; False where somebody decided it before."""
     decided = PropositionFlag.objects.filter(pk=flag.pk, outcome="").update(
         outcome=outcome, outcome_by=by, outcome_at=now, outcome_text=text
     )

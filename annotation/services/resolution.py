@@ -1,4 +1,4 @@
-"""Keeps gold labels in step with votes. Called in the transaction that changed the votes."""
+"""Keep gold labels in step with votes. Called in the transaction that changed the votes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def resolve_cells(
     by: User | None = None,
     votes: Mapping[Cell, list[dict]] | None = None,
 ) -> None:
-    """Applies the project's rule to `cells` and no others.
+    """Apply the project's rule to `cells` and no others.
 
     The caller holds a transaction and the locks on the propositions; `votes` are the standing ones, by annotator id, where
     the caller has read them under those locks. An adjudicated label stands: it is marked
@@ -69,7 +69,7 @@ def gold_of_new_cells(
 
 
 def settled(project: Project, dimension: str, votes: list[dict], now: datetime) -> State | None:
-    """Return what the project's rule makes of the votes of a cell, None where they are not all in."""
+    """Return the state that the project's rule gives a cell with these votes, None where they are not all in."""
     resolution = resolve(
         [vote["label"] for vote in votes],
         rule=project.rule_version,
@@ -83,7 +83,7 @@ def settled(project: Project, dimension: str, votes: list[dict], now: datetime) 
 
 
 def differ(votes: list[dict], others: list[dict]) -> bool:
-    """Whether two lists of votes of a cell say different things; which change of a vote it was does not matter."""
+    """Return whether two lists of votes of a cell differ in annotators or labels; idempotency keys do not count."""
     return _essence(votes) != _essence(others)
 
 
@@ -92,7 +92,7 @@ def _essence(votes: list[dict]) -> list[tuple]:
 
 
 def _changes(gold: GoldLabel | None, after: State | None) -> bool:
-    """Whether a rule says something else now. A label that says the same keeps the version that it was made under."""
+    """Return whether the rule gives another result now. An equal label keeps the version that it was made under."""
     if gold is None or after is None:
         return gold is not None or after is not None
     return any(getattr(gold, name) != getattr(after, name) for name in _COMPARED)

@@ -39,7 +39,7 @@ CARD = {
 
 @transaction.atomic
 def load_sample() -> Project:
-    """Makes people, project, votes and decisions. Raises ValueError where a project or a name is there already."""
+    """Make people, project, votes and decisions. Raises ValueError where a project or a name is there already."""
     if Project.objects.filter(slug=SLUG).exists():
         raise ValueError(f"There is a project {SLUG!r} already.")
     taken = User.objects.filter(username__in=PEOPLE).values_list("username", flat=True)

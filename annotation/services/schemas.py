@@ -12,7 +12,7 @@ from annotation.services import audit
 
 
 class SchemaRefused(ValueError):
-    """The schema cannot be taken; one sentence."""
+    """The schema is refused; the message is one sentence."""
 
 
 def load_schema(*, by: User | None, raw: bytes, file: str) -> tuple[Schema, bool]:
@@ -22,7 +22,7 @@ def load_schema(*, by: User | None, raw: bytes, file: str) -> tuple[Schema, bool
 
 
 def take_schema(*, by: User | None, schema: Schema, file: str) -> bool:
-    """Keep a schema for good; whether it is new here. `file` is named where it is refused. Raises SchemaRefused."""
+    """Keep a schema for good and return whether it is new here. `file` is named where it is refused. Raises SchemaRefused."""
     if is_here(schema, file):
         return False
     try:
@@ -38,7 +38,7 @@ def take_schema(*, by: User | None, schema: Schema, file: str) -> bool:
 
 
 def is_here(schema: Schema, file: str) -> bool:
-    """Whether this very schema is here. Raises SchemaRefused where its name and version have other content."""
+    """Return whether this very schema is here. Raises SchemaRefused where its name and version have other content."""
     stored = SHIPPED.get((schema.name, schema.version))
     if stored is None:
         row = LabelSchema.objects.filter(name=schema.name, version=schema.version).first()
@@ -52,7 +52,7 @@ def is_here(schema: Schema, file: str) -> bool:
 
 
 def known_schemas() -> list[Schema]:
-    """Every schema that a project can choose: those that come with the program first, then by name and version."""
+    """Return every schema that a project can choose: those that come with the program first, then by name and version."""
     return [*SHIPPED.values(), *(row.schema for row in LabelSchema.objects.all())]
 
 

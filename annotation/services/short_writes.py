@@ -33,7 +33,7 @@ class ShortWrites:
 
     @contextmanager
     def transaction(self, rows: int) -> Iterator[None]:
-        """A transaction that writes about so many `rows`."""
+        """Open a transaction that writes about so many `rows`."""
         self._let_others_in()
         with _checkpoint_afterwards():
             with transaction.atomic():
@@ -55,7 +55,7 @@ class ShortWrites:
 
 @contextmanager
 def _checkpoint_afterwards() -> Iterator[None]:
-    """What SQLite's log gathers is moved to its place within some commit, which takes that much longer. An import sees to it itself,
+    """Checkpoint SQLite's write-ahead log after the import: a checkpoint within a commit makes that commit take longer. An import sees to it itself,
     while the lock is free: else votes would do its work, and its transactions would seem long."""
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield
@@ -71,7 +71,7 @@ def _checkpoint_afterwards() -> Iterator[None]:
 
 
 def with_last(items: Iterable) -> Iterator[tuple]:
-    """Each item, and whether it is the last."""
+    """Yield each item, and whether it is the last."""
     waiting: list = []
     for item in items:
         if waiting:

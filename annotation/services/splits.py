@@ -18,7 +18,7 @@ NO_SEED = f"The seed must be a whole number from 0 to {SEEDS[-1]}."
 def make_split(
     *, by: User | None, project: Project, name: str, per_category: int, seed: int, rest: str, categories=()
 ) -> dict[str, int]:
-    """Sets `per_category` stories a category apart as `name`, the others of those categories as `rest`.
+    """Set `per_category` stories a category apart as `name`, the others of those categories as `rest`.
 
     Returns how many stories each holds. Raises ValueError, with a sentence, where a category is too small or unknown,
     or the names or the seed will not do.
@@ -50,7 +50,7 @@ def make_split(
 
 @transaction.atomic
 def put_in_split(*, by: User, project: Project, stories: Sequence[int], name: str) -> int:
-    """Puts the chosen stories (ids) into the split `name`, made where missing; an empty name takes them out of theirs.
+    """Put the chosen stories (ids) into the split `name`, made where missing; an empty name takes them out of theirs.
 
     Returns how many. Raises ValueError where the name will not do.
     """

@@ -1,4 +1,4 @@
-"""For whoever holds very many objects for a while."""
+"""Garbage collection around code that holds very many objects for a while."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NEVER = 1_000_000_000
 
 @contextmanager
 def without_full_collections() -> Iterator[None]:
-    """Lets Python look for garbage among young objects only. A pass over half a million rows takes up to half a second, in which no other
+    """Restrict garbage collection to young objects. A pass over half a million rows takes up to half a second, in which no other
     thread of the process answers anybody, and one within a transaction keeps the lock for as long. It finds nothing; what is left over is
     looked at afterwards."""
     gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)

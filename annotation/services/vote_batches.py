@@ -173,7 +173,7 @@ class Batch:
         return True
 
     def _check_kept(self, cell: VoteKey, placed: Placed, key: str) -> None:
-        """Raises Refused where the row differs from a vote that was cast in the product."""
+        """Raise Refused where the row differs from a vote that was cast in the product."""
         person, standing = placed.person, self.votes[cell]
         was_imported = cell in self.changed or (person.pk, standing.client_key) in self.stored.imported
         says_the_same = standing.label == placed.row.label or (person.pk, key) in self.stored.imported

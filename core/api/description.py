@@ -53,7 +53,7 @@ def answers(
 
 
 def _error(code: int, why: str, message: str) -> OpenApiResponse:
-    fields = {"label": ["'7' is no label of order; expected one of 0, 1, 2, 3."]} if message == FIELDS else {}
+    fields = {"label": ["'7' is not a label of order; expected one of 0, 1, 2, 3."]} if message == FIELDS else {}
     value = {"error": {"status": code, "message": message, "fields": fields}}
     example = OpenApiExample(f"{code}", value=value, response_only=True, status_codes=[str(code)])
     return OpenApiResponse(ERROR, description=why, examples=[example])

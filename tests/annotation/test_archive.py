@@ -247,7 +247,7 @@ CHANGES = {
         True,
         "people.jsonl, line 4: '<bob>' is not a user name",
     ),
-    "no zip": (None, False, "no readable archive"),
+    "no zip": (None, False, "not a readable archive"),
 }
 
 

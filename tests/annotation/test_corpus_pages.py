@@ -252,6 +252,6 @@ def test_the_archive_goes_out_and_comes_in_by_the_site_admin_only(admin, cast, m
     cast.alice.is_superuser = True
     cast.alice.save()
     wrong = admin.post(url("archive"), {"slug": "copy", "file": upload(b"no zip", "a.zip")})
-    assert "no readable archive" in wrong.content.decode()
+    assert "not a readable archive" in wrong.content.decode()
     assert admin.post(url("archive"), {"slug": "copy", "file": upload(raw, "a.zip")}).status_code == 302
     assert Project.objects.get(slug="copy").stories.count() == 1
