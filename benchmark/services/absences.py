@@ -45,9 +45,9 @@ class Absence:
     unscored: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        told = {"stage": self.stage, "model": self.model, "run": self.run, "why": self.why}
-        told |= {"failed": self.failed, "problem": self.problem} if self.failed else {}
-        return told | ({"covered": self.covered} if self.covered is not None else {})
+        row = {"stage": self.stage, "model": self.model, "run": self.run, "why": self.why}
+        row |= {"failed": self.failed, "problem": self.problem} if self.failed else {}
+        return row | ({"covered": self.covered} if self.covered is not None else {})
 
     @property
     def told(self) -> Absent:
@@ -65,35 +65,35 @@ _LONGEST = 160
 
 
 def apart(stage: str, ranking: Ranking) -> list[Absence]:
-    """Those that were asked or judged otherwise than the ranking's models."""
-    found = []
+    """Return the models that were asked or judged under other conditions than the ranking's."""
+    absent = []
     for other in ranking.others:
         unlike = [field for field in WITHIN if other[field] not in ("", ranking.chosen[field])]
         how = [f"{WITHIN[field]} {other[field]}" for field in unlike]
         why = f"ranked apart: {', '.join(how)}" if how else "ranked apart"
-        found += [Absence(stage, name, why=why) for name in other["models"]]
-    return found
+        absent += [Absence(stage, name, why=why) for name in other["models"]]
+    return absent
 
 
 def uncovered(stage: str, entries: Sequence[Entry], present: Set[str], stories: Set[int]) -> list[Absence]:
     """Those of `entries` whose names are not `present` in a ranking over the stories: no run has all of them. Each once, with the run that
     has most, the newest of several."""
     widest: dict[str, tuple[int, Entry]] = {}
-    for one in entries:
-        covered = len(stories & set(one["numbers"]))
-        if one["kind"] != "person" and one["name"] not in present and covered > widest.get(one["name"], (-1,))[0]:
-            widest[one["name"]] = covered, one
+    for entry in entries:
+        covered = len(stories & set(entry["numbers"]))
+        if entry["kind"] != "person" and entry["name"] not in present and covered > widest.get(entry["name"], (-1,))[0]:
+            widest[entry["name"]] = covered, entry
     return [
         Absence(
-            stage, name, run=one["run"], run_title=one["run_title"], covered=covered,
+            stage, name, run=entry["run"], run_title=entry["run_title"], covered=covered,
             why=f"its run has {covered:,} of these {len(stories):,} stories",
         )
-        for name, (covered, one) in widest.items()
+        for name, (covered, entry) in widest.items()
     ]  # fmt: skip
 
 
 def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, Any]) -> list[Absence]:
-    """Those whose answers the suite could not score, in each of its rankings."""
+    """Return the models whose answers the suite could not score, in each of its rankings."""
     return [
         Absence(
             stage, names.get(row["name"], row["name"]), run=run.uid, run_title=run.title, why=_sentence(row["failed"]),
@@ -108,23 +108,27 @@ def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, Any]) -> lis
 
 
 def rows_withheld(stage: str, rows: str, stories: int) -> Absence:
-    """Of `rows` such as "People", for who has open work on so many of the stories."""
+    """Return the absence of `rows` such as "People" for a reader with open work on so many of the stories."""
     some = "one of these stories" if stories == 1 else f"{stories:,} of these stories"
     return Absence(stage, rows, why=f"withheld: you still have work to do on {some}")
 
 
 def unread(entries: Sequence[Entry], reading: str) -> list[Absent]:
-    """Those without figures of a reading, and of the repaired one those of whom no story can be used."""
-    found = []
-    for one in entries:
-        figures = one["readings"][reading]
+    """Return the models without figures of a reading, and of the repaired one those without a usable story."""
+    unread_models = []
+    for entry in entries:
+        figures = entry["readings"][reading]
         if not figures:
-            found.append({"model": one["model"], "why": _sentence(one["readings"].get("reason") or "no figures")})
+            unread_models.append(
+                {"model": entry["model"], "why": _sentence(entry["readings"].get("reason") or "no figures")}
+            )
         elif not int(figures["overall"]["stories"]):
             reasons = figures["overall"].get("unusable_reasons", {})
-            told = ", ".join(f"{why} {count:,}" for why, count in reasons.items())
-            found.append({"model": one["model"], "why": f"no usable story{f': {told}' if told else ''}"})
-    return found
+            counted = ", ".join(f"{why} {count:,}" for why, count in reasons.items())
+            unread_models.append(
+                {"model": entry["model"], "why": f"no usable story{f': {counted}' if counted else ''}"}
+            )
+    return unread_models
 
 
 def _sentence(text: str) -> str:
@@ -139,23 +143,23 @@ def is_absent(entry: Entry) -> bool:
 
 
 def absences(stage: str, entries: Sequence[Entry]) -> list[Absence]:
-    """Of entries that are absent, in their order. One query."""
-    problems = _problems(stage, [one["entrant"] for one in entries])
-    found = []
-    for one in entries:
-        held = problems.get(one["entrant"], [])
-        told = {"model": one["name"], "run": one["run"], "run_title": one["run_title"]}
-        failed, problem = sum(count for _, count in held), commonest(held)[0]
+    """Return the absences of these entries, in their order. One query."""
+    problems = _problems(stage, [entry["entrant"] for entry in entries])
+    absent = []
+    for entry in entries:
+        model_problems = problems.get(entry["entrant"], [])
+        fields = {"model": entry["name"], "run": entry["run"], "run_title": entry["run_title"]}
+        failed, problem = sum(count for _, count in model_problems), commonest(model_problems)[0]
         why = f"all {failed:,} calls failed" + (f", most often: {_sentence(problem[:_LONGEST])}" if problem else "")
-        found.append(Absence(stage, why=why, failed=failed, problem=problem, **told))
-    return found
+        absent.append(Absence(stage, why=why, failed=failed, problem=problem, **fields))
+    return absent
 
 
 def _problems(stage: str, entrants: Sequence[int]) -> Mapping[int, list[tuple[str, int]]]:
     failed = RunItem.objects.filter(
         entrant__in=entrants, stage__in=group_named(stage).rests_on, item__state=ItemState.FAILED
     )
-    found: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    problems: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for entrant, problem, count in failed.order_by().values_list("entrant", "item__problem").annotate(Count("pk")):
-        found[entrant].append((problem, count))
-    return found
+        problems[entrant].append((problem, count))
+    return problems

@@ -27,17 +27,17 @@ def prompt_set_named(sets: PromptSets, name: str, project: Project) -> PromptSet
     """A built-in set of a suite, or one of the project's own. Raises BadPromptSet."""
     if name in sets.names:
         return sets.built_in(name)
-    held = StoredPromptSet.objects.filter(project=project, name=name).first()
-    if held is None:
-        own = StoredPromptSet.objects.filter(project=project).values_list("name", flat=True)
-        raise BadPromptSet(f"There is no prompt set {name!r}; there are {', '.join([*sets.names, *own])}.")
-    return _loaded(sets.load, held.pk)
+    stored = StoredPromptSet.objects.filter(project=project, name=name).first()
+    if stored is None:
+        project_names = StoredPromptSet.objects.filter(project=project).values_list("name", flat=True)
+        raise BadPromptSet(f"There is no prompt set {name!r}; there are {', '.join([*sets.names, *project_names])}.")
+    return _loaded(sets.load, stored.pk)
 
 
 @lru_cache(32)
 def _loaded(load: Callable[[Mapping[str, str], str], PromptSet], pk: int) -> PromptSet:
-    held = StoredPromptSet.objects.get(pk=pk)
-    return load(held.files, held.name)
+    stored = StoredPromptSet.objects.get(pk=pk)
+    return load(stored.files, stored.name)
 
 
 def reads_prompts(endpoint: Endpoint | None) -> bool:
@@ -98,25 +98,27 @@ def prompts_of(run: Run) -> PromptSet | None:
 
 def settings_of(run: Run) -> dict[str, Any]:
     """What the run was launched with, for its suite; `judge_reads_prompts` says whether the judge is asked in words."""
-    columns = {one.name: getattr(run, one.name) for one in _settings_kept(run, COLUMN)}
+    columns = {setting.name: getattr(run, setting.name) for setting in _settings_kept(run, COLUMN)}
     return {**run.params, **options_of(run), **columns, "judge_reads_prompts": reads_prompts(run.judge)}
 
 
 def options_of(run: Run) -> dict[str, Any]:
     """The settings of its suite that are kept among its options, with the default of those that were not chosen."""
     chosen = run.params.get("options", {})
-    return {one.name: chosen.get(one.name, one.default) for one in _settings_kept(run, OPTION)}
+    return {setting.name: chosen.get(setting.name, setting.default) for setting in _settings_kept(run, OPTION)}
 
 
 def chosen_of(run: Run) -> dict[str, Any]:
     """All settings of its suite, wherever they are kept."""
-    columns = {one.name: getattr(run, one.name) for one in _settings_kept(run, COLUMN)}
-    params = {one.name: run.params.get(one.name, one.before_it_was) for one in _settings_kept(run, PARAMETER)}
+    columns = {setting.name: getattr(run, setting.name) for setting in _settings_kept(run, COLUMN)}
+    params = {
+        setting.name: run.params.get(setting.name, setting.before_it_was) for setting in _settings_kept(run, PARAMETER)
+    }
     return options_of(run) | params | columns
 
 
 def _settings_kept(run: Run, where: str) -> list[Setting]:
-    return [one for one in suite_named(run.suite).settings if one.stored == where]
+    return [setting for setting in suite_named(run.suite).settings if setting.stored == where]
 
 
 def sample_of(story: DatasetSample) -> Sample:
@@ -148,12 +150,12 @@ def _derived(dataset: int, digest: str, name: Hashable, compute: Callable[[Seque
     """Return what is kept of a dataset, known by id and digest: another database's dataset may have the same id."""
     key = (dataset, digest, name)
     if key not in _kept:
-        held = (
+        samples = (
             DatasetSample.objects.filter(dataset=dataset)
             .defer("votes", "methods", "adjudications")
             .order_by("position")
         )
-        _kept[key] = compute([sample_of(one) for one in held])
+        _kept[key] = compute([sample_of(sample) for sample in samples])
         while len(_kept) > _MOST_KEPT:
             _kept.popitem(last=False)
     return _kept[key]

@@ -29,51 +29,51 @@ Comparison = dict[str, Any]
 
 
 class NotComparable(ValueError):
-    """Says in one sentence why two entrants cannot be compared."""
+    """Two entrants that cannot be compared. Its text says why in one sentence."""
 
 
 def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list[Entry]]]:
-    """(their runs, both entries by stage where both have it) from two keys `<run>.<entrant>`. Raises NotComparable."""
+    """Return (the two runs, both entries by each stage that both have) of two keys `<run>.<entrant>`. Raises NotComparable."""
     uids = [key.partition(".")[0] for key in (first, second)]
-    held = Run.objects.filter(project=project, uid__in=[uid for uid in uids if uid.isalnum()]).select_related(
+    chosen_runs = Run.objects.filter(project=project, uid__in=[uid for uid in uids if uid.isalnum()]).select_related(
         "dataset", "judge"
     )
-    runs = {run.uid: run for run in held.prefetch_related("entrants")}
+    runs = {run.uid: run for run in chosen_runs.prefetch_related("entrants")}
     if not all(uid in runs for uid in uids) or first == second:
         raise NotComparable("Choose two different entrants of this project's runs.")
-    one, other = (runs[uid] for uid in uids)
-    if one.dataset_id != other.dataset_id:
+    first_run, second_run = (runs[uid] for uid in uids)
+    if first_run.dataset_id != second_run.dataset_id:
         raise NotComparable("The two ran on different versions of the dataset, so their stories and gold differ.")
-    if one.form != other.form:
+    if first_run.form != second_run.form:
         raise NotComparable("One answered in free text, the other in structured output; the two are never compared.")
-    if one.suite != other.suite:
+    if first_run.suite != second_run.suite:
         raise NotComparable("The two ran under different suites, which measure different things.")
     reports = reports_of(list(runs.values()))
-    found = {}
-    for stage in keys_of(one.suite):
+    entries_by_stage = {}
+    for stage in keys_of(first_run.suite):
         by_key = {entry["key"]: entry for entry in entries_of(list(runs.values()), reports, stage)}
         if first in by_key and second in by_key:
-            found[stage] = [by_key[first], by_key[second]]
-            label(found[stage])
-    if not found:
+            entries_by_stage[stage] = [by_key[first], by_key[second]]
+            label(entries_by_stage[stage])
+    if not entries_by_stage:
         raise NotComparable("The two have no stage in common, or no figures yet.")
-    return [one, other], found
+    return [first_run, second_run], entries_by_stage
 
 
 def unread(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None = None) -> str:
-    """Why one of the two has no figures of a reading, over the selection where there is one, in a sentence; empty where both have."""
-    for one in entries:
-        if why := _unread(one, stage, reading, selection):
-            return f"{one['model']} has no {reading} figures. {why}".strip()
+    """Return why one of the two has no figures of a reading, over the selection where there is one, in a sentence; empty where both have."""
+    for entry in entries:
+        if why := _unread(entry, stage, reading, selection):
+            return f"{entry['model']} has no {reading} figures. {why}".strip()
     return ""
 
 
 def _unread(entry: Entry, stage: str, reading: str, selection: Selection | None) -> str:
-    held = entry["figures"]
-    if held[reading]:
+    figures = entry["figures"]
+    if figures[reading]:
         return ""
     columns = selection and StoryScores.objects.get(pk=entry["scores"]).figures[stage][reading]
-    return lacking(columns, selection.stories) if columns else held.get("reason") or "It has none."
+    return lacking(columns, selection.stories) if columns else figures.get("reason") or "It has none."
 
 
 def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None = None) -> Comparison:
@@ -89,39 +89,43 @@ def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selec
         raise NotComparable(why)
     how = method(seed=SEED, unit="stories")
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
-    asked = [
+    compared = [
         made_by(),
-        [[one["scores"], one["model"], one["own"]] for one in entries],
+        [[entry["scores"], entry["model"], entry["own"]] for entry in entries],
         stage,
         reading,
         how,
         over,
     ]
-    key = "comparison:" + hashlib.sha256(json.dumps(asked).encode()).hexdigest()
-    found = cache.get(key)
-    if found is None:
-        found = _compare(entries, stage, reading, selection)
-        cache.set(key, found, KEPT_SECONDS)
-    return found | {"judge_tests": notes_of(entries)}
+    key = "comparison:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
+    comparison = cache.get(key)
+    if comparison is None:
+        comparison = _compare(entries, stage, reading, selection)
+        cache.set(key, comparison, KEPT_SECONDS)
+    return comparison | {"judge_tests": notes_of(entries)}
 
 
 def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None) -> Comparison:
-    held = dict(StoryScores.objects.filter(pk__in=[one["scores"] for one in entries]).values_list("pk", "figures"))
-    sides = [held[one["scores"]][stage][reading] for one in entries]
+    figures_by_scores = dict(
+        StoryScores.objects.filter(pk__in=[entry["scores"] for entry in entries]).values_list("pk", "figures")
+    )
+    sides = [figures_by_scores[entry["scores"]][stage][reading] for entry in entries]
     categories = categories_of(sides[0]) | categories_of(sides[1])
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
         if not categories:
             raise NotComparable(f"The two have no story in common with {selection.label}.")
-    asked_both = {number: categories[number] for number in categories if all(number in one["stories"] for one in sides)}
+    asked_both = {
+        number: categories[number] for number in categories if all(number in side["stories"] for side in sides)
+    }
     rows = _rows(sides, asked_both, stage)
-    repaired = [held[one["scores"]][stage]["repaired"] for one in entries]
+    repaired = [figures_by_scores[entry["scores"]][stage]["repaired"] for entry in entries]
     return {
         "first": entries[0]["model"],
         "second": entries[1]["model"],
         "stage": stage,
         "reading": reading,
-        "differ": "; ".join(f"{one['model']}: {one['own']}" for one in entries if one["own"]),
+        "differ": "; ".join(f"{entry['model']}: {entry['own']}" for entry in entries if entry["own"]),
         "split": selection.key if selection else "",
         "selection": selection.label if selection else "",
         "lead": [
@@ -145,24 +149,24 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
 
 
 def _not_asked(entries: Sequence[Entry], sides: Sequence[Mapping], stories: Set[int], both: Set[int]) -> list[str]:
-    """Who was not asked about some of the stories, and that only those of both are compared; nothing where both have all."""
-    told = []
+    """Return a sentence on who was not asked about some of the stories, as only those of both are compared; none where both have all."""
+    sentences = []
     for entry, columns in zip(entries, sides, strict=True):
         if lacks := len(stories - set(columns["stories"])):
             how = "has not labelled" if entry["kind"] == "person" else "was not asked about"
-            told.append(f"{entry['model']} {how} {lacks:,} of the {len(stories):,} stories")
-    return [f"{' and '.join(told)}: only the {len(both):,} that both have are compared."] if told else []
+            sentences.append(f"{entry['model']} {how} {lacks:,} of the {len(stories):,} stories")
+    return [f"{' and '.join(sentences)}: only the {len(both):,} that both have are compared."] if sentences else []
 
 
 def _unlike_missing(entries: Sequence[Entry], sides: Sequence[Mapping], stage: str, stories: Set[int]) -> list[str]:
-    """What `unlike_missing` says, of the stories that are compared."""
-    if any(one["kind"] == "person" for one in entries):
+    """Return what `unlike_missing` says, of the stories that are compared."""
+    if any(entry["kind"] == "person" for entry in entries):
         return []
     shares, rows = {}, {}
     for entry, columns in zip(entries, sides, strict=True):
-        held = cases_by_story(columns, group_named(stage).score)
-        asked = [case for number, case in held.items() if case and number in stories]
-        shares[entry["model"]] = sum(case.answered is None for case in asked) / len(asked) if asked else 0.0
+        cases = cases_by_story(columns, group_named(stage).score)
+        answered = [case for number, case in cases.items() if case and number in stories]
+        shares[entry["model"]] = sum(case.answered is None for case in answered) / len(answered) if answered else 0.0
         unjudged = columns.get("unjudged", {}).items()
         rows[entry["model"]] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
     return differ_told(
@@ -171,7 +175,7 @@ def _unlike_missing(entries: Sequence[Entry], sides: Sequence[Mapping], stage: s
 
 
 def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
-    """All measures over all stories, then the score by category."""
+    """Return all measures over all stories, then the score by category."""
     measures = [
         name for name in group_named(stage).headers if name in sides[0]["values"]
     ]  # a database keeps no order of keys
@@ -179,43 +183,53 @@ def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -
     names = sorted(set(categories.values()))
     for name in names if len(names) > 1 else []:  # one alone would be all stories again
         parts.append(
-            ([group_named(stage).score], name, sorted(story for story, held in categories.items() if held == name))
+            (
+                [group_named(stage).score],
+                name,
+                sorted(story for story, category in categories.items() if category == name),
+            )
         )
     tests = sum(len(names) for names, _, _ in parts)
     rows = [row for part in parts for row in _part(sides, *part, stage, tests)]
-    return [row | {"p_adjusted": one} for row, one in zip(rows, holm([row["p"] for row in rows]), strict=True)]
+    return [
+        row | {"p_adjusted": p_adjusted} for row, p_adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True)
+    ]
 
 
 def _part(sides, names: Sequence[str], category: str, stories: Sequence[int], stage: str, tests: int) -> list[dict]:
-    """The rows of some measures over some stories; `tests` is how many there are in the whole table."""
-    found = []
+    """Return the rows of some measures over some stories; `tests` is how many there are in the whole table."""
+    rows = []
     for name in names:
-        held = {side: cases_by_story(columns, name) for side, columns in zip(("first", "second"), sides, strict=True)}
-        cases = Cases.of(held, set(stories))
+        cases_by_side = {
+            side: cases_by_story(columns, name) for side, columns in zip(("first", "second"), sides, strict=True)
+        }
+        cases = Cases.of(cases_by_side, set(stories))
         [pair] = paired_differences(cases, seed=SEED, tests=tests)
         first, second = (float(mean) if cases.stories else None for mean in mean_of(cases.worst))
         row = {"what": category or group_named(stage).headers[name], "key": name, "category": category}
-        found.append(row | pair | {"category": category, "first": first, "second": second})
-    return found
+        rows.append(row | pair | {"category": category, "first": first, "second": second})
+    return rows
 
 
 def _stories(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
     first, second = (scores_by_story(columns, group_named(stage).score) for columns in sides)
-    found = []
+    stories = []
     for number, category in categories.items():
-        one, other = first.get(number), second.get(number)
-        gap = None if one is None or other is None else one - other
-        found.append({"number": number, "category": category, "first": one, "second": other, "difference": gap})
-    return sorted(found, key=lambda row: (row["difference"] is None, -abs(row["difference"] or 0), row["number"]))
+        first_score, second_score = first.get(number), second.get(number)
+        gap = None if first_score is None or second_score is None else first_score - second_score
+        stories.append(
+            {"number": number, "category": category, "first": first_score, "second": second_score, "difference": gap}
+        )
+    return sorted(stories, key=lambda row: (row["difference"] is None, -abs(row["difference"] or 0), row["number"]))
 
 
 def told_apart(row: Mapping[str, Any]) -> str:
-    """Whether a test shows a difference, in a word."""
+    """Return whether a test shows a difference, in a word."""
     return "–" if row["p_adjusted"] is None else "yes" if differs(row) else "no"
 
 
 def count_column(stage: str) -> Column:
-    """How many samples a difference is over."""
+    """Return the column of how many samples a difference is over."""
     return Column(key="n", header=nouns_of_group(stage)[1].capitalize(), kind="count")
 
 

@@ -36,35 +36,35 @@ def conditions_of(run: Run, stage: str, *, reads: bool) -> Conditions:
 
 
 def _prompts(run: Run, stage: str) -> list[str]:
-    asked = run if stage in run.spec.get("prompts", {}) or run.source is None else run.source
-    digest = asked.spec.get("prompts", {}).get(stage)
+    asking_run = run if stage in run.spec.get("prompts", {}) or run.source is None else run.source
+    digest = asking_run.spec.get("prompts", {}).get(stage)
     sets = suite_named(run.suite).prompting
     if sets is None:
-        return _own_prompts(asked, digest)
-    told, held = sets.condition(settings_of(asked), stage, digest, asking_told(asked))
-    return [told, _digest(held)]
+        return _own_prompts(asking_run, digest)
+    phrase, identity = sets.condition(settings_of(asking_run), stage, digest, asking_told(asking_run))
+    return [phrase, _digest(identity)]
 
 
 def _own_prompts(run: Run, digest: str | None) -> list[str]:
     """Of a suite without prompt sets: its options, how often and how freely everything was asked."""
     options = settings_told(run)
-    told = ", ".join(f"{name} {value}" for name, value in options.items())
-    return [f"{run.prompt_set}, {told}" if told else run.prompt_set, _digest([digest, options])]
+    in_words = ", ".join(f"{name} {value}" for name, value in options.items())
+    return [f"{run.prompt_set}, {in_words}" if in_words else run.prompt_set, _digest([digest, options])]
 
 
 def settings_told(run: Run) -> dict[str, str]:
     """By name in words: the options of the run's suite, repetitions and temperature where there are any."""
-    held = options_of(run)
-    settings = [one for one in suite_named(run.suite).settings if one.name in held]
-    return {one.label.lower(): one.in_words(held[one.name]) for one in settings} | asking_told(run)
+    options = options_of(run)
+    settings = [setting for setting in suite_named(run.suite).settings if setting.name in options]
+    return {setting.label.lower(): setting.in_words(options[setting.name]) for setting in settings} | asking_told(run)
 
 
 def parameters_of(run: Run) -> dict[str, Any]:
     """What a run was launched with, by name: of its parameters those that its suite has a use for, and the suite's own options."""
     suite = suite_named(run.suite)
-    known = {one.name for one in suite.settings} | (OF_EVERY_RUN - {"once", "budget", "options"})
-    known |= {"example_stories"} if suite.prompting else set()
-    return {name: value for name, value in run.params.items() if name in known} | options_of(run)
+    names = {setting.name for setting in suite.settings} | (OF_EVERY_RUN - {"once", "budget", "options"})
+    names |= {"example_stories"} if suite.prompting else set()
+    return {name: value for name, value in run.params.items() if name in names} | options_of(run)
 
 
 def asking_told(run: Run) -> dict[str, str]:
@@ -79,12 +79,12 @@ def asking_told(run: Run) -> dict[str, str]:
 
 def _judge(run: Run) -> list[str]:
     judging = suite_named(run.suite).judging
-    shown = examples_told(run, judging.key) if judging and reads_prompts(run.judge) else ""
-    return [judge_told(run) + (f", {shown}" if shown else ""), version_of(run)[:12]]
+    examples = examples_told(run, judging.key) if judging and reads_prompts(run.judge) else ""
+    return [judge_told(run) + (f", {examples}" if examples else ""), version_of(run)[:12]]
 
 
-def _digest(held: Any) -> str:
-    return hashlib.sha256(json.dumps(held, sort_keys=True, default=str).encode()).hexdigest()[:12]
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +102,15 @@ def named(entries: Sequence[dict[str, Any]]) -> None:
     endpoint may have another name, a category another number of examples), and no two digests share one."""
     for field in FIELDS:
         words: dict[str, str] = {}
-        for told, digest in filter(None, (one["conditions"][field] for one in entries)):
-            words[digest] = min(told, words.get(digest, told))
+        for phrase, digest in filter(None, (entry["conditions"][field] for entry in entries)):
+            words[digest] = min(phrase, words.get(digest, phrase))
         shared = Counter(words.values())
-        for one in entries:
-            _, digest = one["conditions"][field] or ("", "")
+        for entry in entries:
+            _, digest = entry["conditions"][field] or ("", "")
             name = words.get(digest) and words[digest] + (
                 f", version {digest[:6]}" if shared[words[digest]] > 1 else ""
             )
-            one["within"] = one.get("within", {}) | {field: name}
+            entry["within"] = entry.get("within", {}) | {field: name}
 
 
 def ranked_together(
@@ -120,29 +120,31 @@ def ranked_together(
     is one of the `known` names, even if this stage has no model under it."""
     kept, chosen, options = list(entries), {}, {}
     for field in FIELDS:
-        counts = Counter(one["within"][field] for one in kept if one["within"][field] and one["kind"] == "model")
-        counts.update(dict.fromkeys((one["within"][field] for one in kept if one["within"][field]), 0))
+        counts = Counter(
+            entry["within"][field] for entry in kept if entry["within"][field] and entry["kind"] == "model"
+        )
+        counts.update(dict.fromkeys((entry["within"][field] for entry in kept if entry["within"][field]), 0))
         options[field] = [name for name, _ in counts.most_common()]
-        wanted = asked.get(field, "")
-        chosen[field] = wanted if wanted in known[field] else next(iter(options[field]), "")
-        kept = [one for one in kept if one["within"][field] in (None, chosen[field])]
+        asked_name = asked.get(field, "")
+        chosen[field] = asked_name if asked_name in known[field] else next(iter(options[field]), "")
+        kept = [entry for entry in kept if entry["within"][field] in (None, chosen[field])]
     return kept, Ranking(options, chosen, _others(entries, kept))
 
 
 def _others(entries: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """What is left out, by conditions, with the names of its models; baselines are counted to the largest ranking of their judge."""
-    inside = {one["key"] for one in kept}
-    left = [one for one in entries if one["key"] not in inside]
-    found: dict[tuple[str, str], list[str]] = {}
-    for one in left:
-        if prompts := one["within"]["prompts"]:
-            found.setdefault((one["within"]["judge"] or "", prompts), []).append(one["name"])
-    largest = sorted(found, key=lambda conditions: -len(found[conditions]))
-    for one in left:
-        if not one["within"]["prompts"]:
-            judge = one["within"]["judge"] or ""
-            found.setdefault(next((of for of in largest if of[0] == judge), (judge, "")), []).append(one["name"])
+    inside = {entry["key"] for entry in kept}
+    left = [entry for entry in entries if entry["key"] not in inside]
+    groups: dict[tuple[str, str], list[str]] = {}
+    for entry in left:
+        if prompts := entry["within"]["prompts"]:
+            groups.setdefault((entry["within"]["judge"] or "", prompts), []).append(entry["name"])
+    largest = sorted(groups, key=lambda conditions: -len(groups[conditions]))
+    for entry in left:
+        if not entry["within"]["prompts"]:
+            judge = entry["within"]["judge"] or ""
+            groups.setdefault(next((of for of in largest if of[0] == judge), (judge, "")), []).append(entry["name"])
     return [
         {"judge": judge, "prompts": prompts, "rows": len(names), "models": names}
-        for (judge, prompts), names in sorted(found.items(), key=lambda held: -len(held[1]))
+        for (judge, prompts), names in sorted(groups.items(), key=lambda group: -len(group[1]))
     ]

@@ -61,48 +61,50 @@ class Difference:
 
 def difference(old: Dataset, new: Dataset, closed: Set[int] = frozenset()) -> Difference:
     """Stories in `closed` are taken out of both before anything is compared or counted."""
-    before, after = ({row.number: row for row in one.samples.all() if row.number not in closed} for one in (old, new))
-    found = Difference(sorted(after.keys() - before.keys()), sorted(before.keys() - after.keys()))
-    pairs = ((told, getattr(old, name), getattr(new, name)) for name, told in RULES.items())
-    found.rules = [one for one in pairs if one[1] != one[2]]
+    before, after = (
+        {row.number: row for row in version.samples.all() if row.number not in closed} for version in (old, new)
+    )
+    difference = Difference(sorted(after.keys() - before.keys()), sorted(before.keys() - after.keys()))
+    pairs = ((rule, getattr(old, name), getattr(new, name)) for name, rule in RULES.items())
+    difference.rules = [rule for rule in pairs if rule[1] != rule[2]]
     for number in sorted(before.keys() & after.keys()):
         if before[number].digest != after[number].digest:
-            _compare(found, before[number], after[number])
-    return found
+            _compare(difference, before[number], after[number])
+    return difference
 
 
-def _compare(found: Difference, one: DatasetSample, other: DatasetSample) -> None:
-    number = one.number
-    if (one.text, one.category) != (other.text, other.category):
-        found.retold.append(number)
-    if one.split != other.split:
-        found.moved.append((number, one.split, other.split))
-    changes = _changes(one, other, found.labels)
+def _compare(difference: Difference, old_story: DatasetSample, new_story: DatasetSample) -> None:
+    number = old_story.number
+    if (old_story.text, old_story.category) != (new_story.text, new_story.category):
+        difference.retold.append(number)
+    if old_story.split != new_story.split:
+        difference.moved.append((number, old_story.split, new_story.split))
+    changes = _changes(old_story, new_story, difference.labels)
     if changes["cells"] or changes["rows_added"] or changes["rows_removed"]:
-        found.changed.append(changes)
-    elif one.beliefs != other.beliefs:
-        found.reordered.append(number)
-    methods = [_by_place(row, row.methods) for row in (one, other)]
-    for place in methods[0].keys() & methods[1].keys():
-        pairs = zip(methods[0][place], methods[1][place], strict=True)
-        found.settled.update(pair for pair in pairs if pair[0] != pair[1])
-    if one.votes != other.votes:
-        found.votes.compare(number, *(_cells(row, row.votes) for row in (one, other)))
-    if one.adjudications != other.adjudications:
-        found.adjudications.compare(number, *(_cells(row, row.adjudications) for row in (one, other)))
+        difference.changed.append(changes)
+    elif old_story.beliefs != new_story.beliefs:
+        difference.reordered.append(number)
+    methods = [_by_place(row, row.methods) for row in (old_story, new_story)]
+    for proposition in methods[0].keys() & methods[1].keys():
+        pairs = zip(methods[0][proposition], methods[1][proposition], strict=True)
+        difference.settled.update(pair for pair in pairs if pair[0] != pair[1])
+    if old_story.votes != new_story.votes:
+        difference.votes.compare(number, *(_cells(row, row.votes) for row in (old_story, new_story)))
+    if old_story.adjudications != new_story.adjudications:
+        difference.adjudications.compare(number, *(_cells(row, row.adjudications) for row in (old_story, new_story)))
 
 
-def _changes(one: DatasetSample, other: DatasetSample, labels: Counter) -> dict[str, Any]:
-    old, new = (_by_place(row, [belief["labels"] for belief in row.beliefs]) for row in (one, other))
+def _changes(old_story: DatasetSample, new_story: DatasetSample, labels: Counter) -> dict[str, Any]:
+    old, new = (_by_place(row, [belief["labels"] for belief in row.beliefs]) for row in (old_story, new_story))
     cells = []
-    for place in old.keys() & new.keys():
-        for key, before in old[place].items():
-            after = new[place].get(key, "")
+    for proposition in old.keys() & new.keys():
+        for key, before in old[proposition].items():
+            after = new[proposition].get(key, "")
             if before != after:
                 labels[key] += 1
-                cells.append((place[0], place[1], key, before, after))
+                cells.append((proposition[0], proposition[1], key, before, after))
     return {
-        "number": one.number,
+        "number": old_story.number,
         "rows_added": len(new.keys() - old.keys()),
         "rows_removed": len(old.keys() - new.keys()),
         "cells": sorted(cells),
@@ -112,19 +114,19 @@ def _changes(one: DatasetSample, other: DatasetSample, labels: Counter) -> dict[
 def _by_place(story: DatasetSample, values: list[Any]) -> dict[Place, Any]:
     """`values`, one a proposition, by the proposition."""
     seen: Counter = Counter()
-    found = {}
+    by_proposition = {}
     for belief, value in zip(story.beliefs, values, strict=True):
-        place = (belief["actor"], belief["belief"])
-        found[(*place, seen[place])] = value
-        seen[place] += 1
-    return found
+        proposition = (belief["actor"], belief["belief"])
+        by_proposition[(*proposition, seen[proposition])] = value
+        seen[proposition] += 1
+    return by_proposition
 
 
 def _cells(story: DatasetSample, people: Mapping[str, list[list[str]]]) -> dict[tuple, str]:
     return {
-        (name, place, at): label
+        (name, proposition, at): label
         for name, rows in people.items()
-        for place, labels in _by_place(story, rows).items()
+        for proposition, labels in _by_place(story, rows).items()
         for at, label in enumerate(labels)
         if label
     }

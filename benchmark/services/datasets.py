@@ -53,8 +53,8 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
     if not kept:
         raise FreezeRefused(f"No story of {project.name} has a gold table with every label settled.")
     digest = _digest(project, [row.digest for row in kept])
-    if held := Dataset.objects.filter(project=project, digest=digest).first():
-        return held, False
+    if frozen := Dataset.objects.filter(project=project, digest=digest).first():
+        return frozen, False
     newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
     methods = Counter(method for row in kept for cells in row.methods for method in cells)
     dataset = Dataset.objects.create(
@@ -105,8 +105,8 @@ def present_version(project: Project) -> Dataset | None:
 
 def gold_is_frozen(project: Project) -> bool:
     """Whether the present gold is a frozen version that has every story of the project: nothing is left to label or decide."""
-    whole = Dataset.objects.filter(project=project, stories_count=project.stories.count())
-    digests = set(whole.values_list("digest", flat=True))
+    same_size = Dataset.objects.filter(project=project, stories_count=project.stories.count())
+    digests = set(same_size.values_list("digest", flat=True))
     return bool(digests) and known_digest(project) in digests
 
 
@@ -145,8 +145,8 @@ def _held(stories: list[Story]) -> _Held:
     for row in live:
         tables[row.table.story_id].append(row)
     gold: dict[int, dict[str, tuple[str, str]]] = defaultdict(dict)
-    held = GoldLabel.objects.filter(proposition__table__story__in=stories, proposition__removed_at__isnull=True)
-    for pk, key, label, method in held.values_list("proposition_id", "dimension", "label", "method"):
+    labels = GoldLabel.objects.filter(proposition__table__story__in=stories, proposition__removed_at__isnull=True)
+    for pk, key, label, method in labels.values_list("proposition_id", "dimension", "label", "method"):
         gold[pk][key] = (label, method)
     votes: dict[int, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     cast = Vote.objects.cast().filter(proposition__table__story__in=stories)
@@ -179,8 +179,8 @@ def _row(story: Story, held: _Held, keys: tuple[str, ...]) -> DatasetSample | No
     }
     digest = hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
     kept = {name: content[name] for name in ("number", "category", "split", "methods", "votes", "adjudications")}
-    own = {"key": str(story.number), "cluster": str(story.number), "digest": digest}
-    return DatasetSample(story=story, content={"story": story.text}, gold={"beliefs": beliefs}, **own, **kept)
+    identity = {"key": str(story.number), "cluster": str(story.number), "digest": digest}
+    return DatasetSample(story=story, content={"story": story.text}, gold={"beliefs": beliefs}, **identity, **kept)
 
 
 def _by_person(table: list[Proposition], labels: dict[int, dict[str, dict[str, str]]], keys) -> ByPerson:

@@ -28,22 +28,22 @@ def pairs_of(
 ) -> tuple[list[dict[str, Any]], str]:
     """(rows, method): {first, second, category, value, interval, n, p, p_adjusted, first_key, second_key}, the biggest difference first
     and those without one last; models by their unique labels, the keys of their entries beside them."""
-    found = differences(entries, stage, selection)[reading]
-    names = {one["key"]: one["model"] for one in entries}
+    tested = differences(entries, stage, selection)[reading]
+    names = {entry["key"]: entry["model"] for entry in entries}
     rows = [
-        one
+        pair
         | {
-            "first": names[one["first"]],
-            "second": names[one["second"]],
-            "first_key": one["first"],
-            "second_key": one["second"],
+            "first": names[pair["first"]],
+            "second": names[pair["second"]],
+            "first_key": pair["first"],
+            "second_key": pair["second"],
         }
-        for one in found["pairs"]
+        for pair in tested["pairs"]
     ]
     rows.sort(
         key=lambda row: (row["value"] is None, -abs(row["value"] or 0), row["first"], row["second"], row["category"])
     )
-    return rows, found["method"]
+    return rows, tested["method"]
 
 
 def categories_among(rows: Sequence[Mapping[str, Any]], stage: str) -> list[str]:
@@ -66,7 +66,7 @@ def pair_table(
         *answered_columns(stage),
     ]
     everything = f"All {nouns_of_group(stage)[1]}"
-    held = [
+    shown_rows = [
         row
         | {"over": row["category"] or everything, "shown": told_apart(row), "interval_reason": row.get("reason")}
         | answered_by_both(row)
@@ -75,4 +75,4 @@ def pair_table(
     title = f"{group_named(stage).score_title}: differences between models, {reading} reading"
     notes = [*NOTES, f"{method[:1].upper()}{method[1:]}.", *ranked_within(entries)]
     lead = unlike_missing({stage: entries}) if entries else []
-    return Table(title=title, columns=columns, rows=held, lead=lead, notes=notes, ranking=ranked_by(entries))
+    return Table(title=title, columns=columns, rows=shown_rows, lead=lead, notes=notes, ranking=ranked_by(entries))

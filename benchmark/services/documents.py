@@ -37,7 +37,7 @@ def document_of(run: Run) -> Document:
     prefetch_related_objects([run], "entrants")
     report = report_of(run)
     stages = {
-        stage: [_plain(one) for one in ranked_entrants_of_run(run, report, stage)] for stage in keys_of(run.suite)
+        stage: [_plain(entry) for entry in ranked_entrants_of_run(run, report, stage)] for stage in keys_of(run.suite)
     }
     failed = unscored(run.suite, [run], {run.pk: report})
     return {
@@ -45,18 +45,18 @@ def document_of(run: Run) -> Document:
         "kind": "run",
         "form": run.form,
         "stages": stages,
-        "absent": {stage: [one.told for one in failed if one.stage == stage] for stage in stages if failed},
+        "absent": {stage: [absence.told for absence in failed if absence.stage == stage] for stage in stages if failed},
         "facts": facts_of(run, report),
         "methods": methods_of(run, report, stages),
         "stories": report["stories"],
         "numbers": report["numbers"],
-        **({"unscored": list({one.model: one.told for one in failed}.values())} if failed else {}),
+        **({"unscored": list({absence.model: absence.told for absence in failed}.values())} if failed else {}),
     }
 
 
 def board_document(title: str, stages: Mapping[str, Sequence[Entry]], absent: Sequence[Absence] = ()) -> Document:
-    told = {stage: [one.told for one in absent if one.stage == stage] for stage in stages}
-    return {"title": title, "kind": "leaderboard", "stages": stages, "absent": told, "facts": [], "methods": []}
+    absent_rows = {stage: [absence.told for absence in absent if absence.stage == stage] for stage in stages}
+    return {"title": title, "kind": "leaderboard", "stages": stages, "absent": absent_rows, "facts": [], "methods": []}
 
 
 def _plain(entry: Entry) -> Entry:
@@ -67,8 +67,8 @@ def _plain(entry: Entry) -> Entry:
 
 def absent_from(document: Document, *stages: str) -> list[Absent]:
     """Models that the document's rankings of these stages do not have, each reason once; reports that were frozen before name none."""
-    held = [one for stage in stages for one in document.get("absent", {}).get(stage, ())]
-    return [one for at, one in enumerate(held) if one not in held[:at]]
+    rows = [row for stage in stages for row in document.get("absent", {}).get(stage, ())]
+    return [row for at, row in enumerate(rows) if row not in rows[:at]]
 
 
 def by_group(document: Document) -> dict[str, list[Entry]]:
@@ -84,10 +84,14 @@ def suites_of(document: Document) -> list[Suite]:
 def results_of(document: Document, suite: Suite, reading: str) -> ReadingResults:
     """What there is of each metric group of the suite. A leaderboard has no analyses: its figures are of chosen stories, analyses of a run's."""
     entries = {group.key: document["stages"].get(group.key) or [] for group in suite.groups}
-    read = {stage: [one for one in held if one["readings"][reading]] for stage, held in entries.items()}
+    read = {
+        stage: [entry for entry in group_entries if entry["readings"][reading]]
+        for stage, group_entries in entries.items()
+    }
     of_board = document["kind"] == "leaderboard"
     analysed = {
-        stage: [one for one in held if not of_board and analyses_of(one, reading)] for stage, held in read.items()
+        stage: [entry for entry in group_entries if not of_board and analyses_of(entry, reading)]
+        for stage, group_entries in read.items()
     }
     return ReadingResults(reading, entries, read, analysed)
 
@@ -95,21 +99,23 @@ def results_of(document: Document, suite: Suite, reading: str) -> ReadingResults
 def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
     """The tables by name, made when they are asked for, each with the models that it does not have."""
     withheld = document.get("withheld")
-    found = {name: _made(document, one, "") for name, one in _of_groups(document) if one.whole or not withheld}
+    tables = {
+        name: _table_of(document, table, "") for name, table in _of_groups(document) if table.whole or not withheld
+    }
     for reading in READINGS:
         for suite in suites_of(document):
             results = results_of(document, suite, reading)
-            shown = {**suite.tables(results), **dict(_of_facets(results))}
-            held = {name: one for name, one in shown.items() if one.whole or not withheld}
-            found |= {f"{name}-{reading}": _made(document, one, reading) for name, one in held.items()}
-    return found
+            suite_tables = {**suite.tables(results), **dict(_of_facets(results))}
+            visible = {name: table for name, table in suite_tables.items() if table.whole or not withheld}
+            tables |= {f"{name}-{reading}": _table_of(document, table, reading) for name, table in visible.items()}
+    return tables
 
 
-def _made(document: Document, shown: ShownTable, reading: str) -> Callable[[], Table]:
-    absent = absent_from(document, *shown.groups)
-    if not shown.keeps_unread:
-        absent += [one for stage in shown.groups for one in _without_figures(document, stage, reading)]
-    return partial(_with_absent, shown.make, absent) if absent else shown.make
+def _table_of(document: Document, table: ShownTable, reading: str) -> Callable[[], Table]:
+    absent = absent_from(document, *table.groups)
+    if not table.keeps_unread:
+        absent += [model for stage in table.groups for model in _without_figures(document, stage, reading)]
+    return partial(_with_absent, table.make, absent) if absent else table.make
 
 
 def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
@@ -118,8 +124,8 @@ def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
 
 def _without_figures(document: Document, stage: str, reading: str) -> list[Absent]:
     """Who has no row in a table of one reading."""
-    held = document["stages"].get(stage) or []
-    return unread([one for one in held if not one["readings"][reading]], reading)
+    entries = document["stages"].get(stage) or []
+    return unread([entry for entry in entries if not entry["readings"][reading]], reading)
 
 
 def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
@@ -128,8 +134,8 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
     for stage, entries in by_group(document).items():
         if entries:
             yield stage, ShownTable(partial(stage_table, entries, stage), (stage,), keeps_unread=True, whole=True)
-            made = partial(category_table, entries, stage)
-            yield f"categories-{stage}", ShownTable(made, (stage,), keeps_unread=True)
+            make = partial(category_table, entries, stage)
+            yield f"categories-{stage}", ShownTable(make, (stage,), keeps_unread=True)
         judged += entries if group_named(stage).judged else []
     if tests_of(judged):
         yield "judge-tests", ShownTable(partial(judge_test_table, judged))
@@ -140,7 +146,7 @@ def _of_facets(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
     reading = results.reading
     for stage, entries in results.analysed.items():
         for name in group_named(stage).facets:
-            if kept := [one for one in entries if "facets" in analyses_of(one, reading)]:
+            if kept := [entry for entry in entries if "facets" in analyses_of(entry, reading)]:
                 yield f"facet-{name}-{stage}", ShownTable(partial(facet_table, kept, stage, name, reading))
-        if repeated := [one for one in entries if "repetitions" in analyses_of(one, reading)]:
+        if repeated := [entry for entry in entries if "repetitions" in analyses_of(entry, reading)]:
             yield f"repetitions-{stage}", ShownTable(partial(repetition_table, repeated, stage, reading))

@@ -47,7 +47,7 @@ def score_lines(run: Run, closed: Set[int] = frozenset()) -> Iterator[str]:
     rows = RunItem.objects.filter(entrant__run=run).order_by(
         "entrant__position", "stage", "repetition", "sample__position"
     )
-    held = rows.values_list(
+    values = rows.values_list(
         "entrant__name",
         "stage",
         "repetition",
@@ -59,13 +59,13 @@ def score_lines(run: Run, closed: Set[int] = frozenset()) -> Iterator[str]:
         "item__state",
         "unjudged",
     )
-    for name, stage, turn, number, category, score, repaired, unusable, state, unjudged in held.iterator(
+    for name, stage, turn, number, category, score, repaired, unusable, state, unjudged in values.iterator(
         chunk_size=2000
     ):
         if number in closed:
             yield writer.writerow([defused(name), stage, number, defused(category), "", "", "", WITHHELD, "", turn + 1])
             continue
-        figures = ("" if one is None else repr(one) for one in (score, repaired))
+        figures = ("" if value is None else repr(value) for value in (score, repaired))
         yield writer.writerow(
             [
                 defused(name),
@@ -82,7 +82,7 @@ def score_lines(run: Run, closed: Set[int] = frozenset()) -> Iterator[str]:
 
 
 class _Pipe(io.RawIOBase):
-    """What is written since `taken` was last called; cannot seek, so that zipfile streams."""
+    """A buffer of what was written since `taken` was last called. It cannot seek, so that zipfile streams."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -95,25 +95,25 @@ class _Pipe(io.RawIOBase):
         return len(data)
 
     def taken(self) -> bytes:
-        found, self.parts = b"".join(self.parts), []
-        return found
+        data, self.parts = b"".join(self.parts), []
+        return data
 
 
-def zipped(found: Iterable[File]) -> Iterator[bytes]:
-    """A zip of the files, as they come."""
+def zipped(files: Iterable[File]) -> Iterator[bytes]:
+    """Yield a zip archive of the files piece by piece."""
     pipe = _Pipe()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
-        for path, data in found:
+        for path, data in files:
             entry = zipfile.ZipInfo(path, date_time=(1980, 1, 1, 0, 0, 0))  # the same results are the same file
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
-            if held := pipe.taken():
-                yield held
+            if compressed := pipe.taken():
+                yield compressed
     yield pipe.taken()
 
 
 def no_official_output(run: Run) -> str:
-    """Why a run has no folder of the released code, as a sentence; empty where it has one."""
+    """Return why a run has no folder of the released code, as a sentence; empty where it has one."""
     suite = suite_named(run.suite)
     if suite.exchange is None:
         return f"{suite.title} has no official folder."
@@ -125,31 +125,31 @@ def no_official_output(run: Run) -> str:
 
 
 def output_files(entrant: Entrant) -> Files:
-    """What the released code would have left behind for this model of a run that has such a folder; of a run that asked everything several times,
-    the first."""
+    """Return the files that the released code would have left behind for this model, none where its suite has no such folder. Of several
+    repetitions they are of the first."""
     suite = suite_named(entrant.run.suite)
     chosen = [step.key for step in suite.steps if step.chosen]
-    places = RunItem.objects.filter(entrant=entrant, stage__in=chosen, repetition=0)
-    return suite.exchange(_exchanged(entrant, places)) if suite.exchange else ()
+    items = RunItem.objects.filter(entrant=entrant, stage__in=chosen, repetition=0)
+    return suite.exchange(_exchanged(entrant, items)) if suite.exchange else ()
 
 
-def _exchanged(entrant: Entrant, places: QuerySet[RunItem]) -> Exchanged:
+def _exchanged(entrant: Entrant, items: QuerySet[RunItem]) -> Exchanged:
     run = entrant.run
-    held = run.dataset.samples.filter(pk__in=places.values("sample")).order_by("position")
-    rows = {row.pk: sample_of(row) for row in held.defer("votes", "methods", "adjudications")}
+    samples = run.dataset.samples.filter(pk__in=items.values("sample")).order_by("position")
+    rows = {row.pk: sample_of(row) for row in samples.defer("votes", "methods", "adjudications")}
     ids = {sample.key: pk for pk, sample in rows.items()}
     answers: dict[str, dict[str, str]] = {}
-    told = places.filter(call__isnull=False).values_list("sample__key", "stage", "call__answer")
-    for key, step, answer in told.iterator(chunk_size=_AT_ONCE):
+    answered = items.filter(call__isnull=False).values_list("sample__key", "stage", "call__answer")
+    for key, step, answer in answered.iterator(chunk_size=_AT_ONCE):
         answers.setdefault(key, {})[step] = answer
 
     def exchanges(chosen: Sequence[Sample]) -> dict[str, dict[str, Exchange]]:
-        return _exchanges(places.filter(sample__in=[ids[one.key] for one in chosen]))
+        return _exchanges(items.filter(sample__in=[ids[sample.key] for sample in chosen]))
 
     return Exchanged(
         asked=_asked(entrant),
         samples=list(rows.values()),
-        steps=frozenset(places.order_by().values_list("stage", flat=True)),
+        steps=frozenset(items.order_by().values_list("stage", flat=True)),
         answers=answers,
         exchanges=exchanges,
         settings=settings_of(run),
@@ -160,10 +160,10 @@ def _exchanged(entrant: Entrant, places: QuerySet[RunItem]) -> Exchanged:
     )
 
 
-def _exchanges(places: QuerySet[RunItem]) -> dict[str, dict[str, Exchange]]:
+def _exchanges(items: QuerySet[RunItem]) -> dict[str, dict[str, Exchange]]:
     calls: dict[str, dict[str, Exchange]] = {}
-    held = places.filter(call__isnull=False).values_list("sample__key", "stage", "call__body", "call__answer")
-    for key, step, body, answer in held:
+    rows = items.filter(call__isnull=False).values_list("sample__key", "stage", "call__body", "call__answer")
+    for key, step, body, answer in rows:
         calls.setdefault(key, {})[step] = Exchange(*_sent(body), answer)
     return calls
 
@@ -189,14 +189,14 @@ def _examples(run: Run) -> dict[str, int]:
 
 def _sent(body: str) -> tuple[str, str]:
     """(system, user) of a call's body; of a baseline, which is sent no text, the data that it read."""
-    held: Mapping[str, Any] = json.loads(body)
-    if not held.get("messages"):
-        return "", json.dumps(held.get("task", {}), ensure_ascii=False, indent=1)
-    system = [_text(held.get("system") or "")]
-    said = {"system": system, "user": []}
-    for one in held["messages"]:
-        said.setdefault(one["role"], []).append(_text(one["content"]))
-    return "\n\n".join(filter(None, said["system"])), "\n\n".join(said["user"])
+    request: Mapping[str, Any] = json.loads(body)
+    if not request.get("messages"):
+        return "", json.dumps(request.get("task", {}), ensure_ascii=False, indent=1)
+    system = [_text(request.get("system") or "")]
+    texts_by_role = {"system": system, "user": []}
+    for message in request["messages"]:
+        texts_by_role.setdefault(message["role"], []).append(_text(message["content"]))
+    return "\n\n".join(filter(None, texts_by_role["system"])), "\n\n".join(texts_by_role["user"])
 
 
 def _text(content: Any) -> str:
@@ -206,7 +206,7 @@ def _text(content: Any) -> str:
 
 
 def dataset_lines(dataset: Dataset) -> bytes:
-    """The whole version in the record format, a story a line."""
+    """Yield the whole version in the record format, a story a line."""
     stories = dataset.samples.order_by("position").defer("votes", "methods", "adjudications")
     lines = (json.dumps(story.record, ensure_ascii=False) for story in stories.iterator(chunk_size=_AT_ONCE))
     return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""What a page shows of one place: the question, the answer, and both readings of it beside gold."""
+"""Item detail: the question, the answer, and both readings of it beside gold."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from core.texts import storable
 from workers.models import Call
 
 SHOWN_CHARACTERS = 20_000
-"""Of a text on a page; the whole of it is a download."""
+"""Characters of a text that a page shows; the whole text is a download."""
 
 
 def shortened(text: str) -> dict[str, Any]:
-    """{"text", "whole", "left"}: the beginning, the length of the whole text, and how many characters are left out."""
+    """Return {"text", "whole", "left"}: the beginning, the length of the whole text, and how many characters are left out."""
     return {"text": text[:SHOWN_CHARACTERS], "whole": len(text), "left": max(0, len(text) - SHOWN_CHARACTERS)}
 
 
@@ -31,8 +31,8 @@ COUNTS = "Counts of gold labels are shown when you have finished your open work.
 
 def texts_of(project: Project, closed: Set[int]) -> list[str]:
     """The stories of these numbers, as `asked_of` looks for them in prompts."""
-    held = Story.objects.filter(project=project, number__in=closed).values_list("text", flat=True)
-    return [found for text in held if (found := " ".join(text.split()))]
+    texts = Story.objects.filter(project=project, number__in=closed).values_list("text", flat=True)
+    return [normalised for text in texts if (normalised := " ".join(text.split()))]
 
 
 def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -44,9 +44,12 @@ def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, An
     if "task" in body and "messages" not in body:
         task = body["task"] | ({"counts": COUNTS} if closed and body["task"].get("counts") else {})
         return [{"role": "data", **shortened(storable(json.dumps(task, indent=2, ensure_ascii=False)))}]
-    system = [{"role": "system", "content": one.get("text", "")} for one in body.get("system") or []]
-    said = [*system, *(body.get("messages") or [])]
-    return [{"role": one["role"], **shortened(_unsolved(storable(_text(one["content"])), closed))} for one in said]
+    system = [{"role": "system", "content": block.get("text", "")} for block in body.get("system") or []]
+    messages = [*system, *(body.get("messages") or [])]
+    return [
+        {"role": message["role"], **shortened(_unsolved(storable(_text(message["content"])), closed))}
+        for message in messages
+    ]
 
 
 def _unsolved(text: str, closed: Sequence[str]) -> str:
@@ -58,16 +61,16 @@ def _text(content: Any) -> str:
     return content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def readings_shown(place: RunItem | SharedItem) -> dict[str, Any]:
-    """What the suite's template shows of an item: what the suite makes of it, or its content, gold and readings as they are. `place.call` has
+def readings_shown(item: RunItem | SharedItem) -> dict[str, Any]:
+    """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and readings. `place.call` has
     the answer. {"failed"}, a sentence, where the suite could not make it."""
-    run = place.entrant.run
-    suite, answers = suite_named(run.suite), answers_of([place])[place.pk]
+    run = item.entrant.run
+    suite, answers = suite_named(run.suite), answers_of([item])[item.pk]
     resources = DatasetResources(run.dataset)
-    sample = sample_of(place.sample)
-    question = Question(sample, place.stage, settings_of(run), resources, answers, place.repetition)
-    answer = place.call.answer if place.call else None
-    view = ItemView(question, answer, place.official, place.repaired, place.unusable)
+    sample = sample_of(item.sample)
+    question = Question(sample, item.stage, settings_of(run), resources, answers, item.repetition)
+    answer = item.call.answer if item.call else None
+    view = ItemView(question, answer, item.official, item.repaired, item.unusable)
     try:
         return suite.item(view) if suite.item else _plain(view)
     except SuiteFailed as error:
@@ -83,8 +86,8 @@ def _plain(view: ItemView) -> dict[str, Any]:
     }
     return {
         "parts": [
-            (name, [(key.replace("_", " "), _text(value)) for key, value in held.items()])
-            for name, held in parts.items()
-            if held
+            (name, [(key.replace("_", " "), _text(value)) for key, value in fields.items()])
+            for name, fields in parts.items()
+            if fields
         ]
     }

@@ -22,15 +22,15 @@ SPLIT = "Variance: of single scores, by a mixed model with a random intercept fo
 def facet_table(entries: Sequence[Entry], stage: str, facet: str, reading: str) -> Table:
     """`facet` is a key of the group's facets. Entries without analyses of the reading are left out by the caller."""
     group = group_named(stage)
-    held = {one["model"]: one["figures"]["analyses"][reading]["facets"][facet] for one in entries}
-    values = list(dict.fromkeys(value for rows in held.values() for value in rows))
+    facets_by_model = {entry["model"]: entry["figures"]["analyses"][reading]["facets"][facet] for entry in entries}
+    values = list(dict.fromkeys(value for rows in facets_by_model.values() for value in rows))
     columns = [Column(key="value", header=group.facets[facet])]
-    columns += [estimated(model, model, digits=1, best="") for model in held]
+    columns += [estimated(model, model, digits=1, best="") for model in facets_by_model]
     rows = []
     for value in values:
         row: dict[str, Any] = {"value": value}
-        for model, found in held.items():
-            row |= estimate(model, found.get(value, {"value": None}))
+        for model, facet_values in facets_by_model.items():
+            row |= estimate(model, facet_values.get(value, {"value": None}))
         rows.append(row)
     title = f"{group.score_title} by {group.facets[facet].lower()}, {reading} reading (%)"
     lead = unlike_missing({stage: entries})
@@ -52,7 +52,7 @@ def repetition_table(entries: Sequence[Entry], stage: str, reading: str) -> Tabl
         Column(key="of_samples", header=f"Between {nouns_of_group(stage)[1]}", group="Variance (%)", **share),
         Column(key="of_repetitions", header="Between repetitions", group="Variance (%)", **share),
     ]
-    rows = [{"model": one["model"], **one["figures"]["analyses"][reading]["repetitions"]} for one in entries]
+    rows = [{"model": entry["model"], **entry["figures"]["analyses"][reading]["repetitions"]} for entry in entries]
     title = f"{group.score_title} of single repetitions, {reading} reading (%)"
     notes = [REPEATED, SAME, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)

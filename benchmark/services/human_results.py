@@ -18,17 +18,17 @@ def people_in(run: Run, samples: Mapping[int, Sample]) -> Iterator[Person]:
     """Everybody who voted in a story of the dataset, then everybody who adjudicated one, with what they labelled of `samples`, those of the run by id,
     as far as models were asked for the same."""
     step = group_named(suite_named(run.suite).people).scored
-    asked = RunItem.objects.filter(entrant__run=run, stage=step).values("sample")
-    here = set(DatasetSample.objects.filter(pk__in=asked).values_list("pk", flat=True))
-    held = {pk: sample for pk, sample in samples.items() if pk in here}
+    asked_samples = RunItem.objects.filter(entrant__run=run, stage=step).values("sample")
+    asked_ids = set(DatasetSample.objects.filter(pk__in=asked_samples).values_list("pk", flat=True))
+    asked_about = {pk: sample for pk, sample in samples.items() if pk in asked_ids}
     stories = list(DatasetSample.objects.filter(dataset=run.dataset).defer("content").order_by("position"))
     settings, resources = settings_of(run), DatasetResources(run.dataset)
     for role in ("annotator", "expert"):
         names = sorted({name for story in stories for name in labels_by(story, role)})
         for number, name in enumerate(names, 1):
-            shown = name if role == "annotator" else f"{name} (expert)"
-            labelled = list(_labelled(run.dataset, name, role, stories, held))
-            yield Person(shown, role, number, labelled, list(held.values()), settings, resources)
+            display_name = name if role == "annotator" else f"{name} (expert)"
+            labelled = list(_labelled(run.dataset, name, role, stories, asked_about))
+            yield Person(display_name, role, number, labelled, list(asked_about.values()), settings, resources)
 
 
 def _labelled(
@@ -58,8 +58,10 @@ def gold_without_person(story: DatasetSample, name: str, dataset: Dataset) -> Se
 
 
 def _cell(story: DatasetSample, row: int, at: int, gold: str) -> Cell:
-    def said(held: Mapping[str, Labels]) -> dict[str, str]:
-        return {name: labels[row][at] for name, labels in held.items() if labels[row][at]}
+    def labels_at(labels_by_person: Mapping[str, Labels]) -> dict[str, str]:
+        return {name: labels[row][at] for name, labels in labels_by_person.items() if labels[row][at]}
 
     method = story.methods[row][at] if story.methods else ""  # versions from before methods were kept have none
-    return Cell(gold, said(story.votes), said(story.adjudications), method == IMPORTED, method == Method.ADJUDICATED)
+    return Cell(
+        gold, labels_at(story.votes), labels_at(story.adjudications), method == IMPORTED, method == Method.ADJUDICATED
+    )

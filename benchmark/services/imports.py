@@ -41,16 +41,16 @@ def import_benchmark(
 
 def _loaded(suite: Suite, folder: Path, options: Mapping[str, Any]) -> Imported:
     """Raises BadImport also for what the suite did not foresee in a copy: its author finds the place in the log."""
-    known = checked(suite.load_options, options)
+    chosen = checked(suite.load_options, options)
     try:
-        return suite.load(folder, **known)
+        return suite.load(folder, **chosen)
     except BadImport:
         raise
     except Exception as error:
         log.exception("A copy could not be read as %s.", suite.title)
-        told = f"{type(error).__name__}: {error}"[:200]
+        problem = f"{type(error).__name__}: {error}"[:200]
         raise BadImport(
-            f"The copy cannot be read as {suite.title} ({told}); the log of the program says where."
+            f"The copy cannot be read as {suite.title} ({problem}); the log of the program says where."
         ) from error
 
 
@@ -58,43 +58,43 @@ def import_archive(
     *, by: User | None, project: Project, suite: Suite, file: BinaryIO, options: Mapping[str, Any], note: str = ""
 ) -> tuple[Dataset, bool]:
     """`import_benchmark` from a zip of the folder, which may hold it as its only folder. Raises BadImport."""
-    with tempfile.TemporaryDirectory(prefix="credence-import-") as place:
-        folder = _unpacked(file, Path(place))
+    with tempfile.TemporaryDirectory(prefix="credence-import-") as temporary:
+        folder = _unpacked(file, Path(temporary))
         return import_benchmark(by=by, project=project, suite=suite, folder=folder, options=options, note=note)
 
 
-def checked(known: Sequence[Setting], options: Mapping[str, Any]) -> dict[str, Any]:
+def checked(settings: Sequence[Setting], options: Mapping[str, Any]) -> dict[str, Any]:
     """The options with defaults for those that are lacking. Raises BadImport."""
-    names = {one.name: one for one in known}
+    names = {setting.name: setting for setting in settings}
     if unknown := sorted(set(options) - set(names)):
         raise BadImport(f"There is no option {unknown[0]!r}; there are: {', '.join(names) or 'none'}.")
     try:
-        return {name: one.checked(options.get(name, one.default)) for name, one in names.items()}
+        return {name: setting.checked(options.get(name, setting.default)) for name, setting in names.items()}
     except ValueError as error:
         raise BadImport(str(error)) from error
 
 
 @transaction.atomic
 def _kept(
-    by: User | None, project: Project, suite: Suite, found: Imported, options: Mapping[str, Any], note: str
+    by: User | None, project: Project, suite: Suite, imported: Imported, options: Mapping[str, Any], note: str
 ) -> tuple[Dataset, bool]:
-    _check(suite, found.samples)
+    _check(suite, imported.samples)
     Project.objects.select_for_update().get(pk=project.pk)  # two at once would take one number
-    digests = [_digest(one) for one in found.samples]
-    whole = hashlib.sha256("\n".join([suite.name, *digests]).encode()).hexdigest()
-    if held := Dataset.objects.filter(project=project, digest=whole).first():
-        return held, False
+    digests = [_digest(sample) for sample in imported.samples]
+    digest_of_all = hashlib.sha256("\n".join([suite.name, *digests]).encode()).hexdigest()
+    if existing := Dataset.objects.filter(project=project, digest=digest_of_all).first():
+        return existing, False
     newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
     dataset = Dataset.objects.create(
-        project=project, version=newest + 1, digest=whole, suite=suite.name, stories_count=len(found.samples),
+        project=project, version=newest + 1, digest=digest_of_all, suite=suite.name, stories_count=len(imported.samples),
         propositions_count=0, schema_name=project.schema_name, schema_version=project.schema_version,
         rule_version=project.rule_version, note=storable(note)[:200], created_by=by,
-        origin={"title": storable(found.title), "licence": storable(found.licence), "files": dict(found.files), "options": dict(options)},
+        origin={"title": storable(imported.title), "licence": storable(imported.licence), "files": dict(imported.files), "options": dict(options)},
     )  # fmt: skip
-    rows = zip(found.samples, digests, strict=True)
-    samples = [_row(dataset, at, one, digest) for at, (one, digest) in enumerate(rows)]
+    rows = zip(imported.samples, digests, strict=True)
+    samples = [_row(dataset, at, sample, digest) for at, (sample, digest) in enumerate(rows)]
     DatasetSample.objects.bulk_create(samples, batch_size=_AT_ONCE)
-    details = {"suite": suite.name, "samples": len(samples), "digest": whole[:12]}
+    details = {"suite": suite.name, "samples": len(samples), "digest": digest_of_all[:12]}
     audit.record(by=by, project=project, action="dataset.imported", target=f"version {dataset.version}", **details)
     return dataset, True
 
@@ -102,14 +102,14 @@ def _kept(
 def _check(suite: Suite, samples: Sequence[Sample]) -> None:
     if not samples:
         raise BadImport(f"The copy of {suite.title} holds no {suite.noun[0]}.")
-    held: set[str] = set()
+    keys: set[str] = set()
     for at, sample in enumerate(samples, start=1):
         if wrong := _wrong_name(sample):
             raise BadImport(f"{suite.noun[0].capitalize()} {at} of the copy: {wrong}")
-        if storable(sample.key) in held:
-            told = f"Two {suite.noun[1]} have the key {sample.key!r}; expected one of its own for each."
-            raise BadImport(told)
-        held.add(storable(sample.key))
+        if storable(sample.key) in keys:
+            problem = f"Two {suite.noun[1]} have the key {sample.key!r}; expected one of its own for each."
+            raise BadImport(problem)
+        keys.add(storable(sample.key))
 
 
 def _wrong_name(sample: Sample) -> str:
@@ -135,9 +135,9 @@ def _row(dataset: Dataset, at: int, sample: Sample, digest: str) -> DatasetSampl
 
 def _digest(sample: Sample) -> str:
     """Raises BadImport where content or gold are no JSON: a number that is none, or lists in lists without end."""
-    told = {name: getattr(sample, name) for name in ("key", "cluster", "group", "category", "split")}
+    texts = {name: getattr(sample, name) for name in ("key", "cluster", "group", "category", "split")}
     try:
-        text = canonical(told | {"content": _plain(sample.content), "gold": _plain(sample.gold)})
+        text = canonical(texts | {"content": _plain(sample.content), "gold": _plain(sample.gold)})
     except (TypeError, ValueError, RecursionError) as error:
         raise BadImport(f"Content or gold of {sample.key!r:.80} cannot be kept as JSON ({error}).") from error
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
@@ -148,31 +148,31 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, Mapping):
-        return {storable(str(name)): _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, Sequence) else value
+        return {storable(str(name)): _plain(item) for name, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, Sequence) else value
 
 
-def _unpacked(file: BinaryIO, place: Path) -> Path:
+def _unpacked(file: BinaryIO, folder: Path) -> Path:
     """The folder that a zip holds, without names that lead out of it. Raises BadImport."""
     try:
         with zipfile.ZipFile(file) as archive:
-            entries = [one for one in archive.infolist() if not one.is_dir()]
-            if len(entries) > MOST_FILES or sum(one.file_size for one in entries) > MOST_UNPACKED:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > MOST_UNPACKED:
                 raise BadImport(f"The archive holds more than {MOST_FILES:,} files or {MOST_UNPACKED // 2**20:,} MB.")
-            for one in entries:
-                _unpack(archive, one, place)
+            for entry in entries:
+                _unpack(archive, entry, folder)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
         raise BadImport(f"The file cannot be read as a zip archive ({error}).") from error
-    held = [one for one in place.iterdir() if one.name != "__MACOSX"]
-    return held[0] if len(held) == 1 and held[0].is_dir() else place
+    paths = [path for path in folder.iterdir() if path.name != "__MACOSX"]
+    return paths[0] if len(paths) == 1 and paths[0].is_dir() else folder
 
 
-def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, place: Path) -> None:
+def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> None:
     """No more of an entry than it said that it holds: its size is checked before, and may lie."""
     parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
     if not parts or ".." in parts or parts[0] == "/" or any(":" in part or "\0" in part for part in parts):
         raise BadImport(f"The archive holds a file {entry.filename[:80]!r}, which leads out of it.")
-    target = place.joinpath(*parts)
+    target = folder.joinpath(*parts)
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source:
         data = source.read(entry.file_size + 1)

@@ -28,9 +28,9 @@ def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
     needed = sets.serving(plan.settings, plan.stages, {story.category for story in stories})
     if not needed:
         return []
-    asked = {story.number for story in stories}
-    held = plan.dataset.samples.filter(split=sets.split, category__in=needed).order_by("position")
-    return [number for number in held.values_list("number", flat=True) if number not in asked]
+    asked_numbers = {story.number for story in stories}
+    candidates = plan.dataset.samples.filter(split=sets.split, category__in=needed).order_by("position")
+    return [number for number in candidates.values_list("number", flat=True) if number not in asked_numbers]
 
 
 def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
@@ -39,16 +39,16 @@ def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSamp
     sets = suite_named(run.suite).prompting
     if sets is None:
         return []
-    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    counts: dict[tuple[str, str, str], dict[str, Any]] = {}
     settings, resources = settings_of(run), DatasetResources(run.dataset)
     for stage in stages:
         count = sets.wanted(settings, stage)
         for story in stories if count else ():
-            source, shown = sets.shown(Question(sample_of(story), stage, settings, resources), count)
-            fresh = {"stage": str(stage), "category": story.category, "from": source, "least": count, "most": 0}
-            row = found.setdefault((fresh["stage"], story.category, source), fresh)
-            row["least"], row["most"] = min(row["least"], shown), max(row["most"], shown)
-    return [found[key] for key in sorted(found)]
+            source, example_count = sets.shown(Question(sample_of(story), stage, settings, resources), count)
+            empty = {"stage": str(stage), "category": story.category, "from": source, "least": count, "most": 0}
+            row = counts.setdefault((empty["stage"], story.category, source), empty)
+            row["least"], row["most"] = min(row["least"], example_count), max(row["most"], example_count)
+    return [counts[key] for key in sorted(counts)]
 
 
 def examples_told(run: Run, stage: str) -> str:
@@ -60,7 +60,7 @@ def examples_told(run: Run, stage: str) -> str:
             groups.setdefault(_number(suite, row), []).append(row["category"])
     if len(groups) == 1:
         return next(iter(groups))
-    return "; ".join(f"{said} ({', '.join(names)})" for said, names in groups.items())
+    return "; ".join(f"{text} ({', '.join(names)})" for text, names in groups.items())
 
 
 def _number(suite: Suite, row: Mapping[str, Any]) -> str:

@@ -31,7 +31,7 @@ def heading_of_rows(rows: Rows | None, chosen: Mapping[str, Any]) -> str:
 
 
 def _filters(rows: Rows, chosen: Mapping[str, Any]) -> dict[str, str]:
-    return {one.name: str(chosen[one.name]) for one in rows.filters if chosen.get(one.name)}
+    return {row_filter.name: str(chosen[row_filter.name]) for row_filter in rows.filters if chosen.get(row_filter.name)}
 
 
 def _asks_for_unread(rows: Rows, chosen: Mapping[str, Any]) -> bool:
@@ -54,13 +54,13 @@ def rows_of_items(
         return {}
     filters, unread = _filters(rows, chosen), _asks_for_unread(rows, chosen)
     listed = bool(rows.share and rows.share(filters))
-    found = {}
+    counts = {}
     for pk, reading in _readings(run, rows, chosen, RunItem.objects.all() if among is None else among, closed):
         count = rows.unread(reading) if rows.unread and unread else 0
-        meant, whole = (count, count) if unread else rows.count(reading, filters)
-        if meant or (whole and listed):
-            found[pk] = (meant, whole)
-    return found
+        meant, total = (count, count) if unread else rows.count(reading, filters)
+        if meant or (total and listed):
+            counts[pk] = (meant, total)
+    return counts
 
 
 def _readings(
@@ -68,13 +68,13 @@ def _readings(
 ) -> list[tuple[int, KeptReading]]:
     reading = chosen.get("reading") or REPAIRED
     steps = rows.steps_of(_filters(rows, chosen)) & ({chosen["stage"]} if chosen.get("stage") else {*rows.steps})
-    held = among.filter(entrant__run=run, entrant=chosen["model"], stage__in=steps).without(closed)
-    held = held.exclude(**{reading: None})
+    items = among.filter(entrant__run=run, entrant=chosen["model"], stage__in=steps).without(closed)
+    items = items.exclude(**{reading: None})
     if chosen.get("category"):
-        held = held.filter(sample__category=chosen["category"])
+        items = items.filter(sample__category=chosen["category"])
     if reading == REPAIRED:
-        held = held.filter(unusable="")
-    kept = list(held.values_list("pk", "sample_id", "stage", reading))
+        items = items.filter(unusable="")
+    kept = list(items.values_list("pk", "sample_id", "stage", reading))
     samples, resources = _samples(run, {sample for _, sample, _, _ in kept}), DatasetResources(run.dataset)
     return [
         (pk, KeptReading(samples[sample], step, reading == OFFICIAL, answer, resources))
@@ -82,6 +82,6 @@ def _readings(
     ]
 
 
-def _samples(run: Run, wanted: Set[int]) -> dict[int, Sample]:
+def _samples(run: Run, ids: Set[int]) -> dict[int, Sample]:
     rows = DatasetSample.objects.filter(dataset=run.dataset).defer("votes", "methods", "adjudications")
-    return {row.pk: sample_of(row) for row in rows if row.pk in wanted}
+    return {row.pk: sample_of(row) for row in rows if row.pk in ids}

@@ -1,4 +1,4 @@
-"""The pictures of a document by name, drawn when they are asked for. Names of what has one reading end in it."""
+"""Data of the plots of a document, by name; a plot is drawn when it is asked for. Names of plots of one reading end in it."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Picture:
 
     def shown(self) -> dict[str, Any]:
         """The arguments with what the caption has to say."""
-        held = dict(self.arguments())
-        note = "; ".join(filter(None, [held.get("note", ""), _not_shown(self.absent)]))
-        return held | ({"note": note} if note else {})
+        arguments = dict(self.arguments())
+        note = "; ".join(filter(None, [arguments.get("note", ""), _not_shown(self.absent)]))
+        return arguments | ({"note": note} if note else {})
 
     def draw(self, **how: str) -> bytes:
         """`how` is format, theme and width."""
-        held = self.shown()
-        return self.plot()(*held.pop("positional"), **held, **how)
+        arguments = self.shown()
+        return self.plot()(*arguments.pop("positional"), **arguments, **how)
 
 
 def plots() -> ModuleType:
@@ -62,56 +62,59 @@ def _not_shown(absent: Sequence[Absent]) -> str:
 
 
 def figures_of(document: Document) -> dict[str, Picture]:
-    """Those that the reader of the document may see."""
-    found = dict(_boards(document))
+    """Return the plots by name that the reader of the document may see."""
+    pictures = dict(_leaderboards(document))
     for reading in READINGS:
         for suite in suites_of(document):
             results = results_of(document, suite, reading)
-            shown = {**dict(_parts(suite, results)), **suite.pictures(results)}
-            made = {
+            suite_pictures = {**dict(_parts(suite, results)), **suite.pictures(results)}
+            by_name = {
                 **dict(_matrices(document, results)),
-                **{name: _made(document, one, reading) for name, one in shown.items()},
+                **{name: _picture_of(document, picture, reading) for name, picture in suite_pictures.items()},
             }
-            found |= {f"{name}-{reading}": one for name, one in made.items()}
-    return {name: one for name, one in found.items() if one.whole or not document.get("withheld")}
+            pictures |= {f"{name}-{reading}": picture for name, picture in by_name.items()}
+    return {name: picture for name, picture in pictures.items() if picture.whole or not document.get("withheld")}
 
 
 def _of(title: str, reading: str) -> str:
     return f"{title}, {reading} reading"
 
 
-def _made(document: Document, shown: ShownPicture, reading: str) -> Picture:
-    """With the models that have no figures of the reading."""
-    absent = absent_from(document, *shown.groups)
-    absent += [one for stage in shown.groups for one in unread(document["stages"].get(stage) or [], reading)]
-    return Picture(_of(shown.title, reading), shown.plot, shown.arguments, tuple(absent), shown.whole)
+def _picture_of(document: Document, picture: ShownPicture, reading: str) -> Picture:
+    """Return a suite's plot with the models that have no figures of the reading."""
+    absent = absent_from(document, *picture.groups)
+    absent += [model for stage in picture.groups for model in unread(document["stages"].get(stage) or [], reading)]
+    return Picture(_of(picture.title, reading), picture.plot, picture.arguments, tuple(absent), picture.whole)
 
 
-def _boards(document: Document) -> Iterator[tuple[str, Picture]]:
-    """The ranking of each metric group."""
+def _leaderboards(document: Document) -> Iterator[tuple[str, Picture]]:
+    """Yield the ranking of each metric group."""
     for stage, entries in by_group(document).items():
         if entries:
             title, absent = f"{group_named(stage).score_title}, both readings", tuple(absent_from(document, stage))
-            made = partial(_board, entries, stage)
-            yield f"leaderboard-{stage}", Picture(title, lambda: plots().leaderboard, made, absent, whole=True)
+            make_arguments = partial(_leaderboard_arguments, entries, stage)
+            yield (
+                f"leaderboard-{stage}",
+                Picture(title, lambda: plots().leaderboard, make_arguments, absent, whole=True),
+            )
 
 
-def _board(entries: Sequence[Entry], stage: str) -> dict[str, Any]:
+def _leaderboard_arguments(entries: Sequence[Entry], stage: str) -> dict[str, Any]:
     return {"positional": [leaderboard_rows(entries, stage)], "score": group_named(stage).score_title}
 
 
 def leaderboard_rows(entries: Sequence[Entry], stage: str) -> list[dict[str, Any]]:
-    """{model, repaired, official, group, ranks, left_out, bounds} each: what the pictures of a ranking show. `bounds` are where the score can
+    """Return {model, repaired, official, group, ranks, left_out, bounds} of each entry: what the plots of a ranking show. `bounds` are where the score can
     be, None where nothing is missing."""
-    found = []
-    for one in entries:
-        missing = missing_of(one, stage)
-        ranking = (one.get("ranking") or {}).get("repaired") or {}
-        row = {"model": one["model"], "group": one["group"]["repaired"], "ranks": ranking.get("ranks")}
-        row |= {name: score_of(one, name, stage) for name in READINGS}
+    rows = []
+    for entry in entries:
+        missing = missing_of(entry, stage)
+        ranking = (entry.get("ranking") or {}).get("repaired") or {}
+        row = {"model": entry["model"], "group": entry["group"]["repaired"], "ranks": ranking.get("ranks")}
+        row |= {name: score_of(entry, name, stage) for name in READINGS}
         row["left_out"] = left_out(missing)
-        found.append(row | {"bounds": [missing["low"], missing["high"]] if missing["low"] != missing["high"] else None})
-    return found
+        rows.append(row | {"bounds": [missing["low"], missing["high"]] if missing["low"] != missing["high"] else None})
+    return rows
 
 
 def score_of(entry: Entry, reading: str, stage: str) -> dict[str, Any] | None:
@@ -129,31 +132,34 @@ def _matrices(document: Document, results: ReadingResults) -> Iterator[tuple[str
     for stage, entries in results.entries.items():
         if len(in_rank_order(entries, results.reading)) >= MATRIX_FROM:
             title = f"{group_named(stage).score_title}: differences between all pairs"
-            made, absent = partial(_pairs, entries, stage, results.reading), _unpaired(document, stage, results.reading)
+            make_arguments, absent = (
+                partial(_pairs, entries, stage, results.reading),
+                _unpaired(document, stage, results.reading),
+            )
             yield (
                 f"pairs-{stage}",
-                Picture(_of(title, results.reading), lambda: plots().pair_matrix, made, tuple(absent)),
+                Picture(_of(title, results.reading), lambda: plots().pair_matrix, make_arguments, tuple(absent)),
             )
 
 
 def _unpaired(document: Document, stage: str, reading: str) -> list[Absent]:
     """Who is absent, with those that have no rank in the reading, people apart, who are not compared."""
     models = models_of(document["stages"].get(stage) or [])
-    ranked = {one["key"] for one in in_rank_order(models, reading)}
-    found = absent_from(document, stage)
-    for one in models:
-        if one["key"] not in ranked:
-            ranking = (one.get("ranking") or {}).get(reading) or {}
-            why = ranking.get("reason") or one["readings"].get("reason") or "not ranked"
-            found.append({"model": one["model"], "why": why.removesuffix(".")})
-    return found
+    ranked = {model["key"] for model in in_rank_order(models, reading)}
+    unpaired = absent_from(document, stage)
+    for model in models:
+        if model["key"] not in ranked:
+            ranking = (model.get("ranking") or {}).get(reading) or {}
+            why = ranking.get("reason") or model["readings"].get("reason") or "not ranked"
+            unpaired.append({"model": model["model"], "why": why.removesuffix(".")})
+    return unpaired
 
 
 def _pairs(entries: Sequence[Entry], stage: str, reading: str) -> dict[str, Any]:
     ranked = in_rank_order(entries, reading)
     cells = [[_pair(first["ranking"][reading]["against"], second["key"]) for second in ranked] for first in ranked]
     return {
-        "positional": [[one["model"] for one in ranked], cells],
+        "positional": [[entry["model"] for entry in ranked], cells],
         "score": group_named(stage).score_title,
         "reading": reading,
     }
@@ -162,36 +168,40 @@ def _pairs(entries: Sequence[Entry], stage: str, reading: str) -> dict[str, Any]
 def _pair(against: Mapping[str, Sequence[Any]], key: str) -> dict[str, Any] | None:
     if key not in against:
         return None
-    value, _, shown = against[key]
-    return {"value": value, "shown": shown}
+    value, _, differs = against[key]
+    return {"value": value, "shown": differs}
 
 
 MOST_PANELS = 30
 
 
 def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
-    """The score by category, unless the suite shows that in its own way, and by facet, as far as panels can be told apart."""
+    """Yield the score by category, unless the suite has its own plot of that, and by facet, up to as many panels as can be told apart."""
     reading = results.reading
     for stage, read in results.read.items():
         group = group_named(stage)
-        analysed = [one for one in results.analysed[stage] if "facets" in analyses_of(one, reading)]
+        analysed = [entry for entry in results.analysed[stage] if "facets" in analyses_of(entry, reading)]
         parts = {}
         if not suite.arranges(f"categories-{stage}"):
-            parts[f"categories-{stage}"] = ("category", [_category_values(one, stage, reading) for one in read])
+            parts[f"categories-{stage}"] = ("category", [_category_values(entry, stage, reading) for entry in read])
         for name, title in group.facets.items():
-            rows = [{"model": one["model"], "values": analyses_of(one, reading)["facets"][name]} for one in analysed]
+            rows = [
+                {"model": entry["model"], "values": analyses_of(entry, reading)["facets"][name]} for entry in analysed
+            ]
             parts[f"facet-{name}-{stage}"] = (title.lower(), rows)
         for name, (part, rows) in parts.items():
             if 1 < len({value for row in rows for value in row["values"]}) <= MOST_PANELS:
-                held = {"positional": [rows], "reading": reading, "score": group.score_title, "part": part}
+                arguments = {"positional": [rows], "reading": reading, "score": group.score_title, "part": part}
                 yield (
                     name,
-                    ShownPicture(f"{group.score_title} by {part}", lambda: plots().scores_by_part, partial(dict, held)),
+                    ShownPicture(
+                        f"{group.score_title} by {part}", lambda: plots().scores_by_part, partial(dict, arguments)
+                    ),
                 )
 
 
 def _category_values(entry: Entry, stage: str, reading: str) -> dict[str, Any]:
-    """{"model", "values": {category: figure}} of one entry."""
+    """Return {"model", "values": {category: figure}} of one entry."""
     rows = entry["readings"][reading]["by_category"]
     return {
         "model": entry["model"],
@@ -200,7 +210,7 @@ def _category_values(entry: Entry, stage: str, reading: str) -> dict[str, Any]:
 
 
 def comparison_picture(comparison: Mapping[str, Any]) -> Picture:
-    """Two models, story by story."""
+    """Return the plot of two models, story by story."""
     title = f"{comparison['first']} and {comparison['second']} by story"
     return Picture(title, lambda: plots().two_models, partial(_compared, comparison))
 

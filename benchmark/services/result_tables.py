@@ -38,8 +38,8 @@ UNJUDGED_NOTE = (
 def stage_table(entries: Sequence[Entry], stage: str) -> Table:
     """Every figure of a metric group: the ranking, what is missing, then both readings."""
     group = group_named(stage)
-    rows, below = _ranked([(one, _stage_row(one, stage)) for one in entries])
-    made = Table(
+    rows, below = _ranked([(entry, _stage_row(entry, stage)) for entry in entries])
+    table = Table(
         title=group.title,
         columns=_stage_columns(entries, stage),
         rows=rows,
@@ -48,7 +48,7 @@ def stage_table(entries: Sequence[Entry], stage: str) -> Table:
         notes=_notes(entries, stage),
         ranking=ranked_by(entries),
     )
-    return with_settings(made)
+    return with_settings(table)
 
 
 def _stage_columns(entries: Sequence[Entry], stage: str) -> list[Column]:
@@ -88,8 +88,8 @@ def _ranking_columns(reading: str, group: str) -> list[Column]:
 
 def _ranked(rows: Sequence[tuple[Entry, SourcedRow]]) -> tuple[list[SourcedRow], list[SourcedRow]]:
     """Rows to sort and to mark the best of, and those that stand below: experts, whose decisions are gold."""
-    below = [row for one, row in rows if one.get("role") == "expert"]
-    ranked = [row for one, row in rows if one.get("role") != "expert"]
+    below = [row for entry, row in rows if entry.get("role") == "expert"]
+    ranked = [row for entry, row in rows if entry.get("role") != "expert"]
     return (ranked, below) if ranked else (below, [])
 
 
@@ -131,11 +131,11 @@ def _notes(entries: Sequence[Entry], stage: str) -> list[str]:
     group = group_named(stage)
     notes += group.notes
     if group.judged:
-        notes += [UNJUDGED_NOTE] if any(unjudged(one) for one in entries) else []
+        notes += [UNJUDGED_NOTE] if any(unjudged(entry) for entry in entries) else []
         notes += [NOTE, *notes_of(entries)] if tests_of(entries) else []
     notes += ranked_within(entries)
     notes += _unofficial(entries)
-    if any(one["kind"] == "person" for one in entries):
+    if any(entry["kind"] == "person" for entry in entries):
         notes += [PEOPLE_NOTE, *labelled_notes(entries)]
     return notes
 
@@ -143,9 +143,9 @@ def _notes(entries: Sequence[Entry], stage: str) -> list[str]:
 def _unofficial(entries: Sequence[Entry]) -> list[str]:
     """Why there is no official figure, a note for each reason."""
     models: dict[str, list[str]] = {}
-    for one in entries:
-        if not one["readings"]["official"]:
-            models.setdefault(one["readings"].get("reason", ""), []).append(one["model"])
+    for entry in entries:
+        if not entry["readings"]["official"]:
+            models.setdefault(entry["readings"].get("reason", ""), []).append(entry["model"])
     return [
         why if len(names) == len(entries) else f"No official figure of {', '.join(names)}: {why}"
         for why, names in models.items()
@@ -157,16 +157,16 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
     """The score of a metric group by category, official beside repaired."""
     short = short_names_of(stage)
     categories = in_order(
-        (name for one in entries for reading in READINGS for name in by_category(one, reading)), short
+        (name for entry in entries for reading in READINGS for name in by_category(entry, reading)), short
     )
     columns = [Column(key="model", header="Model")]
     for category in categories:
         columns += [
             _category_column(reading, category, short.get(category, category)) for reading in readings_in(entries)
         ]
-    ranked, below = _ranked([(one, _category_row(one, stage)) for one in entries])
+    ranked, below = _ranked([(entry, _category_row(entry, stage)) for entry in entries])
     nouns = f"n: {nouns_of_group(stage)[1]}."
-    made = Table(
+    table = Table(
         title=f"{group_named(stage).score_title} by {suite_named(group_suite(stage)).category_noun} (%)",
         columns=columns,
         rows=ranked,
@@ -175,7 +175,7 @@ def category_table(entries: Sequence[Entry], stage: str) -> Table:
         notes=[*short_names_told(categories, short), nouns, *ranked_within(entries)],
         ranking=ranked_by(entries),
     )
-    return with_settings(made)
+    return with_settings(table)
 
 
 HEADS = {"official": "Official", "repaired": "Repaired"}

@@ -25,7 +25,7 @@ _TAKEN_OVER = Q(item=None, call__isnull=False)
 
 @dataclass(slots=True)
 class Standing:
-    """Places of one model and stage, or of a whole run. `waiting` includes judgements that are still to come; `reused` are answers
+    """Progress of one model at one stage, or of a whole run, in items. `waiting` includes judgements that are still to come; `reused` are answers
     that the ledger had; `rate` in answers a minute, `cost` in US dollars, without `unpriced` calls; `seconds_left` is None where nothing can be said."""
 
     name: str = ""
@@ -83,13 +83,13 @@ _SUMMED = (
 
 
 def standings(run: Run, *, now: datetime) -> list[Standing]:
-    """A row for each model and stage, models in the run's order. Two queries, whatever the size."""
-    held = {(row["entrant"], row["stage"]): row for row in _counted(run, now)}
+    """Return a row for each model and stage, models in the run's order. Two queries, whatever the size."""
+    counts_by_cell = {(row["entrant"], row["stage"]): row for row in _counted(run, now)}
     span = min(RECENT.total_seconds(), max(1.0, (now - run.job.created_at).total_seconds()))
-    found = []
-    order = [one.key for one in suite_named(run.suite).steps]
+    rows_of_run = []
+    order = [step.key for step in suite_named(run.suite).steps]
     for entrant in Entrant.objects.filter(run=run).order_by("position"):
-        rows = {stage: held[entrant.pk, stage] for stage in order if (entrant.pk, stage) in held}
+        rows = {stage: counts_by_cell[entrant.pk, stage] for stage in order if (entrant.pk, stage) in counts_by_cell}
         if coming := _to_come(run, rows):
             for stage, count in coming.items():
                 rows.setdefault(stage, dict.fromkeys(_SUMMED, 0))["total"] += count
@@ -97,16 +97,16 @@ def standings(run: Run, *, now: datetime) -> list[Standing]:
             if stage in rows:
                 counts = {name: rows[stage][name] or 0 for name in _SUMMED}
                 running = run.job.state == JobState.RUNNING
-                told = {"span": span, "running": running, "suite": run.suite}
-                found.append(Standing(entrant.name, stage, entrant.pk, **counts, **told))
-    return found
+                context = {"span": span, "running": running, "suite": run.suite}
+                rows_of_run.append(Standing(entrant.name, stage, entrant.pk, **counts, **context))
+    return rows_of_run
 
 
 def _counted(run: Run, now: datetime) -> Iterable[dict]:
-    def count(**wanted) -> Count:
-        return Count("pk", filter=Q(**wanted))
+    def count(**conditions) -> Count:
+        return Count("pk", filter=Q(**conditions))
 
-    asked = Q(item__made=True)
+    was_sent = Q(item__made=True)
     return (
         RunItem.objects.filter(entrant__run=run)
         .order_by()
@@ -122,29 +122,29 @@ def _counted(run: Run, now: datetime) -> Iterable[dict]:
             recent=count(item__finished_at__gte=now - RECENT),
             cost=Sum("item__cost"),
             unpriced=Sum("item__unpriced"),
-            input_tokens=Sum("call__input_tokens", filter=asked),
-            output_tokens=Sum("call__output_tokens", filter=asked),
+            input_tokens=Sum("call__input_tokens", filter=was_sent),
+            output_tokens=Sum("call__output_tokens", filter=was_sent),
         )
     )
 
 
 def _to_come(run: Run, rows: dict[str, dict]) -> dict[str, int]:
-    """By step the questions that have no place yet, as an answer that they need is awaited."""
-    found: dict[str, int] = {}
+    """Return, by step, how many questions have no item yet because the answer that they need is still to come."""
+    expected_by_step: dict[str, int] = {}
     if run.source_id or run.job.state in _OVER:
-        return found
+        return expected_by_step
     for step, before in _awaiting(run):
         if needed := rows.get(before):
-            expected = needed["total"] + found.get(before, 0) - needed["failed"] - needed["cancelled"]
+            expected = needed["total"] + expected_by_step.get(before, 0) - needed["failed"] - needed["cancelled"]
             if more := expected - rows.get(step, {"total": 0})["total"]:
-                found[step] = max(0, more)
-    return found
+                expected_by_step[step] = max(0, more)
+    return expected_by_step
 
 
 def _awaiting(run: Run) -> list[tuple[str, str]]:
     """(step, the last of the steps that it needs) of each that a run was launched with and that needs another."""
     steps = suite_named(run.suite).steps
-    return [(one.key, one.needs[-1]) for one in steps if one.key in run.stages and one.needs and one.chosen]
+    return [(step.key, step.needs[-1]) for step in steps if step.key in run.stages and step.needs and step.chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,21 +167,21 @@ class SchemaBreaker:
 
 
 def schema_breakers(run: Run) -> list[SchemaBreaker]:
-    """One for each endpoint and stage of a structured run with answers that are not structured."""
+    """Return one for each endpoint and stage of a structured run with answers that are not structured."""
     if run.form != Form.STRUCTURED:
         return []
     answers = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")
     counts = answers.values_list("entrant", "entrant__endpoint__name", "stage").annotate(
         broken=Count("pk", filter=problem_of("unstructured", suite_named(run.suite))), answers=Count("pk")
     )
-    found: dict[tuple[str, str], SchemaBreaker] = {}
-    for entrant, name, stage, broken, whole in counts:
+    breakers: dict[tuple[str, str], SchemaBreaker] = {}
+    for entrant, name, stage, broken, answer_count in counts:
         judged = suite_named(run.suite).step(stage).judged and run.judge is not None
         key = (run.judge.name if judged else name, stage)
-        before = found.get(key)
-        sums = (broken + (before.broken if before else 0), whole + (before.answers if before else 0))
-        found[key] = SchemaBreaker(*key, *sums, None if judged else entrant, run.suite)
-    return [one for one in found.values() if one.broken]
+        before = breakers.get(key)
+        sums = (broken + (before.broken if before else 0), answer_count + (before.answers if before else 0))
+        breakers[key] = SchemaBreaker(*key, *sums, None if judged else entrant, run.suite)
+    return [breaker for breaker in breakers.values() if breaker.broken]
 
 
 def total_of(rows: Sequence[Standing]) -> Standing:
@@ -193,7 +193,7 @@ def total_of(rows: Sequence[Standing]) -> Standing:
 
 
 def shortfall_of_run(run: Run, rows: Sequence[Standing] | None = None) -> Shortfall:
-    """What failed of a run and what is unusable, extractions that were lost in its source among it; `rows` are its standings where they are known."""
+    """Return what failed of a run and what is unusable, extractions lost in its source included. `rows` are its standings, where the caller has them."""
     rows = standings(run, now=timezone.now()) if rows is None else rows
     lost = RunItem.objects.filter(LOST, entrant__run=run).count()
     more = [(LOST_BEFORE, lost)] if lost else []
@@ -208,7 +208,7 @@ def to_come_of(runs: Sequence[Run]) -> dict[int, int]:
     moving = [run for run in runs if run.job.state not in _OVER and _awaiting(run) and not run.source_id]
     lost = Q(item__state__in=[ItemState.FAILED, ItemState.CANCELLED])
     counted = RunItem.objects.filter(entrant__run__in=moving).order_by().values_list("entrant__run", "stage")
-    held: dict[int, dict[str, dict[str, int]]] = {}
+    counts_by_run: dict[int, dict[str, dict[str, int]]] = {}
     for run, stage, total, failed in counted.annotate(asked=Count("pk"), without=Count("pk", filter=lost)):
-        held.setdefault(run, {})[stage] = {"total": total, "failed": failed, "cancelled": 0}
-    return {run.pk: sum(_to_come(run, held.get(run.pk, {})).values()) for run in moving}
+        counts_by_run.setdefault(run, {})[stage] = {"total": total, "failed": failed, "cancelled": 0}
+    return {run.pk: sum(_to_come(run, counts_by_run.get(run.pk, {})).values()) for run in moving}
