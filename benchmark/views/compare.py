@@ -44,7 +44,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "benchmark/results/compare.html", access.context | context)
     comparison, query = chosen["comparison"], chosen["query"]
     category = request.GET.get("category", "")
-    stories = [one for one in comparison["stories"] if category in ("", one["category"])]
+    stories = [story for story in comparison["stories"] if category in ("", story["category"])]
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     context = {
         **chosen,
@@ -62,7 +62,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _tabs(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The same two at every stage and in every reading."""
+    """List the addresses of the same two at every stage and in every reading."""
     return [
         {
             "title": f"{group_named(stage).title}, {reading}",
@@ -75,30 +75,30 @@ def _tabs(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _board_query(chosen: Mapping[str, Any]) -> str:
-    """A ranking that holds both, as the leaderboard's address asks for it: the one that the reader came from, if it does."""
-    run, stage, asked = chosen["runs"][0], chosen["stage"], chosen["asked"]
-    came_from = {"split": chosen["comparison"]["split"], **ranking_in(asked)}
-    ranking = ranking_with(run.dataset, run.form, stage, [asked["a"], asked["b"]], asked=came_from)
+    """Return the query of a ranking that has both, as the leaderboard's address asks for it: the one that the reader came from, if it does."""
+    run, stage, params = chosen["runs"][0], chosen["stage"], chosen["asked"]
+    came_from = {"split": chosen["comparison"]["split"], **ranking_in(params)}
+    ranking = ranking_with(run.dataset, run.form, stage, [params["a"], params["b"]], asked=came_from)
     query = {"version": run.dataset.version, "form": run.form, "split": ranking.pop("split", "")}
     query |= {"stage": stage, "reading": chosen["reading"], **ranking}
     return urlencode({name: value for name, value in query.items() if value})
 
 
-def ranking_in(asked: Mapping[str, str]) -> dict[str, str]:
-    return {name: asked[name] for name in CARRIED if asked.get(name)}
+def ranking_in(params: Mapping[str, str]) -> dict[str, str]:
+    return {name: params[name] for name in CARRIED if params.get(name)}
 
 
-def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
-    """What the address asks to be compared: `whole`, and as the reader may see it. Raises NotComparable."""
-    runs, entries = pair_of(access.project, asked.get("a", ""), asked.get("b", ""))
-    stage = asked.get("stage") if asked.get("stage") in entries else next(iter(entries))
-    selection = selection_named(runs[0].dataset, asked.get("split", ""))
+def chosen_comparison(params, access: ProjectAccess) -> dict[str, Any]:
+    """Return what the address asks to be compared: `whole`, and as the reader may see it. Raises NotComparable."""
+    runs, entries = pair_of(access.project, params.get("a", ""), params.get("b", ""))
+    stage = params.get("stage") if params.get("stage") in entries else next(iter(entries))
+    selection = selection_named(runs[0].dataset, params.get("split", ""))
     unofficial = unread(entries[stage], stage, "official", selection)
     readings = ["repaired"] if unofficial else ["repaired", "official"]
-    reading = asked.get("reading") if asked.get("reading") in readings else readings[0]
-    whole = compared(entries[stage], stage, reading, selection)
-    query = {"a": asked["a"], "b": asked["b"], "stage": stage, "reading": reading}
-    query |= ({"split": selection.key} if selection else {}) | ranking_in(asked)
+    reading = params.get("reading") if params.get("reading") in readings else readings[0]
+    full = compared(entries[stage], stage, reading, selection)
+    query = {"a": params["a"], "b": params["b"], "stage": stage, "reading": reading}
+    query |= ({"split": selection.key} if selection else {}) | ranking_in(params)
     return {
         "runs": runs,
         "entries": entries,
@@ -107,17 +107,17 @@ def chosen_comparison(asked, access: ProjectAccess) -> dict[str, Any]:
         "reading": reading,
         "readings": readings,
         "unofficial": unofficial,
-        "whole": whole,
-        "comparison": comparison_for(access, entries[stage], whole),
+        "whole": full,
+        "comparison": comparison_for(access, entries[stage], full),
         "query": urlencode(query),
         "asked": query,
-        "swapped": urlencode(query | {"a": asked["b"], "b": asked["a"]}),
+        "swapped": urlencode(query | {"a": params["b"], "b": params["a"]}),
         "everywhere": urlencode({name: value for name, value in query.items() if name != "split"}),
     }
 
 
 def _opening(slug: str, chosen: dict[str, Any]) -> Href:
-    """Either side of a row opens its items, the difference the stories that it is of."""
+    """Return links for a comparison: either side of a row opens its items, the difference the stories that it is of."""
     sides = dict(zip(("first", "second"), chosen["pair"], strict=True))
     stage = group_named(chosen["stage"]).scored
 
@@ -137,7 +137,7 @@ def _opening(slug: str, chosen: dict[str, Any]) -> Href:
 
 
 def frozen_opening(slug: str, report: str, document: Mapping[str, Any]) -> Href:
-    """Either side of a row of a frozen comparison opens its items as they were; `document` says of whom it is."""
+    """Return links for a frozen comparison: either side of a row opens its items as they were; `document` says of whom it is."""
     comparison = document["comparison"]
     entrants = [key.partition(".")[2] for key in document.get("keys", ())]
     sides = dict(zip(("first", "second"), entrants, strict=False))
@@ -154,7 +154,7 @@ def frozen_opening(slug: str, report: str, document: Mapping[str, Any]) -> Href:
 
 
 def comparison_parts(comparison: Comparison, address: Address, href: Href = no_link) -> dict[str, Any]:
-    """Picture, table and downloads, of a comparison of now or of a frozen one."""
+    """Return picture, table and downloads of a comparison, present or frozen."""
     rows = [
         {
             "label": row["what"],
@@ -195,19 +195,21 @@ def comparison_address(slug: str, query: str) -> Address:
 
 
 def _overall(comparison: Comparison) -> dict[str, Any]:
-    """The score over all stories in words."""
+    """Return the score over all stories in words."""
     row = next(
         row
         for row in comparison["rows"]
         if row["key"] == group_named(comparison["stage"]).score and not row["category"]
     )
-    told = "shown to differ" if differs(row) else "not shown to differ"
+    outcome = "shown to differ" if differs(row) else "not shown to differ"
     tests = comparison.get("tests")
     family = f" over the {tests} tests of the table below" if tests else ""  # a frozen one may be older
     return row | {
         "shown_value": f"{points(row['value'])} points",
         "shown_interval": _interval(row),
-        "verdict": f"{told} (Holm-adjusted {_verdict(row)}{family})" if row["p_adjusted"] is not None else "not tested",
+        "verdict": f"{outcome} (Holm-adjusted {_verdict(row)}{family})"
+        if row["p_adjusted"] is not None
+        else "not tested",
     }
 
 
@@ -222,10 +224,10 @@ def points(value: float | None) -> str:
 
 
 def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dict]) -> list[dict]:
-    """Stories with both scores as cells that open their items."""
+    """List stories with both scores as cells that open their items."""
     pair = chosen["pair"]
     items = items_behind(pair, chosen["stage"], [row["number"] for row in stories])
-    found = []
+    rows = []
     for row in stories:
         gap = row["difference"] or 0
         cells = [
@@ -237,12 +239,12 @@ def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dic
             }
             for entry, value, sign in zip(pair, (row["first"], row["second"]), (1, -1), strict=True)
         ]
-        found.append(row | {"cells": cells, "gap": points(row["difference"])})
-    return found
+        rows.append(row | {"cells": cells, "gap": points(row["difference"])})
+    return rows
 
 
 def _without_score(entry: Mapping[str, Any], number: int) -> str:
-    """Why a story has no score of an entrant, in a word or two."""
+    """Say why a story has no score of an entrant, in a word or two."""
     if entry["kind"] == "person":
         return "not labelled"
     return "unusable" if number in entry["numbers"] else "not asked"
@@ -255,12 +257,12 @@ def _item_url(access: ProjectAccess, entry: dict[str, Any], pk: int | None) -> s
 
 
 def comparison_now(slug: str, document: Mapping[str, Any]) -> str:
-    """Where a frozen comparison is shown as it is now; empty where the document is too old to say of whom it is."""
+    """Return the address of a frozen comparison as it is now; empty where the document is too old to say of whom it is."""
     if "keys" not in document:
         return ""
     first, second = document["keys"]
-    asked = {name: document["comparison"].get(name, "") for name in ("stage", "reading", "split")}
-    return f"{reverse('benchmark:compare', args=[slug])}?{urlencode({'a': first, 'b': second} | asked)}"
+    params = {name: document["comparison"].get(name, "") for name in ("stage", "reading", "split")}
+    return f"{reverse('benchmark:compare', args=[slug])}?{urlencode({'a': first, 'b': second} | params)}"
 
 
 @require_POST

@@ -37,31 +37,31 @@ MOST_CHANGES = 100
 def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     rows = list(access.project.datasets.select_related("created_by").annotate(used=Count("runs")).order_by("-version"))
-    held = visibility_of(access)
+    visibility = visibility_of(access)
     context = {
         "rows": [
-            _row(one, next((two for two in rows[at + 1 :] if two.suite == one.suite == ""), None))
-            for at, one in enumerate(rows)
+            _row(row, next((earlier for earlier in rows[at + 1 :] if earlier.suite == row.suite == ""), None))
+            for at, row in enumerate(rows)
         ],
-        "imports": [one for one in suites().values() if one.load],
-        "has_gold": any(not one.suite for one in rows),
+        "imports": [suite for suite in suites().values() if suite.load],
+        "has_gold": any(not row.suite for row in rows),
         "form": FreezeForm(),
-        "audience_form": AudienceForm(initial={"audience": held.audience, "once_frozen": held.once_frozen}),
+        "audience_form": AudienceForm(initial={"audience": visibility.audience, "once_frozen": visibility.once_frozen}),
         "methods": METHODS,
     }
     return render(request, "benchmark/datasets/datasets.html", access.context | context)
 
 
 def _row(dataset: Dataset, before: Dataset | None) -> dict:
-    """`parts` are (method, cells, where its bar begins, how wide) in percent of all cells."""
+    """Return a row of the table; its `parts` are (method, cells, where its bar begins, how wide) in percent of all cells."""
     cells, parts, start = sum(dataset.methods.values()), [], 0.0
     for method in METHODS:
         if count := dataset.methods.get(method, 0):
             width = 100 * count / cells
             parts.append({"method": method, "cells": count, "start": round(start, 2), "width": round(width, 2)})
             start += width
-    told = ", ".join(f"{one['cells']:,} {one['method']}" for one in parts)
-    return {"dataset": dataset, "before": before, "parts": parts, "told": told, "cells": cells}
+    sources = ", ".join(f"{part['cells']:,} {part['method']}" for part in parts)
+    return {"dataset": dataset, "before": before, "parts": parts, "told": sources, "cells": cells}
 
 
 @require_POST
@@ -72,17 +72,17 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, f"Note: {form.errors['note'][0]}")
         return redirect("benchmark:datasets", slug)
     try:
-        told = made_once(request, lambda: _frozen(request, access, form.cleaned_data["note"]))
+        outcome = made_once(request, lambda: _freeze(request, access, form.cleaned_data["note"]))
     except service.FreezeRefused as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, told)
+        messages.success(request, outcome)
     return redirect("benchmark:datasets", slug)
 
 
-def _frozen(request: HttpRequest, access: ProjectAccess, note: str) -> str:
-    dataset, fresh = service.freeze(by=request.user, project=access.project, note=note)
-    if fresh:
+def _freeze(request: HttpRequest, access: ProjectAccess, note: str) -> str:
+    dataset, created = service.freeze(by=request.user, project=access.project, note=note)
+    if created:
         return f"Gold is frozen as version {dataset.version}."
     left = " The note was not kept: a version does not change." if note else ""
     return f"Gold is as in version {dataset.version}, so there is no new one.{left}"
@@ -90,12 +90,12 @@ def _frozen(request: HttpRequest, access: ProjectAccess, note: str) -> str:
 
 @require_GET
 def present(request: HttpRequest, slug: str) -> HttpResponse:
-    """Whether the present gold is a version already: a fragment, as reading all gold takes its time."""
+    """Say whether the present gold is a version already: a fragment, as reading all gold takes its time."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     digest = service.present_digest(access.project)
-    held = list(access.project.datasets.filter(suite="").only("version", "digest", "project"))
-    same = next((one for one in held if one.digest == digest), None)
-    context = {"digest": digest, "same": same, "newest": held[0] if held else None}
+    versions = list(access.project.datasets.filter(suite="").only("version", "digest", "project"))
+    same = next((version for version in versions if version.digest == digest), None)
+    context = {"digest": digest, "same": same, "newest": versions[0] if versions else None}
     return render(request, "benchmark/datasets/_present.html", access.context | context)
 
 
@@ -123,7 +123,7 @@ def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
     form = CopyForm(request.POST or None, request.FILES or None, suite=chosen)
     if request.method == "POST" and form.is_valid():
         try:
-            version = made_once(request, lambda: _imported(request, access, chosen, form))
+            version = made_once(request, lambda: _import(request, access, chosen, form))
         except BadImport as error:
             form.add_error(None, str(error))
         else:
@@ -132,9 +132,9 @@ def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
     return render(request, "benchmark/datasets/import.html", access.context | {"form": form, "suite": chosen})
 
 
-def _imported(request: HttpRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> str:
-    held = {"options": form.options, "note": form.cleaned_data["note"], "file": form.cleaned_data["file"]}
-    return str(import_archive(by=request.user, project=access.project, suite=suite, **held)[0].version)
+def _import(request: HttpRequest, access: ProjectAccess, suite: Suite, form: CopyForm) -> str:
+    fields = {"options": form.options, "note": form.cleaned_data["note"], "file": form.cleaned_data["file"]}
+    return str(import_archive(by=request.user, project=access.project, suite=suite, **fields)[0].version)
 
 
 @require_GET
@@ -144,20 +144,24 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
     if before.suite or after.suite:
         raise Http404("Only versions of gold are compared.")
     closed = closed_to(access)
-    found = dataset_differences.difference(before, after, closed)
+    changes = dataset_differences.difference(before, after, closed)
     schema = after.schema
     context = {
         "old": before,
         "new": after,
-        "found": found,
-        "changed": [_named(one, schema) for one in found.changed[:MOST_CHANGES]],
-        "left": max(0, len(found.changed) - MOST_CHANGES),
+        "found": changes,
+        "changed": [_named(change, schema) for change in changes.changed[:MOST_CHANGES]],
+        "left": max(0, len(changes.changed) - MOST_CHANGES),
         "hidden": len(closed & {*_numbers(before), *_numbers(after)}) if closed else 0,
-        "labels": [(one.name, found.labels[one.key]) for one in schema.dimensions if found.labels[one.key]],
-        "most": max(found.labels.values(), default=0),
-        "cells": found.labels.total(),
-        "made": _made(found),
-        "moved": found.moved[:MOST_CHANGES],
+        "labels": [
+            (dimension.name, changes.labels[dimension.key])
+            for dimension in schema.dimensions
+            if changes.labels[dimension.key]
+        ],
+        "most": max(changes.labels.values(), default=0),
+        "cells": changes.labels.total(),
+        "made": _sentences(changes),
+        "moved": changes.moved[:MOST_CHANGES],
     }
     return render(request, "benchmark/datasets/difference.html", access.context | context)
 
@@ -171,29 +175,29 @@ def _named(change: dict, schema) -> dict:
     return change | {"cells": cells}
 
 
-def _made(found: Difference) -> list[str]:
-    """What changed in the way gold was made, in sentences without names."""
-    told = [f"{what}: {before} became {after}." for what, before, after in found.rules]
-    told += [
+def _sentences(changes: Difference) -> list[str]:
+    """Say what changed in the way gold was made, in sentences without names."""
+    sentences = [f"{what}: {before} became {after}." for what, before, after in changes.rules]
+    sentences += [
         f"{_count(cells, 'cell')}: {SETTLED.get(before, before)} before, {SETTLED.get(after, after)} now."
-        for (before, after), cells in sorted(found.settled.items())
+        for (before, after), cells in sorted(changes.settled.items())
     ]
-    told += _labelled(found.votes, "vote")
-    return told + _labelled(found.adjudications, "decision by an expert", "decisions by experts")
+    sentences += _change_sentences(changes.votes, "vote")
+    return sentences + _change_sentences(changes.adjudications, "decision by an expert", "decisions by experts")
 
 
-def _labelled(cells: Cells, one: str, many: str = "") -> list[str]:
+def _change_sentences(cells: Cells, singular: str, many: str = "") -> list[str]:
     kinds = {"new": "new", "gone": "withdrawn", "changed": "changed"}
     parts = [
-        _count(cells.counts[kind], f"{word} {one}", many and f"{word} {many}")
+        _count(cells.counts[kind], f"{word} {singular}", many and f"{word} {many}")
         for kind, word in kinds.items()
         if cells.counts[kind]
     ]
     return [f"{', '.join(parts)}, in {_count(len(cells.stories), 'story', 'stories')}."] if parts else []
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def _count(number: int, singular: str, many: str = "") -> str:
+    return f"{number:,} {singular if number == 1 else many or singular + 's'}"
 
 
 @require_GET

@@ -35,13 +35,13 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = chosen_board(request, access)
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
-    stages = {stage: found[0] for stage, found in chosen["board"]["stages"].items() if found[0]}
-    readings = [one for one in reversed(READINGS) if one == "repaired" or chosen["form"] != Form.STRUCTURED]
+    stages = {stage: entries[0] for stage, entries in chosen["board"]["stages"].items() if entries[0]}
+    readings = [reading for reading in reversed(READINGS) if reading == "repaired" or chosen["form"] != Form.STRUCTURED]
     stage = request.GET.get("stage") if request.GET.get("stage") in stages else next(iter(stages), "")
     reading = request.GET.get("reading") if request.GET.get("reading") in readings else readings[0]
     context = {
         **chosen,
-        "stages": [(one, group_named(one).title) for one in stages],
+        "stages": [(stage, group_named(stage).title) for stage in stages],
         "withheld": chosen["board"]["withheld"],
         "readings": readings,
         "stage": stage,
@@ -54,7 +54,7 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
 def _pairs(
     request: HttpRequest, access: ProjectAccess, chosen: Mapping[str, Any], stage: str, reading: str
 ) -> dict[str, Any]:
-    """Filters, one page of the table and the files of the whole."""
+    """Return the filters, one page of the table and the files of all of it."""
     entries = chosen["board"]["stages"][stage][0]
     rows, method = _open_pairs(chosen, stage, reading)
     categories = categories_among(rows, stage)
@@ -63,7 +63,7 @@ def _pairs(
     kept = [row for row in rows if over in (EVERY, row["category"]) and _fits(row, text)]
     table = pair_table(kept, stage, reading, method, entries)
     sort = request.GET.get("sort", "")
-    sort = sort if sort.removeprefix("-") in {one.key for one in table.columns} else ""
+    sort = sort if sort.removeprefix("-") in {column.key for column in table.columns} else ""
     page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
     filters = {"stage": stage, "reading": reading, "over": over, "model": text}
     query = f"{chosen['query']}&{urlencode({name: value for name, value in filters.items() if value})}"
@@ -87,10 +87,10 @@ def _pairs(
 
 
 def _open_pairs(chosen: Mapping[str, Any], stage: str, reading: str) -> tuple[list[dict[str, Any]], str]:
-    """`pairs_of` the board, over all stories alone where some of them wait for the reader's work."""
-    found = chosen["board"]
-    rows, method = pairs_of(found["stages"][stage][0], stage, found["chosen"], reading)
-    return ([row for row in rows if not row["category"]] if found["withheld"] else rows), method
+    """Return `pairs_of` the leaderboard, over all stories alone where some of them wait for the reader's work."""
+    board = chosen["board"]
+    rows, method = pairs_of(board["stages"][stage][0], stage, board["chosen"], reading)
+    return ([row for row in rows if not row["category"]] if board["withheld"] else rows), method
 
 
 def _matrix(
@@ -98,7 +98,7 @@ def _matrix(
 ) -> dict[str, Any] | None:
     """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where it waits for the reader's work."""
     name, board = f"pairs-{stage}-{reading}", chosen["board"]
-    stages = {one: held[0] for one, held in board["stages"].items()}
+    stages = {stage: entries[0] for stage, entries in board["stages"].items()}
     document = board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
     picture = figures_of(document).get(name)
     if picture is None:
@@ -112,8 +112,8 @@ def _matrix(
 
 
 def _naming_absent(table: Table, chosen: Mapping[str, Any], stage: str) -> Table:
-    """The table with the models that the ranking does not have."""
-    return replace(table, absent=[one.told for one in chosen["board"]["absent"] if one.stage == stage])
+    """Return the table with the models that the ranking does not have."""
+    return replace(table, absent=[absence.told for absence in chosen["board"]["absent"] if absence.stage == stage])
 
 
 def _fits(row: Mapping[str, Any], text: str) -> bool:
@@ -121,15 +121,15 @@ def _fits(row: Mapping[str, Any], text: str) -> bool:
 
 
 def _compare(access: ProjectAccess, stage: str, reading: str, chosen: Mapping[str, Any]) -> Href:
-    """A difference opens the two models story by story, and from there again all pairs of their ranking."""
+    """Return links of differences: each opens the two models story by story, and from there again all pairs of their ranking."""
     page = reverse("benchmark:compare", args=[access.project.slug])
     split, ranking = chosen["board"]["chosen"].key, chosen["asked"] | ({"runs": "all"} if chosen["every"] else {})
 
     def href(row, column) -> str:
         if column.key != "value" or row["value"] is None:
             return ""
-        asked = {"a": row["first_key"], "b": row["second_key"], "stage": stage, "reading": reading, **ranking}
-        return f"{page}?{urlencode(asked | ({'split': split} if split else {}))}"
+        params = {"a": row["first_key"], "b": row["second_key"], "stage": stage, "reading": reading, **ranking}
+        return f"{page}?{urlencode(params | ({'split': split} if split else {}))}"
 
     return href
 
@@ -147,8 +147,8 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     reading = request.GET.get("reading") if request.GET.get("reading") in READINGS else "repaired"
     entries = chosen["board"]["stages"][table][0]
     rows, method = _open_pairs(chosen, table, reading)
-    whole = _naming_absent(pair_table(rows, table, reading, method, entries), chosen, table)
-    content = table_file(whole, data)
+    full_table = _naming_absent(pair_table(rows, table, reading, method, entries), chosen, table)
+    content = table_file(full_table, data)
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{table}-{reading}.{data}"'
     return response

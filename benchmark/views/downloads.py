@@ -45,16 +45,16 @@ def run_table(request: HttpRequest, slug: str, uid: str, table: str, data: str) 
 
 
 def shared_table(request: HttpRequest, slug: str, report: str, table: str, data: str) -> HttpResponse:
-    held = shared_document(*report_access(request.user, slug, report))
-    tables = tables_of_comparison(held["comparison"]) if held["kind"] == "comparison" else tables_of(held)
-    return _table(tables, table, data, f"{slug}-{report}-{table}", withheld=held.get("withheld", 0))
+    document = shared_document(*report_access(request.user, slug, report))
+    tables = tables_of_comparison(document["comparison"]) if document["kind"] == "comparison" else tables_of(document)
+    return _table(tables, table, data, f"{slug}-{report}-{table}", withheld=document.get("withheld", 0))
 
 
 def leaderboard_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
     reading = filters_of(request)["reading"]
     document = board_of(request, slug)
-    held = {name: partial(_of_reading, make, reading) for name, make in tables_of(document).items()}
-    return _table(held, table, data, f"{slug}-leaderboard-{table}", withheld=document["withheld"])
+    tables = {name: partial(_of_reading, make, reading) for name, make in tables_of(document).items()}
+    return _table(tables, table, data, f"{slug}-leaderboard-{table}", withheld=document["withheld"])
 
 
 def _of_reading(make: Callable[[], Table], reading: str) -> Table:
@@ -71,15 +71,15 @@ def comparison_table(request: HttpRequest, slug: str, table: str, data: str) -> 
 
 
 def board_of(request: HttpRequest, slug: str):
-    """The document of the leaderboard that the address asks for, with the rows that its filters leave."""
+    """Return the document of the leaderboard that the address asks for, with the rows that its filters leave."""
     access = results_access(request.user, slug)
     chosen = chosen_board(request, access)
     if chosen is None:
         raise Http404("There is no dataset yet.")
     filters = filters_of(request)
     stages = {stage: kept(entries, filters) for stage, (entries, _) in chosen["board"]["stages"].items()}
-    found = chosen["board"]
-    return board_document("Leaderboard", stages, found["absent"]) | {"withheld": found["withheld"]}
+    board = chosen["board"]
+    return board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
 
 
 def _table(tables: Tables, name: str, suffix: str, file: str, *, withheld: int = 0) -> HttpResponse:
@@ -91,11 +91,11 @@ def _table(tables: Tables, name: str, suffix: str, file: str, *, withheld: int =
     return response
 
 
-def check_shown(held: Mapping[str, object], name: str, withheld: int) -> None:
-    """Raises PermissionDenied where a file may be missing because its reader has open work on `withheld` stories."""
-    if withheld and name not in held:
-        told = "a story" if withheld == 1 else f"{withheld:,} stories"
-        raise PermissionDenied(f"This file tells of {told} that you still have work to do on; finish that first.")
+def check_shown(files: Mapping[str, object], name: str, withheld: int) -> None:
+    """Raise PermissionDenied where a file may be missing because its reader has open work on `withheld` stories."""
+    if withheld and name not in files:
+        stories = "a story" if withheld == 1 else f"{withheld:,} stories"
+        raise PermissionDenied(f"This file tells of {stories} that you still have work to do on; finish that first.")
 
 
 def run_scores(request: HttpRequest, slug: str, uid: str) -> StreamingHttpResponse:
@@ -109,11 +109,15 @@ def run_scores(request: HttpRequest, slug: str, uid: str) -> StreamingHttpRespon
 
 def official_output(request: HttpRequest, slug: str, uid: str, entrant: int) -> StreamingHttpResponse:
     access = run_access(request.user, slug, uid)
-    held = get_object_or_404(Entrant.objects.select_related("run__dataset", "run__project"), run=access.run, pk=entrant)
-    if told := no_official_output(access.run):
-        raise Http404(told)
+    output_entrant = get_object_or_404(
+        Entrant.objects.select_related("run__dataset", "run__project"), run=access.run, pk=entrant
+    )
+    if reason := no_official_output(access.run):
+        raise Http404(reason)
     check_whole(access.project, access.run.dataset)  # the folder has the whole dataset
-    return _streamed(zipped(output_files(held)), f"{slug}-{uid}-{held.position + 1}.zip", "application/zip")
+    return _streamed(
+        zipped(output_files(output_entrant)), f"{slug}-{uid}-{output_entrant.position + 1}.zip", "application/zip"
+    )
 
 
 def _streamed(parts, name: str, content_type: str) -> StreamingHttpResponse:

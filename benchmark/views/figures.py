@@ -26,22 +26,22 @@ KEPT_SECONDS = 7 * 24 * 3600
 def run_figure(request: HttpRequest, slug: str, uid: str, figure: str, picture: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     document = run_document(access)
-    check_shown(found := figures_of(document), figure, document.get("withheld", 0))
-    return _figure(request, found, figure, picture, f"{slug}-{uid}-{figure}")
+    check_shown(pictures := figures_of(document), figure, document.get("withheld", 0))
+    return _figure(request, pictures, figure, picture, f"{slug}-{uid}-{figure}")
 
 
 def shared_figure(request: HttpRequest, slug: str, report: str, figure: str, picture: str) -> HttpResponse:
-    held = shared_document(*report_access(request.user, slug, report))
-    compared = held["kind"] == "comparison"
-    pictures = {"two-models": comparison_picture(held["comparison"])} if compared else figures_of(held)
-    check_shown(pictures, figure, held.get("withheld", 0))
+    document = shared_document(*report_access(request.user, slug, report))
+    compared = document["kind"] == "comparison"
+    pictures = {"two-models": comparison_picture(document["comparison"])} if compared else figures_of(document)
+    check_shown(pictures, figure, document.get("withheld", 0))
     return _figure(request, pictures, figure, picture, f"{slug}-{report}-{figure}")
 
 
 def leaderboard_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
     document = board_of(request, slug)
-    check_shown(found := figures_of(document), figure, document["withheld"])
-    return _figure(request, found, figure, picture, f"{slug}-leaderboard-{figure}")
+    check_shown(pictures := figures_of(document), figure, document["withheld"])
+    return _figure(request, pictures, figure, picture, f"{slug}-leaderboard-{figure}")
 
 
 def comparison_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
@@ -50,8 +50,8 @@ def comparison_figure(request: HttpRequest, slug: str, figure: str, picture: str
         comparison = chosen_comparison(request.GET, access)["comparison"]
     except NotComparable:
         return redirect(f"{reverse('benchmark:compare', args=[slug])}?{request.GET.urlencode()}")  # which says why
-    found = {"two-models": comparison_picture(comparison)}
-    return _figure(request, found, figure, picture, f"{slug}-comparison-{figure}")
+    pictures = {"two-models": comparison_picture(comparison)}
+    return _figure(request, pictures, figure, picture, f"{slug}-comparison-{figure}")
 
 
 def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, suffix: str, file: str) -> HttpResponse:
@@ -59,8 +59,8 @@ def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, su
     if name not in pictures or suffix not in TYPES or theme not in THEMES or width not in WIDTHS:
         raise Http404("There is no such figure, or not in this format.")
     picture = pictures[name]
-    held = json.dumps([made_by(), name, suffix, theme, width, picture.shown()], sort_keys=True, default=str)
-    key = "figure:" + hashlib.sha256(held.encode()).hexdigest()
+    content = json.dumps([made_by(), name, suffix, theme, width, picture.shown()], sort_keys=True, default=str)
+    key = "figure:" + hashlib.sha256(content.encode()).hexdigest()
     if request.headers.get("If-None-Match") == f'"{key}"':
         return HttpResponseNotModified()
     drawn = caches["figures"]
@@ -69,8 +69,8 @@ def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, su
         data = picture.draw(format=suffix, theme=theme, width=width)
         drawn.set(key, data, KEPT_SECONDS)
     response = HttpResponse(data, content_type=TYPES[suffix])
-    shown = "inline" if "theme" in request.GET else "attachment"
-    response["Content-Disposition"] = f'{shown}; filename="{file}.{suffix}"'
+    disposition = "inline" if "theme" in request.GET else "attachment"
+    response["Content-Disposition"] = f'{disposition}; filename="{file}.{suffix}"'
     response["Cache-Control"] = "private, no-cache"  # asked for anew each time, and sent only where it changed
     response["ETag"] = f'"{key}"'
     return response

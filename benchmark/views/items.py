@@ -1,4 +1,4 @@
-"""The places of a run, or of a frozen report, and one of them down to its raw answer."""
+"""The items of a run, or of a frozen report, and one of them down to its raw answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGES_OF_A_REPORT = {"item_page": "benchmark:shared_item", "answer_page": "bench
 @require_GET
 def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
-    context = _listed(request, access.run, closed_to(access.project, access.run.suite))
+    context = _items_context(request, access.run, closed_to(access.project, access.run.suite))
     pages = PAGES_OF_A_RUN | {"whole": access.run.uid}
     return render(request, "benchmark/items/items.html", access.context | context | pages)
 
@@ -36,28 +36,30 @@ def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 @require_GET
 def shared_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     """The items of a frozen report as they were; of one about several runs, those of the run whose model is asked for."""
-    access, held = report_access(request.user, slug, report)
-    among = held.items.all()
+    access, frozen = report_access(request.user, slug, report)
+    among = frozen.items.all()
     entrants = Entrant.objects.filter(pk__in=among.order_by().values("entrant").distinct()).select_related(
         "run__dataset"
     )
-    asked = request.GET.get("model", "")
-    own = next((one for one in entrants if str(one.pk) == asked), next(iter(entrants), None))
-    if own is None:
+    model = request.GET.get("model", "")
+    entrant = next((candidate for candidate in entrants if str(candidate.pk) == model), next(iter(entrants), None))
+    if entrant is None:
         raise Http404("This report was frozen before reports kept their items.")
-    context = _listed(request, own.run, closed_to(access, own.run.suite), among, [one.pk for one in entrants])
-    pages = PAGES_OF_A_REPORT | {"whole": held.uid, "report": held, "run": own.run}
+    context = _items_context(
+        request, entrant.run, closed_to(access, entrant.run.suite), among, [candidate.pk for candidate in entrants]
+    )
+    pages = PAGES_OF_A_REPORT | {"whole": frozen.uid, "report": frozen, "run": entrant.run}
     return render(request, "benchmark/items/items.html", access.context | context | pages)
 
 
-def _listed(
+def _items_context(
     request: HttpRequest,
     run: Run,
     closed: frozenset[int],
     among: QuerySet[SharedItem] | None = None,
     entrants: list[int] | None = None,
 ) -> dict[str, Any]:
-    """What the page of a run's items shows, as they are now or `among` those of a frozen report."""
+    """Return what the page of a run's items shows, as they are now or `among` those of a frozen report."""
     suite, form = suite_named(run.suite), ItemFilter(request.GET, run=run, entrants=entrants)
     form.is_valid()
     chosen = form.cleaned_data  # what is right counts, beside what is not
@@ -81,12 +83,12 @@ def _listed(
         "page": page,
         "rows": [
             {
-                "place": one,
-                "state": service.state_of(one),
-                "meant": (meant or {}).get(one.pk),
-                "step": suite.step(one.stage),
+                "place": item,
+                "state": service.state_of(item),
+                "meant": (meant or {}).get(item.pk),
+                "step": suite.step(item.stage),
             }
-            for one in page.object_list
+            for item in page.object_list
         ],
         "by_rows": meant is not None,
         "meant": heading_of_rows(suite.rows, chosen),
@@ -103,7 +105,7 @@ def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     place = run_item_of(access, pk)
     closed = closed_to(access.project, access.run.suite)
-    context = _told(place, place.call or (place.item.call if place.item else None), closed)
+    context = _item_context(place, place.call or (place.item.call if place.item else None), closed)
     pages = PAGES_OF_A_RUN | {"whole": access.run.uid}
     return render(request, "benchmark/items/item.html", access.context | context | pages)
 
@@ -111,14 +113,14 @@ def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
 @require_GET
 def shared_item(request: HttpRequest, slug: str, report: str, pk: int) -> HttpResponse:
     """An item as it was when the report was frozen: its answer, and what that was read as then."""
-    access, held = report_access(request.user, slug, report)
-    place = shared_item_of(access, held, pk)
-    context = _told(place, place.call, closed_to(access, place.entrant.run.suite))
-    pages = PAGES_OF_A_REPORT | {"whole": held.uid, "report": held, "run": place.entrant.run}
+    access, frozen = report_access(request.user, slug, report)
+    place = shared_item_of(access, frozen, pk)
+    context = _item_context(place, place.call, closed_to(access, place.entrant.run.suite))
+    pages = PAGES_OF_A_REPORT | {"whole": frozen.uid, "report": frozen, "run": place.entrant.run}
     return render(request, "benchmark/items/item.html", access.context | context | pages)
 
 
-def _told(place: RunItem | SharedItem, call: Call | None, closed: frozenset[int]) -> dict[str, Any]:
+def _item_context(place: RunItem | SharedItem, call: Call | None, closed: frozenset[int]) -> dict[str, Any]:
     suite = suite_named(place.entrant.run.suite)
     return {
         "place": place,

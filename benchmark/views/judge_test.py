@@ -24,11 +24,11 @@ def judge_test(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     if request.method == "POST":
         try:
-            made = made_once(request, lambda: _started(request, access.run))
+            calls = made_once(request, lambda: _start(request, access.run))
         except RunRefused as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, f"{int(made):,} calls will test the judge.")
+            messages.success(request, f"{int(calls):,} calls will test the judge.")
         return redirect("benchmark:judge_test", slug, uid)
     summary = summaries_of([access.run]).get(access.run.pk)
     test = standing_test(access.run) if summary is not None else None
@@ -43,5 +43,5 @@ def judge_test(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/launch/judge_test.html", access.context | context)
 
 
-def _started(request: HttpRequest, run: Run) -> str:
+def _start(request: HttpRequest, run: Run) -> str:
     return str(start_test(by=request.user, run=run, now=timezone.now()).job.items.count())
