@@ -57,9 +57,9 @@ def insert_missing(
     model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]], *, unique: str
 ) -> None:
     """As `insert_rows`, without the rows whose `unique` field a row of the table has already."""
-    held = [model._meta.get_field(name) for name in fields]
+    columns = [model._meta.get_field(name) for name in fields]
     quote = connection.ops.quote_name
-    listed, marks = ", ".join(quote(field.column) for field in held), ", ".join(["%s"] * len(held))
+    listed, marks = ", ".join(quote(field.column) for field in columns), ", ".join(["%s"] * len(columns))
     ready = list(_adapted(rows, _adapters(model, fields)))
     if not ready:
         return
@@ -87,8 +87,8 @@ def write_few(
     """
     if not rows:
         return 0
-    wanted = tuple(fields), tuple(unique), tuple(update), follows
-    statement, adapters = _few(model, *wanted)  # type: ignore[arg-type]  # a class is hashable
+    signature = tuple(fields), tuple(unique), tuple(update), follows
+    statement, adapters = _few(model, *signature)  # type: ignore[arg-type]  # a class is hashable
     marks = f"({', '.join(['%s'] * len(fields))})"
     values = [value for row in _adapted(rows, adapters) for value in row]
     with connection.cursor() as cursor:
@@ -102,8 +102,8 @@ def _few(
     model: type[models.Model], fields: Names, unique: Names, update: Names, follows: str
 ) -> tuple[str, dict[int, Adapter]]:
     quote = connection.ops.quote_name
-    held = [model._meta.get_field(name) for name in fields]
-    columns = {field.attname: quote(field.column) for field in held}
+    model_fields = [model._meta.get_field(name) for name in fields]
+    columns = {field.attname: quote(field.column) for field in model_fields}
     statement = f"INSERT INTO {quote(model._meta.db_table)} ({', '.join(columns.values())}) VALUES {{values}}"
     if unique:
         keys = ", ".join(columns[name] for name in unique)
@@ -126,9 +126,9 @@ def update_rows(
 
     With `only`, a field and the values it may have: a row that has another value by now stays as it is.
     """
-    held = [model._meta.get_field(name) for name in fields]
+    columns = [model._meta.get_field(name) for name in fields]
     quote = connection.ops.quote_name
-    sets = ", ".join(f"{quote(field.column)} = %s" for field in held)
+    sets = ", ".join(f"{quote(field.column)} = %s" for field in columns)
     ready = list(_adapted(rows, _adapters(model, fields)))
     if not ready:
         return
@@ -143,8 +143,8 @@ def update_rows(
 
 
 def _adapters(model: type[models.Model], fields: Sequence[str]) -> dict[int, Adapter]:
-    held = (model._meta.get_field(name) for name in fields)
-    return {at: adapt for at, field in enumerate(held) if (adapt := _adapter(field))}
+    columns = (model._meta.get_field(name) for name in fields)
+    return {at: adapt for at, field in enumerate(columns) if (adapt := _adapter(field))}
 
 
 def _adapter(field: models.Field) -> Adapter | None:

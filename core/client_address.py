@@ -8,9 +8,9 @@ from rest_framework.throttling import BaseThrottle
 
 def address_of(request: HttpRequest) -> str:
     """The client's address as a trusted proxy tells it; of IPv6 the network, which is one household's."""
-    told: str = BaseThrottle().get_ident(request)
+    identity: str = BaseThrottle().get_ident(request)
     try:
-        address = ipaddress.ip_address(told)
+        address = ipaddress.ip_address(identity)
     except ValueError:
-        return told
-    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else told
+        return identity
+    return str(ipaddress.ip_network((address, 64), strict=False)) if address.version == 6 else identity

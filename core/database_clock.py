@@ -33,8 +33,8 @@ def _ask() -> datetime:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT clock_timestamp()")
-            told: datetime = cursor.fetchone()[0]
-            return told
+            moment: datetime = cursor.fetchone()[0]
+            return moment
         cursor.execute("SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')")
         return datetime.fromisoformat(cursor.fetchone()[0]).replace(tzinfo=UTC)
 

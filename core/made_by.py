@@ -29,13 +29,13 @@ def made_by() -> str:
 
 def digest_of(root: Path) -> str:
     """`made_by` of the packages below `root`."""
-    found = hashlib.sha256(platform.python_version().encode())
+    digest = hashlib.sha256(platform.python_version().encode())
     for name, number in sorted(library_versions().items()):
-        found.update(f"\0{name} {number}".encode())
+        digest.update(f"\0{name} {number}".encode())
     for path in files(root):
         data = path.read_bytes()
-        found.update(f"\0{path.relative_to(root).as_posix()} {len(data)}\0".encode() + data)
-    return found.hexdigest()
+        digest.update(f"\0{path.relative_to(root).as_posix()} {len(data)}\0".encode() + data)
+    return digest.hexdigest()
 
 
 def files(root: Path) -> Iterator[Path]:
@@ -49,7 +49,7 @@ def files(root: Path) -> Iterator[Path]:
 
 def library_versions() -> dict[str, str]:
     """Versions of `LIBRARIES` and of what these require themselves (matplotlib draws with Pillow and fontTools), as far as installed."""
-    names = {*LIBRARIES, *(name for one in LIBRARIES for name in _required(one))}
+    names = {*LIBRARIES, *(name for library in LIBRARIES for name in _required(library))}
     return {name: number for name in names if (number := _version(name))}
 
 
@@ -62,6 +62,6 @@ def _version(name: str) -> str:
 
 def _required(name: str) -> Iterator[str]:
     """Without those of extras, which nobody asked for."""
-    for one in (requires(name) or ()) if _version(name) else ():
-        if "extra ==" not in one:
-            yield re.split(r"[^\w.-]", one, maxsplit=1)[0]
+    for requirement in (requires(name) or ()) if _version(name) else ():
+        if "extra ==" not in requirement:
+            yield re.split(r"[^\w.-]", requirement, maxsplit=1)[0]

@@ -14,8 +14,8 @@ def trouble_of(error: BaseException) -> str | None:
 
 def place() -> str:
     """Return what tells the database from others: its file, or host, port and name."""
-    held = connection.settings_dict
+    database = connection.settings_dict
     if connection.vendor == "sqlite":
-        return str(held["NAME"])
-    port = f":{held['PORT']}" if held["PORT"] else ""
-    return f"{held['HOST'] or 'localhost'}{port}/{held['NAME']}"
+        return str(database["NAME"])
+    port = f":{database['PORT']}" if database["PORT"] else ""
+    return f"{database['HOST'] or 'localhost'}{port}/{database['NAME']}"

@@ -49,10 +49,10 @@ def sentence_of(error: BaseException, *, place: str) -> str | None:
     """
     for cause in _chain(error):
         if isinstance(cause, OSError):
-            if told := _ERRNO.get(cause.errno or 0):
-                return told.format(place=cause.filename or place)
-        elif told := _of_database(cause):
-            return told.format(place=place)
+            if sentence := _ERRNO.get(cause.errno or 0):
+                return sentence.format(place=cause.filename or place)
+        elif sentence := _of_database(cause):
+            return sentence.format(place=place)
     return None
 
 

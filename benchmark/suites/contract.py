@@ -195,35 +195,35 @@ class Suite:
     @property
     def launched(self) -> tuple[Step, ...]:
         """The steps that a run can be launched with."""
-        return tuple(one for one in self.steps if one.chosen)
+        return tuple(step for step in self.steps if step.chosen)
 
     @property
     def judging(self) -> Step | None:
         """The step of a launch at which the judge is asked, None for a suite without one."""
-        return next((one for one in self.launched if one.judged), None)
+        return next((step for step in self.launched if step.judged), None)
 
     @property
     def judging_settings(self) -> tuple[Setting, ...]:
         """The settings that only judging has a use for."""
-        judged = {one.key for one in self.steps if one.judged}
-        return tuple(one for one in self.settings if one.steps and set(one.steps) <= judged)
+        judged = {step.key for step in self.steps if step.judged}
+        return tuple(setting for setting in self.settings if setting.steps and set(setting.steps) <= judged)
 
     def step(self, key: str) -> Step:
         """Raises KeyError where there is none."""
-        for one in self.steps:
-            if one.key == key:
-                return one
+        for step in self.steps:
+            if step.key == key:
+                return step
         raise KeyError(key)
 
     def arranges(self, table: str) -> bool:
         """Whether a section of the suite's own has the table of that name."""
-        return any(table in one.tables for one in self.sections)
+        return any(table in section.tables for section in self.sections)
 
     def related(self, key: str) -> frozenset[str]:
         """The steps whose answers the question or the answer of this one is read with, itself among them; empty where it stands alone."""
-        others = {*self.step(key).needs, *(one.key for one in self.steps if one.completes == key)}
+        others = {*self.step(key).needs, *(step.key for step in self.steps if step.completes == key)}
         return frozenset({key, *others} if others else ())
 
     def following(self, key: str) -> list[Step]:
         """The chosen steps whose questions need the answer to this one."""
-        return [one for one in self.launched if key in one.needs]
+        return [step for step in self.launched if key in step.needs]

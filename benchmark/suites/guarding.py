@@ -58,17 +58,19 @@ def _guarded(suite: Suite, call: Callable[P, T], doing: Callable[P, str], *, tel
         except Exception as error:
             what = doing(*args, **kwargs)
             log.exception("%s could not %s.", suite.title, what)
-            told = " ".join(storable(f"{type(error).__name__}: {error}" if tells else type(error).__name__).split())
+            description = " ".join(
+                storable(f"{type(error).__name__}: {error}" if tells else type(error).__name__).split()
+            )
             raise SuiteFailed(
-                f"{suite.title} could not {what} ({told[:_LONGEST]}); the log of the program says where."
+                f"{suite.title} could not {what} ({description[:_LONGEST]}); the log of the program says where."
             ) from error
 
     return made
 
 
 def _place(suite: Suite, of: Question | ItemView | KeptReading) -> str:
-    held = of.question if isinstance(of, ItemView) else of
-    return f"{suite.step(held.step).label}, {suite.noun[0]} {held.sample.number or held.sample.key}"
+    question = of.question if isinstance(of, ItemView) else of
+    return f"{suite.step(question.step).label}, {suite.noun[0]} {question.sample.number or question.sample.key}"
 
 
 def _scoring(of: Entered | Person) -> str:

@@ -66,8 +66,8 @@ class Rows:
 
     def steps_of(self, chosen: Mapping[str, str]) -> frozenset[str]:
         """The steps whose items can hold the rows of all chosen filters."""
-        found = frozenset(self.steps)
-        for one in self.filters:
-            if one.name in chosen and one.steps:
-                found &= frozenset(one.steps)
-        return found
+        steps = frozenset(self.steps)
+        for item_filter in self.filters:
+            if item_filter.name in chosen and item_filter.steps:
+                steps &= frozenset(item_filter.steps)
+        return steps

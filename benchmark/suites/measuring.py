@@ -62,32 +62,33 @@ def with_columns(
     }
     if official:
         by_sample["official"] = official_columns(official["stories"], categories, group)
-    for held in (by_sample["official"], by_sample["repaired"]):
-        if held and clusters:
-            held["clusters"] = [clusters[number] for number in held["stories"]]
+    for scores_by_reading in (by_sample["official"], by_sample["repaired"]):
+        if scores_by_reading and clusters:
+            scores_by_reading["clusters"] = [clusters[number] for number in scores_by_reading["stories"]]
     if official and (columns := by_sample["official"]):
         rules = {"seed": repaired["seed"], "resamples": repaired["resamples"]}
-        whole: Averages = {"overall": official["overall"], "by_category": official["by_category"]}
-        figures["official"] = with_intervals(whole, columns, set(columns["stories"]), group, **rules)
+        averages: Averages = {"overall": official["overall"], "by_category": official["by_category"]}
+        figures["official"] = with_intervals(averages, columns, set(columns["stories"]), group, **rules)
     return figures, by_sample
 
 
 def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
     """What a group came to whose every question was asked several times: the mean over repetitions of each sample, with the analyses of the
     first repetition and what single ones came to. `each` is what the repetitions came to."""
-    official, repaired = (mean_columns([one[1][reading] for one in each]) for reading in READINGS)
+    official, repaired = (mean_columns([repetition[1][reading] for repetition in each]) for reading in READINGS)
     first, rules = each[0][0], {"seed": seed, "resamples": RESAMPLES}
     if repaired is None:  # repetitions of different samples: one was extended, and not all have what is new yet
         return each[0]
     stories = set(repaired["stories"])
     figures: Figures = {**first, "repaired": repaired_figures(repaired, stories, group, **rules), "official": None}
-    if official and (whole := official_figures(official, stories, group)):
-        figures["official"] = with_intervals(whole, official, stories, group, **rules)
+    if official and (averages := official_figures(official, stories, group)):
+        figures["official"] = with_intervals(averages, official, stories, group, **rules)
     elif "reason" not in figures:
-        figures["reason"] = next((one[0]["reason"] for one in each if one[0].get("reason")), "")
+        figures["reason"] = next((repetition[0]["reason"] for repetition in each if repetition[0].get("reason")), "")
     figures["analyses"] = {
         reading: first["analyses"][reading]
-        and first["analyses"][reading] | {"repetitions": _spread([one[1][reading] for one in each], group)}
+        and first["analyses"][reading]
+        | {"repetitions": _spread([repetition[1][reading] for repetition in each], group)}
         for reading in READINGS
     }
     figures["analyses"] |= {} if figures["official"] else {"official": None}
@@ -96,7 +97,7 @@ def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measure
 
 def _spread(each: Sequence[Columns | None], group: str) -> dict[str, float | int | None]:
     share = group_named(group).score
-    values = [list(scores_by_story(one, share).values()) for one in each if one]
+    values = [list(scores_by_story(columns, share).values()) for columns in each if columns]
     return spread_of(values)
 
 
@@ -104,11 +105,11 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
     """What single repetitions came to, from the scores of each, sample by sample, None where a sample has none: {repetitions, mean, spread (the
     standard deviation between them), lowest, highest, agreement (the share of samples with the same score in all), of_samples and of_repetitions (their shares of the variance, None where it cannot be
     split)}; empty where nothing is known."""
-    means = [mean(known) for row in values if (known := [one for one in row if one is not None])]
+    means = [mean(known) for row in values if (known := [score for score in row if score is not None])]
     if not means:
         return {}
-    whole = [column for column in zip(*values, strict=True) if None not in column]
-    same = sum(len(set(column)) == 1 for column in whole) / len(whole) if whole else None
+    complete = [column for column in zip(*values, strict=True) if None not in column]
+    same = sum(len(set(column)) == 1 for column in complete) / len(complete) if complete else None
     scores, samples = zip(
         *((score, at) for row in values for at, score in enumerate(row) if score is not None), strict=True
     )
@@ -128,40 +129,46 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
 
     Official figures are None as soon as one sample has none. Analyses are the score by facet and that of single repetitions.
     """
-    held: list[tuple[Sample, SampleResult]] = []
+    measured: list[tuple[Sample, SampleResult]] = []
     for sample in entered.samples:
-        outcomes = [one for one in entered.outcomes.get(sample.key, ()) if one.step in group.rests_on]
+        outcomes = [outcome for outcome in entered.outcomes.get(sample.key, ()) if outcome.step in group.rests_on]
         if outcomes:
-            held.append((sample, score(sample, outcomes)))
-    if not held:
+            measured.append((sample, score(sample, outcomes)))
+    if not measured:
         return None
     rules = {"seed": int(entered.settings.get("seed", 1)), "resamples": RESAMPLES}
-    scores = [replace(result.repaired, cluster=sample.cluster) for sample, result in held]
+    scores = [replace(result.repaired, cluster=sample.cluster) for sample, result in measured]
     repaired: StoryReport = {
         **report(scores, group.shares, mean_of_categories=group.category_mean, **rules),
-        "stories": [_row(sample, one) for (sample, _), one in zip(held, scores, strict=True)],
+        "stories": [_row(sample, story_score) for (sample, _), story_score in zip(measured, scores, strict=True)],
     }
-    reason = next((f"Sample {one.number}: {result.reason}." for one, result in held if result.official is None), "")
-    official = None if reason else _official(group, held)
-    categories = [one.category for one, _ in held] if official else []
-    figures, by_sample = with_columns(official, categories, repaired, group.key, _clusters([one for one, _ in held]))
-    figures["analyses"] = _analyses(group, entered, held, official is not None, score)
+    reason = next(
+        (f"Sample {sample.number}: {result.reason}." for sample, result in measured if result.official is None), ""
+    )
+    official = None if reason else _official(group, measured)
+    categories = [sample.category for sample, _ in measured] if official else []
+    figures, by_sample = with_columns(
+        official, categories, repaired, group.key, _clusters([one for one, _ in measured])
+    )
+    figures["analyses"] = _analyses(group, entered, measured, official is not None, score)
     if reason:
         figures["reason"] = reason
     return figures, by_sample
 
 
-def _analyses(group: MetricGroup, entered: Entered, held: Held, has_official: bool, score: Scoring) -> dict[str, Any]:
+def _analyses(
+    group: MetricGroup, entered: Entered, measured: Held, has_official: bool, score: Scoring
+) -> dict[str, Any]:
     """{reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a reading without figures."""
-    found: dict[str, Any] = {}
+    analyses: dict[str, Any] = {}
     seed = int(entered.settings.get("seed", 1))
     readings: tuple[Reading, ...] = ("repaired", "official") if has_official else ("repaired",)
     for reading in readings:
-        scores = [(sample, _scored(sample, result, reading)) for sample, result in held]
-        found[reading] = {"facets": {name: _facet(scores, name, group.score, seed) for name in group.facets}}
-        if spread := _repeated(group, entered, held, score, reading):
-            found[reading] |= {"repetitions": spread}
-    return {"official": None} | found
+        scores = [(sample, _scored(sample, result, reading)) for sample, result in measured]
+        analyses[reading] = {"facets": {name: _facet(scores, name, group.score, seed) for name in group.facets}}
+        if spread := _repeated(group, entered, measured, score, reading):
+            analyses[reading] |= {"repetitions": spread}
+    return {"official": None} | analyses
 
 
 def _scored(sample: Sample, result: SampleResult, reading: Reading) -> StoryScore:
@@ -174,29 +181,29 @@ def _scored(sample: Sample, result: SampleResult, reading: Reading) -> StoryScor
 def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, share: str, seed: int) -> dict[str, Any]:
     """{value: {"value", "interval", "n"[, "reason"][, "bounds"]}}, values in the order of the samples."""
     parts: dict[str, list[StoryScore]] = {}
-    for sample, one in scores:
-        parts.setdefault(str(sample.content.get(name, "")), []).append(one)
-    return {value: _estimate(held, share, seed) for value, held in parts.items()}
+    for sample, story_score in scores:
+        parts.setdefault(str(sample.content.get(name, "")), []).append(story_score)
+    return {value: _estimate(part, share, seed) for value, part in parts.items()}
 
 
 def _estimate(scores: Sequence[StoryScore], share: str, seed: int) -> dict[str, Any]:
     row = overall_row(scores, (share,), seed=seed, resamples=RESAMPLES)
     interval, why = row.intervals[share]
-    found: dict[str, Any] = {"value": row.values[share], "interval": interval, "n": row.stories}
+    estimate: dict[str, Any] = {"value": row.values[share], "interval": interval, "n": row.stories}
     if why:
-        found["reason"] = why
+        estimate["reason"] = why
     bounds = row.bounds[share]
-    return found | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
+    return estimate | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
 
 
 def _repeated(
-    group: MetricGroup, entered: Entered, held: Held, score: Scoring, reading: Reading
+    group: MetricGroup, entered: Entered, measured: Held, score: Scoring, reading: Reading
 ) -> dict[str, float | int | None]:
     """What single repetitions came to; nothing where everything was asked once."""
-    turns = sorted({one.repetition for outcomes in entered.outcomes.values() for one in outcomes})
+    turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     if len(turns) < 2:
         return {}
-    values = [[_single(group, entered, sample, score, turn, reading) for sample, _ in held] for turn in turns]
+    values = [[_single(group, entered, sample, score, turn, reading) for sample, _ in measured] for turn in turns]
     return spread_of(values)
 
 
@@ -205,18 +212,20 @@ def _single(
 ) -> float | None:
     """The score of one repetition of a sample, None where it has none."""
     outcomes = [
-        one for one in entered.outcomes.get(sample.key, ()) if one.step in group.rests_on and one.repetition == turn
+        outcome
+        for outcome in entered.outcomes.get(sample.key, ())
+        if outcome.step in group.rests_on and outcome.repetition == turn
     ]
     if not outcomes:
         return None
     result = score(sample, outcomes)
-    held = result.official if reading == "official" else result.repaired.estimate
-    return None if held is None else held[group.score]
+    scores = result.official if reading == "official" else result.repaired.estimate
+    return None if scores is None else scores[group.score]
 
 
-def _official(group: MetricGroup, held: Sequence[tuple[Sample, SampleResult]]) -> StoryAverages:
-    rows = [(sample.category, dict(result.official or {})) for sample, result in held]
-    stories = [{"story_id": sample.number, **dict(result.official or {})} for sample, result in held]
+def _official(group: MetricGroup, measured: Sequence[tuple[Sample, SampleResult]]) -> StoryAverages:
+    rows = [(sample.category, dict(result.official or {})) for sample, result in measured]
+    stories = [{"story_id": sample.number, **dict(result.official or {})} for sample, result in measured]
     return {**averages(rows, group.shares, group.category_mean), "stories": stories}
 
 

@@ -28,16 +28,16 @@ def register(suite: Suite) -> None:
     for group in suite.groups:
         if _groups.get(group.key, group) is not group:
             raise ValueError(f"Two metric groups have the key {group.key!r}; expected one of its own for each.")
-    if taken := sorted({one.name for one in suite.settings} & (OF_EVERY_RUN | OF_THE_LAUNCH)):
+    if taken := sorted({setting.name for setting in suite.settings} & (OF_EVERY_RUN | OF_THE_LAUNCH)):
         raise ValueError(
             f"Every run has a parameter {taken[0]!r}; expected another name for the setting of {suite.name}."
         )
-    if taken := sorted({one.name for one in suite.rows.filters} & OF_EVERY_SUITE if suite.rows else ()):
+    if taken := sorted({item_filter.name for item_filter in suite.rows.filters} & OF_EVERY_SUITE if suite.rows else ()):
         raise ValueError(
             f"The page of items has a parameter {taken[0]!r} of its own; expected another name for the filter of {suite.name}."
         )
     for kind in suite.parsers:
-        if any(kind in one.parsers for name, one in _suites.items() if name != suite.name):
+        if any(kind in other.parsers for name, other in _suites.items() if name != suite.name):
             raise ValueError(f"Two suites parse answers of the kind {kind!r}; expected one of its own for each.")
     for baseline in suite.baselines:
         register_baseline(baseline)
@@ -70,7 +70,7 @@ def parsers() -> dict[str, Parser]:
 
 def suite_of_gold() -> Suite:
     """The first suite that works on a project's frozen gold."""
-    return next(one for one in suites().values() if one.load is None)
+    return next(suite for suite in suites().values() if suite.load is None)
 
 
 def nouns_of_group(key: str) -> tuple[str, str]:
@@ -80,8 +80,8 @@ def nouns_of_group(key: str) -> tuple[str, str]:
 
 def nouns_of_samples(suite: str) -> tuple[str, str]:
     """What the samples of a dataset are called, one and many; `suite` is empty for frozen gold."""
-    held = suites().get(suite)
-    return held.noun if held else suite_of_gold().noun
+    registered = suites().get(suite)
+    return registered.noun if registered else suite_of_gold().noun
 
 
 def keys_of(name: str) -> list[str]:
@@ -92,8 +92,8 @@ def keys_of(name: str) -> list[str]:
 def ordered_keys(keys: Iterable[str]) -> list[str]:
     """Keys of metric groups in the order of their suite: a database keeps no order of keys."""
     _load()
-    wanted = set(keys)
-    return [key for key in _groups if key in wanted]
+    requested = set(keys)
+    return [key for key in _groups if key in requested]
 
 
 def group_suite(key: str) -> str:

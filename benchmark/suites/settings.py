@@ -92,14 +92,16 @@ class Setting:
     def _expected(self, value: Any) -> str:
         """What is expected instead of the value; empty where it can be."""
         if self.choices:
-            known = [one for one, _ in self.choices]
-            return "" if value in known else " or ".join(map(str, known))
+            allowed = [choice for choice, _ in self.choices]
+            return "" if value in allowed else " or ".join(map(str, allowed))
         if isinstance(self.default, bool):
             return ""
         if isinstance(self.default, int):
-            whole = isinstance(value, int) and not isinstance(value, bool)
+            is_integer = isinstance(value, int) and not isinstance(value, bool)
             return (
-                "" if whole and self.least <= value <= self.most else f"a whole number from {self.least} to {self.most}"
+                ""
+                if is_integer and self.least <= value <= self.most
+                else f"a whole number from {self.least} to {self.most}"
             )
         if not isinstance(value, str):
             return "a text"

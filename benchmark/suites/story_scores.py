@@ -57,15 +57,15 @@ def scores_by_story(columns: Columns | None, name: str) -> dict[int, float | Non
     """{story: estimate}; None where the story has none."""
     if not columns:
         return {}
-    held = zip(columns["stories"], columns["values"][name], strict=True)
-    return {story: _cases(value)[1] for story, value in held}
+    stories_and_values = zip(columns["stories"], columns["values"][name], strict=True)
+    return {story: _cases(value)[1] for story, value in stories_and_values}
 
 
 def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
     """{story: case}; None where the figure is not defined, whatever was answered."""
-    held = zip(columns["stories"], columns["values"][name], strict=True)
+    stories_and_values = zip(columns["stories"], columns["values"][name], strict=True)
     whys = columns.get("partly", {}) | columns.get("unusable", {})
-    return {story: _case(value, whys.get(str(story), "")) for story, value in held}
+    return {story: _case(value, whys.get(str(story), "")) for story, value in stories_and_values}
 
 
 def _case(value: Value, why: str) -> Case | None:
@@ -99,7 +99,7 @@ def official_figures(columns: Columns, stories: Set[int], stage: str) -> Average
         return None
     kept = [at for at, story in enumerate(columns["stories"]) if story in stories]
     values = {name: columns["values"][name] for name in group_named(stage).shares}
-    rows = [(columns["categories"][at], {name: held[at] for name, held in values.items()}) for at in kept]
+    rows = [(columns["categories"][at], {name: column[at] for name, column in values.items()}) for at in kept]
     return averages(rows, group_named(stage).shares, group_named(stage).category_mean)
 
 
@@ -107,12 +107,15 @@ def with_intervals(
     figures: Averages, columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int
 ) -> Official:
     """Official figures with `interval` in each row, from the bootstrap that the repaired reading has."""
-    held = repaired_figures({**columns, "unusable": {}, "unjudged": {}}, stories, stage, seed=seed, resamples=resamples)
+    repaired = repaired_figures(
+        {**columns, "unusable": {}, "unjudged": {}}, stories, stage, seed=seed, resamples=resamples
+    )
     # both are in the order of the verbatim categories, of which two can read alike
     by_category = [
-        {**row, **_intervals(one)} for row, one in zip(figures["by_category"], held["by_category"], strict=True)
+        {**row, **_intervals(of_category)}
+        for row, of_category in zip(figures["by_category"], repaired["by_category"], strict=True)
     ]
-    return {"overall": {**figures["overall"], **_intervals(held["overall"])}, "by_category": by_category}
+    return {"overall": {**figures["overall"], **_intervals(repaired["overall"])}, "by_category": by_category}
 
 
 def _intervals(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,43 +145,46 @@ def _score(columns: Columns, at: int, stage: str) -> StoryScore:
 def mean_columns(each: Sequence[Columns | None]) -> Columns | None:
     """The columns of several repetitions as one: of every story the mean of what is known, of worst and of best case. None where a repetition
     has none, or they are of different stories."""
-    held = [one for one in each if one]
-    if len(held) < len(each) or any(one["stories"] != held[0]["stories"] for one in held):
+    present = [columns for columns in each if columns]
+    if len(present) < len(each) or any(columns["stories"] != present[0]["stories"] for columns in present):
         return None
-    names = held[0]["values"]
+    names = present[0]["values"]
     values = {
-        name: [_mean_value(of) for of in zip(*(one["values"][name] for one in held), strict=True)] for name in names
+        name: [_mean_value(of) for of in zip(*(columns["values"][name] for columns in present), strict=True)]
+        for name in names
     }
-    found: Columns = {**held[0], "values": values}
-    if "unusable" in found:
-        found["partly"] = _partly([one["unusable"] for one in held])
-        found["unusable"] = {
-            story: why for story, why in held[0]["unusable"].items() if all(story in one["unusable"] for one in held)
+    merged: Columns = {**present[0], "values": values}
+    if "unusable" in merged:
+        merged["partly"] = _partly([columns["unusable"] for columns in present])
+        merged["unusable"] = {
+            story: why
+            for story, why in present[0]["unusable"].items()
+            if all(story in columns["unusable"] for columns in present)
         }
-        unjudged = [one["unjudged"] for one in held]
-        stories = dict.fromkeys(story for one in unjudged for story in one)
-        found["unjudged"] = {
-            story: [sum(side) for side in zip(*(one.get(story, COMPLETE) for one in unjudged), strict=True)]
+        unjudged = [columns["unjudged"] for columns in present]
+        stories = dict.fromkeys(story for counts in unjudged for story in counts)
+        merged["unjudged"] = {
+            story: [sum(side) for side in zip(*(counts.get(story, COMPLETE) for counts in unjudged), strict=True)]
             for story in stories
         }
-    return found
+    return merged
 
 
 def _partly(each: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Why some repetitions of a story are unusable; what the model itself did counts before what was lost outside."""
-    stories = dict.fromkeys(story for one in each for story in one)
-    whys = {story: [one[story] for one in each if story in one] for story in stories}
-    return {story: min(held, key=lost_outside) for story, held in whys.items()}
+    stories = dict.fromkeys(story for reasons in each for story in reasons)
+    whys = {story: [reasons[story] for reasons in each if story in reasons] for story in stories}
+    return {story: min(reasons, key=lost_outside) for story, reasons in whys.items()}
 
 
 def _mean_value(values: Sequence[Value]) -> Value:
-    cases = [_cases(one) for one in values]
-    known = [estimate for _, estimate, _ in cases if estimate is not None]
+    cases = [_cases(value) for value in values]
+    estimates = [estimate for _, estimate, _ in cases if estimate is not None]
     ends = [(worst, best) for worst, _, best in cases if worst is not None and best is not None]
     if len(ends) < len(cases):
         return None
     worst, best = (sum(end) / len(ends) for end in zip(*ends, strict=True))
-    if not known:
+    if not estimates:
         return [worst, best]
-    estimate = sum(known) / len(known)
+    estimate = sum(estimates) / len(estimates)
     return estimate if worst == best else [worst, min(best, max(worst, estimate)), best]

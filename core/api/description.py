@@ -48,8 +48,8 @@ def answers(
 
     `why` gives a code another (description, message) than an operation on a project has.
     """
-    told = _WHY | dict(why or {})
-    return {status: success} | {code: _error(code, *told[code]) for code in sorted({*READ, *errors})}
+    reasons = _WHY | dict(why or {})
+    return {status: success} | {code: _error(code, *reasons[code]) for code in sorted({*READ, *errors})}
 
 
 def _error(code: int, why: str, message: str) -> OpenApiResponse:

@@ -76,10 +76,10 @@ def _by_field(detail: object, path: str = "") -> Iterator[tuple[str, list[str]]]
             else:
                 place = f"{path}.{name}" if path else name
             yield from _by_field(inner, place)
-    elif isinstance(detail, list) and not all(isinstance(one, ErrorDetail) for one in detail):
+    elif isinstance(detail, list) and not all(isinstance(element, ErrorDetail) for element in detail):
         for at, inner in enumerate(detail):
             yield from _by_field(inner, f"{path}[{at}]")
     elif isinstance(detail, list):
-        yield path or "body", [str(one) for one in detail]
+        yield path or "body", [str(message) for message in detail]
     else:
         yield path or "body", [str(detail)]

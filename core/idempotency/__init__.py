@@ -27,15 +27,15 @@ def made_once(*, key: str, content: str = "", make: Callable[[], str], now: date
     The key is taken by an insert in the transaction of the making, so a second one waits until it is known whether the first
     succeeded. Whatever `make` raises leaves the key free. Raises OtherContent.
     """
-    held, first = _records().get_or_create(key=key, defaults={"content": content, "made_at": now})
+    record, first = _records().get_or_create(key=key, defaults={"content": content, "made_at": now})
     if first:
         outcome = make()
-        _records().filter(pk=held.pk).update(outcome=outcome)
+        _records().filter(pk=record.pk).update(outcome=outcome)
         _records().filter(made_at__lt=now - KEPT).delete()
         return outcome
-    if held.content != content:
+    if record.content != content:
         raise OtherContent("This key was used already for a request that said something else; expected a new key.")
-    return held.outcome
+    return record.outcome
 
 
 def made_before(*, key: str) -> str:

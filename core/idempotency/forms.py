@@ -51,9 +51,9 @@ def _key_of(request: HttpRequest) -> str:
     typed = request.POST.get(FIELD, "")
     if not 0 < len(typed) <= _LONGEST:
         return ""
-    said = sorted((name, values) for name, values in request.POST.lists() if name not in _NOT_SAID)
-    files = sorted((name, *_content(one)) for name, held in request.FILES.lists() for one in held)
-    return once.digest_of(request.user.pk, request.path, typed, said, files)
+    fields = sorted((name, values) for name, values in request.POST.lists() if name not in _NOT_SAID)
+    files = sorted((name, *_content(upload)) for name, uploads in request.FILES.lists() for upload in uploads)
+    return once.digest_of(request.user.pk, request.path, typed, fields, files)
 
 
 def _content(file: UploadedFile) -> tuple[str, str]:

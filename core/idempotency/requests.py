@@ -33,8 +33,8 @@ def made_once(request: Request, make: Callable[[], str]) -> str:
     if not 0 < len(key) <= LONGEST:
         raise ValidationError({HEADER: [f"A key of 1 to {LONGEST} characters is expected."]})
     content = once.digest_of(request.data)
-    known = once.digest_of("api", request.user.pk, request.path, key)
+    digest = once.digest_of("api", request.user.pk, request.path, key)
     try:
-        return once.made_once(key=known, content=content, make=make, now=timezone.now())
+        return once.made_once(key=digest, content=content, make=make, now=timezone.now())
     except once.OtherContent as refusal:
         raise CannotBeDone({HEADER: [str(refusal)]}) from refusal

@@ -50,10 +50,10 @@ class Misfit(ValueError):
 
     def by_field(self) -> dict[str, list[str]]:
         """Every sentence by the name of its field, that of the whole value under `body`."""
-        found: dict[str, list[str]] = {}
-        for one in self.wrong:
-            found.setdefault(one.field or "body", []).append(one.sentence)
-        return found
+        fields: dict[str, list[str]] = {}
+        for mistake in self.wrong:
+            fields.setdefault(mistake.field or "body", []).append(mistake.sentence)
+        return fields
 
 
 def refusal(expected: str, found: str = "") -> PydanticCustomError:
@@ -64,7 +64,7 @@ def refusal(expected: str, found: str = "") -> PydanticCustomError:
 def misfit_of(error: ValidationError, shape: type[BaseModel], start: Path = (), *, quoted: bool = True) -> Misfit:
     """Return pydantic's errors as sentences. `start` is the path to the value; unless `quoted`, no sentence repeats what was sent."""
     listed = error.errors(include_url=False)[:MOST_LISTED]
-    return Misfit([_wrong(one, shape, start, quoted) for one in listed])
+    return Misfit([_wrong(error, shape, start, quoted) for error in listed])
 
 
 def kind_of(value: Any) -> str:
@@ -88,8 +88,8 @@ def _wrong(error: ErrorDetails, shape: type[BaseModel], start: Path, quoted: boo
             return Wrong(around, field, f"the field {name} is missing", f"an object with {names}")
         return Wrong(around, field, f"there is no field {name[:60]!r}", f"only {names}")
     context = error.get("ctx", {})
-    found = context.get("found") or f"it is {kind_of(error['input']) if quoted else _sort_of(error['input'])}"
-    return Wrong(field, field, found, context.get("expected") or _expected(kind, context, shape, path))
+    description = context.get("found") or f"it is {kind_of(error['input']) if quoted else _sort_of(error['input'])}"
+    return Wrong(field, field, description, context.get("expected") or _expected(kind, context, shape, path))
 
 
 def _sort_of(value: Any) -> str:
@@ -114,10 +114,10 @@ def _expected(kind: str, context: dict[str, Any], shape: type[BaseModel], path: 
 
 def place_of(path: Path) -> str:
     """Return a path as people write it: changes[3].label."""
-    told = ""
-    for one in path:
-        told += f"[{one}]" if isinstance(one, int) else f".{one}" if told else str(one).replace("\n", " ")
-    return told
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part).replace("\n", " ")
+    return text
 
 
 def _names(shape: type[BaseModel]) -> Iterator[str]:
@@ -126,10 +126,10 @@ def _names(shape: type[BaseModel]) -> Iterator[str]:
 
 def _shape_at(shape: type[BaseModel], path: Path) -> type[BaseModel]:
     """The shape that a path of names and list positions leads to; a name that is no field is a key of an object of such shapes."""
-    for one in path:
+    for part in path:
         fields = {field.alias or name: field for name, field in shape.model_fields.items()}
-        if one in fields:
-            shape = next(_shapes_in(fields[one].annotation))
+        if part in fields:
+            shape = next(_shapes_in(fields[part].annotation))
     return shape
 
 

@@ -43,7 +43,7 @@ class Shape(BaseModel):
     def described(cls) -> dict[str, Any]:
         """The shape as JSON Schema, of which OpenAPI 3.1 is made."""
         described = cls.model_json_schema(ref_template="#/components/schemas/{model}", schema_generator=_Untitled)
-        return {name: told for name, told in described.items() if name != "title"}
+        return {name: text for name, text in described.items() if name != "title"}
 
 
 class Open(Shape):
@@ -96,8 +96,8 @@ class Printable:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         text = core_schema.str_schema(strict=True, min_length=1, max_length=self.most)
-        told = f"a text of 1 to {self.most} printable characters, without spaces around it"
-        return _told(core_schema.no_info_after_validator_function(_printable, text), told)
+        expected = f"a text of 1 to {self.most} printable characters, without spaces around it"
+        return _told(core_schema.no_info_after_validator_function(_printable, text), expected)
 
 
 def _printable(text: str) -> str:
@@ -113,8 +113,8 @@ class Among:
     values: Sequence[str]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        told = f"one of {', '.join(filter(None, self.values))}" + (", or nothing" if "" in self.values else "")
-        return _told(core_schema.literal_schema(list(self.values)), told)
+        expected = f"one of {', '.join(filter(None, self.values))}" + (", or nothing" if "" in self.values else "")
+        return _told(core_schema.literal_schema(list(self.values)), expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +151,8 @@ class Counted:
 
     def _checked(self, value: Any) -> Any:
         if not isinstance(value, list) or not self.least <= len(value) <= self.most:
-            found = f"it is a list of {len(value)}" if isinstance(value, list) else ""
-            raise refusal(f"a list of {self.least} to {self.most}", found)
+            length = f"it is a list of {len(value)}" if isinstance(value, list) else ""
+            raise refusal(f"a list of {self.least} to {self.most}", length)
         return value
 
 

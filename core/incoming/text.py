@@ -64,7 +64,7 @@ def too_deep(value: Any) -> bool:
     """Whether `value` nests lists and objects deeper than MAX_DEPTH, found without recursion."""
     level = [value] if isinstance(value, _NESTING) else []
     for _ in range(MAX_DEPTH):
-        inside = (one.values() if isinstance(one, dict) else one for one in level)
+        inside = (container.values() if isinstance(container, dict) else container for container in level)
         level = [inner for values in inside for inner in values if isinstance(inner, _NESTING)]
         if not level:
             return False
@@ -92,11 +92,11 @@ def _too_deep() -> NotJson:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         twice = first_duplicate(name for name, _ in pairs) or ""
         raise NotJson(f"the field {twice[:60]!r} occurs twice in one object", "it once")
-    return found
+    return members
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -34,15 +34,15 @@ class JsonCommand(BaseCommand):
         try:
             result = self.work(**options)
         except ValidationError as error:
-            told = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
+            messages = error.message_dict if hasattr(error, "error_dict") else {"": error.messages}
             raise CommandError(
-                "; ".join(f"{name}: {' '.join(said)}".lstrip(": ") for name, said in told.items())
+                "; ".join(f"{name}: {' '.join(sentences)}".lstrip(": ") for name, sentences in messages.items())
             ) from error
         except self.refusals as error:
             raise CommandError(_sentence(error)) from error
         except DatabaseError as error:
-            told = trouble_of(error) or f"The database refused: {str(error).splitlines()[0]}"
-            raise CommandError(told) from error
+            messages = trouble_of(error) or f"The database refused: {str(error).splitlines()[0]}"
+            raise CommandError(messages) from error
         try:
             if options["json"]:
                 self.stdout.write(json.dumps(result, ensure_ascii=False))
@@ -76,9 +76,9 @@ def _lines(name: str, value: Any) -> list[str]:
     """What a person reads of a value: counts by name stand in one line, other values by name each in one of their own."""
     if not isinstance(value, Mapping):
         return [f"{name}: {_plain(value)}"]
-    if all(isinstance(one, int) and not isinstance(one, bool) for one in value.values()):
+    if all(isinstance(number, int) and not isinstance(number, bool) for number in value.values()):
         return [f"{name}: {', '.join(f'{count:,} {_worded(what)}' for what, count in value.items()) or 'none'}"]
-    return [f"{name}:", *(f"  {line}" for what, one in value.items() for line in _lines(_worded(what), one))]
+    return [f"{name}:", *(f"  {line}" for what, item in value.items() for line in _lines(_worded(what), item))]
 
 
 def _plain(value: Any) -> str:
@@ -105,8 +105,8 @@ def _refusing(parser: CommandParser) -> Callable[[str], NoReturn]:
     """What argparse finds wrong with the arguments, as a refusal like any other: it would print its usage and end with 2."""
 
     def refuse(message: str) -> NoReturn:
-        said = " ".join(message.split())
-        sentence = f"{said[:1].upper()}{said[1:]}; --help says what can be given."
+        text = " ".join(message.split())
+        sentence = f"{text[:1].upper()}{text[1:]}; --help says what can be given."
         if parser.called_from_command_line:
             parser.exit(1, f"CommandError: {sentence}\n")
         raise CommandError(sentence)

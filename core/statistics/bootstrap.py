@@ -16,8 +16,8 @@ DRAWS_AT_ONCE = 4_000_000
 
 def mean_of(rows: Floats) -> Floats:
     """Mean of what is known in each row: shape (k, n) → (k,), nan where nothing is."""
-    known = np.isfinite(rows)
-    return ratios(np.where(known, rows, 0).sum(axis=1), known.sum(axis=1))
+    finite = np.isfinite(rows)
+    return ratios(np.where(finite, rows, 0).sum(axis=1), finite.sum(axis=1))
 
 
 def resampled_means(columns: Floats, *, seed: int, resamples: int, clusters: Clusters | None = None) -> Floats:
@@ -39,8 +39,8 @@ def replicated_means(columns: Floats, *, seed: int, resamples: int, clusters: Cl
 
 
 def _sums_and_counts(columns: Floats, clusters: Clusters | None) -> tuple[Floats, Floats]:
-    known = np.isfinite(columns)
-    return by_cluster(np.where(known, columns, 0.0), clusters), by_cluster(known.astype(float), clusters)
+    finite = np.isfinite(columns)
+    return by_cluster(np.where(finite, columns, 0.0), clusters), by_cluster(finite.astype(float), clusters)
 
 
 def by_cluster(columns: Floats, clusters: Clusters | None) -> Floats:
@@ -55,14 +55,14 @@ def by_cluster(columns: Floats, clusters: Clusters | None) -> Floats:
 def numbered(names: Sequence[Hashable]) -> Clusters | None:
     """The number of each row's cluster, from 0 on in the order in which they come; None where no two rows share one."""
     numbers: dict[Hashable, int] = {}
-    found = [numbers.setdefault(name, len(numbers)) for name in names]
-    return None if len(numbers) == len(found) else np.array(found, dtype=np.int64)
+    codes = [numbers.setdefault(name, len(numbers)) for name in names]
+    return None if len(numbers) == len(codes) else np.array(codes, dtype=np.int64)
 
 
 def ratios(numerators: Floats, denominators: Floats) -> Floats:
     """Element by element, nan where there is nothing to divide by."""
-    wanted = np.broadcast_shapes(numerators.shape, denominators.shape)
-    out: Floats = np.full(wanted, np.nan)
+    shape = np.broadcast_shapes(numerators.shape, denominators.shape)
+    out: Floats = np.full(shape, np.nan)
     np.divide(numerators, denominators, out=out, where=np.asarray(denominators) > 0)
     return out
 

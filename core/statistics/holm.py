@@ -4,9 +4,9 @@ from __future__ import annotations
 def holm(p: list[float | None]) -> list[float | None]:
     """Holm's step-down adjusted p values (Holm 1979); None is no test and does not count."""
     out: list[float | None] = [None] * len(p)
-    order = sorted((one, at) for at, one in enumerate(p) if one is not None)
+    order = sorted((p_value, at) for at, p_value in enumerate(p) if p_value is not None)
     reached = 0.0
-    for step, (one, at) in enumerate(order):
-        reached = max(reached, min(1.0, one * (len(order) - step)))
+    for step, (p_value, at) in enumerate(order):
+        reached = max(reached, min(1.0, p_value * (len(order) - step)))
         out[at] = reached
     return out

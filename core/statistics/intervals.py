@@ -100,28 +100,28 @@ def mean_estimates(
     means, counts = mean_of(rows), np.isfinite(rows).sum(axis=1)
     replicates = replicated_means(rows.T, seed=seed, resamples=resamples, clusters=clusters)
     units = clusters_known(rows.T, clusters)
-    found = intervals(
+    ends = intervals(
         means, replicates, units, clusters=len(replicates) - resamples, scale=scale, unit=unit, empty=empty
     )
     return [
         _estimate(float(mean), int(n), None if clusters is None else int(of), interval)
-        for mean, n, of, interval in zip(means, counts, units, found, strict=True)
+        for mean, n, of, interval in zip(means, counts, units, ends, strict=True)
     ]
 
 
 def _estimate(mean: float, n: int, clusters: int | None, interval: Interval) -> Estimate:
-    found: Estimate = {"value": mean if n else None, "n": n, "interval": interval[0]}
+    estimate: Estimate = {"value": mean if n else None, "n": n, "interval": interval[0]}
     if clusters is not None:
-        found["clusters"] = clusters
+        estimate["clusters"] = clusters
     if interval[1]:
-        found["reason"] = interval[1]
-    return found
+        estimate["reason"] = interval[1]
+    return estimate
 
 
 def clusters_known(columns: Floats, clusters: Clusters | None) -> NDArray[np.int64]:
     """How many clusters of each column, shape (n, k), have a value that is known: shape (k,)."""
-    known: NDArray[np.int64] = (by_cluster(np.isfinite(columns).astype(float), clusters) > 0).sum(axis=0)
-    return known
+    counts: NDArray[np.int64] = (by_cluster(np.isfinite(columns).astype(float), clusters) > 0).sum(axis=0)
+    return counts
 
 
 def intervals(
@@ -134,23 +134,23 @@ def intervals(
     """
     n = np.maximum(counts, 2)
     left_out, drawn = replicates[:clusters], replicates[clusters:]
-    known = np.isfinite(drawn)
-    error = _spread(drawn, known) * np.sqrt(n / (n - 1))
+    finite = np.isfinite(drawn)
+    error = _spread(drawn, finite) * np.sqrt(n / (n - 1))
     low, high = scale.around(values, t_quantile((1 + LEVEL) / 2, freedom(values - left_out, n)) * error)
     size = np.abs(values) if np.isinf(scale.high) else np.full(len(values), scale.high - scale.low)
-    enough = known.mean(axis=0) >= KNOWN
+    enough = finite.mean(axis=0) >= KNOWN
     alike = error <= _NO_SPREAD * size
-    found: list[Interval] = []
+    bounds: list[Interval] = []
     for at, count in enumerate(counts):
         if count < FEWEST:
-            found.append((None, few(unit) if count else empty))
+            bounds.append((None, few(unit) if count else empty))
         elif not enough[at]:
-            found.append((None, sparse(unit)))
+            bounds.append((None, sparse(unit)))
         elif alike[at]:
-            found.append(_unmoved(float(values[at]), int(count), scale, unit))
+            bounds.append(_unmoved(float(values[at]), int(count), scale, unit))
         else:
-            found.append(([float(low[at]), float(high[at])], ""))
-    return found
+            bounds.append(([float(low[at]), float(high[at])], ""))
+    return bounds
 
 
 def freedom(influences: Floats, n: NDArray[np.int64]) -> Floats:
@@ -165,11 +165,11 @@ def freedom(influences: Floats, n: NDArray[np.int64]) -> Floats:
     return np.clip(free, np.minimum(LEAST_FREEDOM, n - 1), n - 1)
 
 
-def _spread(drawn: Floats, known: NDArray[np.bool_]) -> Floats:
+def _spread(drawn: Floats, finite: NDArray[np.bool_]) -> Floats:
     """Standard deviation of what is known in each column, nan where nothing is."""
-    n = known.sum(axis=0)
-    means = ratios(np.where(known, drawn, 0).sum(axis=0), n)
-    return np.sqrt(ratios(np.where(known, (drawn - means) ** 2, 0).sum(axis=0), n))
+    n = finite.sum(axis=0)
+    means = ratios(np.where(finite, drawn, 0).sum(axis=0), n)
+    return np.sqrt(ratios(np.where(finite, (drawn - means) ** 2, 0).sum(axis=0), n))
 
 
 def unseen_share(n: int) -> float:

@@ -59,16 +59,18 @@ def sign_flips(differences: Floats, parts: Sequence[Columns], *, seed: int, flip
     many = np.flatnonzero((rows != 0).sum(axis=1) > EXACT)
     drawn = np.full((1 + len(parts), len(rows)), np.nan)
     if len(many):
-        drawn[:, many] = _drawn_p([rows[many][:, one] for one in (*parts, rest)], seed=seed, flips=flips)[: len(drawn)]
+        drawn[:, many] = _drawn_p([rows[many][:, part] for part in (*parts, rest)], seed=seed, flips=flips)[
+            : len(drawn)
+        ]
     return [
         [_p(row[np.isfinite(row)], p) for row, p in zip(differences[:, columns], of_part, strict=True)]
         for columns, of_part in zip((every, *parts), drawn, strict=True)
     ]
 
 
-def _p(known: Floats, drawn: float) -> float | None:
-    moved = known[known != 0]
-    if not len(known):
+def _p(differences: Floats, drawn: float) -> float | None:
+    moved = differences[differences != 0]
+    if not len(differences):
         return None
     return _exact_p(moved) if len(moved) <= EXACT else float(drawn)
 
@@ -97,10 +99,10 @@ def _drawn_p(blocks: Sequence[Floats], *, seed: int, flips: int) -> Floats:
     rng = np.random.default_rng(seed)
     observed, scale = (
         np.array([sum(of_blocks), *of_blocks])
-        for of_blocks in ([one.sum(axis=1) for one in blocks], [np.abs(one).sum(axis=1) for one in blocks])
+        for of_blocks in ([block.sum(axis=1) for block in blocks], [np.abs(block).sum(axis=1) for block in blocks])
     )
     extreme = np.zeros(observed.shape, dtype=np.int64)
-    step = max(1, _AT_ONCE // max(sum(one.shape[1] for one in blocks), observed.shape[1]))
+    step = max(1, _AT_ONCE // max(sum(block.shape[1] for block in blocks), observed.shape[1]))
     for start in range(0, flips, step):
         size = min(step, flips - start)
         whole = np.zeros((size, observed.shape[1]))

@@ -36,13 +36,13 @@ def variance_split(
         parts = _crossed(values, places, levels)
     else:
         parts = _balanced(values, places) if len(sizes) == 1 else _mixed(values, places)
-    whole = sum(parts.values())
-    return {"n": len(values), "conditions": None, **{name: part / whole for name, part in parts.items()}}
+    total = sum(parts.values())
+    return {"n": len(values), "conditions": None, **{name: part / total for name, part in parts.items()}}
 
 
 def _numbers(names: Sequence[Any]) -> Clusters:
-    found = numbered(list(names))
-    return np.arange(len(names)) if found is None else found
+    codes = numbered(list(names))
+    return np.arange(len(names)) if codes is None else codes
 
 
 def _reason(values: Floats, places: Clusters, levels: NDArray[np.int64] | None) -> str:
@@ -69,8 +69,8 @@ def _mixed(values: Floats, places: Clusters) -> dict[str, float]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a variance at nought, which is an answer here
-        found = MixedLM(values, np.ones((len(values), 1)), places).fit(reml=True)
-    return {"clusters": max(0.0, float(np.asarray(found.cov_re)[0, 0])), "repetitions": float(found.scale)}
+        fitted = MixedLM(values, np.ones((len(values), 1)), places).fit(reml=True)
+    return {"clusters": max(0.0, float(np.asarray(fitted.cov_re)[0, 0])), "repetitions": float(fitted.scale)}
 
 
 def _crossed(values: Floats, places: Clusters, levels: NDArray[np.int64]) -> dict[str, float]:
@@ -86,12 +86,12 @@ def _crossed(values: Floats, places: Clusters, levels: NDArray[np.int64]) -> dic
             vc_formula={"level": "0 + C(level)"},
             data=_frame(data),
         )
-        found = model.fit(reml=True)
-    effects = np.array([0.0, *found.fe_params[1:]])
+        fitted = model.fit(reml=True)
+    effects = np.array([0.0, *fitted.fe_params[1:]])
     return {
-        "clusters": max(0.0, float(np.asarray(found.cov_re)[0, 0])),
-        "conditions": float(effects.var()) + max(0.0, float(found.vcomp[0])),
-        "repetitions": float(found.scale),
+        "clusters": max(0.0, float(np.asarray(fitted.cov_re)[0, 0])),
+        "conditions": float(effects.var()) + max(0.0, float(fitted.vcomp[0])),
+        "repetitions": float(fitted.scale),
     }
 
 

@@ -61,29 +61,29 @@ def contrast_calls(
     for sample in order:
         if len(calls) == most:
             break
-        found = _call(samples[sample], rng, counts)
-        if len(found) >= least:
-            calls[sample] = found
-            counts.update(pair.kind for pair in found)
+        contrast = _call(samples[sample], rng, counts)
+        if len(contrast) >= least:
+            calls[sample] = contrast
+            counts.update(pair.kind for pair in contrast)
     return calls
 
 
 def _call(rows: Sequence[Row], rng: Random, counts: Counter[Kind]) -> tuple[Pair, ...]:
     here: Counter[Kind] = Counter()
-    found, used = [], set()
+    pairs, used = [], set()
     for row in rng.sample(list(rows), len(rows)):
         if _key(row) in used or not all(map(str.strip, row)):
             continue
         used.add(_key(row))
-        made = pairs_of(row, rows, rng)
-        free = [pair for pair in made if here[pair.kind] < PAIRS_OF_A_KIND]
+        candidates = pairs_of(row, rows, rng)
+        free = [pair for pair in candidates if here[pair.kind] < PAIRS_OF_A_KIND]
         if free:
             chosen = min(
                 free, key=lambda pair: (counts[pair.kind] + here[pair.kind], list(Kind)[::-1].index(pair.kind))
             )
-            found.append(chosen)
+            pairs.append(chosen)
             here[chosen.kind] += 1
-    return tuple(found)
+    return tuple(pairs)
 
 
 def pairs_of(row: Row, rows: Sequence[Row], rng: Random) -> list[Pair]:
@@ -98,8 +98,8 @@ def pairs_of(row: Row, rows: Sequence[Row], rng: Random) -> list[Pair]:
         Kind.ACTOR: (_another(actor, rows, rng), belief),
         Kind.PLACE: (actor, moved(belief, rng, words)),
     }
-    made = [(kind, (who, said)) for kind, (who, said) in others.items() if who and said]
-    apart = [Pair(kind, one, row) for kind, one in made if not _near(one, row, rows)]
+    changed = [(kind, (who, belief)) for kind, (who, belief) in others.items() if who and belief]
+    apart = [Pair(kind, row_changed, row) for kind, row_changed in changed if not _near(row_changed, row, rows)]
     alike = paraphrased(belief)
     same = [Pair(Kind.PARAPHRASE, (actor, alike), row)] if alike else []
     return [Pair(Kind.IDENTICAL, row, row), *same, *apart]
@@ -107,16 +107,16 @@ def pairs_of(row: Row, rows: Sequence[Row], rng: Random) -> list[Pair]:
 
 def _another(actor: str, rows: Sequence[Row], rng: Random) -> str | None:
     """Another person of the sample; none for a fact of the world, which is no one's belief."""
-    named = {key(one): one for one, _ in rows}
+    named = {key(actor): actor for actor, _ in rows}
     others = sorted(named.keys() - {WORLD, key(actor)})
     return named[rng.choice(others)] if others and key(actor) != WORLD else None
 
 
-def _near(made: Row, source: Row, rows: Sequence[Row]) -> bool:
+def _near(changed: Row, source: Row, rows: Sequence[Row]) -> bool:
     """Whether gold has a row of this actor besides the source that could well mean what was made."""
-    said = _content(made[1])
-    beside = [one for one in rows if key(one[0]) == key(made[0]) and _key(one) != _key(source)]
-    return any(2 * len(said & _content(one[1])) >= len(said | _content(one[1])) for one in beside)
+    words = _content(changed[1])
+    beside = [row for row in rows if key(row[0]) == key(changed[0]) and _key(row) != _key(source)]
+    return any(2 * len(words & _content(row[1])) >= len(words | _content(row[1])) for row in beside)
 
 
 def _content(text: str) -> set[str]:

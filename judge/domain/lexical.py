@@ -36,7 +36,7 @@ def align(
     from rapidfuzz import fuzz, process  # where they are used: SciPy takes most of a second
     from scipy.optimize import linear_sum_assignment
 
-    found = []
+    pairs = []
     for left, right in groups.values():
         if not left or not right:
             continue
@@ -49,5 +49,5 @@ def align(
                 close[one, other] = 0
         for one, other in zip(*linear_sum_assignment(close, maximize=True), strict=True):
             if close[one, other] >= max(threshold, 1e-9):
-                found.append((left[one], right[other]))
-    return sorted(found)
+                pairs.append((left[one], right[other]))
+    return sorted(pairs)

@@ -99,10 +99,10 @@ def _stem(word: str) -> str:
         return SAME_AS[bare]
     if (value := _number(bare)) is not None:
         return str(float(value))
-    found = re.sub(r"(?<=[a-z]{2})(?:ies|ied)$", "y", bare)
-    found = re.sub(r"(?<=[a-z]{3})(?:ed|ing|es|s)$|(?<=[a-z]{3})e$", "", found)
-    found = re.sub(r"([bdgmnprt])\1$", r"\1", found)
-    return re.sub(r"our$", "or", re.sub(r"is$", "iz", found))
+    stem = re.sub(r"(?<=[a-z]{2})(?:ies|ied)$", "y", bare)
+    stem = re.sub(r"(?<=[a-z]{3})(?:ed|ing|es|s)$|(?<=[a-z]{3})e$", "", stem)
+    stem = re.sub(r"([bdgmnprt])\1$", r"\1", stem)
+    return re.sub(r"our$", "or", re.sub(r"is$", "iz", stem))
 
 
 def _opposed(first: _Sentence, second: _Sentence) -> bool:
@@ -132,10 +132,10 @@ def _swapped(first: _Sentence, second: _Sentence) -> bool:
     """Whether both have the same words in the same order but for a few that stand in the same places: at most half, or the only one."""
     if first.signs or second.signs:
         return _swapped_signs(first.signs, second.signs)
-    one, other = first.content, second.content
-    if len(one) != len(other) or Counter(one) == Counter(other):
+    left, other = first.content, second.content
+    if len(left) != len(other) or Counter(left) == Counter(other):
         return False
-    return sum(word != with_it for word, with_it in zip(one, other, strict=True)) <= max(1, len(one) // 2)
+    return sum(word != with_it for word, with_it in zip(left, other, strict=True)) <= max(1, len(left) // 2)
 
 
 def _swapped_signs(one: str, other: str) -> bool:

@@ -45,8 +45,8 @@ def _matches(predictions: Rows, gold: Rows, pairs: Pairs) -> str:
     """Ids of the matching rows on the other side, by row; ids count from 1."""
     sides = {}
     for side, (name, rows) in enumerate((("predictions", predictions), ("gold", gold))):
-        found = {pair[side]: pair[1 - side] + 1 for pair in pairs}
-        sides[name] = [{"id": at + 1, "matches": [found[at]] if at in found else []} for at in range(len(rows))]
+        matches = {pair[side]: pair[1 - side] + 1 for pair in pairs}
+        sides[name] = [{"id": at + 1, "matches": [matches[at]] if at in matches else []} for at in range(len(rows))]
     return json.dumps(sides)
 
 

@@ -85,7 +85,7 @@ ALIKE = (
 
 def _table(groups: Sequence[str]) -> list[tuple[frozenset[str], frozenset[str]]]:
     sides = (group.split("|") for group in groups)
-    return [(frozenset(one.split()), frozenset(other.split())) for one, other in sides]
+    return [(frozenset(left.split()), frozenset(other.split())) for left, other in sides]
 
 
 OPPOSED, HAN_OPPOSED = _table(ANTONYMS), _table(HAN_ANTONYMS)

@@ -76,8 +76,8 @@ def negated(text: str) -> str | None:
         return _affirmed(text)
     words = text.split()
     for at in range(1, len(words)):
-        if found := _denied_at(words, at):
-            return None if " and " in f" {' '.join(words[at:])} " or " or " in text else " ".join(found)
+        if denied := _denied_at(words, at):
+            return None if " and " in f" {' '.join(words[at:])} " or " or " in text else " ".join(denied)
     return None
 
 
@@ -117,18 +117,18 @@ def _affirmed(text: str) -> str | None:
     """The sentence without its only "not"."""
     if len(re.findall(r"\bnot\b|n['’]t\b|cannot", text)) > 1:
         return None
-    if found := _NEGATED.search(text):
-        return text[: found.start()] + (found[1] or found[2]) + text[found.end() :]
-    found = _NOT_DOING.search(text)
-    if found is None or found[2] not in {*_BASES, "have"}:
+    if match := _NEGATED.search(text):
+        return text[: match.start()] + (match[1] or match[2]) + text[match.end() :]
+    match = _NOT_DOING.search(text)
+    if match is None or match[2] not in {*_BASES, "have"}:
         return None
     forms: dict[str, Callable[[str], str]] = {
         "do": lambda base: base,
         "does": lambda base: "has" if base == "have" else _third(base),
         "did": lambda base: "had" if base == "have" else _DOUBLED.get(base, _past(base)),
     }
-    verb: str = forms[found[1]](found[2])
-    return text[: found.start()] + verb + text[found.end() :]
+    verb: str = forms[match[1]](match[2])
+    return text[: match.start()] + verb + text[match.end() :]
 
 
 _HAN_VERB = re.compile(
@@ -143,10 +143,10 @@ def _negated_han(text: str) -> str | None:
         and len(_HAN_DENIES.findall(text)) == 1
     ):
         return text.replace("不", "", 1)
-    found = _HAN_VERB.search(text)
-    if found is None or not found.start() or _HAN_DENIES.search(text):
+    match = _HAN_VERB.search(text)
+    if match is None or not match.start() or _HAN_DENIES.search(text):
         return None
-    return f"{text[: found.start()]}不{text[found.start() :]}"
+    return f"{text[: match.start()]}不{text[match.start() :]}"
 
 
 _PLACES = (
@@ -180,14 +180,14 @@ def moved(text: str, rng: Random, taken: Collection[str] = ()) -> str | None:
     if HAN.search(text):
         return _moved_han(text, rng, taken)
     for pattern, groups, apart in ((_PLACED, _PLACES, False), (_FELT, _FEELINGS, True)):
-        for found in pattern.finditer(text):
-            if others := _others(found["word"], groups, taken, apart=apart):
-                before = found["adjective"] or found.groupdict().get("the") or ""
+        for match in pattern.finditer(text):
+            if others := _others(match["word"], groups, taken, apart=apart):
+                before = match["adjective"] or match.groupdict().get("the") or ""
                 fitting = [
                     word for word in others if before not in ("a", "an") or (word[0] in "aeiou") == (before == "an")
                 ]
                 if fitting:
-                    return text[: found.start("word")] + rng.choice(fitting) + text[found.end("word") :]
+                    return text[: match.start("word")] + rng.choice(fitting) + text[match.end("word") :]
     return None
 
 
@@ -217,8 +217,8 @@ _EQUALS = {
     "believed": "thought",
 }
 _SAID_OTHERWISE = [
-    (re.compile(pattern), said)
-    for pattern, said in (
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
         (r"^(\S+) and (\S+) (are|were) (friends|siblings|neighbours|flatmates|roommates|colleagues|married|cousins|classmates|sisters|brothers)\b", r"\2 and \1 \3 \4"),
         (r"^(\S+(?: \S+)?) (is|was) ([A-Z]\w+)['’]s (\w+)$", r"\1 \2 the \4 of \3"),
         (r"\bdoes not know (where|who|what|why|when|how|whether)\b", r"has no idea \1"),
@@ -233,7 +233,7 @@ _SAID_OTHERWISE = [
         (r"\b(entered) the\b", "went into the"), (r"\benters the\b", "goes into the"), (r"\bexited the\b", "walked out of the"),
         (r"\bmoved the (\w+) to\b", r"transferred the \1 to"), (r"\bmoves the (\w+) to\b", r"transfers the \1 to"),
         (r"\b(is|are|was|were) in (the|a|an|his|her) (box|basket|drawer|cupboard|bag|crate|bottle|pantry|suitcase)\b", r"\1 located inside \2 \3"),
-        (r"\blikes the\b", "is fond of the"), (r"\b(thinks|believes|thought|believed|think|believe)(?= that | [A-Z])", lambda one: _EQUALS[one[0]]),
+        (r"\blikes the\b", "is fond of the"), (r"\b(thinks|believes|thought|believed|think|believe)(?= that | [A-Z])", lambda match: _EQUALS[match[0]]),
         (r"\bmade a mistake\b", "was mistaken"),
     )
 ]  # fmt: skip
@@ -242,10 +242,10 @@ _SAID_OTHERWISE_HAN = {"认为": "觉得", "觉得": "认为", "高兴": "开心
 
 def paraphrased(text: str) -> str | None:
     """The sentence in other words with the same meaning."""
-    found = text
+    reworded = text
     if HAN.search(text):
-        found = re.sub("|".join(_SAID_OTHERWISE_HAN), lambda one: _SAID_OTHERWISE_HAN[one[0]], text)
+        reworded = re.sub("|".join(_SAID_OTHERWISE_HAN), lambda match: _SAID_OTHERWISE_HAN[match[0]], text)
     else:
-        for pattern, said in _SAID_OTHERWISE:
-            found = pattern.sub(said, found)
-    return None if found == text else found
+        for pattern, replacement in _SAID_OTHERWISE:
+            reworded = pattern.sub(replacement, reworded)
+    return None if reworded == text else reworded

@@ -48,11 +48,11 @@ def _rate(kind: Kind, right: int, n: int, missing: int) -> Rate:
     return Rate(kind.value, NAMES[kind], kind in ALIKE, right, n, missing, right / n if n else None, ends)
 
 
-def told(held: Sequence[dict[str, Any]]) -> str:
+def told(results: Sequence[dict[str, Any]]) -> str:
     """In a line: "identical 3/3, negated 0/12 (2 unanswered), other actor –"."""
-    return ", ".join(f"{one['name']} {_of(one)}" for one in held)
+    return ", ".join(f"{result['name']} {_of(result)}" for result in results)
 
 
-def _of(one: dict[str, Any]) -> str:
-    said = f"{one['right']}/{one['n']}" if one["n"] else "–"
-    return f"{said} ({one['missing']} unanswered)" if one["missing"] else said
+def _of(result: dict[str, Any]) -> str:
+    share = f"{result['right']}/{result['n']}" if result["n"] else "–"
+    return f"{share} ({result['missing']} unanswered)" if result["missing"] else share

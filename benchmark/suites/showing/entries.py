@@ -17,13 +17,13 @@ JUDGE_TEST = "judge_test"
 
 def models_of(entries: Iterable[Entry]) -> list[Entry]:
     """Without people."""
-    return [one for one in entries if one["kind"] != "person"]
+    return [entry for entry in entries if entry["kind"] != "person"]
 
 
 def readings_in(entries: Iterable[Entry]) -> list[str]:
     """Both, or only the repaired one where nobody has an official one: structured output."""
-    held = list(entries)
-    return [name for name in READINGS if name == "repaired" or any(one["readings"][name] for one in held)]
+    listed = list(entries)
+    return [name for name in READINGS if name == "repaired" or any(entry["readings"][name] for entry in listed)]
 
 
 def unranked(entry: Entry) -> bool:
@@ -34,8 +34,8 @@ def unranked(entry: Entry) -> bool:
 
 def unjudged(entry: Entry) -> int:
     """Rows of both tables without a judgement."""
-    held = entry["readings"]["repaired"]["overall"].get("unjudged", {})
-    return int(held.get("predicted", 0) + held.get("gold", 0))
+    counts = entry["readings"]["repaired"]["overall"].get("unjudged", {})
+    return int(counts.get("predicted", 0) + counts.get("gold", 0))
 
 
 def by_category(entry: Entry, reading: str) -> dict[str, Mapping[str, Any]]:
@@ -45,8 +45,8 @@ def by_category(entry: Entry, reading: str) -> dict[str, Mapping[str, Any]]:
 
 def analyses_of(entry: Entry, reading: str) -> Mapping[str, Any]:
     """The analyses of an entry that has them in the reading."""
-    held: Mapping[str, Any] = entry["figures"]["analyses"][reading]
-    return held
+    analyses: Mapping[str, Any] = entry["figures"]["analyses"][reading]
+    return analyses
 
 
 def row_of(entry: Entry, stage: str, cells: Mapping[str, Any], where: Where | None = None) -> SourcedRow:
@@ -63,8 +63,8 @@ def row_of(entry: Entry, stage: str, cells: Mapping[str, Any], where: Where | No
         unranked=unranked(entry),
         where=where or {},
     )
-    told = (entry.get("judge_test") or {}).get("told")
-    return SourcedRow({**cells, "model": entry["model"], JUDGE_TEST: told}, source)
+    result = (entry.get("judge_test") or {}).get("told")
+    return SourcedRow({**cells, "model": entry["model"], JUDGE_TEST: result}, source)
 
 
 def measured(stage: str, name: str, reading: str) -> dict[str, str]:

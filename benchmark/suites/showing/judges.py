@@ -22,11 +22,11 @@ NOTE = "Judge’s self-test: pairs judged rightly of those answered, made by rul
 
 def tests_of(entries: Sequence[Entry]) -> list[Summary]:
     """The tests of the judges of these rows, each once, in the order of the rows; reports that were frozen before have none."""
-    found: list[Summary] = []
-    for one in entries:
-        if (test := one.get("judge_test")) and test not in found:
-            found.append(test)
-    return found
+    summaries: list[Summary] = []
+    for entry in entries:
+        if (test := entry.get("judge_test")) and test not in summaries:
+            summaries.append(test)
+    return summaries
 
 
 def notes_of(entries: Sequence[Entry]) -> list[str]:
@@ -67,11 +67,11 @@ def judge_test_table(entries: Sequence[Entry]) -> Table:
     ]
     rows: list[dict[str, Any]] = []
     for test in tests_of(entries):
-        made = [
+        sentences = [
             kind | {"judge": test["judge"], "kind": kind["name"], "match": "yes" if kind["alike"] else "no"}
             for kind in test["kinds"]
         ]
-        rows += made or [{"judge": test["judge"], "kind": NOT_TESTED}]
+        rows += sentences or [{"judge": test["judge"], "kind": NOT_TESTED}]
     states = [f"{test['judge']}: {test['told']}." for test in tests_of(entries) if test["state"] != "tested"]
     return Table(
         title="Self-test of judges",

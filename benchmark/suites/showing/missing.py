@@ -19,12 +19,12 @@ def missing_of(entry: Entry, stage: str) -> dict[str, Any]:
     """{stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of these judges or providers lost,
     and the score with all of them at their worst and at their best, None without a story."""
     if ranking := (entry.get("ranking") or {}).get("repaired"):
-        held = {"stories": ranking["n"], "unusable": ranking["missing"], "lost": ranking["lost"]}
-        return held | {"low": ranking["value"], "high": ranking["best"]}
+        counts = {"stories": ranking["n"], "unusable": ranking["missing"], "lost": ranking["lost"]}
+        return counts | {"low": ranking["value"], "high": ranking["best"]}
     overall = entry["readings"]["repaired"]["overall"]
     low, high = overall["bounds"][group_named(stage).score] or (None, None)
-    held = {"stories": overall["stories"] + overall["unusable"], "unusable": overall["unusable"], "lost": 0}
-    return held | {"low": low, "high": high}
+    counts = {"stories": overall["stories"] + overall["unusable"], "unusable": overall["unusable"], "lost": 0}
+    return counts | {"low": low, "high": high}
 
 
 def left_out(missing: Mapping[str, Any]) -> float | None:
@@ -45,22 +45,22 @@ def unlike_missing(
     head = {stage: f"{group_named(stage).title}. " if titled else "" for stage in stages}
     return [
         f"{head[stage]}{told}"
-        for stage, held in stages.items()
-        for told in _missing_differ(models_of(held), stage, counted)
+        for stage, counts in stages.items()
+        for told in _missing_differ(models_of(counts), stage, counted)
     ]
 
 
 def _few_stories(models: Sequence[Entry]) -> list[str]:
     """What the letters take for granted where there are any."""
-    lettered = [one for one in models if any((one.get("group") or {}).values())]
-    stories = min((held["n"] for one in lettered for held in one["ranking"].values() if held), default=0)
+    lettered = [entry for entry in models if any((entry.get("group") or {}).values())]
+    stories = min((ranking["n"] for entry in lettered for ranking in entry["ranking"].values() if ranking), default=0)
     why = caution(stories, "stories") if lettered else ""
     return [f"{why[:1].upper()}{why[1:]}."] if why else []
 
 
 def missing_told(entries: Sequence[Entry], stage: str) -> str:
     """Between which shares the missing answers of models lie; empty where all left out equally much."""
-    shares = {one["model"]: left_out(missing_of(one, stage)) or 0.0 for one in models_of(entries)}
+    shares = {entry["model"]: left_out(missing_of(entry, stage)) or 0.0 for entry in models_of(entries)}
     return shares_told(shares, nouns_of_group(stage)[1])
 
 
@@ -74,7 +74,7 @@ def shares_told(shares: Mapping[str, float], nouns: str = "stories") -> str:
 
 def unjudged_told(entries: Sequence[Entry]) -> str:
     """Between which numbers the rows lie that judges left out; empty where they left out equally many of all models."""
-    return rows_told({one["model"]: unjudged(one) for one in models_of(entries)})
+    return rows_told({entry["model"]: unjudged(entry) for entry in models_of(entries)})
 
 
 def rows_told(counts: Mapping[str, int]) -> str:
@@ -91,38 +91,38 @@ def _missing_differ(models: Sequence[Entry], stage: str, counted: str = AT_THEIR
 
 def differ_told(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str]:
     """What differs, as a sentence, and after it what becomes of it; nothing where nothing differs."""
-    told = "; ".join(filter(None, parts))
-    return [f"{told[:1].upper()}{told[1:]}. {counted}"] if told else []
+    text = "; ".join(filter(None, parts))
+    return [f"{text[:1].upper()}{text[1:]}. {counted}"] if text else []
 
 
 def _lost(models: Sequence[Entry], stage: str) -> list[str]:
     """What is not the models' doing: why some have no rank, then of how many stories others lack something."""
-    found: list[str] = []
+    sentences: list[str] = []
     alike: dict[int, list[str]] = {}
-    for one in models:
-        ranking = (one.get("ranking") or {}).get("repaired") or {}
+    for entry in models:
+        ranking = (entry.get("ranking") or {}).get("repaired") or {}
         if not ranking.get("lost"):
             continue
         if ranking.get("reason"):
-            found.append(f"{one['model']}: {ranking['reason']}.")
+            sentences.append(f"{entry['model']}: {ranking['reason']}.")
         else:
-            alike.setdefault(ranking["lost"], []).append(one["model"])
+            alike.setdefault(ranking["lost"], []).append(entry["model"])
     for lost, names in alike.items():
         stories = f"{lost:,} {nouns_of_group(stage)[lost != 1]}"
-        found.append(
+        sentences.append(
             f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that shows no difference "
             f"against {'it' if len(names) == 1 else 'them'}."
         )
-    return found
+    return sentences
 
 
 def _without_letters(models: Sequence[Entry]) -> list[str]:
-    held: Mapping[str, str] = next((one["no_letters"] for one in models if one.get("no_letters")), {})
-    read = [name for name in readings_in(models) if held.get(name)]
-    whys = {held[name] for name in read}
+    no_letters: Mapping[str, str] = next((entry["no_letters"] for entry in models if entry.get("no_letters")), {})
+    read = [name for name in readings_in(models) if no_letters.get(name)]
+    whys = {no_letters[name] for name in read}
     if len(whys) == 1 and len(read) == len(readings_in(models)):
         return [f"No letters: {whys.pop()}."]
-    return [f"No letters in the {name} reading: {held[name]}." for name in read]
+    return [f"No letters in the {name} reading: {no_letters[name]}." for name in read]
 
 
 def complete(entries: Sequence[Entry], reading: str) -> bool:
@@ -135,7 +135,7 @@ def incomplete(entries: Sequence[Entry], reading: str) -> str:
     models = models_of(entries) if reading == "repaired" else []
     whys = {
         "the models answered different stories": any(
-            one["readings"]["repaired"]["overall"]["unusable"] for one in models
+            entry["readings"]["repaired"]["overall"]["unusable"] for entry in models
         ),
         "judges left out rows": any(map(unjudged, models)),
     }

@@ -14,24 +14,24 @@ def label(entries: Sequence[Entry]) -> dict[str, str]:
     all have; returns those that all share."""
     common = {}
     for name in _settings(entries):
-        having = [one for one in entries if name in one["settings"] or one["kind"] == "model"]
+        having = [entry for entry in entries if name in entry["settings"] or entry["kind"] == "model"]
         if _alike(having, name):
             common[name] = having[0]["settings"].get(name, "–")
     taken: dict[str, int] = {}
-    for one in entries:
-        own = {name: value for name, value in one["settings"].items() if name not in common}
-        one["own"] = _told(own)
-        namesakes = [other for other in entries if other["name"] == one["name"]]
-        asked = {name: _short(one["spec"].get(name)) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")}
-        differing = _told({name: value for name, value in own.items() if not _alike(namesakes, name)} | asked)
-        model = f"{one['name']} ({differing})" if differing else one["name"]
+    for entry in entries:
+        distinct = {name: value for name, value in entry["settings"].items() if name not in common}
+        entry["own"] = _told(distinct)
+        namesakes = [other for other in entries if other["name"] == entry["name"]]
+        endpoint = {name: _short(entry["spec"].get(name)) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")}
+        differing = _told({name: value for name, value in distinct.items() if not _alike(namesakes, name)} | endpoint)
+        model = f"{entry['name']} ({differing})" if differing else entry["name"]
         taken[model] = taken.get(model, 0) + 1
-        one["model"] = f"{model} #{taken[model]}" if taken[model] > 1 else model
+        entry["model"] = f"{model} #{taken[model]}" if taken[model] > 1 else model
     return common
 
 
 def _settings(entries: Sequence[Entry]) -> list[str]:
-    return list(dict.fromkeys(name for one in entries for name in one["settings"]))
+    return list(dict.fromkeys(name for entry in entries for name in entry["settings"]))
 
 
 def _told(settings: Mapping[str, str]) -> str:
@@ -40,8 +40,8 @@ def _told(settings: Mapping[str, str]) -> str:
 
 def _short(value: Any) -> str:
     """Of an endpoint's spec: options can be of any length."""
-    told = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value or "–")
-    return told if len(told) <= 40 else f"{told[:39]}…"
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value or "–")
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 ENDPOINT_S = ("provider", "model", "revision", "base_url", "options")
@@ -49,4 +49,4 @@ ENDPOINT_S = ("provider", "model", "revision", "base_url", "options")
 
 
 def _alike(entries: Sequence[Entry], name: str, of: Literal["settings", "spec"] = "settings") -> bool:
-    return len({json.dumps(one.get(of, {}).get(name), sort_keys=True) for one in entries}) == 1
+    return len({json.dumps(entry.get(of, {}).get(name), sort_keys=True) for entry in entries}) == 1

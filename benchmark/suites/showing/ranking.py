@@ -14,10 +14,10 @@ WITHIN = {"prompts": "asked with", "judge": "judged by"}
 
 def ranked_within(entries: Iterable[Entry]) -> list[str]:
     """Which prompts and which judge all models of a ranking have in common; frozen reports may be older than that."""
-    told = _within(entries)
+    scope = _within(entries)
     return (
-        [f"One ranking: {', '.join(told)}. What was asked or judged otherwise has a ranking of its own."]
-        if told
+        [f"One ranking: {', '.join(scope)}. What was asked or judged otherwise has a ranking of its own."]
+        if scope
         else []
     )
 
@@ -28,15 +28,15 @@ def ranked_by(entries: Iterable[Entry]) -> str:
 
 
 def _within(entries: Iterable[Entry]) -> list[str]:
-    held = list(entries)
-    found = {field: {name for one in held if (name := one.get("within", {}).get(field))} for field in WITHIN}
-    return [f"{said} {'; '.join(sorted(found[field]))}" for field, said in WITHIN.items() if found[field]]
+    listed = list(entries)
+    names = {field: {name for entry in listed if (name := entry.get("within", {}).get(field))} for field in WITHIN}
+    return [f"{label} {'; '.join(sorted(names[field]))}" for field, label in WITHIN.items() if names[field]]
 
 
 def in_rank_order(entries: Sequence[Entry], reading: str) -> list[Entry]:
     """Those that are ranked in the reading, by their rank; reports that were frozen before have none."""
-    ranked = [one for one in entries if ((one.get("ranking") or {}).get(reading) or {}).get("rank")]
-    return sorted(ranked, key=lambda one: one["ranking"][reading]["rank"])
+    ranked = [entry for entry in entries if ((entry.get("ranking") or {}).get(reading) or {}).get("rank")]
+    return sorted(ranked, key=lambda entry: entry["ranking"][reading]["rank"])
 
 
 def with_settings(table: Table) -> Table:
@@ -44,7 +44,7 @@ def with_settings(table: Table) -> Table:
     if not any(_own(row) for row in table.rows):
         return table
     rows, totals = (
-        [with_cell(row, "settings", _own(row) or None) for row in held] for held in (table.rows, table.totals)
+        [with_cell(row, "settings", _own(row) or None) for row in rows] for rows in (table.rows, table.totals)
     )
     columns = [*table.columns, Column(key="settings", header="Settings")]
     return replace(table, columns=columns, rows=rows, totals=totals)

@@ -64,14 +64,15 @@ def _plain(answer: str) -> str:
 def _mentions(pattern: re.Pattern[str], text: str) -> list[_Mention]:
     """The letters that a pattern finds and the text does not deny, in its order."""
     return [
-        _Mention(one.start(), one.end(), next(group for group in one.groups() if group).upper())
-        for one in pattern.finditer(text)
-        if not DENIAL.search(text[max(0, one.start() - 60) : one.start()]) and not REJECTION.match(text, one.end())
+        _Mention(match.start(), match.end(), next(group for group in match.groups() if group).upper())
+        for match in pattern.finditer(text)
+        if not DENIAL.search(text[max(0, match.start() - 60) : match.start()])
+        and not REJECTION.match(text, match.end())
     ]
 
 
 def _letters(pattern: re.Pattern[str], text: str) -> set[str]:
-    return {one.letter for one in _mentions(pattern, text)}
+    return {mention.letter for mention in _mentions(pattern, text)}
 
 
 def _only(letters: set[str]) -> str | None:
@@ -85,9 +86,9 @@ def _shown(letter: str | None, options: Sequence[str]) -> str | None:
 def _last(text: str, mentions: Sequence[_Mention]) -> str | None:
     """The letter of the last mention, None where it is offered beside another letter, before or behind it."""
     last = mentions[-1]
-    for one in mentions[-2:]:
-        other = ALTERNATIVE.match(text, one.end)
-        if other and (other[1] or other[2]) != one.letter and other.end() > last.start:
+    for mention in mentions[-2:]:
+        other = ALTERNATIVE.match(text, mention.end)
+        if other and (other[1] or other[2]) != mention.letter and other.end() > last.start:
             return None
     return last.letter
 
@@ -104,9 +105,9 @@ def _repeated(text: str, options: Sequence[str]) -> str | None:
 
 def _place(line: str, keys: Sequence[str]) -> int | None:
     """The first option that a line consists of, be it announced ("The answer is ...") or behind its letter ("A Tote bag")."""
-    said = (_key(line), _key(OPENING.sub("", line.lstrip(" *_"), count=1)))
+    candidates = (_key(line), _key(OPENING.sub("", line.lstrip(" *_"), count=1)))
     for place, key in enumerate(keys):
-        if any(one in (key, f"{LETTERS[place].lower()} {key}") for one in said):
+        if any(candidate in (key, f"{LETTERS[place].lower()} {key}") for candidate in candidates):
             return place
     return None
 

@@ -172,12 +172,12 @@ def _lines(raw: bytes) -> list[bytes]:
 
 
 def _check_counts(task: str, records: Sequence[Record]) -> None:
-    found = (
+    paths = (
         len(records),
         len({record.texts["en"].story for record in records}),
         sum(record.option_count == 2 for record in records),
     )
     nouns = ("items", "distinct English stories", "items with two options")
-    for noun, count, expected in zip(nouns, found, FILES[task], strict=True):
+    for noun, count, expected in zip(nouns, paths, FILES[task], strict=True):
         if count != expected:
             raise BadToMBench(f"{task}.jsonl: the number of {noun} is {count}; expected {expected}.")

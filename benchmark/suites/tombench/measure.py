@@ -39,17 +39,17 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
 
 def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     """Right or wrong by the majority of the tries; bounds take missing tries as votes against and for the right option."""
-    answered = sorted((one for one in outcomes if not one.without), key=lambda one: one.repetition)
+    answered = sorted((outcome for outcome in outcomes if not outcome.without), key=lambda outcome: outcome.repetition)
     missing = len(outcomes) - len(answered)
-    votes = {reading: tuple(_choice(one, reading) for one in answered) for reading in ("official", "repaired")}
+    votes = {reading: tuple(_choice(outcome, reading) for outcome in answered) for reading in ("official", "repaired")}
     official = None if missing else {ACCURACY: float(is_correct_officially(_voted(sample, votes["official"])))}
     reason = f"{missing} of its {len(outcomes)} tries have no answer" if missing else ""
     return SampleResult(official, _score(sample, outcomes, votes["repaired"], missing), reason)
 
 
 def _choice(outcome: Outcome, reading: str) -> str | None:
-    held: Mapping[str, Any] = getattr(outcome, reading) or {}
-    return held.get("choice")
+    parsed: Mapping[str, Any] = getattr(outcome, reading) or {}
+    return parsed.get("choice")
 
 
 def _voted(sample: Sample, votes: tuple[str | None, ...]) -> Voted:
@@ -60,13 +60,13 @@ def _score(sample: Sample, outcomes: Sequence[Outcome], votes: tuple[str | None,
     right, counts = sample.gold["answer"], Counter(vote for vote in votes if vote is not None)
     others = max((count for letter, count in counts.items() if letter != right), default=0)
     if majority_vote(votes) is None:
-        why = next((one.without for one in outcomes if one.without), "") or next(
-            (one.unusable for one in outcomes if one.unusable), NO_OPTION
+        why = next((outcome.without for outcome in outcomes if outcome.without), "") or next(
+            (outcome.unusable for outcome in outcomes if outcome.unusable), NO_OPTION
         )
         return StoryScore(sample.category, {ACCURACY: 0.0}, {ACCURACY: 1.0}, None, why)
     estimate = float(is_correct(_voted(sample, votes)))
     if not missing:
-        known = {ACCURACY: estimate}
-        return StoryScore(sample.category, known, known, known)
+        values = {ACCURACY: estimate}
+        return StoryScore(sample.category, values, values, values)
     worst, best = float(counts[right] > others + missing), float(counts[right] + missing >= others)
     return StoryScore(sample.category, {ACCURACY: worst}, {ACCURACY: best}, {ACCURACY: estimate})

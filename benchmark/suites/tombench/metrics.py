@@ -61,7 +61,7 @@ class Accuracies:
     @property
     def task_mean(self) -> float | None:
         """The unweighted mean of the tasks' accuracies, from 0 to 1; None without a task."""
-        return sum(one.value for one in self.tasks.values()) / len(self.tasks) if self.tasks else None
+        return sum(task.value for task in self.tasks.values()) / len(self.tasks) if self.tasks else None
 
 
 def majority(votes: Sequence[str]) -> str | None:

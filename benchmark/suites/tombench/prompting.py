@@ -73,7 +73,7 @@ def _template(name: str) -> str:
 
 def _fill(template: str, texts: Mapping[str, str]) -> str:
     """The template with its placeholders filled in one pass, so that braces in a story stay what they are."""
-    return re.sub(r"\{(\w+)\}", lambda found: texts[found[1]], template)
+    return re.sub(r"\{(\w+)\}", lambda match: texts[match[1]], template)
 
 
 def _choice(letters: str, language: str) -> str:

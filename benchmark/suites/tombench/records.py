@@ -54,20 +54,20 @@ def read_record(where: str, line: bytes) -> Record:
     released code: one English item has four where the Chinese has two, and loses two of them.
     """
     try:
-        found = json_of(line, nan=True)
-        told, by_language = _Item.of(found), {name: shape.of(found) for name, shape in _BY_LANGUAGE.items()}
+        value = json_of(line, nan=True)
+        item, by_language = _Item.of(value), {name: shape.of(value) for name, shape in _BY_LANGUAGE.items()}
     except NotJson as error:
         raise BadToMBench(f"{where}, {error.told_in_line()}" if error.line else f"{where}: {error}") from error
     except Misfit as error:
         raise BadToMBench(error.told(where)) from error
     count = 2 if by_language["zh"].c is None else 4
-    texts = {language: _text(where, one, language, count) for language, one in by_language.items()}
-    cell = _CELL.fullmatch(told.answer)
+    texts = {language: _text(where, fields, language, count) for language, fields in by_language.items()}
+    cell = _CELL.fullmatch(item.answer)
     if cell is None or cell[1] not in LETTERS[:count]:
         raise BadToMBench(
-            f"{where}: the answer is {told.answer[:40]!r}; expected a letter from A to {LETTERS[count - 1]}."
+            f"{where}: the answer is {item.answer[:40]!r}; expected a letter from A to {LETTERS[count - 1]}."
         )
-    return Record(told.ability, told.answer, texts)
+    return Record(item.ability, item.answer, texts)
 
 
 def _filled(text: str) -> str:
@@ -117,15 +117,15 @@ class _Chinese(_InOneLanguage):
 _BY_LANGUAGE: Mapping[str, type[_InOneLanguage]] = {"en": _English, "zh": _Chinese}
 
 
-def _text(where: str, told: _InOneLanguage, language: str, count: int) -> Text:
-    prefix, options = FIELDS[language][2], (told.a, told.b, told.c, told.d)
-    if (told.c is None) != (told.d is None):
+def _text(where: str, fields: _InOneLanguage, language: str, count: int) -> Text:
+    prefix, options = FIELDS[language][2], (fields.a, fields.b, fields.c, fields.d)
+    if (fields.c is None) != (fields.d is None):
         raise BadToMBench(f"{where}: only one of {prefix}C and {prefix}D is missing; expected both or neither.")
     for letter, option in zip(LETTERS, options, strict=True):
         if option is not None and not clean_option(option, letter):
             raise BadToMBench(f"{where}: {prefix}{letter} holds a letter without a text.")
-    held = tuple(option for option in options[:count] if option is not None)
-    if len(held) < count:
+    present = tuple(option for option in options[:count] if option is not None)
+    if len(present) < count:
         missing = next(letter for letter, option in zip(LETTERS, options, strict=True) if option is None)
         raise BadToMBench(f"{where}: {prefix}{missing} is missing; expected {count} options.")
-    return Text(told.story, told.question, held)
+    return Text(fields.story, fields.question, present)

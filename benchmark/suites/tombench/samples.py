@@ -17,11 +17,11 @@ def load(folder: Path, *, languages: str = BOTH) -> Imported:
     """A copy of the benchmark in one language or in both. The split of a sample is its language. Raises BadImport."""
     chosen = LANGUAGES if languages == BOTH else (languages,)
     try:
-        found = read_tombench(folder, languages=chosen)
+        copy = read_tombench(folder, languages=chosen)
     except BadToMBench as error:
         raise BadImport(str(error)) from error
-    title = f"ToMBench ({' and '.join(NAMES[one] for one in chosen)})"
-    return Imported(title, [_sample(one) for one in found.items], found.licence, {"20 JSONL files": found.digest})
+    title = f"ToMBench ({' and '.join(NAMES[language] for language in chosen)})"
+    return Imported(title, [_sample(item) for item in copy.items], copy.licence, {"20 JSONL files": copy.digest})
 
 
 def _sample(item: Item) -> Sample:

@@ -40,7 +40,7 @@ def request(question: Question) -> Request:
 
 def count_letters(samples: Sequence[Sample]) -> dict[str, int]:
     """How often each letter is right in all items: what the majority letter goes by."""
-    return dict(sorted(Counter(item_of(one).gold for one in samples).items()))
+    return dict(sorted(Counter(item_of(sample).gold for sample in samples).items()))
 
 
 def parse(question: Question, answer: str) -> Parsed:

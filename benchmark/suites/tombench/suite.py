@@ -51,15 +51,16 @@ def _item(view: ItemView) -> dict[str, Any]:
     """Story, question, and the options as this try shows them, with the right one and what either reading takes."""
     item, shown = item_of(view.question.sample), shown_in(view.question)
     taken = {
-        name: (held or {}).get("choice") for name, held in (("official", view.official), ("repaired", view.repaired))
+        name: (parsed or {}).get("choice")
+        for name, parsed in (("official", view.official), ("repaired", view.repaired))
     }
     options = [
         {"letter": letter, "text": text, "original": original, "right": original == item.gold}
         | {name: choice == original for name, choice in taken.items()}
         for letter, text, original in zip(shown.letters, shown.texts, shown.originals, strict=True)
     ]
-    told = {"story": item.story, "question": item.question, "ability": item.trimmed_ability, "options": options}
-    return told | {"try": view.question.repetition + 1, "unread": bool(view.answer) and taken["repaired"] is None}
+    fields = {"story": item.story, "question": item.question, "ability": item.trimmed_ability, "options": options}
+    return fields | {"try": view.question.repetition + 1, "unread": bool(view.answer) and taken["repaired"] is None}
 
 
 def _methods(reported: Reported) -> Sections:
@@ -115,7 +116,7 @@ SUITE = Suite(
     settings=(METHOD,),
     repetitions=TRIES,
     max_tokens=1000,
-    prompts={ANSWER: hashlib.sha256("".join(prompt_digest(one, two) for one in (DIRECT, COT) for two in ("en", "zh")).encode()).hexdigest()},
+    prompts={ANSWER: hashlib.sha256("".join(prompt_digest(method, two) for method in (DIRECT, COT) for two in ("en", "zh")).encode()).hexdigest()},
     prompts_version=PROMPT_SET,
     item=_item,
     item_template="tombench/item.html",
