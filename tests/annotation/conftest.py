@@ -22,7 +22,7 @@ def suggested(cast, make_story, seat):
     def make(number=1, rows=None, source="tiny"):
         story = make_story(number, rows=rows or [("Ines", f"Belief {at}") for at in range(12)])
         for at, row in enumerate(Proposition.objects.gold_of(story)):  # arms are drawn by uid: the same in every run
-            Proposition.objects.filter(pk=row.pk).update(uid=f"{number:05d}{at:05d}")
+            Proposition.objects.filter(pk=row.pk).update(uid=f"{number:06d}{at:06d}")
         suggest(story, source)
         return story, seat(story)
 

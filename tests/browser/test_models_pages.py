@@ -379,7 +379,7 @@ def grid(page, login, cast, make_story, seat):
     Project.objects.filter(pk=cast.project.pk).update(blind_share=30, reveal_share=20, speed_floor_ms=0)
     story = make_story(1, rows=[("Ines", f"Belief {at}") for at in range(12)])
     for at, row in enumerate(Proposition.objects.gold_of(story)):  # arms are drawn by uid: the same in every run
-        Proposition.objects.filter(pk=row.pk).update(uid=f"{at:010d}")
+        Proposition.objects.filter(pk=row.pk).update(uid=f"{at:012d}")
     now = timezone.now()
     Suggestion.objects.bulk_create(
         Suggestion(proposition=row, dimension=one.key, label=one.values[1], source="tiny (tiny-1)", created_at=now)
