@@ -10,6 +10,6 @@ class AnnotationConfig(AppConfig):
         from annotation.services.prefill import register_handler
         from workers.providers.baseline.registered import register_baseline
 
-        for one in BASELINES:
-            register_baseline(one)
+        for baseline in BASELINES:
+            register_baseline(baseline)
         register_handler()

@@ -48,11 +48,11 @@ def checked_name(raw: str) -> str:
 
 
 class Accounts:
-    """The accounts of this installation. `made` are the names of new ones."""
+    """The accounts of this installation. `created` are the names of new ones."""
 
     def __init__(self) -> None:
         self._names = Names(dict(User.objects.accounts().values_list("username", "id")))
-        self.made: list[str] = []
+        self.created: list[str] = []
 
     def find(self, name: str) -> int | None:
         """Return the id of an account, None where it would have to be created. Raises ValueError for an ambiguous or impossible name."""
@@ -69,5 +69,5 @@ class Accounts:
         user.set_unusable_password()
         user.save()
         self._names.add(username, user.pk)
-        self.made.append(username)
+        self.created.append(username)
         return user.pk

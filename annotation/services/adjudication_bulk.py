@@ -25,7 +25,7 @@ class Leading:
 
     by_dimension: Counter[str] = field(default_factory=Counter)
     tied: int = 0
-    own: int = 0
+    voted_on: int = 0
 
     @property
     def total(self) -> int:
@@ -37,7 +37,7 @@ def preview(*, by: User, cells: QuerySet[GoldLabel]) -> Leading:
     leading = Leading()
     for dimension, votes, voted in _open(cells, by).values_list("dimension", "votes", "voted"):
         if voted:
-            leading.own += 1
+            leading.voted_on += 1
         elif plurality([vote["label"] for vote in votes]) is None:
             leading.tied += 1
         else:

@@ -202,7 +202,7 @@ class _Import:
         uids: dict[int, str] = {}
         rows = 0
         make_ready = archived_gold if section.model in (GoldLabel, GoldEvent) else ReadyRows
-        for part in self._parts(self._decoded(section, uids), lambda one: one[1]):
+        for part in self._parts(self._decoded(section, uids), lambda decoded: decoded[1]):
             rows += len(part)
             values = [row for row, _ in part]
             if section.model is Membership:

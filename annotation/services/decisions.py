@@ -15,13 +15,13 @@ Decisions = dict[int, dict[str, dict[str, str]]]
 
 def decisions_in(events: QuerySet[GoldEvent]) -> Decisions:
     """Return each expert's last decision on a cell that was not taken back; `events` holds the whole history of its cells."""
-    told = Q(after_method=Method.ADJUDICATED) | Q(before_method=Method.ADJUDICATED)
+    decided_or_undone = Q(after_method=Method.ADJUDICATED) | Q(before_method=Method.ADJUDICATED)
     cells: dict[tuple[int, str], list[GoldEvent]] = defaultdict(list)
     columns = ("proposition_id", "dimension", "after", "after_method", "undoes", "votes", "by__username")
-    for event in events.filter(told).select_related("by").order_by("id").only(*columns):
+    for event in events.filter(decided_or_undone).select_related("by").order_by("id").only(*columns):
         cells[event.proposition_id, event.dimension].append(event)
-    found: Decisions = defaultdict(lambda: defaultdict(dict))
+    decisions: Decisions = defaultdict(lambda: defaultdict(dict))
     for (pk, key), history in cells.items():
         for event in standing_decisions(history):
-            found[pk][event.by.username][key] = event.after
-    return found
+            decisions[pk][event.by.username][key] = event.after
+    return decisions

@@ -35,7 +35,7 @@ class Annotators:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.made: list[str] = []
+        self.created: list[str] = []
         self._people: dict[tuple[Kind, str], Person] = {}
         self._new: dict[str, Person] = {}
         imported = {person.name_in_file: person.pk for person in User.objects.filter(imported_into=project)}
@@ -64,11 +64,11 @@ class Annotators:
 
     def make(self, person: Person) -> int:
         person.pk = make_imported({person.name: person.name}, self.project)[person.name]
-        self.made.append(person.name)
+        self.created.append(person.name)
         return person.pk
 
 
-def make_imported(shown: Mapping[str, str], project: Project, *, slug: str = "") -> dict[str, int]:
+def make_imported(display_names: Mapping[str, str], project: Project, *, slug: str = "") -> dict[str, int]:
     """Make an imported annotator of each name, with the name that pages show; return their ids by name. `slug` is what the
     project will be called, where it is called otherwise now."""
     unsaved = [
@@ -79,10 +79,10 @@ def make_imported(shown: Mapping[str, str], project: Project, *, slug: str = "")
             is_active=False,
             imported_into=project,
         )
-        for name, display_name in shown.items()
+        for name, display_name in display_names.items()
     ]
     annotators = User.objects.bulk_create(unsaved, batch_size=500)
-    return {name: user.pk for name, user in zip(shown, annotators, strict=True)}
+    return {name: user.pk for name, user in zip(display_names, annotators, strict=True)}
 
 
 def imported_annotators_of(project: Project) -> QuerySet[User]:

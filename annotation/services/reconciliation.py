@@ -36,7 +36,7 @@ class Consensus:
 class State:
     """The state of a story as one expert may know it: `others` says how many others have handed in, never what."""
 
-    own: BeliefTable | None
+    own_draft: BeliefTable | None
     submitted: tuple[BeliefTable, ...]
     others: int
     has_gold: bool
@@ -47,14 +47,14 @@ class State:
 
     @property
     def handed_in(self) -> bool:
-        return self.own is not None and self.own.submitted_at is not None
+        return self.own_draft is not None and self.own_draft.submitted_at is not None
 
 
 def state_of(*, story: Story, expert: User) -> State:
     drafts = list(story.tables.filter(kind=TableKind.DRAFT).select_related("author").order_by("submitted_at", "id"))
     submitted = [draft for draft in drafts if draft.submitted_at is not None]
     return State(
-        own=next((draft for draft in drafts if draft.author_id == expert.pk), None),
+        own_draft=next((draft for draft in drafts if draft.author_id == expert.pk), None),
         submitted=tuple(submitted),
         others=sum(draft.author_id != expert.pk for draft in submitted),
         has_gold=Proposition.objects.gold_of(story).exists(),
@@ -87,7 +87,7 @@ def save_draft(*, by: User, story: Story, rows: Sequence[TableRow], submit: bool
         raise Refused("This story needs no further table.")
     if submit and not rows:
         raise Refused("Your table has no row yet.")
-    table = state.own or BeliefTable.objects.create(story=story, kind=TableKind.DRAFT, author=by)
+    table = state.own_draft or BeliefTable.objects.create(story=story, kind=TableKind.DRAFT, author=by)
     table.propositions.all().delete()
     Proposition.objects.bulk_create(
         Proposition(table=table, position=at, actor=row.actor, belief=row.belief, order_text=row.order)

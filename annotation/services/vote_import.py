@@ -240,5 +240,5 @@ def _record(by: User | None, project: Project, annotators: Annotators, file: str
         votes=result.created,
         kept=result.kept,
         problems=result.problems.total,
-        imported_annotators=annotators.made,
+        imported_annotators=annotators.created,
     )

@@ -66,7 +66,7 @@ def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
 
 
 def _draft(story, state: service.State, form: DraftForm | None = None) -> dict:
-    rows = service.rows_of(state.own)
+    rows = service.rows_of(state.own_draft)
     return {
         "story": story,
         "state": state,

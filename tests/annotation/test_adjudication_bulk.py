@@ -44,7 +44,7 @@ def accept(cast, *, by=None, until=None, **filters):
 
 def test_the_preview_counts_what_accepting_settles(cast, voted):
     found = preview(by=cast.esi, cells=adjudication_queue.cells(cast.project, status="open"))
-    assert (found.total, found.by_dimension, found.tied, found.own) == (2, {"order": 2}, 1, 0)
+    assert (found.total, found.by_dimension, found.tied, found.voted_on) == (2, {"order": 2}, 1, 0)
     assert accept(cast) == found.total
 
 
@@ -79,7 +79,7 @@ def test_only_cells_of_the_filter_are_accepted(cast, voted):
 
 def test_cells_of_the_expert_are_left(cast, voted, rows, cast_vote):
     Assignment.objects.filter(pk=voted[0].pk).update(released_at=timezone.now())
-    assert preview(by=cast.bob, cells=adjudication_queue.cells(cast.project, status="open")).own == 3
+    assert preview(by=cast.bob, cells=adjudication_queue.cells(cast.project, status="open")).voted_on == 3
     assert accept(cast, by=cast.bob) == 0
 
 

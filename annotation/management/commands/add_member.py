@@ -27,14 +27,14 @@ class Command(JsonCommand):
                 if not options["create"]:
                     raise ValueError(f"There is nobody called {options['user']!r}; --create makes the account.")
                 person = accounts.make(options["user"].strip())
-            member = _member(project, person, role, accounts.made)
-        if accounts.made:
+            member = _member(project, person, role, accounts.created)
+        if accounts.created:
             self.note(f"{member.user.username} has no password yet: manage.py changepassword {member.user.username}")
         return {
             "project": project.slug,
             "user": member.user.username,
             "role": role.value,
-            "created": bool(accounts.made),
+            "created": bool(accounts.created),
         }
 
     def say(self, result: dict) -> None:
