@@ -1,4 +1,4 @@
-"""Reads the environment: small functions that fail with a sentence.
+"""Read the environment: small functions that fail with a sentence.
 
 A wrong value does not raise while settings load: it is collected in `problems`, the default is used, and
 `config.checks` reports it, so that `manage.py check` prints every problem at once.

@@ -18,13 +18,13 @@ class RefusalFilter(logging.Filter):
 
 
 class KeyFilter(logging.Filter):
-    """Takes the keys of models out of messages and traces: whatever a server sent back, the log does not hold it."""
+    """Take the keys of models out of messages and traces: whatever a server sent back, the log does not hold it."""
 
     _traces = logging.Formatter()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        told = record.getMessage()
-        if (clean := redact(told)) != told:
+        message = record.getMessage()
+        if (clean := redact(message)) != message:
             record.msg, record.args = clean, None
         if record.exc_info and not record.exc_text:
             record.exc_text = self._traces.formatException(record.exc_info)
@@ -34,11 +34,11 @@ class KeyFilter(logging.Filter):
 
 
 class StorageFilter(logging.Filter):
-    """A full disk or a database that is away is told in a sentence: a trace for every request would fill the log, and says less."""
+    """A full disk or a database that is away is logged in a sentence: a trace for every request would fill the log, and says less."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
-        if error is not None and (told := trouble_of(error)):
-            record.msg, record.args = f"{record.getMessage()}: {told}", ()
+        if error is not None and (trouble := trouble_of(error)):
+            record.msg, record.args = f"{record.getMessage()}: {trouble}", ()
             record.exc_info = record.exc_text = None
         return True

@@ -40,5 +40,5 @@ class NoNul:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if request.path_info.startswith("/api/") or not isinstance(error, DataError | ValueError):
             return None
-        sent = (value for held in (request.GET, request.POST) for _, values in held.lists() for value in values)
+        sent = (value for query in (request.GET, request.POST) for _, values in query.lists() for value in values)
         return bad_request(request, error) if any("\x00" in value for value in sent) else None

@@ -45,4 +45,4 @@ class CopyForm(forms.Form):
 
     @property
     def options(self) -> dict:
-        return {one.name: self.cleaned_data[f"set_{one.name}"] for one in self.suite.load_options}
+        return {setting.name: self.cleaned_data[f"set_{setting.name}"] for setting in self.suite.load_options}

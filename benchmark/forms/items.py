@@ -20,7 +20,7 @@ def _choices(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 class ItemFilter(forms.Form):
-    """With the filters that the run's suite declares, which narrow to items that hold rows of a kind; they need a model."""
+    """Filters of a run's items, with those that its suite declares, which narrow to items that hold rows of a kind; they need a model."""
 
     model = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
     stage = forms.ChoiceField(required=False, choices=[ALL])
@@ -42,7 +42,7 @@ class ItemFilter(forms.Form):
         self.rows = suite.rows
         models = run.entrants.all() if entrants is None else run.entrants.filter(pk__in=entrants)
         self.fields["model"].choices = [ALL, *models.values_list("pk", "name")]
-        self.fields["stage"].choices = [ALL, *((one.key, one.label) for one in suite.steps)]
+        self.fields["stage"].choices = [ALL, *((step.key, step.label) for step in suite.steps)]
         self.fields["problem"].choices = [ALL, *problems_of(suite).items()]
         self.fields["category"].choices = _choices(categories_of(run))
         self.fields["split"].choices = [ALL, *parts_of(run, data.get("split", ""))]
@@ -51,9 +51,9 @@ class ItemFilter(forms.Form):
     def _add_row_fields(self, data: QueryDict) -> None:
         if self.rows is None or self.rows.unread is None:
             del self.fields["reading"]
-        for one in self.rows.filters if self.rows else ():
-            choices = [ALL, *one.offered(data)]
-            self.fields[one.name] = forms.ChoiceField(required=False, label=one.label, choices=choices)
+        for row_filter in self.rows.filters if self.rows else ():
+            choices = [ALL, *row_filter.offered(data)]
+            self.fields[row_filter.name] = forms.ChoiceField(required=False, label=row_filter.label, choices=choices)
 
     def clean(self) -> dict[str, Any]:
         chosen = super().clean()
@@ -62,8 +62,8 @@ class ItemFilter(forms.Form):
         return chosen
 
     @property
-    def whole_fields(self) -> list[forms.BoundField]:
-        """Without a choice of stories where there is none."""
+    def filter_fields(self) -> list[forms.BoundField]:
+        """The filters of whole items, without a choice of stories where there is none."""
         idle = {"split"} if len(self.fields["split"].choices) == 1 else set()
         return [self[name] for name in self.fields if name not in {*self._of_rows, *idle}]
 
@@ -73,4 +73,4 @@ class ItemFilter(forms.Form):
 
     @property
     def _of_rows(self) -> list[str]:
-        return ["reading", *(one.name for one in self.rows.filters)] if self.rows else []
+        return ["reading", *(row_filter.name for row_filter in self.rows.filters)] if self.rows else []

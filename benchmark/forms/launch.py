@@ -31,8 +31,8 @@ class RefusableForm(forms.Form):
 
 
 def able_to(suite: Suite, steps: Collection[str]) -> QuerySet[Endpoint]:
-    """The endpoints in use that can be asked for one of the steps."""
-    able = [one.pk for one in Endpoint.objects.usable() if set(stages_of(one, suite.name)) & set(steps)]
+    """Return the endpoints in use that can be asked for one of the steps."""
+    able = [endpoint.pk for endpoint in Endpoint.objects.usable() if set(stages_of(endpoint, suite.name)) & set(steps)]
     return Endpoint.objects.filter(pk__in=able)
 
 
@@ -45,13 +45,13 @@ class JudgingFields(forms.Form):
 
     def set_judging(self, suite: Suite) -> None:
         """Call it once the other fields are there; a suite without a judge has no field of it."""
-        judged = [one.key for one in suite.launched if one.judged]
+        judged = [step.key for step in suite.launched if step.judged]
         if not judged:
             del self.fields["judge"]
             return
         self.fields["judge"].queryset = able_to(suite, judged)
         self.fields["judge"].initial = lexical.NAME
-        self.judging = [one.name for one in suite.judging_settings]
+        self.judging = [setting.name for setting in suite.judging_settings]
         for setting in suite.judging_settings:
             self.fields[setting.name] = setting_field(setting)
 
@@ -100,30 +100,32 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
         self._set_samples(project)
         self._set_asking()
         self.set_judging(suite)
-        judging = {one.name for one in suite.judging_settings}
-        self.asking = [one.name for one in suite.settings if one.name not in judging]
+        judging = {setting.name for setting in suite.judging_settings}
+        self.asking = [setting.name for setting in suite.settings if setting.name not in judging]
         for setting in suite.settings:
             if setting.name not in judging:
                 self.fields[setting.name] = setting_field(setting, names_of(project, suite))
 
     def _set_samples(self, project: Project) -> None:
-        """What can be asked about: versions, and the splits and categories of the project, or those that imported samples have."""
+        """Set what can be asked about: versions, and the splits and categories of the project, or those that imported samples have."""
         suite, fields = self.suite, self.fields
         datasets = project.datasets.filter(suite=suite.name if suite.load else "")
         fields["dataset"].queryset = datasets
-        fields["dataset"].label_from_instance = lambda one: version_told(one, suite.noun[1])
+        fields["dataset"].label_from_instance = lambda dataset: version_label(dataset, suite.noun[1])
         fields["limit"].help_text = f"{suite.noun[1].capitalize()}; empty takes all."
         for name, rows in (("split", project.splits), ("category", project.categories)):
-            held = DatasetSample.objects.filter(dataset__in=datasets).exclude(**{name: ""}).order_by(name)
-            there = held.values_list(name, flat=True).distinct() if suite.load else rows.values_list("name", flat=True)
-            fields[name].choices = [("", "All"), *((one, one) for one in there)]
+            samples = DatasetSample.objects.filter(dataset__in=datasets).exclude(**{name: ""}).order_by(name)
+            there = (
+                samples.values_list(name, flat=True).distinct() if suite.load else rows.values_list("name", flat=True)
+            )
+            fields[name].choices = [("", "All"), *((value, value) for value in there)]
             if suite.load and not there:
                 del fields[name]
 
     def _set_asking(self) -> None:
         suite, fields = self.suite, self.fields
         fields["endpoints"].queryset = able_to(suite, [step.key for step in suite.launched if not step.judged])
-        steps = [(one.key, one.label) for one in suite.launched]
+        steps = [(step.key, step.label) for step in suite.launched]
         fields["stages"].choices, fields["stages"].initial = steps, [key for key, _ in steps]
         fields["repetitions"].initial, fields["max_tokens"].initial = suite.repetitions, suite.max_tokens
         fields["temperature"].help_text = f"Empty takes {suite.temperature}."
@@ -134,7 +136,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
 
     @property
     def judge_fields(self) -> list[BoundField]:
-        """Of judging, those that stand beside each other; `judge_ticks` stand below."""
+        """The fields of judging that stand beside each other; `judge_ticks` stand below."""
         return [self[name] for name in self._judging() if self[name].widget_type != "checkbox"]
 
     @property
@@ -145,24 +147,26 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
         return ["judge", *self.judging] if "judge" in self.fields else []
 
     @property
-    def own_fields(self) -> list[BoundField]:
+    def suite_fields(self) -> list[BoundField]:
         return [self[name] for name in self.asking]
 
     def plan(self) -> Plan:
-        """The plan of a form that is valid; without judging the judge is left out."""
-        held = self.cleaned_data
+        """Return the plan of a valid form; without judging the judge is left out."""
+        cleaned = self.cleaned_data
         same = ("dataset", "stages", "repetitions", "temperature", "max_tokens", "seed", "budget", "batch", "title")
-        asked = {name: held[name] for name in same} | {name: held.get(name) or "" for name in ("category", "split")}
-        judged = {one.key for one in self.suite.launched if one.judged} & set(held["stages"])
-        options = {one.name: held[one.name] for one in self.suite.settings}
+        fields = {name: cleaned[name] for name in same} | {
+            name: cleaned.get(name) or "" for name in ("category", "split")
+        }
+        judged = {step.key for step in self.suite.launched if step.judged} & set(cleaned["stages"])
+        options = {setting.name: cleaned[setting.name] for setting in self.suite.settings}
         return Plan(
-            endpoints=list(held["endpoints"]), limit=held["limit"] or 0, suite=self.suite.name, options=options,
-            judge=held.get("judge") if judged else None, **asked,
+            endpoints=list(cleaned["endpoints"]), limit=cleaned["limit"] or 0, suite=self.suite.name, options=options,
+            judge=cleaned.get("judge") if judged else None, **fields,
         )  # fmt: skip
 
 
-def version_told(dataset: Dataset, nouns: str) -> str:
-    """A version in the list of a launch form."""
+def version_label(dataset: Dataset, nouns: str) -> str:
+    """Return the text of a version in the list of a launch form."""
     what = f"{dataset.title}, " if dataset.title else ""
     return f"Version {dataset.version}: {what}{dataset.stories_count:,} {nouns}" + (
         f", {dataset.note}" if dataset.note else ""
@@ -183,9 +187,9 @@ class JudgeForm(RefusableForm, JudgingFields, MoneyFields):
             self.order_fields(["judge", *self.judging])
 
     def chosen(self) -> dict[str, Any]:
-        """Of a valid form, as `judging_plan` takes it."""
-        held = {name: self.cleaned_data[name] for name in ("judge", "budget", "batch", "title")}
-        return held | {"options": {name: self.cleaned_data[name] for name in self.judging}}
+        """Return what a valid form chose, as `judging_plan` takes it."""
+        cleaned = {name: self.cleaned_data[name] for name in ("judge", "budget", "batch", "title")}
+        return cleaned | {"options": {name: self.cleaned_data[name] for name in self.judging}}
 
 
 class ExtendForm(forms.Form):
@@ -205,13 +209,13 @@ class ExtendForm(forms.Form):
         self.noun = suite_named(run.suite).noun[1]
         here = run.entrants.values("endpoint")
         suite = suite_named(run.suite)
-        asked = [one.key for one in suite.launched if not one.judged and one.key in run.stages]
-        self.fields["endpoints"].queryset = able_to(suite, asked).exclude(pk__in=here)
+        steps = [step.key for step in suite.launched if not step.judged and step.key in run.stages]
+        self.fields["endpoints"].queryset = able_to(suite, steps).exclude(pk__in=here)
         self.fields["more"].label = f"More {suite.noun[1]} of the dataset:"
         self.fields["limit"].help_text = f"{suite.noun[1].capitalize()}; empty takes all."
         for name in ("split", "category"):
             names = run.dataset.samples.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
-            self.fields[name].choices = [("", "All"), *((one, one) for one in names)]
+            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
 
     def clean(self) -> dict:
         cleaned = super().clean()
@@ -220,8 +224,8 @@ class ExtendForm(forms.Form):
         return cleaned
 
     def chosen(self, run: Run) -> dict[str, list]:
-        """The models and stories of a valid form, as `extend_run` takes them."""
-        held = self.cleaned_data
-        where = {"split": held["split"], "category": held["category"], "limit": held["limit"] or 0}
-        stories = list(run.dataset.samples.selected(**where)) if held["more"] else []
-        return {"endpoints": list(held["endpoints"]), "stories": stories}
+        """Return the models and stories of a valid form, as `extend_run` takes them."""
+        cleaned = self.cleaned_data
+        where = {"split": cleaned["split"], "category": cleaned["category"], "limit": cleaned["limit"] or 0}
+        stories = list(run.dataset.samples.selected(**where)) if cleaned["more"] else []
+        return {"endpoints": list(cleaned["endpoints"]), "stories": stories}

@@ -14,20 +14,20 @@ FEW = 10
 
 
 def setting_field(setting: Setting, prompt_sets: Sequence[str] = ()) -> forms.Field:
-    """The field of a suite's setting; one that names a prompt set offers `prompt_sets`."""
-    told: dict[str, Any] = {"label": setting.label, "help_text": setting.help, "initial": setting.default}
+    """Return the field of a suite's setting; one that names a prompt set offers `prompt_sets`."""
+    options: dict[str, Any] = {"label": setting.label, "help_text": setting.help, "initial": setting.default}
     choices = [(name, name) for name in prompt_sets] if setting.prompt_set else _choices(setting)
     if choices:
-        return forms.TypedChoiceField(choices=choices, coerce=type(setting.default), **told)
+        return forms.TypedChoiceField(choices=choices, coerce=type(setting.default), **options)
     if isinstance(setting.default, bool):
-        return forms.BooleanField(required=False, **told)
+        return forms.BooleanField(required=False, **options)
     if isinstance(setting.default, int):
-        return forms.IntegerField(min_value=setting.least, max_value=setting.most, **told)
-    return forms.CharField(required=False, max_length=MOST_CHARACTERS, **told)
+        return forms.IntegerField(min_value=setting.least, max_value=setting.most, **options)
+    return forms.CharField(required=False, max_length=MOST_CHARACTERS, **options)
 
 
 def _choices(setting: Setting) -> Sequence[tuple[str | int, str]]:
-    whole = isinstance(setting.default, int) and not isinstance(setting.default, bool)
-    if setting.choices or not whole or setting.most - setting.least >= FEW:
+    is_integer = isinstance(setting.default, int) and not isinstance(setting.default, bool)
+    if setting.choices or not is_integer or setting.most - setting.least >= FEW:
         return setting.choices
-    return [(one, str(one) if one else "none") for one in range(setting.least, setting.most + 1)]
+    return [(number, str(number) if number else "none") for number in range(setting.least, setting.most + 1)]

@@ -27,7 +27,7 @@ from benchmark.suites.registry import group_named
 from benchmark.suites.showing.entries import measured
 from benchmark.views.pictures import dot_chart
 from benchmark.views.sections import Address, files_of
-from benchmark.views.shown import Href, frozen_items_url, items_url, no_link, shown
+from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, table_context
 from core.idempotency.forms import made_once
 
 STORIES_A_PAGE = 25
@@ -163,7 +163,7 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
         }
         for row in comparison["rows"]
     ]
-    table = shown("differences", difference_table(comparison), href=href)
+    table = table_context("differences", difference_table(comparison), href=href)
     unit = f"{comparison['first']} minus {comparison['second']} (points)"
     return {
         "comparison": comparison,

@@ -24,7 +24,7 @@ from benchmark.suites.registry import group_named
 from benchmark.suites.story_scores import READINGS
 from benchmark.views.leaderboard import chosen_board
 from benchmark.views.sections import files_of
-from benchmark.views.shown import Href, ordered, shown
+from benchmark.views.tables import Href, ordered, table_context
 
 ROWS_A_PAGE = 50
 EVERY = "every"
@@ -67,7 +67,7 @@ def _pairs(
     page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
     filters = {"stage": stage, "reading": reading, "over": over, "model": text}
     query = f"{chosen['query']}&{urlencode({name: value for name, value in filters.items() if value})}"
-    shown_table = shown(
+    shown_table = table_context(
         "differences",
         _naming_absent(pair_table(list(page), stage, reading, method, entries), chosen, stage),
         href=_compare(access, stage, reading, chosen),

@@ -27,7 +27,7 @@ from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import Entry
 from benchmark.suites.story_scores import READINGS
 from benchmark.views.pictures import dot_chart
-from benchmark.views.shown import evidence, items_url, shown
+from benchmark.views.tables import evidence, items_url, table_context
 from workers.models import JobState
 
 
@@ -163,7 +163,7 @@ def _stage(request: HttpRequest, access: ProjectAccess, stage: str, entries: lis
         "key": stage,
         "title": table.title,
         "table": {"query": _kept(request)}
-        | shown(
+        | table_context(
             stage,
             table,
             href=evidence(slug, split),

@@ -19,13 +19,13 @@ STORIES_A_PAGE = 50
 @require_GET
 def person(request: HttpRequest, slug: str, uid: str, person: str) -> HttpResponse:
     """The stories of a person's figures, those with the most other labels than gold first."""
-    access, held = _person(request, slug, uid, person)
+    access, labeller = _person(request, slug, uid, person)
     category = request.GET.get("category", "")
     part = selection_named(access.run.dataset, request.GET.get("split", ""))
     closed = closed_to(access.project)
     rows = [
         row
-        for row in service.stories_of(access.run, held)
+        for row in service.stories_of(access.run, labeller)
         if row["number"] not in closed
         and category in ("", row["category"])
         and (part is None or row["number"] in part.stories)
@@ -36,7 +36,7 @@ def person(request: HttpRequest, slug: str, uid: str, person: str) -> HttpRespon
     query = request.GET.copy()
     query.pop("page", None)
     context = {
-        "person": held,
+        "person": labeller,
         "heads": list(group.headers.values()),
         "rows": [row | {"figures": [row["values"][name] for name in group.headers]} for row in page.object_list],
         "page": page,
@@ -55,14 +55,14 @@ def _share(value: float | None) -> float:
 def story(request: HttpRequest, slug: str, uid: str, person: str, number: int) -> HttpResponse:
     """The labels of one story, for experts and admins: annotators never see how one of them labelled. Raises PermissionDenied for those
     who have open work on it: gold stands beside them."""
-    access, held = _person(request, slug, uid, person, role=Role.EXPERT)
+    access, labeller = _person(request, slug, uid, person, role=Role.EXPERT)
     row = get_object_or_404(access.run.dataset.samples, number=number)
     schema = access.run.dataset.schema
     check_open(access.project, row.number)
-    rows = service.cells_of(access.run, held, row)
+    rows = service.cells_of(access.run, labeller, row)
     if not rows:
         raise Http404("There is no label of this person.")
-    context = {"person": held, "story": row, "rows": rows, "dimensions": schema.dimensions}
+    context = {"person": labeller, "story": row, "rows": rows, "dimensions": schema.dimensions}
     return render(request, "benchmark/people/story.html", access.context | context)
 
 
@@ -70,7 +70,7 @@ def _person(
     request: HttpRequest, slug: str, uid: str, key: str, *, role: Role = Role.ANNOTATOR
 ) -> tuple[RunAccess, service.Person]:
     access = run_access(request.user, slug, uid, role=role)
-    held = service.person_of(access.run, key)
-    if held is None:
+    row = service.person_of(access.run, key)
+    if row is None:
         raise Http404("There is no such person in this run.")
-    return access, held
+    return access, row

@@ -17,14 +17,14 @@ NOISE = 1e-9
 
 
 def dot_chart(title: str, rows: Sequence[Mapping[str, Any]], *, unit: str, zero: bool = False) -> dict[str, Any]:
-    """Rows are {"label", "first", "second", "bounds", "out", "aside", "href"}: figures {value, interval[, reason]} as fractions, `second` as a hollow
+    """Lay out a chart of dots. Rows are {"label", "first", "second", "bounds", "out", "aside", "href"}: figures {value, interval[, reason]} as fractions, `second` as a hollow
     mark, `bounds` [low, high] as a band, `out` the share that is missing.
 
     With `zero` the scale holds nought and a line stands there: differences.
     """
-    known = [edge for row in rows for name in ("first", "second") for edge in _edges(row.get(name))]
-    known += [float(end) for row in rows for end in row.get("bounds") or ()]
-    low, high = _span([*known, 0.0] if zero else known)
+    edges = [edge for row in rows for name in ("first", "second") for edge in _edges(row.get(name))]
+    edges += [float(end) for row in rows for end in row.get("bounds") or ()]
+    low, high = _span([*edges, 0.0] if zero else edges)
     outs = any(row.get("out") is not None for row in rows)
     right = RIGHT + (OUT if outs else 0)
 
@@ -35,7 +35,7 @@ def dot_chart(title: str, rows: Sequence[Mapping[str, Any]], *, unit: str, zero:
     seconds = any(row.get("second") for row in rows)
     marks = [_mark(row, TOP + ROW * (at + 0.5), x) for at, row in enumerate(rows)]
     for mark in marks:
-        mark["told"] = _told(mark, seconds=seconds, outs=outs, zero=zero)
+        mark["told"] = _mark_text(mark, seconds=seconds, outs=outs, zero=zero)
     return {
         "title": title,
         "unit": unit,
@@ -64,9 +64,9 @@ def dot_chart(title: str, rows: Sequence[Mapping[str, Any]], *, unit: str, zero:
 
 
 def _no_lines(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Why marks have no line, where some have none."""
+    """Say why marks have no line, where some have none."""
     figures = [row.get(name) or {} for row in rows for name in ("first", "second")]
-    lacking = [one["reason"] for one in figures if one.get("reason") and one["value"] is not None]
+    lacking = [figure["reason"] for figure in figures if figure.get("reason") and figure["value"] is not None]
     return f"No line: {'; or '.join(dict.fromkeys(lacking))}." if lacking else ""
 
 
@@ -76,11 +76,11 @@ def _edges(figure: Mapping[str, Any] | None) -> list[float]:
     return [float(figure["value"]), *(figure.get("interval") or ())]
 
 
-def _span(known: Sequence[float]) -> tuple[float, float]:
-    """On whole twentieths, at least ten points wide, and within 0 and 1 (a difference: −1 and 1) as every score is."""
-    least = -1.0 if min(known, default=0.0) < -NOISE else 0.0
-    low = max(least, floor(min(known, default=0.0) * 20 + NOISE) / 20)
-    high = min(1.0, ceil(max(known, default=1.0) * 20 - NOISE) / 20)
+def _span(edges: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the scale, on whole twentieths, at least ten points wide, and within 0 and 1 (a difference: −1 and 1) as every score is."""
+    least = -1.0 if min(edges, default=0.0) < -NOISE else 0.0
+    low = max(least, floor(min(edges, default=0.0) * 20 + NOISE) / 20)
+    high = min(1.0, ceil(max(edges, default=1.0) * 20 - NOISE) / 20)
     if high - low < 0.1 - NOISE:
         low = max(least, min(low - 0.05, 0.9))
         high = max(high, round(low + 0.1, 2))
@@ -88,37 +88,37 @@ def _span(known: Sequence[float]) -> tuple[float, float]:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    step = next((one for one in (0.05, 0.1, 0.2, 0.25, 0.5) if (high - low) / one <= 8), 1.0)
+    step = next((width for width in (0.05, 0.1, 0.2, 0.25, 0.5) if (high - low) / width <= 8), 1.0)
     first = -int(-low / step + 1e-9) if low > 0 else int(low / step - 1e-9)
-    found = [round(step * at, 10) for at in range(first, first + 12)]
-    return [one for one in found if low - 1e-9 <= one <= high + 1e-9]
+    ticks = [round(step * at, 10) for at in range(first, first + 12)]
+    return [tick for tick in ticks if low - 1e-9 <= tick <= high + 1e-9]
 
 
 def _mark(row: Mapping[str, Any], y: float, x) -> dict[str, Any]:
     label = row["label"]
     short = label if len(label) <= LONGEST else f"{label[: LONGEST // 2]}…{label[-LONGEST // 2 + 1 :]}"
-    found = {"label": label, "short": short, "y": y, "aside": row.get("aside") or "", "href": row.get("href") or ""}
-    found["out"] = "–" if row.get("out") is None else f"{100 * row['out']:.0f} %"
+    mark = {"label": label, "short": short, "y": y, "aside": row.get("aside") or "", "href": row.get("href") or ""}
+    mark["out"] = "–" if row.get("out") is None else f"{100 * row['out']:.0f} %"
     if ends := row.get("bounds"):
-        said = "{:.1f} to {:.1f}".format(*(100 * end for end in ends))
-        found["band"] = {"x": x(ends[0]), "width": round(x(ends[1]) - x(ends[0]), 1), "y": y - 7, "said": said}
+        bounds_text = "{:.1f} to {:.1f}".format(*(100 * end for end in ends))
+        mark["band"] = {"x": x(ends[0]), "width": round(x(ends[1]) - x(ends[0]), 1), "y": y - 7, "said": bounds_text}
     for name, shift in (("first", -3 if row.get("second") else 0), ("second", 4)):
         figure = row.get(name)
         if figure and figure["value"] is not None:
             ends = figure.get("interval")
-            found[name] = {
+            mark[name] = {
                 "x": x(figure["value"]),
                 "y": y + shift,
                 "low": x(ends[0]) if ends else None,
                 "high": x(ends[1]) if ends else None,
                 "shown": f"{100 * float(figure['value']):.1f}".replace("-", "−"),
-                "said": _said(figure),
+                "said": _figure_text(figure),
             }
-    return found
+    return mark
 
 
-def _told(mark: Mapping[str, Any], *, seconds: bool, outs: bool, zero: bool) -> str:
-    """A row of the picture in words, for who hears it."""
+def _mark_text(mark: Mapping[str, Any], *, seconds: bool, outs: bool, zero: bool) -> str:
+    """Put a row of the picture into words, for screen readers."""
     first = mark["first"]["said"] if "first" in mark else ""
     parts = [("repaired " if seconds else "") + first if first else "without a score"]
     if "second" in mark:
@@ -132,7 +132,7 @@ def _told(mark: Mapping[str, Any], *, seconds: bool, outs: bool, zero: bool) -> 
     return f"{mark['label']}: {', '.join(parts)}"
 
 
-def _said(figure: Mapping[str, Any]) -> str:
+def _figure_text(figure: Mapping[str, Any]) -> str:
     ends = figure.get("interval")
-    told = f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}" if ends else figure.get("reason")
-    return f"{100 * float(figure['value']):.1f}" + (f" ({told})" if told else "")
+    aside = f"{100 * ends[0]:.1f} to {100 * ends[1]:.1f}" if ends else figure.get("reason")
+    return f"{100 * float(figure['value']):.1f}" + (f" ({aside})" if aside else "")

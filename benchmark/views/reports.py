@@ -17,7 +17,7 @@ from benchmark.views.compare import comparison_now, comparison_parts, frozen_ope
 from benchmark.views.leaderboard import board_chart
 from benchmark.views.run_results import pieces
 from benchmark.views.sections import Address, explorer_of, sections_of
-from benchmark.views.shown import frozen_evidence, no_link
+from benchmark.views.tables import frozen_evidence, no_link
 from core.idempotency.forms import made_once
 
 
@@ -38,18 +38,18 @@ def share_run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 def shared_reports(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
-    held = SharedReport.objects.filter(project=access.project).select_related("created_by", "run").defer("figures")
-    return render(request, "benchmark/results/shared_reports.html", access.context | {"reports": held[:200]})
+    reports = SharedReport.objects.filter(project=access.project).select_related("created_by", "run").defer("figures")
+    return render(request, "benchmark/results/shared_reports.html", access.context | {"reports": reports[:200]})
 
 
 def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
-    """From the frozen document, and down to the items as they were: whatever became of the runs since."""
-    access, held = report_access(request.user, slug, report)
-    document = shared_document(access, held)
-    address = shared_address(slug, held.uid)
-    href = frozen_evidence(slug, held.uid) if held.items.exists() else no_link  # older ones kept no items
+    """Show the frozen document, down to the items as they were, whatever became of the runs since."""
+    access, frozen = report_access(request.user, slug, report)
+    document = shared_document(access, frozen)
+    address = shared_address(slug, frozen.uid)
+    href = frozen_evidence(slug, frozen.uid) if frozen.items.exists() else no_link  # older ones kept no items
     context = {
-        "report": held,
+        "report": frozen,
         "document": document,
         "withheld": document.get("withheld", 0),
         "address": request.build_absolute_uri(request.path),
@@ -60,10 +60,10 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
         },
         "sections": sections_of(document, address, request.GET, href),
         "explorer": explorer_of(document, address, request.GET, href),
-        "people": any(one["kind"] == "person" for held in document["stages"].values() for one in held),
+        "people": any(entry["kind"] == "person" for entries in document["stages"].values() for entry in entries),
     }
     if document["kind"] == "comparison":
-        opening = frozen_opening(slug, held.uid, document) if href is not no_link else no_link
+        opening = frozen_opening(slug, frozen.uid, document) if href is not no_link else no_link
         context |= comparison_parts(document["comparison"], address, opening) | {"now": comparison_now(slug, document)}
     return render(request, "benchmark/results/report.html", access.context | context)
 

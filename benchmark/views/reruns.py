@@ -94,11 +94,13 @@ def follow_up(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             estimated = estimate_of_follow_ups(access.run)
             context = {"estimate": estimated, "total": estimated.total, "noun": suite_named(access.run.suite).noun}
             return render(request, "benchmark/launch/follow_up.html", access.context | context)
-        asked = int(made_once(request, lambda: str(ask_missing(by=request.user, run=access.run, now=timezone.now()))))
+        judgements = int(
+            made_once(request, lambda: str(ask_missing(by=request.user, run=access.run, now=timezone.now())))
+        )
     except (RunRefused, SuiteFailed) as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"{asked:,} judgement{'' if asked == 1 else 's'} will be completed.")
+        messages.success(request, f"{judgements:,} judgement{'' if judgements == 1 else 's'} will be completed.")
     return redirect("benchmark:run", slug, uid)
 
 

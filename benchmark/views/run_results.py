@@ -14,7 +14,7 @@ from benchmark.services.downloads import no_official_output
 from benchmark.suites.registry import ordered_keys
 from benchmark.views.leaderboard import board_chart
 from benchmark.views.sections import Address, explorer_of, sections_of
-from benchmark.views.shown import evidence
+from benchmark.views.tables import evidence
 
 
 def run_results(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
@@ -39,9 +39,11 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
         for stage in ordered_keys(document["stages"])
         if document["stages"][stage]
     }
-    kinds = {one["kind"] for entries in document["stages"].values() for one in entries}
+    kinds = {entry["kind"] for entries in document["stages"].values() for entry in entries}
     by_size = sorted(document["stages"].values(), key=lambda entries: -len(entries))
-    shown = {one["key"]: {"key": one["key"], "label": one["model"]} for entries in by_size for one in entries}
+    entrants = {
+        entry["key"]: {"key": entry["key"], "label": entry["model"]} for entries in by_size for entry in entries
+    }
     no_folder = no_official_output(access.run)
     shows_outputs = not no_folder and not document.get("withheld")
     return {
@@ -51,7 +53,7 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
         "explorer": explorer_of(document, address, chosen, evidence(slug)),
         "people": "person" in kinds,
         "incomplete": access.run.job.state != "finished",
-        "entrants": list(shown.values()),
+        "entrants": list(entrants.values()),
         "outputs": [one for one in access.run.entrants.all()] if shows_outputs else [],
         "withheld": document.get("withheld", 0),
         "no_folder": no_folder,

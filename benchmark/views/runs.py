@@ -35,29 +35,31 @@ from workers.views.live import budget_field, time_left
 
 RUNS_A_PAGE = 20
 BIG = 5000
-"""Places from which on a live page asks less often."""
+"""Items from which on a live page asks less often."""
 
 
 @require_GET
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
-    held = Run.objects.filter(project=access.project).select_related("dataset", "job", "judge").order_by("-id")
-    page = Paginator(held.annotate(models=Count("entrants")), RUNS_A_PAGE).get_page(request.GET.get("page"))
+    runs_of_project = (
+        Run.objects.filter(project=access.project).select_related("dataset", "job", "judge").order_by("-id")
+    )
+    page = Paginator(runs_of_project.annotate(models=Count("entrants")), RUNS_A_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
-    jobs = [one.job for one in rows]
+    jobs = [row.job for row in rows]
     progress, coming, reasons = progress_of_all(jobs), to_come_of(rows), reasons_of(jobs)
     context = {
         "page": page,
         "rows": [
-            _listed(one, progress[one.job_id], coming.get(one.pk, 0), reasons.get(one.job_id, "")) for one in rows
+            _run_row(row, progress[row.job_id], coming.get(row.pk, 0), reasons.get(row.job_id, "")) for row in rows
         ],
-        "marks": urlencode([("mark", one) for one in dict.fromkeys(one.dataset.version for one in rows)]),
+        "marks": urlencode([("mark", version) for version in dict.fromkeys(row.dataset.version for row in rows)]),
         "frozen": access.project.datasets.exists(),
     }
     return render(request, "benchmark/runs/runs.html", access.context | context)
 
 
-def _listed(run: Run, progress: Progress, coming: int, why: str) -> dict:
+def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
     stages = [stage.label for stage in run_steps(run)]
     return {
         "run": run,
@@ -80,10 +82,10 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     used = Run.objects.filter(project=access.project, dataset__suite="").order_by("-dataset__version")
     runs = Counter(used.values_list("dataset__version", flat=True))
     stale = {version: count for version, count in runs.items() if present is None or version != present.version}
-    asked = request.GET.get("version", "")
-    shown = int(asked) if asked.isdecimal() and len(asked) < 9 else None
+    number = request.GET.get("version", "")
+    version_shown = int(number) if number.isdecimal() and len(number) < 9 else None
     marks = [version for version in stale if str(version) in request.GET.getlist("mark")]
-    context = {"present": present, "stale": stale, "shown": shown, "marks": marks}
+    context = {"present": present, "stale": stale, "shown": version_shown, "marks": marks}
     return render(request, "benchmark/runs/_gold.html", access.context | context)
 
 
@@ -140,25 +142,25 @@ def _live(access: RunAccess) -> dict[str, Any]:
 
 
 @require_GET
-def made(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """Everything that made the run, as a fragment."""
+def provenance(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """Show everything that made the run, as a fragment."""
     access = run_access(request.user, slug, uid)
-    held = access.run
-    entrants = list(Entrant.objects.filter(run=held))
-    names = RunItem.objects.filter(entrant__run=held, call__isnull=False).order_by()
+    row = access.run
+    entrants = list(Entrant.objects.filter(run=row))
+    names = RunItem.objects.filter(entrant__run=row, call__isnull=False).order_by()
     resolved: dict[int, set[str]] = {}
-    asks_judge = [step.key for step in suite_named(held.suite).steps if step.judged]
+    asks_judge = [step.key for step in suite_named(row.suite).steps if step.judged]
     for pk, stage, name in names.values_list("entrant", "stage", "call__answered_by").distinct():
         if name and stage not in asks_judge:
             resolved.setdefault(pk, set()).add(name)
     judged = names.filter(stage__in=asks_judge).values_list("call__answered_by", flat=True).distinct()
     context = {
-        "entrants": [{"entrant": one, "resolved": sorted(resolved.get(one.pk, ()))} for one in entrants],
+        "entrants": [{"entrant": entrant, "resolved": sorted(resolved.get(entrant.pk, ()))} for entrant in entrants],
         "judged_by": sorted(filter(None, judged)),
-        "settings": sent_settings(held),
-        "params": parameters_of(held),
-        "noun": suite_named(held.suite).noun,
-        "launched_with": Decimal(budget) if (budget := held.params.get("budget")) else None,
+        "settings": sent_settings(row),
+        "params": parameters_of(row),
+        "noun": suite_named(row.suite).noun,
+        "launched_with": Decimal(budget) if (budget := row.params.get("budget")) else None,
     }
     return render(request, "benchmark/runs/_made.html", access.context | context)
 

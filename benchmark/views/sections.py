@@ -11,7 +11,7 @@ from benchmark.services.plot_data import figures_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import ordered_keys
 from benchmark.suites.shown import Choice, Explored, Section
-from benchmark.views.shown import Href, no_link, shown
+from benchmark.views.tables import Href, no_link, table_context
 
 Address = Callable[[str, str, str], str]
 """(kind "table" or "figure", name, suffix) → the address of the file."""
@@ -33,7 +33,7 @@ def sections_of(
     for section in sections_in(document):
         shown_figures = [one for name in section.pictures if (one := _named(name, reading, figures))]
         shown_tables = [one for name in section.tables if (one := _named(name, reading, tables))]
-        held = {
+        part = {
             "title": section.title,
             "figures": [
                 _figure(name, figures[name].title, address) | {"alone": len(shown_figures) == 1}
@@ -41,26 +41,26 @@ def sections_of(
             ],
             "tables": [_table(name, tables[name](), address, href) for name in shown_tables],
         }
-        if held["figures"] or held["tables"]:
-            parts.append(held)
+        if part["figures"] or part["tables"]:
+            parts.append(part)
     return {"heads": heads, "parts": parts, "reading": reading, "readings": readings}
 
 
 def sections_in(document: Document) -> list[Section]:
-    """The parts of a page: what groups of any suite have, then what their suite arranges itself, single repetitions last."""
+    """List the parts of a page: what groups of any suite have, then what their suite arranges itself, single repetitions last."""
     keys = ordered_keys(document["stages"])
     pairs = Section("Differences between all pairs", tuple(f"pairs-{key}" for key in keys))
     repetitions = Section("Single repetitions", (), tuple(f"repetitions-{key}" for key in keys))
-    held = [pairs]
+    sections = [pairs]
     for suite in suites_of(document):
-        held += [*_of_groups(suite), *suite.sections]
+        sections += [*_of_groups(suite), *suite.sections]
         if not suite.arranges("judge-tests"):
-            held.append(Section("Self-test of judges", (), ("judge-tests",)))
-    return [*held, repetitions]
+            sections.append(Section("Self-test of judges", (), ("judge-tests",)))
+    return [*sections, repetitions]
 
 
 def _of_groups(suite: Suite) -> Iterator[Section]:
-    """By category, unless the suite arranges that itself, and by facet."""
+    """Yield the sections by category, unless the suite arranges that itself, and by facet."""
     for group in suite.groups:
         name = f"categories-{group.key}"
         if not suite.arranges(name):
@@ -70,41 +70,43 @@ def _of_groups(suite: Suite) -> Iterator[Section]:
             yield Section(f"{group.score_title} by {title.lower()}", (name,), (name,))
 
 
-def _named(name: str, reading: str, held: Mapping[str, Any]) -> str:
-    """The name itself or with the reading, whichever there is."""
-    return next((one for one in (f"{name}-{reading}", name) if one in held), "")
+def _named(name: str, reading: str, parts: Mapping[str, Any]) -> str:
+    """Return the name with the reading or by itself, whichever there is; empty where neither is."""
+    return next((candidate for candidate in (f"{name}-{reading}", name) if candidate in parts), "")
 
 
 def readings_in(document: Document) -> list[str]:
-    """The repaired reading, and the official one where anybody has it."""
-    entries = [one for held in document["stages"].values() for one in held]
-    return [name for name in ("repaired", "official") if any(one["readings"][name] for one in entries)]
+    """List the repaired reading, and the official one where anybody has it."""
+    entries = [entry for stage_entries in document["stages"].values() for entry in stage_entries]
+    return [name for name in ("repaired", "official") if any(entry["readings"][name] for entry in entries)]
 
 
 def chosen_reading(chosen: Mapping[str, str], readings: Sequence[str]) -> str:
-    wanted = chosen.get("reading", "")
-    return wanted if wanted in readings else next(iter(readings), "repaired")
+    reading = chosen.get("reading", "")
+    return reading if reading in readings else next(iter(readings), "repaired")
 
 
 def explorer_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
 ) -> dict[str, Any] | None:
-    """What the explorer of the document's suite shows of what `chosen` names; None without one, where it has nothing to show, and where that is
+    """Return what the explorer of the document's suite shows of what `chosen` names; None without one, where it has nothing to show, and where that is
     withheld."""
-    suite = next((one for one in suites_of(document) if one.explorer), None)
+    suite = next((candidate for candidate in suites_of(document) if candidate.explorer), None)
     if document.get("withheld") or suite is None or suite.explorer is None:
         return None
-    held = {name: suite.explorer.choices(results_of(document, suite, name)) for name in readings_in(document)}
-    readings = [name for name, choices in held.items() if choices]
+    choices_by_reading = {
+        name: suite.explorer.choices(results_of(document, suite, name)) for name in readings_in(document)
+    }
+    readings = [name for name, choices in choices_by_reading.items() if choices]
     if not readings:
         return None
     reading = chosen_reading(chosen, readings)
-    values = {one.field: _chosen_value(one, chosen) for one in held[reading]}
+    values = {choice.field: _chosen_value(choice, chosen) for choice in choices_by_reading[reading]}
     shows = suite.explorer.shows(values)
     return {
         "key": suite.explorer.key,
         "title": suite.explorer.title,
-        "choices": [_choice(one, values[one.field]) for one in held[reading]],
+        "choices": [_choice(choice, values[choice.field]) for choice in choices_by_reading[reading]],
         "reading": reading,
         "readings": readings,
     } | _explored(document, shows, reading, address, href)
@@ -112,8 +114,8 @@ def explorer_of(
 
 def _chosen_value(choice: Choice, chosen: Mapping[str, str]) -> str:
     values = [value for value, _ in choice.options]
-    wanted = chosen.get(choice.field, "")
-    return wanted if wanted in values else values[0]
+    selected = chosen.get(choice.field, "")
+    return selected if selected in values else values[0]
 
 
 def _choice(choice: Choice, value: str) -> dict[str, Any]:
@@ -136,29 +138,29 @@ def _explored(document: Document, shows: Explored, reading: str, address: Addres
 
 
 def _matrix(table: Table, href: Href) -> dict[str, Any]:
-    """Rows of cells with their shade, 0 to 10, by the share of the gold label's rows, and with that share's interval."""
-    columns = {one.key: one for one in table.columns}
-    said = [key for key in columns if key not in ("gold", "total") and not key.endswith(" share")]
+    """Return rows of cells with their shade, 0 to 10, by the share of the gold label's rows, and with that share's interval."""
+    columns = {column.key: column for column in table.columns}
+    labels = [key for key in columns if key not in ("gold", "total") and not key.endswith(" share")]
     rows = []
     for row in table.rows:
         cells = [
             {
-                "count": row[one],
-                "shade": round(10 * (row[f"{one} share"] or 0)),
-                "same": one == row["gold"],
-                "interval": columns[f"{one} share"].interval_text(row) if row[one] else "",
-                "why": columns[f"{one} share"].no_interval(row),
-                "href": href(row, columns[one]) if row[one] else "",
+                "count": row[label],
+                "shade": round(10 * (row[f"{label} share"] or 0)),
+                "same": label == row["gold"],
+                "interval": columns[f"{label} share"].interval_text(row) if row[label] else "",
+                "why": columns[f"{label} share"].no_interval(row),
+                "href": href(row, columns[label]) if row[label] else "",
             }
-            for one in said
+            for label in labels
         ]
         total = {"count": row["total"], "href": href(row, columns["total"]) if row["total"] else ""}
         rows.append({"gold": row["gold"], "cells": cells, "total": total})
-    return {"labels": said, "rows": rows, "notes": [*table.dashes, *table.notes]}
+    return {"labels": labels, "rows": rows, "notes": [*table.dashes, *table.notes]}
 
 
 def _table(name: str, table: Any, address: Address, href: Href) -> dict[str, Any]:
-    return shown(name, table, href=href) | {"files": files_of("table", name, address)}
+    return table_context(name, table, href=href) | {"files": files_of("table", name, address)}
 
 
 def _figure(name: str, title: str, address: Address) -> dict[str, Any]:

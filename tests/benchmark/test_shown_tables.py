@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmark.domain.tables import Column, Table
-from benchmark.views.shown import LEGEND_LENGTH, LEGEND_NOTES, shown
+from benchmark.views.tables import LEGEND_LENGTH, LEGEND_NOTES, table_context
 
 COLUMNS = [
     Column(key="model", header="Model"),
@@ -21,7 +21,7 @@ def table(*, notes=(), ps=(0.5, 0.25)) -> Table:
 
 def test_few_short_notes_stand_open_and_none_is_lost():
     notes = ["a", "long " * LEGEND_LENGTH, "c", "d", "e"]
-    page = shown("board", table(notes=notes))
+    page = table_context("board", table(notes=notes))
     assert page["notes"] == ["Bold: best of the column; underlined: second.", "a", "c"]
     assert page["more_notes"] == [notes[1], "d", "e"] and len(page["notes"]) <= LEGEND_NOTES
 
@@ -30,5 +30,5 @@ def test_few_short_notes_stand_open_and_none_is_lost():
     ("p", "text"), [(0.00004, "<0.0001"), (0.00006, "0.0001"), (0.0, "0.0000"), (None, "–"), (0.25, "0.2500")]
 )
 def test_a_small_number_is_not_nought(p, text):
-    page = shown("board", table(ps=(p, 0.5)))
+    page = table_context("board", table(ps=(p, 0.5)))
     assert page["rows"][0]["cells"][1]["text"] == text

@@ -56,13 +56,17 @@ def _evidence(items: Callable[..., str], person: Callable[[Source, str], str], s
         source = source_of(row)
         if source is None or column.is_text or row.get(column.key) is None:
             return ""
-        held = source.where.get(column.key, Items())
+        items_of_cell = source.where.get(column.key, Items())
         if source.kind == "person":
-            return person(source, held.filters.get("category", ""))
+            return person(source, items_of_cell.filters.get("category", ""))
         if not source.entrant:
             return ""
-        query = {"model": held.entrant or source.entrant, "stage": group_named(source.stage).scored, "split": split}
-        return items(held.run or source.run, **query | dict(held.filters))
+        query = {
+            "model": items_of_cell.entrant or source.entrant,
+            "stage": group_named(source.stage).scored,
+            "split": split,
+        }
+        return items(items_of_cell.run or source.run, **query | dict(items_of_cell.filters))
 
     return href
 
@@ -71,7 +75,7 @@ def no_link(row: Mapping[str, Any], column: Column) -> str:
     return ""
 
 
-def shown(
+def table_context(
     name: str,
     table: Table,
     *,
@@ -80,7 +84,7 @@ def shown(
     sort: str = "",
     sortable: bool = False,
 ) -> dict[str, Any]:
-    """What templates/benchmark/results/_table.html takes. `sort` is a column's key, with a dash before it for falling values;
+    """Return what templates/benchmark/results/_table.html takes. `sort` is a column's key, with a dash before it for falling values;
     `run_href` makes the address of a row's run."""
     table = ordered(table, sort) if sort else table
     marks = table.marks()
@@ -90,10 +94,12 @@ def shown(
         if table.section and row.get(table.section) != section:
             section = row.get(table.section)
             rows.append({"section": section})
-        made = _row(table.columns, row, href, {column.key: marks.get((at, column.key), "") for column in table.columns})
+        cells = _row(
+            table.columns, row, href, {column.key: marks.get((at, column.key), "") for column in table.columns}
+        )
         source = source_of(row)
-        rows.append(made | {"run_href": run_href(source.run)} if run_href and source else made)
-    legend, more = told_in_two(table)
+        rows.append(cells | {"run_href": run_href(source.run)} if run_href and source else cells)
+    legend, more = split_notes(table)
     return {
         "name": name,
         "title": table.title,
@@ -110,22 +116,22 @@ def shown(
     }
 
 
-def told_in_two(table: Table) -> tuple[list[str], list[str]]:
-    """The few short notes that make a table readable, and the others; what its marks mean comes first."""
+def split_notes(table: Table) -> tuple[list[str], list[str]]:
+    """Split notes into the few short ones that make a table readable, and the others; what its marks mean comes first."""
     notes = [*table.legend, *table.dashes, *table.notes]
     legend = [note for note in notes[:LEGEND_NOTES] if len(note) <= LEGEND_LENGTH]
     return legend, [note for note in notes if note not in legend]
 
 
 def ordered(table: Table, sort: str) -> Table:
-    """By a column; rows without a value stay last either way. An unknown column changes nothing."""
+    """Return the table sorted by a column; rows without a value stay last either way. An unknown column changes nothing."""
     key = sort.removeprefix("-")
-    column = next((one for one in table.columns if one.key == key), None)
+    column = next((candidate for candidate in table.columns if candidate.key == key), None)
     if column is None:
         return table
-    known = [row for row in table.rows if row.get(key) not in (None, "")]
-    known.sort(key=lambda row: _rank(column, row[key]), reverse=sort.startswith("-"))
-    rows = known + [row for row in table.rows if row.get(key) in (None, "")]
+    with_value = [row for row in table.rows if row.get(key) not in (None, "")]
+    with_value.sort(key=lambda row: _rank(column, row[key]), reverse=sort.startswith("-"))
+    rows = with_value + [row for row in table.rows if row.get(key) in (None, "")]
     return replace(table, rows=rows)
 
 
@@ -146,7 +152,10 @@ def _head(column: Column) -> dict[str, Any]:
 def _groups(columns: Sequence[Column]) -> list[dict[str, Any]]:
     if not any(column.group for column in columns):
         return []
-    return [{"label": name, "span": len(list(held))} for name, held in groupby(columns, key=lambda one: one.group)]
+    return [
+        {"label": name, "span": len(list(columns_of_group))}
+        for name, columns_of_group in groupby(columns, key=lambda column: column.group)
+    ]
 
 
 def _text(column: Column, value: Any) -> str:
