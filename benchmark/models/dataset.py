@@ -71,7 +71,7 @@ class Dataset(OpaqueModel):
 
 class DatasetSampleQuerySet(models.QuerySet):
     def selected(self, *, split: str = "", category: str = "", limit: int = 0) -> DatasetSampleQuerySet:
-        """In the order of the corpus; `limit` 0 takes all."""
+        """Return the samples of a split and category in the order of the corpus; `limit` 0 takes all."""
         chosen = self.filter(**({"split": split} if split else {}), **({"category": category} if category else {}))
         return chosen.order_by("position")[:limit] if limit else chosen.order_by("position")
 

@@ -34,7 +34,7 @@ class StoryScores(models.Model):
 
 
 class SharedReport(OpaqueModel):
-    """A report as it was when somebody froze it: it stays so whatever happens to the runs behind it, and so do its `items`.
+    """A frozen report. It stays as it is whatever happens to the runs behind it, and so do its `items`.
 
     `run` is None for the comparison of entrants of several runs. `figures` is the whole document (services/shared_reports.py), so
     that the page reads nothing else.
@@ -55,7 +55,7 @@ class SharedReport(OpaqueModel):
 
 
 class SharedItem(Reading):
-    """A place of a run as it was when its report was frozen: which answer it had (calls do not change) and what that was read as.
+    """An item of a run as it was when its report was frozen: its answer (calls do not change) and how that was parsed.
 
     `state` is a key of `items.STATE_NAMES`, `problem` what the work on it said.
     """
@@ -76,5 +76,5 @@ class SharedItem(Reading):
         ]
 
     def among(self) -> models.QuerySet:
-        """The items that it stands among: those of its report, as they were."""
+        """Return the items that this one belongs with: those of its frozen report."""
         return SharedItem.objects.filter(report=self.report_id)

@@ -13,17 +13,17 @@ from workers.models import Call, Endpoint, Item, Job
 
 
 class Form(models.TextChoices):
-    """The published protocol's tables, or rows held to a JSON schema. The two are never mixed in a table."""
+    """Answer format: the published protocol's tables in free text, or rows held to a JSON schema. The two are never mixed in a table."""
 
     TEXT = "text", "Free text"
     STRUCTURED = "structured", "Structured output"
 
 
 class Run(OpaqueModel):
-    """Models × stages × stories of one frozen dataset, with everything that is needed to make it again.
+    """Models × stages × stories of one frozen dataset, with everything that is needed to run it again.
 
     `source` is the run whose extractions are judged anew, null where the run makes its own. `spec` states versions and settings at
-    the launch (see services/runs.py); `params` what was chosen.
+    the launch (see services/runs.py); `params` what was chosen; `form` is the answer format.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="runs")
@@ -54,7 +54,7 @@ class Run(OpaqueModel):
 
 
 class Entrant(models.Model):
-    """A model that takes part in a run. `name` and `spec` are what the endpoint was at the launch."""
+    """A model as asked in a run. `name` and `spec` are what the endpoint was at the launch."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="entrants")
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="+")
@@ -72,13 +72,13 @@ class Entrant(models.Model):
 
 class RunItemQuerySet(models.QuerySet):
     def without(self, closed: Set[int]) -> RunItemQuerySet:
-        """Without the items of the stories of these numbers: those that the reader has open work on (`benchmark.access.closed_to`)."""
+        """Leave out the items of the stories of these numbers: those that the reader has open work on (`benchmark.access.closed_to`)."""
         return self.exclude(sample__number__in=closed) if closed else self
 
 
 class Reading(models.Model):
-    """What an answer was read as. `official` and `repaired` are the two readings as domain results (counts, labels), null before there is one;
-    `score` and `repaired_score` the figure that tables sort by: F1 of judging, mean accuracy of labelling, 0 to 1. `unusable` says why
+    """The parsed answer of an item. `official` and `repaired` are the two readings as domain results (counts, labels), null before there is one;
+    `score` and `repaired_score` the metric that tables sort by: F1 of judging, mean accuracy of labelling, 0 to 1. `unusable` says why
     the repaired reading has no estimate; `unjudged` how many rows of either table a judgement leaves without a count.
     """
 
@@ -112,7 +112,7 @@ class RunItem(Reading):
         ]
 
     def among(self) -> models.QuerySet:
-        """The items that it stands among: those of all runs, as they are now."""
+        """Return the items that this one belongs with: those of all runs, as they are now."""
         return RunItem.objects.all()
 
 

@@ -77,10 +77,12 @@ def _unread(entry: Entry, stage: str, reading: str, selection: Selection | None)
 
 
 def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None = None) -> Comparison:
-    """{first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method, lead}, first minus second, missing answers at their worst, over all
-    stories or those of the selection, which `split` is the key and `selection` the label of; `differ` says in which settings the two do, `lead` who was not asked about all of the stories, and in what is missing,
-    `judge_tests` what the self-tests of their judges came to. Kept
-    by both entrants' scores.
+    """Return {first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method, lead, judge_tests}, cached by the
+    scores of both entrants.
+
+    Differences are first minus second, missing answers at their worst, over all stories or those of the selection, whose key is `split` and
+    whose label is `selection`. `differ` says in which settings the two differ, `lead` who was not asked about all of the stories and how the
+    two differ in what is missing, `judge_tests` what the self-tests of their judges came to.
 
     A row is {what, key, category, first, second, value, interval, n, p, p_adjusted, answered}; a story {number, category, first, second, difference},
     the largest difference first, those that lack a score last. Raises NotComparable.

@@ -38,7 +38,7 @@ ByPerson = dict[str, list[list[str]]]
 
 
 class FreezeRefused(ValueError):
-    """Says in one sentence why there is nothing to freeze."""
+    """Gold of which nothing can be frozen. Its text says why in one sentence."""
 
 
 @transaction.atomic

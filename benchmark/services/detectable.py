@@ -13,7 +13,7 @@ from benchmark.services.plans import Plan
 
 
 def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
-    """For each metric group the smallest difference between two of the chosen models that the stories can show, over all of them
+    """Return, for each metric group, the smallest difference between two of the chosen models that the stories can show, over all of them
     and corrected as the report corrects, for every pair over all stories and in each category; with the spread of earlier runs on
     the dataset where two models have answered the same stories."""
     categories = len({story.category for story in stories})
@@ -22,34 +22,36 @@ def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[dict[str, Any
     out = []
     for group in plan.definition.groups:
         stage = group.scored
-        models = sum(stage in stages_asked(plan, one) for one in plan.endpoints)
+        models = sum(stage in stages_asked(plan, endpoint) for endpoint in plan.endpoints)
         if stage in plan.stages and models:
             tests = max(1, comb(models, 2) * families)
             spread = difference_sd(Aligned.of(_earlier(plan, stage)))
-            found = smallest_difference(clusters, spread["sd"] or None, tests=tests)
-            out.append({"name": group.score_title, **found, **_in_points(found["difference"])})
+            smallest = smallest_difference(clusters, spread["sd"] or None, tests=tests)
+            out.append({"name": group.score_title, **smallest, **_in_points(smallest["difference"])})
     return out
 
 
 def _in_points(difference: float | None) -> dict[str, str]:
-    """Percentage points in words: `shown`, or `beyond` where no two scores can be so far apart."""
+    """Return percentage points in words: `shown`, or `beyond` where no two scores can be so far apart."""
     if difference is None:
         return {}
     return {"shown" if difference < 1 else "beyond": f"{100 * difference:.1f}"}
 
 
 def _earlier(plan: Plan, stage: str) -> dict[str, dict[int, float]]:
-    """Repaired scores by entrant of the newest runs on the dataset, in the form that is asked for."""
+    """Return repaired scores by entrant of the newest runs on the dataset with the same answer format."""
     runs = list(
         Run.objects.filter(dataset=plan.dataset, suite=plan.suite, form=plan.form)
         .order_by("-id")
         .values_list("pk", flat=True)[:3]
     )
-    held = RunItem.objects.filter(entrant__run__in=runs, stage=stage, repaired_score__isnull=False)
-    found: dict[str, dict[int, float]] = {}
-    for entrant, endpoint, story, score in held.values_list(
+    items = RunItem.objects.filter(entrant__run__in=runs, stage=stage, repaired_score__isnull=False)
+    scores_by_entrant: dict[str, dict[int, float]] = {}
+    for entrant, endpoint, story, score in items.values_list(
         "entrant_id", "entrant__endpoint_id", "sample_id", "repaired_score"
     ):
-        found.setdefault(f"{endpoint}-{entrant}", {})[story] = score
-    newest = {name.partition("-")[0]: name for name in sorted(found, key=lambda name: int(name.partition("-")[2]))}
-    return {name: found[name] for name in newest.values()}
+        scores_by_entrant.setdefault(f"{endpoint}-{entrant}", {})[story] = score
+    newest = {
+        name.partition("-")[0]: name for name in sorted(scores_by_entrant, key=lambda name: int(name.partition("-")[2]))
+    }
+    return {name: scores_by_entrant[name] for name in newest.values()}

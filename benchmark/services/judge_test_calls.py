@@ -39,12 +39,12 @@ def _calls(suite: str, dataset: int, digest: str, examples: tuple[int, ...]) -> 
     test = test_of(suite)
     if test is None:
         return []
-    held = DatasetSample.objects.filter(dataset=dataset).exclude(number__in=examples)
-    held = held.exclude(split=test.spared) if test.spared else held
-    samples = {one.number: one for one in held.defer("votes", "methods", "adjudications")}
-    rows = {number: list(test.rows(sample_of(one))) for number, one in samples.items()}
-    found = contrast_calls(rows, most=test.most_calls, least=test.least_pairs, seed=SEED)
-    return [(samples[number], [_plain(pair, rows[number]) for pair in pairs]) for number, pairs in found.items()]
+    candidates = DatasetSample.objects.filter(dataset=dataset).exclude(number__in=examples)
+    candidates = candidates.exclude(split=test.spared) if test.spared else candidates
+    samples = {sample.number: sample for sample in candidates.defer("votes", "methods", "adjudications")}
+    rows = {number: list(test.rows(sample_of(sample))) for number, sample in samples.items()}
+    calls = contrast_calls(rows, most=test.most_calls, least=test.least_pairs, seed=SEED)
+    return [(samples[number], [_plain(pair, rows[number]) for pair in pairs]) for number, pairs in calls.items()]
 
 
 def _plain(pair: Pair, rows: Sequence[Row]) -> dict[str, Any]:

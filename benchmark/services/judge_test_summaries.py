@@ -1,4 +1,4 @@
-"""What the self-test of a run's judge came to, as its rows, pages and files are told of it."""
+"""Outcome of the self-test of a run's judge, as tables, pages and files state it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from workers.models import JobState
 
 
 def summaries_of(runs: Sequence[Run]) -> dict[int, Summary]:
-    """By id of each run that has a judge. Two queries."""
+    """Return the outcome by id of each run that has a judge. Two queries."""
     judged = {run.pk: (run.project_id, run.suite, version_of(run)) for run in runs if judged_at(run)}
-    held = JudgeTest.objects.filter(
+    stored = JudgeTest.objects.filter(
         project__in={run.project_id for run in runs}, version__in={version for *_, version in judged.values()}
     )
     tests = {
-        (one.project_id, one.suite, one.version): one
-        for one in held.select_related("job", "dataset").prefetch_related("items")
+        (test.project_id, test.suite, test.version): test
+        for test in stored.select_related("job", "dataset").prefetch_related("items")
     }
     return {run.pk: _summary(run, tests.get(judged[run.pk])) for run in runs if run.pk in judged}
 

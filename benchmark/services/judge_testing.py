@@ -18,23 +18,25 @@ GONE = "The self-test or its story is gone."
 
 class JudgeTestHandler(JobHandler):
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
-        held = _held(items)
+        test_items = _held(items)
         return {
-            item.pk: request_of(one.sample, one.pairs, draft_run(one.test)) if (one := held.get(item.pk)) else GONE
+            item.pk: request_of(test_item.sample, test_item.pairs, draft_run(test_item.test))
+            if (test_item := test_items.get(item.pk))
+            else GONE
             for item in items
         }
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
-        held = _held([item for item, _ in answered])
+        test_items = _held([item for item, _ in answered])
         received: dict[int, Received] = {}
         rows = []
         for item, call in answered:
-            one = held.get(item.pk)
-            if one is None:
+            test_item = test_items.get(item.pk)
+            if test_item is None:
                 received[item.pk] = Received(ItemState.FAILED, GONE)
                 continue
-            counts = counts_of(one, call.answer)
-            rows.append((call.pk, counts, one.pk))
+            counts = counts_of(test_item, call.answer)
+            rows.append((call.pk, counts, test_item.pk))
             read = any(count is not None for count in counts)
             received[item.pk] = Received() if read else Received(ItemState.UNUSABLE, UNREADABLE)
         update_rows(JudgeTestItem, ["call", "counts"], rows)
@@ -43,7 +45,10 @@ class JudgeTestHandler(JobHandler):
 
 def _held(items: Sequence[Item]) -> dict[int, JudgeTestItem]:
     rows = JudgeTestItem.objects.filter(item__in=items)
-    return {one.item_id: one for one in rows.select_related("sample", "test__project", "test__dataset", "test__judge")}
+    return {
+        test_item.item_id: test_item
+        for test_item in rows.select_related("sample", "test__project", "test__dataset", "test__judge")
+    }
 
 
 def register_handler() -> None:

@@ -28,12 +28,12 @@ SELF_TEST = "self-test"
 
 def standing_test(run: Run) -> JudgeTest | None:
     """The test of the run's judge, unless it was cancelled before its end."""
-    held = (
+    test = (
         JudgeTest.objects.filter(project=run.project, suite=run.suite, version=version_of(run))
         .select_related("job")
         .first()
     )
-    return None if held is None or held.job.state == JobState.CANCELLED else held
+    return None if test is None or test.job.state == JobState.CANCELLED else test
 
 
 def is_wanted(plan: Plan, draft: Run) -> bool:
@@ -128,9 +128,9 @@ def _started(by: User | None, run: Run, version: str, calls: Calls, now: datetim
         prompt_set=run.prompt_set, params=_kept(run), job=job, created_by=by,
     )  # fmt: skip
     insert_rows(JudgeTestItem, ("test", "sample", "pairs"), [(test.pk, story.pk, pairs) for story, pairs in calls])
-    held = {int(key): pk for key, pk in Item.objects.filter(job=job).values_list("key", "pk")}
+    item_ids = {int(key): pk for key, pk in Item.objects.filter(job=job).values_list("key", "pk")}
     rows = JudgeTestItem.objects.filter(test=test).values_list("sample_id", "pk")
-    update_rows(JudgeTestItem, ["item"], [(held[story], pk) for story, pk in rows])
+    update_rows(JudgeTestItem, ["item"], [(item_ids[story], pk) for story, pk in rows])
     audit.record(
         by=by, project=run.project, action="judge.tested", target=test.uid, judge=run.judge.name, calls=len(calls)
     )
@@ -138,7 +138,7 @@ def _started(by: User | None, run: Run, version: str, calls: Calls, now: datetim
 
 
 def _kept(run: Run) -> dict[str, Any]:
-    """What of the run's parameters the test is asked by."""
+    """Return the run's parameters that the test is asked by."""
     test = test_of(run.suite)
     names = test.settings if test else ()
     return {name: run.params[name] for name in names if name in run.params} | {"level": run.level}

@@ -15,21 +15,21 @@ NO_PART_OF_IT = ("name", "family")
 
 
 def judged_at(run: Run) -> str:
-    """The step at which the run has its judge asked, empty for a run without a judge."""
+    """Return the step at which the run's judge is asked, empty for a run without a judge."""
     step = suite_named(run.suite).judging
     return step.key if step is not None and step.key in run.stages and run.judge_id else ""
 
 
 def version_of(run: Run) -> str:
-    """The digest of what makes the run's judge what it is; runs of a suite with the same one are judged by one instrument.
+    """Return the digest of what makes the run's judge what it is; runs of a suite with the same one are judged by one instrument.
 
     What counts of the run's settings its suite says (`suites.judged.Judge.instrument`).
     """
     suite = suite_named(run.suite)
     spec = {name: value for name, value in (run.spec.get("judge") or {}).items() if name not in NO_PART_OF_IT}
-    held: dict[str, Any] = {"judge": spec, "form": run.form}
+    identity: dict[str, Any] = {"judge": spec, "form": run.form}
     if suite.judge is not None:
-        held |= suite.judge.instrument(settings_of(run))
+        identity |= suite.judge.instrument(settings_of(run))
     if reads_prompts(run.judge):
-        held["prompt"] = run.spec.get("prompts", {}).get(suite.judging.key) if suite.judging else None
-    return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
+        identity["prompt"] = run.spec.get("prompts", {}).get(suite.judging.key) if suite.judging else None
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

@@ -21,14 +21,14 @@ def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **
     extracted = set(source.entrants.filter(items__stage__in=needed_by_judge(suite)).values_list("endpoint", flat=True))
     if not extracted or suite.judging is None:
         raise RunRefused(f"{source.title} has no {judged_answers(suite)[0]} to be judged.", "source")
-    held = plan_of(source)
+    plan = plan_of(source)
     chosen = other | {"title": other.get("title") or f"{source.title}, judged by {judge.name}"[:200]}
     return replace(
-        held,
-        endpoints=[one for one in held.endpoints if one.pk in extracted],
+        plan,
+        endpoints=[endpoint for endpoint in plan.endpoints if endpoint.pk in extracted],
         stages=[suite.judging.key],
         judge=judge,
-        options={**held.options, **options},
+        options={**plan.options, **options},
         source=source.source or source,
         split="",
         category="",

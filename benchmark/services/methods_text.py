@@ -26,10 +26,10 @@ Facts = list[list[str]]
 
 def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
     """[name, value] of everything that made the run, in one order: PostgreSQL keeps none of a JSON object's keys."""
-    held, spec, suite = run.params, run.spec, suite_named(run.suite)
-    chosen = [f"split {held['split']}"] if held.get("split") else []
-    chosen += [f"category {held['category']}"] if held.get("category") else []
-    chosen += [f"the first {held['limit']}"] if held.get("limit") else []
+    params, spec, suite = run.params, run.spec, suite_named(run.suite)
+    chosen = [f"split {params['split']}"] if params.get("split") else []
+    chosen += [f"category {params['category']}"] if params.get("category") else []
+    chosen += [f"the first {params['limit']}"] if params.get("limit") else []
     return [
         ["Run", f"{run.title} ({run.uid}), suite {run.suite}"],
         ["Started", run.created_at.strftime("%Y-%m-%d %H:%M UTC")],
@@ -40,17 +40,17 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Stages", ", ".join(suite.step(stage).label.lower() for stage in run.stages)],
         ["Form", Form(run.form).label],
         ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.prompting else "")],
-        *[[f"Prompt of {one.label.lower()}", f"SHA-256 {digest}"] for one in suite.steps if (digest := spec.get("prompts", {}).get(one.key))],
-        *[[f"Examples of {one.label.lower()}", shown] for one in suite.steps if (shown := examples_told(run, one.key))],
+        *[[f"Prompt of {step.label.lower()}", f"SHA-256 {digest}"] for step in suite.steps if (digest := spec.get("prompts", {}).get(step.key))],
+        *[[f"Examples of {step.label.lower()}", examples] for step in suite.steps if (examples := examples_told(run, step.key))],
         *([[name.capitalize(), value] for name, value in settings_told(run).items()]),
-        *(_judge_facts(run) if any(one.judged for one in suite.steps) else []),
-        *[[f"Model {one.name}", _endpoint(one.spec)] for one in run.entrants.all()],
+        *(_judge_facts(run) if any(step.judged for step in suite.steps) else []),
+        *[[f"Model {entrant.name}", _endpoint(entrant.spec)] for entrant in run.entrants.all()],
         *_answered(run, report),
-        ["Longest answer", f"{held.get('max_tokens'):,} tokens" if held.get("max_tokens") else "–"],
-        ["Seed", str(held.get("seed", 1))],
+        ["Longest answer", f"{params.get('max_tokens'):,} tokens" if params.get("max_tokens") else "–"],
+        ["Seed", str(params.get("seed", 1))],
         *[[f"Sent to {row['name']}, {row['stage'].lower()}", row["sent"]] for row in sent_settings(run)],
         ["Code", _code(spec)],
-        *[[f"{one['did'].capitalize()} {one['at'][:16].replace('T', ' ')} UTC", _later(one, suite.noun[1])] for one in spec.get("later", ())],
+        *[[f"{change['did'].capitalize()} {change['at'][:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])] for change in spec.get("later", ())],
     ]  # fmt: skip
 
 
@@ -73,15 +73,17 @@ def _code(spec: Mapping[str, Any]) -> str:
     return f"Credence {spec.get('code', '')}, Python {spec.get('python', '')}; {packages}"
 
 
-def _later(held: Mapping[str, Any], many: str) -> str:
+def _later(change: Mapping[str, Any], many: str) -> str:
     """What a run's `spec.later` says of one thing that was done to it (services/runs.py)."""
-    parts = [f"models {', '.join(held['models'])}"] if held.get("models") else []
-    parts += [f"{held['stories']:,} {many}"] if held.get("stories") else []
-    parts += [f"{held['changed']:,} readings changed"] if held["did"] == READ_AGAIN else []
-    parts += [f"{held['judgements']:,} judgements, prompt SHA-256 {held['prompt']}"] if held.get("judgements") else []
-    if held["did"] != READ_AGAIN and held.get("changed"):
-        parts.append(f"with settings changed since the launch: {', '.join(held['changed'])}")
-    return "; ".join([*parts, _code(held)])
+    parts = [f"models {', '.join(change['models'])}"] if change.get("models") else []
+    parts += [f"{change['stories']:,} {many}"] if change.get("stories") else []
+    parts += [f"{change['changed']:,} readings changed"] if change["did"] == READ_AGAIN else []
+    parts += (
+        [f"{change['judgements']:,} judgements, prompt SHA-256 {change['prompt']}"] if change.get("judgements") else []
+    )
+    if change["did"] != READ_AGAIN and change.get("changed"):
+        parts.append(f"with settings changed since the launch: {', '.join(change['changed'])}")
+    return "; ".join([*parts, _code(change)])
 
 
 def _judge_facts(run: Run) -> Facts:
@@ -98,27 +100,27 @@ _NO_SETTINGS = ("messages", "system", "task", "model")
 
 
 def sent_settings(run: Run) -> list[dict[str, str]]:
-    """[{name, stage, sent}]: what went out beside the messages, of the first call of each model and stage; nothing went to
-    a baseline."""
+    """Return [{name, stage, sent}]: what was sent beside the messages in the first call of each model and stage. Baselines are sent
+    nothing."""
     rows = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by()
     first = rows.values("entrant__name", "entrant__position", "stage").annotate(call=Min("call"))
     calls = (
         Call.objects.filter(pk__in=[row["call"] for row in first]).exclude(provider__in=without_prompts()).only("body")
     )
     bodies = {call.pk: call.request for call in calls}
-    found = []
-    for row in sorted(first, key=lambda one: (one["entrant__position"], one["stage"])):
+    settings_sent = []
+    for row in sorted(first, key=lambda row: (row["entrant__position"], row["stage"])):
         if body := bodies.get(row["call"]):
-            shown = {name: "a JSON schema" if isinstance(value, dict) else value for name, value in body.items()}
-            sent = ", ".join(f"{name}: {value}" for name, value in shown.items() if name not in _NO_SETTINGS)
-            found.append(
+            settings = {name: "a JSON schema" if isinstance(value, dict) else value for name, value in body.items()}
+            sent = ", ".join(f"{name}: {value}" for name, value in settings.items() if name not in _NO_SETTINGS)
+            settings_sent.append(
                 {
                     "name": row["entrant__name"],
                     "stage": suite_named(run.suite).step(row["stage"]).label,
                     "sent": sent or "–",
                 }
             )
-    return found
+    return settings_sent
 
 
 def _last(report: Mapping[str, Any]) -> str:
@@ -150,22 +152,26 @@ def _answered(run: Run, report: Mapping[str, Any]) -> Facts:
 def methods_of(run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequence[Entry]]) -> list[dict[str, str]]:
     """[{heading, text}] in the order of a methods section: what was asked about, then the suite's own paragraphs."""
     suite, reported = suite_named(run.suite), _reported(run, stages)
-    own = list(suite.methods(reported)) if suite.methods else []
-    placed = {heading for heading, _ in own}
+    own_paragraphs = list(suite.methods(reported)) if suite.methods else []
+    placed = {heading for heading, _ in own_paragraphs}
     common = [(ASKING, reported.asking), (UNCERTAINTY, reported.uncertainty)]
-    told = [("Data", _data(run, report)), *own, *(one for one in common if one[0] not in placed)]
-    return [{"heading": heading, "text": text} for heading, text in told if text]
+    paragraphs = [
+        ("Data", _data(run, report)),
+        *own_paragraphs,
+        *(paragraph for paragraph in common if paragraph[0] not in placed),
+    ]
+    return [{"heading": heading, "text": text} for heading, text in paragraphs if text]
 
 
 def _reported(run: Run, stages: Mapping[str, Sequence[Entry]]) -> Reported:
     """What of the run its suite's paragraphs are made from; `stages` are the rows by metric group."""
     judge = (run.spec.get("judge") or {}).get("name", run.judge.name) if run.judge else ""
-    judged = [one for key, entries in stages.items() if group_named(key).judged for one in entries]
+    judged = [entry for key, entries in stages.items() if group_named(key).judged for entry in entries]
     return Reported(
         settings=settings_of(run),
         groups=frozenset(key for key, entries in stages.items() if entries),
-        kinds=frozenset(one["kind"] for entries in stages.values() for one in entries),
-        prompted=any(one.spec.get("provider") not in without_prompts() for one in run.entrants.all()),
+        kinds=frozenset(entry["kind"] for entries in stages.values() for entry in entries),
+        prompted=any(entrant.spec.get("provider") not in without_prompts() for entrant in run.entrants.all()),
         judge=judge,
         asking=_asking(run),
         uncertainty=_uncertainty(run, stages),
@@ -200,21 +206,21 @@ def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:
     """Which endpoints ignored the schema, and in how many of their answers."""
     if not breakers:
         return "No endpoint ignored the schema."
-    told = "; ".join(
-        f"{one.endpoint} in {one.broken:,} of {one.answers:,} answer{'' if one.answers == 1 else 's'} of {one.stage_name.lower()}"
-        for one in breakers
+    breaches = "; ".join(
+        f"{breaker.endpoint} in {breaker.broken:,} of {breaker.answers:,} answer{'' if breaker.answers == 1 else 's'} of {breaker.stage_name.lower()}"
+        for breaker in breakers
     )
-    return f"The schema was ignored by {told}. These answers are unusable, whatever they say."
+    return f"The schema was ignored by {breaches}. These answers are unusable, whatever they say."
 
 
 def _uncertainty(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
-    shown = [one for entries in stages.values() for one in entries]
-    if not shown:
+    shown_entries = [entry for entries in stages.values() for entry in entries]
+    if not shown_entries:
         return ""
-    suite, method = suite_named(run.suite), shown[0]["figures"]["repaired"]["method"]
+    suite, method = suite_named(run.suite), shown_entries[0]["figures"]["repaired"]["method"]
     (_, many), (cluster, clusters) = suite.noun, suite.cluster
     dependent = suite.dependent or f"{many} about one {cluster}"
-    why = caution(min(one["figures"]["repaired"]["overall"]["stories"] for one in shown), many)
+    why = caution(min(entry["figures"]["repaired"]["overall"]["stories"] for entry in shown_entries), many)
     return (
         f"Intervals: {method}; {dependent} are not independent, so {clusters} are resampled whole. Models are ranked by the mean over all {many} "
         f"with missing answers at their worst, and compared in pairs on the same scores by a two-sided sign-flip test of the mean difference by "

@@ -27,21 +27,25 @@ class Person:
 
 
 def person_of(run: Run, key: str) -> Person | None:
-    """The person of a run under the last part of an entry's key; None for who has no figures."""
+    """Return the person of a run by the last part of an entry's key; None for one without figures."""
     group = suite_named(run.suite).people
-    held = [one for one in report_of(run)["entrants"] if one["id"] is None]
-    shown = people_of(held)
-    found = {f"p{at}": one for at, one in enumerate(held, 1)}.get(key)
-    return Person(key, shown[found["name"]], found["name"], found["role"]) if found and found[group] else None
+    people = [person for person in report_of(run)["entrants"] if person["id"] is None]
+    pseudonyms = people_of(people)
+    person = {f"p{at}": person for at, person in enumerate(people, 1)}.get(key)
+    return Person(key, pseudonyms[person["name"]], person["name"], person["role"]) if person and person[group] else None
 
 
 def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
-    """{number, category, values: {share: value}} of each story with a label of the person, as the repaired reading counts it."""
-    held = StoryScores.objects.get(run=run, entrant=None, person=person.name)
-    columns = held.figures[suite_named(run.suite).people]["repaired"]
+    """Return {number, category, values: {share: value}} of each story with a label of the person, as the repaired reading counts it."""
+    scores = StoryScores.objects.get(run=run, entrant=None, person=person.name)
+    columns = scores.figures[suite_named(run.suite).people]["repaired"]
     rows = zip(columns["stories"], columns["categories"], strict=True)
     return [
-        {"number": number, "category": category, "values": {name: held[at] for name, held in columns["values"].items()}}
+        {
+            "number": number,
+            "category": category,
+            "values": {name: values[at] for name, values in columns["values"].items()},
+        }
         for at, (number, category) in enumerate(rows)
     ]
 
@@ -60,8 +64,8 @@ def cells_of(run: Run, person: Person, story: DatasetSample) -> list[dict[str, A
             "actor": belief["actor"],
             "belief": belief["belief"],
             "cells": [
-                {"gold": gold or belief["labels"][key], "said": one, "settled": by.value}
-                for key, one, (gold, by) in zip(keys, said, settled, strict=True)
+                {"gold": gold or belief["labels"][key], "said": label, "settled": by.value}
+                for key, label, (gold, by) in zip(keys, said, settled, strict=True)
             ],
         }
         for belief, said, settled in zip(story.beliefs, labels, without, strict=True)

@@ -22,35 +22,37 @@ SETTLERS = {"votes": "the other votes", "expert": "an expert", "record": "the re
 
 def own_columns(entries: Sequence[Entry]) -> list[Column]:
     """Overall accuracy of people against gold that contains their own votes, by reading; none without people."""
-    held = [one["readings"]["own"] for one in entries if one["readings"].get("own")]
+    own_readings = [entry["readings"]["own"] for entry in entries if entry["readings"].get("own")]
     return [
         Column(
             key=f"own_{name}", header=name.capitalize(), kind="share", group=OWN_GROUP, interval=f"own_{name}_interval"
         )
         for name in READINGS
-        if any(own[name] for own in held)
+        if any(reading[name] for reading in own_readings)
     ]
 
 
 def own_values(entry: Entry, stage: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, figures in entry["readings"].get("own", {}).items():
         overall = figures["overall"] if figures else {}
-        found[f"own_{name}"] = overall.get(group_named(stage).score)
-        found |= interval_of(f"own_{name}_interval", overall, group_named(stage).score)
-    return found
+        values[f"own_{name}"] = overall.get(group_named(stage).score)
+        values |= interval_of(f"own_{name}_interval", overall, group_named(stage).score)
+    return values
 
 
 def labelled_notes(entries: Sequence[Entry]) -> list[str]:
     """How much of what models were asked for each person labelled, and how much of that counts; reports that were frozen before do not say it."""
-    held = [(one["model"], one["figures"]["labelled"]) for one in entries if one["figures"].get("labelled")]
-    told = [f"{name}: {_labelled(labelled)}" for name, labelled in held]
-    return [f"Labelled by {'; '.join(told)}."] if told else []
+    labelled_by_model = [
+        (entry["model"], entry["figures"]["labelled"]) for entry in entries if entry["figures"].get("labelled")
+    ]
+    sentences = [f"{name}: {_labelled(labelled)}" for name, labelled in labelled_by_model]
+    return [f"Labelled by {'; '.join(sentences)}."] if sentences else []
 
 
-def _labelled(held: Mapping[str, int]) -> str:
-    asked = f"{held['cells']:,} of {held['of_cells']:,} cells in {held['stories']:,} of {held['of_stories']:,} stories"
-    if "open" not in held:
-        return asked
-    settled = ", ".join(f"{held[by]:,} by {who}" for by, who in SETTLERS.items() if held[by])
-    return f"{asked}, of which {held['cells'] - held['open']:,} count ({settled or 'none is settled'}) and {held['open']:,} stay open"
+def _labelled(counts: Mapping[str, int]) -> str:
+    total = f"{counts['cells']:,} of {counts['of_cells']:,} cells in {counts['stories']:,} of {counts['of_stories']:,} stories"
+    if "open" not in counts:
+        return total
+    settled = ", ".join(f"{counts[by]:,} by {who}" for by, who in SETTLERS.items() if counts[by])
+    return f"{total}, of which {counts['cells'] - counts['open']:,} count ({settled or 'none is settled'}) and {counts['open']:,} stay open"

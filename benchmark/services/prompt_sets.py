@@ -19,7 +19,7 @@ LARGEST = 1024 * 1024
 
 
 class PromptSetRefused(ValueError):
-    """Says in one sentence why; `field` is what to change."""
+    """A prompt set that is refused. Its text says why in one sentence; `field` is what to change."""
 
     def __init__(self, sentence: str, field: str) -> None:
         super().__init__(sentence)
@@ -47,15 +47,15 @@ def prompt_sets_of(project: Project, suite: Suite) -> list[Listed]:
     """The built-in sets of a suite and those of the project, with how often each was used."""
     sets = prompting_of(suite)
     used = Counter(Run.objects.filter(project=project).order_by().values_list("prompt_set", flat=True))
-    found = [_listed(suite, sets.built_in(name), used[name]) for name in sets.names]
-    for held in StoredPromptSet.objects.filter(project=project).select_related("created_by"):
-        found.append(_listed(suite, sets.load(held.files, held.name), used[held.name], held))
-    return found
+    listed = [_listed(suite, sets.built_in(name), used[name]) for name in sets.names]
+    for stored in StoredPromptSet.objects.filter(project=project).select_related("created_by"):
+        listed.append(_listed(suite, sets.load(stored.files, stored.name), used[stored.name], stored))
+    return listed
 
 
-def _listed(suite: Suite, prompts: PromptSet, runs: int, held: StoredPromptSet | None = None) -> Listed:
+def _listed(suite: Suite, prompts: PromptSet, runs: int, stored: StoredPromptSet | None = None) -> Listed:
     levels = {step.label: ", ".join(map(str, prompts.levels(step.key))) for step in suite.launched}
-    return Listed(prompts, levels, runs, held)
+    return Listed(prompts, levels, runs, stored)
 
 
 def names_of(project: Project, suite: Suite) -> list[str]:
@@ -79,13 +79,13 @@ def add_prompt_set(
         raise PromptSetRefused(str(error), "files") from error
     try:
         with transaction.atomic():
-            held = StoredPromptSet.objects.create(project=project, name=name, files=texts, created_by=by)
+            stored = StoredPromptSet.objects.create(project=project, name=name, files=texts, created_by=by)
             audit.record(by=by, project=project, action="prompts.loaded", target=name, files=len(texts))
     except IntegrityError:
         raise PromptSetRefused(
             f"There is a set {name} already; another wording is another set, so that a run says what it used.", "name"
         ) from None
-    return held
+    return stored
 
 
 def _text(file: str, raw: bytes) -> str:
@@ -100,7 +100,7 @@ def _text(file: str, raw: bytes) -> str:
 
 @transaction.atomic
 def discard_prompt_set(*, by: User | None, project: Project, name: str) -> bool:
-    """False where a run used it, or it is not there."""
+    """Delete a prompt set of the project. Returns False where a run used it, or where there is none of that name."""
     Project.objects.select_for_update().get(pk=project.pk)
     if Run.objects.filter(project=project, prompt_set=name).exists():
         return False
@@ -111,7 +111,7 @@ def discard_prompt_set(*, by: User | None, project: Project, name: str) -> bool:
 
 
 def first_prompt(suite: Suite, prompts: PromptSet) -> tuple[str, int]:
-    """The (step, level) that a page shows first: level 3 where there is one."""
+    """Return the (step, level) that a page shows first: level 3 where there is one."""
     stage = next(step.key for step in suite.launched if prompts.levels(step.key))
     levels = prompts.levels(stage)
     return stage, 3 if 3 in levels else levels[-1]

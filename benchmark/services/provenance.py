@@ -20,7 +20,7 @@ def versions() -> dict[str, Any]:
     return {
         "code": settings.CREDENCE_VERSION,
         "python": platform.python_version(),
-        "packages": {name: found for name in _packages() if (found := _installed(name))},
+        "packages": {name: version for name in _packages() if (version := _installed(name))},
     }
 
 
@@ -38,9 +38,9 @@ def spec_of(endpoint: Endpoint) -> dict[str, Any]:
         "sets_temperature",
         "json_schema",
     )
-    found = {name: getattr(endpoint, name) for name in fields}
+    spec = {name: getattr(endpoint, name) for name in fields}
     fixed = endpoint.about.models.get(endpoint.model)
-    return found | ({"rules": fixed.rules} if fixed and fixed.rules is not None else {})
+    return spec | ({"rules": fixed.rules} if fixed and fixed.rules is not None else {})
 
 
 def _packages() -> list[str]:

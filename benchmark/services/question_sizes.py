@@ -29,10 +29,10 @@ def extent_of(request: Request | str) -> Extent:
     if isinstance(request, str):
         return Extent()
     schema = json.dumps(request.schema, ensure_ascii=False) if request.schema else ""
-    return sum((Extent.of(one.content) for one in request.messages), Extent.of(schema))
+    return sum((Extent.of(message.content) for message in request.messages), Extent.of(schema))
 
 
-def sizes_of(draft: Run, asked: Iterable[tuple[str, DatasetSample]]) -> dict[str, dict[int, Size]]:
+def sizes_of(draft: Run, questions: Iterable[tuple[str, DatasetSample]]) -> dict[str, dict[int, Size]]:
     """By step and dataset sample id, of what is `asked`: (step, sample), in which the same may come again. Raises BadPromptSet.
 
     Where the suite measures its samples, a whole request is made for one sample of each category, and of the others only what is their
@@ -40,20 +40,20 @@ def sizes_of(draft: Run, asked: Iterable[tuple[str, DatasetSample]]) -> dict[str
     """
     suite, prompts = suite_named(draft.suite), prompts_of(draft)
     around: dict[tuple[str, str], Extent] = {}
-    found: dict[str, dict[int, Size]] = {}
-    for step, sample in asked:
-        sizes = found.setdefault(step, {})
+    sizes_by_step: dict[str, dict[int, Size]] = {}
+    for step, sample in questions:
+        sizes = sizes_by_step.setdefault(step, {})
         if sample.pk in sizes:
             continue
         if suite.sizes is None:
             question = question_of(draft, sample, step, answers_expected(draft, sample, step, prompts), prompts)
             sizes[sample.pk] = Size(extent_of(suite.request(question)), Extent.of(suite.expected(question)))
             continue
-        own, answer = suite.sizes.of(question_of(draft, sample, step, prompts=prompts))
+        own_extent, answer = suite.sizes.of(question_of(draft, sample, step, prompts=prompts))
         if (step, sample.category) not in around:
-            around[step, sample.category] = extent_of(request_of(sample, step, draft, prompts)) - own
-        sizes[sample.pk] = Size(around[step, sample.category] + own, answer)
-    return found
+            around[step, sample.category] = extent_of(request_of(sample, step, draft, prompts)) - own_extent
+        sizes[sample.pk] = Size(around[step, sample.category] + own_extent, answer)
+    return sizes_by_step
 
 
 def request_of(sample: DatasetSample, step: str, draft: Run, prompts: PromptSet | None) -> Request | str:
@@ -74,9 +74,9 @@ def answers_expected(draft: Run, sample: DatasetSample, step: str, prompts: Prom
 def test_sizes(run: Run) -> dict[int, Size]:
     """Of the calls that test the run's judge, by dataset sample id."""
     sizes = suite_named(run.suite).sizes
-    found = {}
+    sizes_by_story = {}
     for story, pairs in calls_of(run):
-        told = [(pair["actor"], pair["belief"]) for pair in pairs]
-        answer = sizes.pairs(told, run.form) if sizes else Extent()
-        found[story.pk] = Size(extent_of(test_request(story, pairs, run)), answer)
-    return found
+        pair_texts = [(pair["actor"], pair["belief"]) for pair in pairs]
+        answer = sizes.pairs(pair_texts, run.form) if sizes else Extent()
+        sizes_by_story[story.pk] = Size(extent_of(test_request(story, pairs, run)), answer)
+    return sizes_by_story

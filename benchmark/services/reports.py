@@ -24,8 +24,8 @@ REPORTS = Notifier("the report is computed when somebody opens it")
 
 
 def report_of(run: Run) -> dict[str, Any]:
-    """{entrants: [{id, name, kind, GROUP…[, role, number][, failed]}], stories, numbers, answers, scored, places, version}; from the row where it is up to
-    date.
+    """Return {entrants: [{id, name, kind, GROUP…[, role, number][, failed]}], stories, numbers, answers, scored, places, version}, from
+    the stored row where that is up to date.
 
     The figures of each metric group of the suite are None or {official, repaired, answered, asked, analyses[, reason]}; `official` and
     `repaired` as score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an `interval` too.
@@ -37,16 +37,16 @@ def report_of(run: Run) -> dict[str, Any]:
 
 
 def reports_of(runs: Sequence[Run]) -> dict[int, dict[str, Any]]:
-    """`report_of` each by run id: two queries where all are up to date."""
+    """Return the report of each run, by run id. Two queries where all are up to date."""
     scored = _scored(runs)
-    held = {row.run_id: row for row in RunReport.objects.filter(run__in=runs)}
-    found = {}
+    stored = {row.run_id: row for row in RunReport.objects.filter(run__in=runs)}
+    reports = {}
     for run in runs:
-        row = held.get(run.pk)
+        row = stored.get(run.pk)
         valid = {"places": scored[run.pk], "version": made_by()}
         current = row is not None and {name: row.figures.get(name) for name in valid} == valid
-        found[run.pk] = row.figures if current else _computed(run, scored[run.pk])
-    return found
+        reports[run.pk] = row.figures if current else _computed(run, scored[run.pk])
+    return reports
 
 
 def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
@@ -67,22 +67,22 @@ def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
     ]
     with transaction.atomic():
         Run.objects.select_for_update().get(pk=run.pk)  # two who open the page at once would both insert
-        told = {"scored": scored[1], "figures": figures, "computed_at": timezone.now()}
-        RunReport.objects.update_or_create(run=run, defaults=told)
+        values = {"scored": scored[1], "figures": figures, "computed_at": timezone.now()}
+        RunReport.objects.update_or_create(run=run, defaults=values)
         StoryScores.objects.filter(run=run).delete()
         StoryScores.objects.bulk_create(by_story)
     return figures
 
 
 def _answers(run: Run) -> list[dict[str, Any]]:
-    """Which model names the answers of each entrant and stage came under, their number, tokens and the time of the last one."""
-    held = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")
-    rows = held.values_list("entrant", "entrant__name", "stage", "call__answered_by").annotate(
+    """Return the model names under which the answers of each entrant and stage came, their number, tokens and the time of the last one."""
+    answered = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")
+    rows = answered.values_list("entrant", "entrant__name", "stage", "call__answered_by").annotate(
         Count("call"), Sum("call__input_tokens"), Sum("call__output_tokens"), Max("call__finished_at")
     )
     names = ("entrant", "name", "stage", "answered_by", "answers", "input_tokens", "output_tokens", "last")
-    found = [dict(zip(names, row, strict=True)) for row in rows]
-    return [row | {"last": row["last"].isoformat() if row["last"] else None} for row in found]
+    calls = [dict(zip(names, row, strict=True)) for row in rows]
+    return [row | {"last": row["last"].isoformat() if row["last"] else None} for row in calls]
 
 
 def forget_report(run: Run) -> None:
@@ -90,19 +90,20 @@ def forget_report(run: Run) -> None:
 
 
 def _scored(runs: Sequence[Run]) -> dict[int, list[int]]:
-    """By run id: how many places there are, and how many have an answer."""
-    held = RunItem.objects.filter(entrant__run__in=runs).order_by().values_list("entrant__run")
-    found = {run: [places, scored] for run, places, scored in held.annotate(Count("id"), Count("call"))}
-    return {run.pk: found.get(run.pk, [0, 0]) for run in runs}
+    """Return, by run id, how many items there are, and how many have an answer."""
+    items = RunItem.objects.filter(entrant__run__in=runs).order_by().values_list("entrant__run")
+    counts = {run: [places, scored] for run, places, scored in items.annotate(Count("id"), Count("call"))}
+    return {run.pk: counts.get(run.pk, [0, 0]) for run in runs}
 
 
 def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
     """Each entrant's and person's figures with `by_story`, and the numbers of the samples."""
     suite, samples = suite_named(run.suite), samples_of(run)
     rows = [
-        {"id": pk, "name": one.name, "kind": one.kind} | _measured(suite, one) for pk, one in each_entered(run, samples)
+        {"id": pk, "name": entered.name, "kind": entered.kind} | _measured(suite, entered)
+        for pk, entered in each_entered(run, samples)
     ]
-    return [*rows, *_people(suite, run, samples)], [one.number for one in samples.values()]
+    return [*rows, *_people(suite, run, samples)], [sample.number for sample in samples.values()]
 
 
 def _measured(suite: Suite, entered: Entered) -> dict[str, Any]:
@@ -118,18 +119,18 @@ def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[d
     for person in people_in(run, samples):
         row = {"id": None, "name": person.name, "kind": "person", "role": person.role, "number": person.number}
         try:
-            found = suite.people_measured(person)
+            measured = suite.people_measured(person)
         except SuiteFailed as error:
             yield row | _failed(suite, error)
         else:
-            if found:
-                yield row | _of_person(suite.people, found)
+            if measured:
+                yield row | _of_person(suite.people, measured)
 
 
-def _of_person(group: str, found: PersonMeasured) -> dict[str, Any]:
-    row = _by_group(found.measured)
-    own, by_story = found.own
-    row[group] = row[group] | {"labelled": found.labelled, "own": own}
+def _of_person(group: str, measured: PersonMeasured) -> dict[str, Any]:
+    row = _by_group(measured.measured)
+    own, by_story = measured.own
+    row[group] = row[group] | {"labelled": measured.labelled, "own": own}
     row["by_story"][group]["own"] = by_story
     return row
 
@@ -139,12 +140,14 @@ def _failed(suite: Suite, error: SuiteFailed) -> dict[str, Any]:
 
 
 def _by_group(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
-    figures = {group: one and one[0] for group, one in measured.items()}
-    return figures | {"by_story": {group: one and one[1] for group, one in measured.items()}}
+    figures = {group: group_measured and group_measured[0] for group, group_measured in measured.items()}
+    return figures | {
+        "by_story": {group: group_measured and group_measured[1] for group, group_measured in measured.items()}
+    }
 
 
 def scores_of(run: Run) -> dict[str, Any]:
-    """{official, repaired} of a run in the form of score_outputs, by model where there are several."""
+    """Return {official, repaired} of a run in the form of score_outputs, by model where there are several."""
     summary, samples = suite_named(run.suite).summary, samples_of(run)
-    found = {held.name: summary(held) for _, held in each_entered(run, samples)}
-    return next(iter(found.values())) if len(found) == 1 else found
+    scores = {entered.name: summary(entered) for _, entered in each_entered(run, samples)}
+    return next(iter(scores.values())) if len(scores) == 1 else scores

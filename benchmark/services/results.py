@@ -1,4 +1,4 @@
-"""What became of a run's questions, one model after another, as suites measure it."""
+"""Outcomes of a run's questions, one model after another, as suites measure them."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from benchmark.suites.reasons import CALL_FAILED, CANCELLED, OPEN
 from workers.models import ItemState
 
 WITHOUT_CALL = {ItemState.FAILED: CALL_FAILED, ItemState.CANCELLED: CANCELLED}
-"""Why a place has no answer, by the state of its work; `OPEN` in all others."""
+"""Why an item has no answer, by the state of its work; `OPEN` in all others."""
 
 
 def samples_of(run: Run) -> dict[int, Sample]:
     """The samples that a run has items of, by id, in the order of the dataset."""
-    asked = RunItem.objects.filter(entrant__run=run).order_by().values("sample").distinct()
-    rows = DatasetSample.objects.filter(pk__in=asked).defer("votes", "methods", "adjudications").order_by("position")
+    sample_ids = RunItem.objects.filter(entrant__run=run).order_by().values("sample").distinct()
+    rows = (
+        DatasetSample.objects.filter(pk__in=sample_ids).defer("votes", "methods", "adjudications").order_by("position")
+    )
     return {row.pk: sample_of(row) for row in rows}
 
 
 def each_entered(run: Run, samples: Mapping[int, Sample]) -> Iterator[tuple[int, Entered]]:
-    """(entrant id, what became of its questions) one after another: those of twenty models over a whole corpus fill a gigabyte at once."""
+    """Yield (entrant id, the outcomes of its questions) one after another: those of twenty models over a whole corpus fill a gigabyte at once."""
     resources, settings = DatasetResources(run.dataset), settings_of(run)
     for entrant in run.entrants.select_related("endpoint"):
         kind = "model" if entrant.endpoint.about.reads_prompts else "baseline"
@@ -35,11 +37,11 @@ def each_entered(run: Run, samples: Mapping[int, Sample]) -> Iterator[tuple[int,
 
 def _outcomes(entrant: Entrant, samples: Mapping[int, Sample]) -> dict[str, list[Outcome]]:
     rows = RunItem.objects.filter(entrant=entrant).order_by("sample__position", "repetition")
-    found: dict[str, list[Outcome]] = {}
+    outcomes: dict[str, list[Outcome]] = {}
     for sample, step, official, repaired, unusable, call, state, repetition in rows.values_list(
         "sample_id", "stage", "official", "repaired", "unusable", "call_id", "item__state", "repetition"
     ):
         without = "" if call else unusable or WITHOUT_CALL.get(state, OPEN)
-        told = Outcome(step, official, repaired, unusable if call else "", without, repetition)
-        found.setdefault(samples[sample].key, []).append(told)
-    return found
+        outcome = Outcome(step, official, repaired, unusable if call else "", without, repetition)
+        outcomes.setdefault(samples[sample].key, []).append(outcome)
+    return outcomes

@@ -23,32 +23,32 @@ class Selection:
 
 
 def selections_of(dataset: Dataset, reports: Mapping[int, Any], runs: Sequence[Run]) -> list[Selection]:
-    """Those that some run covers, the largest first: all stories, splits, and what else a run was made on."""
+    """Return the selections that some run covers, the largest first: all stories, splits, and the stories of runs."""
     rows = list(dataset.samples.values_list("number", "split"))
-    found = [
+    selections = [
         Selection(
             "", f"All {len(rows):,} {nouns_of_samples(dataset.suite)[1]}", frozenset(number for number, _ in rows)
         )
     ]
     for split in sorted({split for _, split in rows if split}):
-        found.append(_split(dataset, split, (number for number, of in rows if of == split)))
+        selections.append(_split(dataset, split, (number for number, of in rows if of == split)))
     for run in reversed(runs):
-        made = _of_run(run, reports[run.pk]["numbers"])
-        if made.stories and made.stories not in {one.stories for one in found}:
-            found.append(made)
+        own_selection = _of_run(run, reports[run.pk]["numbers"])
+        if own_selection.stories and own_selection.stories not in {selection.stories for selection in selections}:
+            selections.append(own_selection)
     covered = [frozenset(report["numbers"]) for report in reports.values()]
-    kept = [one for one in found if any(one.stories <= run for run in covered)]
-    return sorted(kept, key=lambda one: -len(one.stories))
+    kept = [selection for selection in selections if any(selection.stories <= run for run in covered)]
+    return sorted(kept, key=lambda selection: -len(selection.stories))
 
 
 def selection_named(dataset: Dataset, key: str) -> Selection | None:
-    """A part of the dataset's stories; None for all of them and for a key that names none."""
+    """Return the selection of that key; None for all stories and for a key that names none."""
     if key.startswith(OF_RUN):
         run = Run.objects.filter(dataset=dataset, uid=key.removeprefix(OF_RUN)).first()
-        found = run and _of_run(run, report_of(run)["numbers"])
+        selection = run and _of_run(run, report_of(run)["numbers"])
     else:
-        found = key and _split(dataset, key, dataset.samples.filter(split=key).values_list("number", flat=True))
-    return found if found and found.stories else None
+        selection = key and _split(dataset, key, dataset.samples.filter(split=key).values_list("number", flat=True))
+    return selection if selection and selection.stories else None
 
 
 def _split(dataset: Dataset, name: str, numbers) -> Selection:

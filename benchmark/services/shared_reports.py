@@ -45,7 +45,7 @@ def freeze_comparison(
         "keys": list(keys),
     }
     report = _keep(by, project, different[0] if len(different) == 1 else None, title, document)
-    entrants = [int(one) for key in keys if (one := key.partition(".")[2]).isdecimal()]  # people have no items
+    entrants = [int(entrant) for key in keys if (entrant := key.partition(".")[2]).isdecimal()]  # people have no items
     numbers = [row["number"] for row in comparison["stories"]]
     _keep_items(report, RunItem.objects.filter(entrant__in=entrants, sample__number__in=numbers))
     return report
@@ -69,7 +69,7 @@ def _keep(by: User | None, project: Project, run: Run | None, title: str, docume
     return report
 
 
-_COLUMNS = [one.attname for one in Reading._meta.get_fields()]
+_COLUMNS = [column.attname for column in Reading._meta.get_fields()]
 _AT_ONCE = 500
 
 
@@ -78,12 +78,12 @@ def _keep_items(report: SharedReport, items: QuerySet[RunItem]) -> None:
     rows = (
         SharedItem(
             report=report,
-            entrant_id=one.entrant_id,
-            state=state_of(one),
-            problem=one.item.problem if one.item else "",
-            **{name: getattr(one, name) for name in _COLUMNS},
+            entrant_id=item.entrant_id,
+            state=state_of(item),
+            problem=item.item.problem if item.item else "",
+            **{name: getattr(item, name) for name in _COLUMNS},
         )
-        for one in items.select_related("item").order_by("pk").iterator(chunk_size=_AT_ONCE)
+        for item in items.select_related("item").order_by("pk").iterator(chunk_size=_AT_ONCE)
     )
     while batch := list(islice(rows, _AT_ONCE)):
         SharedItem.objects.bulk_create(batch)

@@ -29,21 +29,23 @@ def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
 
 def _stored(plan: Plan, where: str) -> dict[str, Any]:
     """The settings of the plan that runs keep there."""
-    return {one.name: plan.options[one.name] for one in plan.definition.settings if one.stored == where}
+    return {setting.name: plan.options[setting.name] for setting in plan.definition.settings if setting.stored == where}
 
 
 def _params(plan: Plan, stories: Sequence[DatasetSample]) -> dict[str, Any]:
-    held = _stored(plan, PARAMETER) | {name: getattr(plan, name) for name in KEPT} | {"options": _stored(plan, OPTION)}
-    held |= {"example_stories": calibration_of(plan, stories)} if plan.definition.prompting else {}
-    return held | {"stories": len(stories), "budget": str(plan.budget) if plan.budget is not None else None}
+    params = (
+        _stored(plan, PARAMETER) | {name: getattr(plan, name) for name in KEPT} | {"options": _stored(plan, OPTION)}
+    )
+    params |= {"example_stories": calibration_of(plan, stories)} if plan.definition.prompting else {}
+    return params | {"stories": len(stories), "budget": str(plan.budget) if plan.budget is not None else None}
 
 
 def plan_of(run: Run) -> Plan:
     """What the run was launched with: to extend it, and to run it again."""
-    held = {name: run.params[name] for name in KEPT if name in run.params}
+    params = {name: run.params[name] for name in KEPT if name in run.params}
     budget = run.params.get("budget")
     return Plan(
-        dataset=run.dataset, endpoints=[one.endpoint for one in run.entrants.select_related("endpoint")], stages=run.stages,
+        dataset=run.dataset, endpoints=[entrant.endpoint for entrant in run.entrants.select_related("endpoint")], stages=run.stages,
         suite=run.suite, judge=run.judge, options=chosen_of(run), source=run.source, title=run.title,
-        budget=Decimal(budget) if budget else None, **held,
+        budget=Decimal(budget) if budget else None, **params,
     )  # fmt: skip

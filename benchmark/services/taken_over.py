@@ -12,34 +12,34 @@ from workers.models import Endpoint
 
 
 def needed_by_judge(suite: Suite) -> tuple[str, ...]:
-    """The steps whose answers the judge of a suite reads; none where nobody judges."""
+    """Return the steps whose answers the judge of a suite reads; none without a judge."""
     return suite.judging.needs if suite.judging else ()
 
 
 def can_be_judged(run: Run) -> bool:
-    """Whether a run has, or takes from another, what a judge reads."""
+    """Return whether a run has, or takes from another run, what a judge reads."""
     needed = set(needed_by_judge(suite_named(run.suite)))
     return run.source_id is not None or (bool(needed) and needed <= set(run.stages))
 
 
 def judged_answers(suite: Suite) -> tuple[str, str]:
-    """What the answers that the judge of a suite reads are called, one and many."""
+    """Return what the answers that the judge of a suite reads are called, one and many."""
     needed = needed_by_judge(suite)
     return suite.step(needed[-1]).answers if needed else ("answer", "answers")
 
 
 def nothing_to_judge(suite: Suite) -> str:
-    """That the earlier run has no answer that a judge could read."""
+    """Say that the earlier run has no answer that a judge could read."""
     return f"The earlier run has no {judged_answers(suite)[0]} of these models and {suite.noun[1]} yet."
 
 
 def ended_extractions(source: Run, model: Endpoint) -> QuerySet[RunItem]:
-    """The places of a run where the model was asked for what a judge reads and nothing is to come: with an answer, or lost for good."""
+    """Return a model's ended items of a run at the steps that a judge reads: with an answer, or lost for good."""
     needed = needed_by_judge(suite_named(source.suite))
-    held = RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, stage__in=needed)
-    return held.filter(Q(call__isnull=False) | Q(item__state__in=WITHOUT_CALL) | Q(item=None) & ~Q(unusable=""))
+    items = RunItem.objects.filter(entrant__run=source, entrant__endpoint=model, stage__in=needed)
+    return items.filter(Q(call__isnull=False) | Q(item__state__in=WITHOUT_CALL) | Q(item=None) & ~Q(unusable=""))
 
 
 def extracted_by(source: Run, model: Endpoint) -> QuerySet[RunItem]:
-    """Those that can be judged."""
+    """Return the ended extractions that can be judged."""
     return ended_extractions(source, model).filter(call__isnull=False)

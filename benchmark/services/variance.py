@@ -12,7 +12,7 @@ from core.statistics.variance import variance_split
 
 
 class NotSplit(ValueError):
-    """Why the runs have no common split, in one sentence."""
+    """Runs whose variance cannot be split. Its text says why in one sentence."""
 
 
 def split_of(runs: Sequence[Run], model: str, group: str = "") -> dict[str, Any]:
@@ -31,7 +31,7 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> dict[str, Any]
         raise NotSplit(f"{model} has no scores of {group or keys[0]} in these runs.")
     scores, samples, prompts = (list(column) for column in zip(*rows, strict=True))
     split = variance_split(scores, samples, prompts)
-    told = {
+    document = {
         "group": group or keys[0],
         "model": model,
         "prompts": sorted(set(prompts)),
@@ -39,8 +39,8 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> dict[str, Any]
         "n": split["n"],
     }
     if "reason" in split:
-        return told | {"of_samples": None, "of_prompts": None, "of_repetitions": None, "reason": split["reason"]}
-    return told | {
+        return document | {"of_samples": None, "of_prompts": None, "of_repetitions": None, "reason": split["reason"]}
+    return document | {
         f"of_{name}": split[key]
         for name, key in (("samples", "clusters"), ("prompts", "conditions"), ("repetitions", "repetitions"))
     }
@@ -48,13 +48,13 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> dict[str, Any]
 
 def _rows(runs: Sequence[Run], model: str, group: str) -> list[tuple[float, int, str]]:
     """(score, sample, prompts in words) of every usable answer."""
-    found: list[tuple[float, int, str]] = []
+    rows: list[tuple[float, int, str]] = []
     for run in runs:
-        told = conditions_of(run, group, reads=True)["prompts"]
-        places = RunItem.objects.filter(entrant__run=run, entrant__name=model, stage=group_named(group).scored)
-        scored = places.filter(repaired_score__isnull=False).order_by("sample", "repetition")
-        found += [
-            (score, sample, told[0] if told else "")
+        prompts = conditions_of(run, group, reads=True)["prompts"]
+        items = RunItem.objects.filter(entrant__run=run, entrant__name=model, stage=group_named(group).scored)
+        scored = items.filter(repaired_score__isnull=False).order_by("sample", "repetition")
+        rows += [
+            (score, sample, prompts[0] if prompts else "")
             for score, sample in scored.values_list("repaired_score", "sample_id")
         ]
-    return found
+    return rows

@@ -24,8 +24,8 @@ TELLING = {"person": "People", "baseline": "Baselines"}
 def sentence(open_stories: int, stories: int) -> str:
     """Why figures over `stories` are not shown to somebody with open work on some of them."""
     some = "it" if stories == 1 else f"{open_stories:,} of them"
-    told = "one story" if stories == 1 else f"{stories:,} stories"
-    return f"These figures rest on {told}, and you still have work to do on {some}. Finish that first."
+    counted = "one story" if stories == 1 else f"{stories:,} stories"
+    return f"These figures rest on {counted}, and you still have work to do on {some}. Finish that first."
 
 
 def stories_of(document: Document) -> Numbers | None:
@@ -45,24 +45,24 @@ def whole_document(document: Document, closed: Numbers) -> Document:
     if document["kind"] == "comparison":
         return document | {"comparison": whole_comparison(document["comparison"], closed), "withheld": count}
     absent = dict(document.get("absent", {}))
-    for one in rows_of(document["stages"], count):
-        absent[one.stage] = [*absent.get(one.stage, ()), one.told]
+    for row in rows_of(document["stages"], count):
+        absent[row.stage] = [*absent.get(row.stage, ()), row.told]
     return document | {"stages": whole_stages(document["stages"]), "absent": absent, "withheld": count}
 
 
 def rows_of(stages: Mapping[str, Any], stories: int) -> list[Absence]:
     """That `TELLING` rows are left out, where there are any; `stories` is how many wait."""
-    there = {(stage, one["kind"]) for stage, entries in stages.items() for one in entries}
+    present = {(stage, entry["kind"]) for stage, entries in stages.items() for entry in entries}
     return [
         rows_withheld(stage, rows, stories)
         for stage in stages
         for kind, rows in TELLING.items()
-        if (stage, kind) in there
+        if (stage, kind) in present
     ]
 
 
 def whole_stages(stages: Mapping[str, Any]) -> dict[str, Any]:
-    return {stage: [one for one in entries if one["kind"] not in TELLING] for stage, entries in stages.items()}
+    return {stage: [entry for entry in entries if entry["kind"] not in TELLING] for stage, entries in stages.items()}
 
 
 def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:
