@@ -160,20 +160,28 @@ def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers) -> None:
         raise PermissionDenied(withheld.sentence(len(stories & closed), len(stories)))
 
 
-def board_for(
-    access: ProjectAccess, dataset: Dataset, form: str, key: str | None, *, all_runs: bool, asked: Mapping[str, str]
+def leaderboard_for(
+    access: ProjectAccess,
+    dataset: Dataset,
+    answer_format: str,
+    key: str | None,
+    *,
+    all_runs: bool,
+    asked: Mapping[str, str],
 ) -> dict:
-    """`leaderboard_of` as this person may see it, with `withheld`, how many of its stories wait. Raises PermissionDenied."""
-    found = leaderboard_of(dataset, form, key, all_runs=all_runs, asked=asked)
-    stories = found["chosen"].stories if found["chosen"] else frozenset()
+    """Return the leaderboard as this person may see it, with `withheld`, how many of its stories are withheld. Raises PermissionDenied."""
+    leaderboard = leaderboard_of(dataset, answer_format, key, all_runs=all_runs, asked=asked)
+    stories = leaderboard["chosen"].stories if leaderboard["chosen"] else frozenset()
     closed = closed_to(access, dataset.suite) & stories
     _check_enough(stories, closed)
     if closed:
-        whole = {stage: held[0] for stage, held in found["stages"].items()}
-        entries = withheld.whole_stages(whole)
-        found["stages"] = {stage: (entries[stage], held[1]) for stage, held in found["stages"].items()}
-        found["absent"] = found["absent"] + withheld.rows_of(whole, len(closed))
-    return found | {"withheld": len(closed)}
+        stages = {stage: entries for stage, (entries, _) in leaderboard["stages"].items()}
+        visible = withheld.whole_stages(stages)
+        leaderboard["stages"] = {
+            stage: (visible[stage], settings) for stage, (_, settings) in leaderboard["stages"].items()
+        }
+        leaderboard["absent"] = leaderboard["absent"] + withheld.rows_of(stages, len(closed))
+    return leaderboard | {"withheld": len(closed)}
 
 
 def comparison_for(access: ProjectAccess, pair: list[dict], comparison: Comparison) -> Comparison:

@@ -19,16 +19,16 @@ from benchmark.suites.shown import Entry
 from workers.models import JobState
 
 
-def finished_runs(dataset: Dataset, form: str, suite: str = "") -> list[Run]:
+def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list[Run]:
     """Return the finished runs of one suite, newest first, with their entrants; without a name, of the suite that `suite_to_show` chooses."""
     suite = suite or suite_to_show(dataset)
-    runs = Run.objects.filter(dataset=dataset, suite=suite, form=form, job__state=JobState.FINISHED)
+    runs = Run.objects.filter(dataset=dataset, suite=suite, form=answer_format, job__state=JobState.FINISHED)
     return list(runs.select_related("judge", "project", "dataset", "source", "job").prefetch_related("entrants"))
 
 
 def leaderboard_of(
     dataset: Dataset,
-    form: str,
+    answer_format: str,
     key: str | None,
     *,
     suite: str = "",
@@ -42,7 +42,7 @@ def leaderboard_of(
     rankings do not have, with the reason: no answer, other conditions, or a run of other stories.
     """
     suite = suite or suite_to_show(dataset)
-    runs = finished_runs(dataset, form, suite)
+    runs = finished_runs(dataset, answer_format, suite)
     reports = reports_of(runs)
     selections = selections_of(dataset, reports, runs)
     chosen = _chosen(dataset, selections, key)
@@ -74,7 +74,7 @@ def leaderboard_of(
 
 
 def ranking_with(
-    dataset: Dataset, form: str, stage: str, keys: Sequence[str], *, asked: Mapping[str, str]
+    dataset: Dataset, answer_format: str, stage: str, keys: Sequence[str], *, asked: Mapping[str, str]
 ) -> dict[str, str]:
     """Return what the address of a leaderboard asks for so that its ranking of `stage` holds all entries of these `keys`.
 
@@ -82,7 +82,7 @@ def ranking_with(
     one of their runs. Where no ranking holds all of them it is `asked`.
     """
     suite = group_suite(stage)
-    runs = finished_runs(dataset, form, suite)
+    runs = finished_runs(dataset, answer_format, suite)
     reports = reports_of(runs)
     selections = selections_of(dataset, reports, runs)
     splits = dict.fromkeys([asked.get("split", ""), *(f"{OF_RUN}{key.partition('.')[0]}" for key in keys)])
@@ -144,7 +144,7 @@ def version_to_show(project: Project) -> Dataset | None:
     return used or Dataset.objects.filter(project=project).order_by("-version").first()
 
 
-def form_to_show(dataset: Dataset) -> Form:
+def answer_format_to_show(dataset: Dataset) -> Form:
     """Return free text, unless all runs of the version are structured."""
     forms = set(Run.objects.filter(dataset=dataset).values_list("form", flat=True))
     return Form.STRUCTURED if forms == {Form.STRUCTURED} else Form.TEXT

@@ -32,7 +32,7 @@ def check(plan: Plan) -> list[DatasetSample]:
     for endpoint in plan.endpoints:
         if not own_stages(plan, endpoint):
             raise RunRefused(_nothing_for(plan, endpoint), "endpoints")
-    if plan.form == Form.STRUCTURED:
+    if plan.answer_format == Form.STRUCTURED:
         check_structured(plan)
     check_room(plan)
     check_addresses(plan)
@@ -191,7 +191,7 @@ def _check_source(plan: Plan, source: Run) -> None:
             f"not version {plan.dataset.version}.",
             "source",
         )
-    if source.form != plan.form:
+    if source.form != plan.answer_format:
         answer_format = Form(source.form).label.lower()
         raise RunRefused(f"The {many} of {source.title} are {answer_format}, and are judged as such.", "form")
 

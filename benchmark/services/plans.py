@@ -64,8 +64,8 @@ class Plan:
         return {**self.options, "judge_reads_prompts": reads_prompts(self.judge)}
 
     @property
-    def form(self) -> str:
-        """The form of the answers: free text where the suite knows no other."""
+    def answer_format(self) -> str:
+        """The answer format: free text where the suite has no other."""
         return self.options.get("form", Form.TEXT)
 
     @property

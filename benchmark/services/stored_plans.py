@@ -20,7 +20,7 @@ NO_LEVEL = 3
 
 def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
     """The run that the plan would make on these stories, for asking what it would ask; it is not saved."""
-    columns = {"form": plan.form, "level": NO_LEVEL, "prompt_set": plan.prompt_set} | _stored(plan, COLUMN)
+    columns = {"form": plan.answer_format, "level": NO_LEVEL, "prompt_set": plan.prompt_set} | _stored(plan, COLUMN)
     return Run(
         project=plan.dataset.project, dataset=plan.dataset, suite=plan.suite, judge=plan.judge, params=_params(plan, stories),
         stages=list(plan.stages), **columns,

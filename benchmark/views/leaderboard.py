@@ -13,12 +13,12 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Membership, Role
-from benchmark.access import board_for, sees_results, visibility_of
+from benchmark.access import leaderboard_for, sees_results, visibility_of
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.absences import Absence
 from benchmark.services.conditions import FIELDS
-from benchmark.services.leaderboard_scope import form_to_show, suite_to_show, version_to_show
+from benchmark.services.leaderboard_scope import answer_format_to_show, suite_to_show, version_to_show
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import OF_RUN
@@ -95,10 +95,10 @@ def chosen_board(request: HttpRequest, access: ProjectAccess) -> dict[str, Any] 
         access.project
     )
     form = request.GET.get("form", "")
-    form = form if form in Form.values else form_to_show(dataset)
+    form = form if form in Form.values else answer_format_to_show(dataset)
     every = request.GET.get("runs") == "all"
     conditions = {field: request.GET.get(field, "") for field in FIELDS}
-    board = board_for(access, dataset, form, request.GET.get("split"), all_runs=every, asked=conditions)
+    board = leaderboard_for(access, dataset, form, request.GET.get("split"), all_runs=every, asked=conditions)
     conditions = {field: name for field, name in conditions.items() if name in board["conditions"][field]}
     split = board["chosen"].key if board["chosen"] else ""
     query = (

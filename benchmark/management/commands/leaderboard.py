@@ -13,7 +13,7 @@ from benchmark.models import Dataset, Form
 from benchmark.services.conditions import FIELDS
 from benchmark.services.differences import pair_table, pairs_of
 from benchmark.services.documents import board_document, tables_of
-from benchmark.services.leaderboard_scope import form_to_show, leaderboard_of, version_to_show
+from benchmark.services.leaderboard_scope import answer_format_to_show, leaderboard_of, version_to_show
 from benchmark.services.plot_data import figures_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.suites.registry import group_named
@@ -49,7 +49,7 @@ class Command(JsonCommand):
         check_output(options)
         project = self.project(options["project"])
         dataset = _version(project, options["dataset"])
-        form = options["form"] or form_to_show(dataset)
+        form = options["form"] or answer_format_to_show(dataset)
         asked = {field: options[field] or "" for field in FIELDS}
         found = leaderboard_of(dataset, form, options["split"], all_runs=options["all_runs"], asked=asked)
         if (full := {field: _full_name(field, name, found) for field, name in asked.items()}) != asked:
