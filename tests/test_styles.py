@@ -31,7 +31,7 @@ BUILT = {
     "icon-{{ icon }}": ("adjudicated", "imported", "majority", "open", "unanimous"),
     "is-{{ cell.mark }}": ("best", "second"),
     "settled-{{ cell.state }}": ("imported", "majority", "unanimous"),
-    "state-{{ one.part.state }}": ("cancelled", "done", "failed", "flight", "unusable"),
+    "state-{{ segment.part.state }}": ("cancelled", "done", "failed", "flight", "unusable"),
 }
 """Classes whose ends a template writes, as it writes them."""
 
