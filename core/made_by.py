@@ -14,7 +14,17 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("core", "workers", "judge", "annotation", "benchmark")
 SHOWING = {"api", "forms", "management", "migrations", "sample", "templatetags", "urls", "views"}
 """Folders of a package that ask and show: nothing that computes may import them (the import contracts), so they bear on no figure."""
-LIBRARIES = ("evalica", "matplotlib", "numpy", "pandas", "pydantic", "pydantic_core", "rapidfuzz", "scipy", "statsmodels")
+LIBRARIES = (
+    "evalica",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "pydantic",
+    "pydantic_core",
+    "rapidfuzz",
+    "scipy",
+    "statsmodels",
+)
 """Those that our own code computes and draws with; what they require counts too."""
 
 
