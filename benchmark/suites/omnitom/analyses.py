@@ -30,7 +30,7 @@ BUCKETS = tuple(f"{count}+" if count == MOST else str(count) for count in range(
 
 
 def _usable(results: Sequence[Any]) -> list[Any]:
-    return [one for one in results if not one.unusable]
+    return [result for result in results if not result.unusable]
 
 
 def match_bucket(count: int) -> str:
@@ -49,11 +49,19 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
     Rows that the judge left out are in no estimate and no n; estimates that they bear on have `bounds`, with them as unmatched and as
     matched, of `match_counts` as of another bucket and as of this one.
     """
-    usable = [_without_counts(one) if one.unusable else one for one in results if not one.unusable or any(one.unjudged)]
+    usable = [
+        _without_counts(result) if result.unusable else result
+        for result in results
+        if not result.unusable or any(result.unjudged)
+    ]
     gold = _Rows(
-        usable, [one.gold_counts for one in usable], [kind_codes(one.gold_orders, one.gold_roles) for one in usable]
+        usable,
+        [result.gold_counts for result in usable],
+        [kind_codes(result.gold_orders, result.gold_roles) for result in usable],
     )
-    predicted = _Rows(usable, [one.pred_counts for one in usable], [kind_codes(*told_kinds(one)) for one in usable])
+    predicted = _Rows(
+        usable, [result.pred_counts for result in usable], [kind_codes(*told_kinds(result)) for result in usable]
+    )
     columns = Columns(len(usable))
     recalled, precise = (_parts(columns, *side.by_kind()) for side in (gold, predicted))
     matches = predicted.by_bucket()
@@ -64,7 +72,7 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
     pooled = columns.pooled(seed=seed, resamples=resamples)
     recall, precision = pooled.bounded(recalled), pooled.bounded(precise)
     measures = {"precision": precision, "recall": recall, "f1": precision.harmonic(recall)}
-    estimates = {name: found.estimates() for name, found in measures.items()}
+    estimates = {name: pooled.estimates() for name, pooled in measures.items()}
     rows = matches.sum(axis=0).tolist()
     volume = dict(
         zip(
@@ -74,7 +82,9 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
         )
     )
     return {
-        "kinds": {kind: {name: held[at] for name, held in estimates.items()} for at, kind in enumerate(ALL_KINDS)},
+        "kinds": {
+            kind: {name: by_kind[at] for name, by_kind in estimates.items()} for at, kind in enumerate(ALL_KINDS)
+        },
         "match_counts": {
             "rows": dict(zip((*BUCKETS, "total"), (*rows, sum(rows)), strict=True)),
             "shares": dict(zip(BUCKETS, pooled.bounded(buckets).estimates(), strict=True)),
@@ -89,8 +99,8 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
     }
 
 
-def _parts(columns: Columns, meant: Ints, known: Ints, missing: Ints) -> Parts:
-    return Parts(columns.add(meant), columns.add(known), columns.add(missing) if missing.any() else None)
+def _parts(columns: Columns, meant: Ints, judged: Ints, missing: Ints) -> Parts:
+    return Parts(columns.add(meant), columns.add(judged), columns.add(missing) if missing.any() else None)
 
 
 def _without_counts(result: Stage1Result) -> Stage1Result:
@@ -105,9 +115,9 @@ class _Rows:
     def __init__(
         self, results: Sequence[Stage1Result], counts: Sequence[Sequence[int | None]], kinds: Sequence[Ints]
     ) -> None:
-        self.lengths = np.array([len(one) for one in counts], dtype=np.int64)
+        self.lengths = np.array([len(row_counts) for row_counts in counts], dtype=np.int64)
         self.story = np.repeat(np.arange(len(results)), self.lengths)
-        self.counts = np.array([count for one in counts for count in one], dtype=float)
+        self.counts = np.array([count for row_counts in counts for count in row_counts], dtype=float)
         self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
 
     def by_kind(self) -> tuple[Ints, Ints, Ints]:
@@ -147,7 +157,7 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
     """
     rules = {"seed": seed, "resamples": resamples}
     usable = _usable(results)
-    with_gold = [one for one in results if one.unusable != NO_GOLD]
+    with_gold = [result for result in results if result.unusable != NO_GOLD]
     cells = Cells(usable)
     every = cells if len(with_gold) == len(usable) else Cells(with_gold)
     kinds, confusion, predicted = _of_usable(cells, rules)
@@ -159,27 +169,27 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
 def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """`kinds`, `confusion` and the predicted half of `labels`: one draw for all."""
     columns, stories = Columns(cells.stories), cells.stories
-    right, legal = (one.reshape(stories, len(ALL_KINDS) * (1 + len(DIMENSIONS))) for one in cells.right())
+    right, legal = (column.reshape(stories, len(ALL_KINDS) * (1 + len(DIMENSIONS))) for column in cells.right())
     parts = columns.add(right), columns.add(legal)
     tables = {name: cells.confusion(at) for at, name in enumerate(DIMENSIONS)}
     places = {}
     for name, table in tables.items():
         flat = table.reshape(stories, table.shape[1] * table.shape[2])
         places[name] = [
-            columns.add(one) for one in (flat, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2)))
+            columns.add(column) for column in (flat, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2)))
         ]
     pooled = columns.pooled(**rules)
     confusion, predicted = {}, {}
     for name, (whole, of_gold, of_said, total) in places.items():
-        rows, said = tables[name].sum(axis=0), said_labels(name)
-        ends, reasons = pooled.ratios(whole, of_gold, each=len(said)).ends()
-        starts = range(0, len(ends), len(said))
+        rows, labels = tables[name].sum(axis=0), said_labels(name)
+        ends, reasons = pooled.ratios(whole, of_gold, each=len(labels)).ends()
+        starts = range(0, len(ends), len(labels))
         confusion[name] = {
             "gold": list(SCHEMA[name].values),
-            "said": list(said),
+            "said": list(labels),
             "rows": rows.tolist(),
-            "ends": [ends[at : at + len(said)] for at in starts],
-            "reasons": [reasons[at : at + len(said)] for at in starts],
+            "ends": [ends[at : at + len(labels)] for at in starts],
+            "reasons": [reasons[at : at + len(labels)] for at in starts],
         }
         ends, reasons = pooled.ratios(of_said, total).ends()
         predicted[name] = {"predicted": rows.sum(axis=0).tolist(), "ends": ends, "reasons": reasons}
@@ -201,13 +211,13 @@ def _gold_labels(cells: Cells, rules: Mapping[str, int]) -> dict[str, Any]:
     tables = {name: cells.confusion(at).sum(axis=2) for at, name in enumerate(DIMENSIONS)}
     places = {name: (columns.add(table), columns.add(table.sum(axis=1))) for name, table in tables.items()}
     pooled = columns.pooled(**rules)
-    found = {}
+    shares = {}
     for name, place in places.items():
         none = len(said_labels(name)) - tables[name].shape[1]
         counts, (ends, reasons) = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
         gold_ends = {"gold_ends": ends + [None] * none, "gold_reasons": reasons + [""] * none}
-        found[name] = {"gold": counts + [0] * none, **gold_ends}
-    return found
+        shares[name] = {"gold": counts + [0] * none, **gold_ends}
+    return shares
 
 
 def outputs_analysis(
@@ -224,14 +234,15 @@ def outputs_analysis(
     """
     columns = Columns(len(outputs))
     unusable, answered = (
-        np.array(one, dtype=bool) for one in ([bool(one) for one in outputs], [one is not None for one in outputs])
+        np.array(flags, dtype=bool)
+        for flags in ([bool(reason) for reason in outputs], [reason is not None for reason in outputs])
     )
     parts = columns.add(unusable), columns.add(answered)
     [share] = columns.pooled(seed=seed, resamples=resamples).ratios(*parts).estimates()
-    reasons = Counter(one for one in outputs if one)
+    reasons = Counter(reason for reason in outputs if reason)
     return {
         "share": share if share["n"] else share | {"reason": NO_OUTPUT},
         "unusable": reasons.total(),
         "reasons": dict(sorted(reasons.items())),
-        "without": {name: dict(held) for name, held in without.items()},
+        "without": {name: dict(reasons) for name, reasons in without.items()},
     }

@@ -25,8 +25,8 @@ KIND_PLACES = {kind: at for at, kind in enumerate(ALL_KINDS)}
 
 
 def is_of(kinds: Ints, at: int) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = (kinds == at).any(axis=1)
-    return found
+    chosen: NDArray[np.bool_] = (kinds == at).any(axis=1)
+    return chosen
 
 
 def said_labels(dimension: str) -> tuple[str, ...]:
@@ -64,12 +64,12 @@ def _gold_codes(gold: tuple[Labels, ...]) -> Ints:
 @lru_cache(4096)
 def kind_codes(orders: tuple[str, ...], roles: tuple[str, ...]) -> Ints:
     """Places in `ALL_KINDS` of each row's order and role, −1 for none."""
-    known = roles or ("",) * len(orders)
-    told = [
+    row_roles = roles or ("",) * len(orders)
+    codes = [
         (KIND_PLACES.get(order_bucket(order), -1), KIND_PLACES.get(role, -1))
-        for order, role in zip(orders, known, strict=True)
+        for order, role in zip(orders, row_roles, strict=True)
     ]
-    return np.array(told, dtype=np.int64).reshape(len(orders), len(KINDS))
+    return np.array(codes, dtype=np.int64).reshape(len(orders), len(KINDS))
 
 
 class Cells:
@@ -77,17 +77,19 @@ class Cells:
 
     def __init__(self, results: Sequence[Stage2Result]) -> None:
         self.stories = len(results)
-        self.story = np.repeat(np.arange(self.stories), [len(one.gold) for one in results])
+        self.story = np.repeat(np.arange(self.stories), [len(result.gold) for result in results])
         shape = (len(self.story), len(DIMENSIONS))
-        said = [
+        predicted = [
             codes[label]
-            for one in results
-            for row in one.predicted
+            for result in results
+            for row in result.predicted
             for codes, label in zip(_SAID, row or UNSAID, strict=True)
         ]
-        self.said = np.array(said, dtype=np.int64).reshape(shape)
-        self.gold = np.concatenate([np.empty((0, shape[1]), np.int64), *(_gold_codes(one.gold) for one in results)])
-        kinds = (kind_codes(tuple(row[0] for row in one.gold), one.roles) for one in results)
+        self.said = np.array(predicted, dtype=np.int64).reshape(shape)
+        self.gold = np.concatenate(
+            [np.empty((0, shape[1]), np.int64), *(_gold_codes(result.gold) for result in results)]
+        )
+        kinds = (kind_codes(tuple(row[0] for row in result.gold), result.roles) for result in results)
         self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
 
     def confusion(self, at: int) -> Ints:
@@ -107,10 +109,10 @@ class Cells:
         by_kind = []
         for at in range(len(ALL_KINDS)):
             kept = is_of(self.kinds, at)
-            sums = [np.bincount(self.story[kept], weights=one, minlength=self.stories) for one in wide[kept].T]
+            sums = [np.bincount(self.story[kept], weights=column, minlength=self.stories) for column in wide[kept].T]
             by_kind.append(np.column_stack(sums))
         return np.stack(by_kind, axis=1).astype(np.int64)
 
 
 def by_story(story: Ints, cells: NDArray[np.bool_], stories: int) -> Ints:
-    return np.column_stack([np.bincount(story[one], minlength=stories) for one in cells.T])
+    return np.column_stack([np.bincount(story[column], minlength=stories) for column in cells.T])

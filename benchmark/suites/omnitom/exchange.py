@@ -23,10 +23,14 @@ def exchange(exchanged: Exchanged) -> Iterator[File]:
     yield settings.dataset_path, exchanged.dataset_lines()
     for at in range(0, len(exchanged.samples), _AT_ONCE):
         batch = exchanged.samples[at : at + _AT_ONCE]
-        held = exchanged.exchanges(batch)
-        calls = {records[one.key].story_id: held[one.key] for one in batch if one.key in held}
-        found = files([records[one.key] for one in batch], calls, {}, settings)
-        yield from (one for one in found if one[0] != "manifest.json")
+        calls_by_sample = exchanged.exchanges(batch)
+        calls = {
+            records[sample.key].story_id: calls_by_sample[sample.key]
+            for sample in batch
+            if sample.key in calls_by_sample
+        }
+        written = files([records[sample.key] for sample in batch], calls, {}, settings)
+        yield from (file for file in written if file[0] != "manifest.json")
 
 
 def _settings(exchanged: Exchanged) -> Settings:
@@ -46,9 +50,9 @@ def _settings(exchanged: Exchanged) -> Settings:
 
 
 def _judging(exchanged: Exchanged) -> dict[str, Any]:
-    held = exchanged.settings
+    settings = exchanged.settings
     return {
         "judge_model": exchanged.judge,
         "judge_fewshots": exchanged.examples.get(JUDGE, 0),
-        "include_story_context": bool(held["judge_reads_prompts"] and held.get("with_story", True)),
+        "include_story_context": bool(settings["judge_reads_prompts"] and settings.get("with_story", True)),
     }

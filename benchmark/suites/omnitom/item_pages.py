@@ -52,13 +52,13 @@ def _extraction(view: ItemView, record: Record, structured: bool) -> dict[str, A
 
 def _rows_shown(rows: Sequence[Any], record: Record) -> list[dict[str, Any]]:
     """`in_gold`: a gold row has these very words; whether it says the same is the judge's to decide."""
-    known = {row_key(row.actor, row.belief) for row in record.rows}
+    gold_keys = {row_key(row.actor, row.belief) for row in record.rows}
     return [
         {
             "actor": row.actor,
             "belief": row.belief,
             "order": row.order,
-            "in_gold": row_key(row.actor, row.belief) in known,
+            "in_gold": row_key(row.actor, row.belief) in gold_keys,
         }
         for row in rows
     ]
@@ -81,9 +81,9 @@ def _follow_up(view: ItemView, record: Record, structured: bool) -> dict[str, An
     sides: tuple[Sequence[PredictedRow | GoldRow], ...] = (predicted, record.shown)
     rows = [
         {"side": side, "number": at, "actor": row.actor, "belief": row.belief, "count": later}
-        for side, held, earlier, counts in zip(("Predicted", "Gold"), sides, before, after, strict=True)
-        for at, (row, known, later) in enumerate(zip(held, earlier, counts, strict=True), 1)
-        if known is None
+        for side, rows, earlier, counts in zip(("Predicted", "Gold"), sides, before, after, strict=True)
+        for at, (row, key, later) in enumerate(zip(rows, earlier, counts, strict=True), 1)
+        if key is None
     ]
     return {"asked": _capped(rows)}
 
@@ -103,8 +103,8 @@ def _judgement(view: ItemView, record: Record, structured: bool) -> dict[str, An
 
 def _is_unmatched(row: Mapping[str, Any]) -> bool:
     """Whether nothing matches a row in either reading; a row without a count may match."""
-    known = [row[name] for name in ("official", "repaired") if row.get(name) is not None]
-    return bool(known) and row.get("repaired", 0) is not None and max(known) <= 0
+    counts = [row[name] for name in ("official", "repaired") if row.get(name) is not None]
+    return bool(counts) and row.get("repaired", 0) is not None and max(counts) <= 0
 
 
 def _gold_counts(record: Record, official: Reading | None, mended: Reading) -> list[Shown]:
@@ -112,11 +112,11 @@ def _gold_counts(record: Record, official: Reading | None, mended: Reading) -> l
     rows = []
     for at, row in enumerate(record.rows):
         count = next(ours, None) if row.shown else None
-        said = theirs[at] if at < len(theirs) else None
+        predicted = theirs[at] if at < len(theirs) else None
         rows.append(
             {
-                "actor": row.actor, "belief": row.belief, "order": row.labels[0], "shown": row.shown, "official": said,
-                "repaired": count, "differs": official is not None and said != count,
+                "actor": row.actor, "belief": row.belief, "order": row.labels[0], "shown": row.shown, "official": predicted,
+                "repaired": count, "differs": official is not None and predicted != count,
             }
         )  # fmt: skip
     return rows
@@ -130,20 +130,20 @@ def _predicted_counts(extraction: str, official: Reading | None, mended: Reading
         return [{"name": "Predicted", "rows": rows}]
     theirs = extraction_rows(extraction)
     officially = _counted(theirs, (official or {}).get("pred", ()), "official")
-    keys = [[row_key(row.actor, row.belief) for row in one] for one in (theirs, ours)]
+    keys = [[row_key(row.actor, row.belief) for row in side] for side in (theirs, ours)]
     if keys[0] != keys[1]:
         return [{"name": "Predicted, official reading", "rows": officially}, {"name": "Predicted, repaired reading", "rows": rows}]  # fmt: skip
-    merged = [one | {"official": other["official"]} for one, other in zip(rows, officially, strict=True)]
+    merged = [row | {"official": other["official"]} for row, other in zip(rows, officially, strict=True)]
     for row in merged:
         row["differs"] = official is not None and row["official"] != row["repaired"]
     return [{"name": "Predicted", "rows": merged}]
 
 
 def _counted(rows: Sequence[Any], counts: Sequence[int | None], reading: str) -> list[dict[str, Any]]:
-    held = list(counts) + [None] * (len(rows) - len(counts))
+    padded = list(counts) + [None] * (len(rows) - len(counts))
     return [
         {"actor": row.actor, "belief": row.belief, "order": row.order, reading: count}
-        for row, count in zip(rows, held, strict=False)
+        for row, count in zip(rows, padded, strict=False)
     ]
 
 
@@ -151,11 +151,13 @@ def _name_matches(answers: Sequence[str], predicted: list[Shown], gold: list[Sho
     """Structured judgements say which rows of the other table match; ids count from 1. A follow-up adds to its judgement."""
     values = [json_in(answer) for answer in reversed(answers)]
     for name, rows in (("predictions", predicted), ("gold", gold)):
-        said = {str(one.get("id")): one.get("matches") for value in values for one in rows_in(value, name)}
+        matches_by_id = {
+            str(entry.get("id")): entry.get("matches") for value in values for entry in rows_in(value, name)
+        }
         for at, row in enumerate(rows, 1):
-            matches = said.get(str(at))
+            matches = matches_by_id.get(str(at))
             row["number"] = at
-            row["matches"] = ", ".join(str(one)[:12] for one in matches[:20]) if isinstance(matches, list) else ""
+            row["matches"] = ", ".join(str(match)[:12] for match in matches[:20]) if isinstance(matches, list) else ""
 
 
 # --- labelling ---------------------------------------------------------------------------------------------------------------
@@ -165,8 +167,8 @@ def _labelling(view: ItemView, record: Record, schema: Schema) -> dict[str, Any]
     rows = []
     for at, row in enumerate(record.rows):
         mended = next(ours, None) if row.shown else None
-        said = theirs[at] if at < len(theirs) else None
-        rows.append(_labelled_row(row, schema, mended, said, official=view.official is not None))
+        predicted = theirs[at] if at < len(theirs) else None
+        rows.append(_labelled_row(row, schema, mended, predicted, official=view.official is not None))
     right = [sum(row["cells"][at]["right"] for row in rows) for at in range(len(schema.keys))]
     return {
         "dimensions": schema.dimensions,
@@ -180,12 +182,12 @@ def _labelling(view: ItemView, record: Record, schema: Schema) -> dict[str, Any]
 
 
 def _labelled_row(
-    row: GoldRow, schema: Schema, mended: list[str] | None, said: list[str] | None, *, official: bool
+    row: GoldRow, schema: Schema, mended: list[str] | None, labels: list[str] | None, *, official: bool
 ) -> dict[str, Any]:
     cells = []
     for at, dimension in enumerate(schema.keys):
         gold = repaired(dimension, row.labels[at])
-        ours, theirs = mended[at] if mended else "", said[at] if said else ""
+        ours, theirs = mended[at] if mended else "", labels[at] if labels else ""
         cells.append(
             {
                 "gold": gold,

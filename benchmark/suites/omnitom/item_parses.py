@@ -32,8 +32,8 @@ def read_stage1(
         return Parsed(None, kept, None, *told)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage1_result(record, tables)
-    held = _stage1(result) | _aborted(tables)
-    return Parsed(held, kept, None if tables.aborted else _f1(result), *told)
+    parsed = _stage1(result) | _aborted(tables)
+    return Parsed(parsed, kept, None if tables.aborted else _f1(result), *told)
 
 
 def read_follow_up(
@@ -74,9 +74,9 @@ def read_stage2(record: Record, answer: str, *, structured: bool = False) -> Par
         return Parsed(None, kept, None, mended_score, mended.unusable, empty=empty)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage2_result(record, tables)
-    held = {"predicted": [row and list(row) for row in result.predicted]} | _aborted(tables)
+    parsed = {"predicted": [row and list(row) for row in result.predicted]} | _aborted(tables)
     score = None if tables.aborted else _accuracy(result)
-    return Parsed(held, kept, score, mended_score, mended.unusable, empty=empty)
+    return Parsed(parsed, kept, score, mended_score, mended.unusable, empty=empty)
 
 
 def _aborted(tables: official.StoredTables) -> dict[str, Any]:
@@ -91,33 +91,33 @@ def _f1(result: Stage1Result) -> float:
 def _accuracy(result: Stage2Result) -> float:
     """The mean of seven accuracies over the same rows: the share of right cells."""
     right = sum(
-        bool(said[at]) and said[at] == gold[at]
-        for gold, said in zip(result.gold, result.predicted, strict=True)
-        if said is not None
+        bool(predicted[at]) and predicted[at] == gold[at]
+        for gold, predicted in zip(result.gold, result.predicted, strict=True)
+        if predicted is not None
         for at in range(len(DIMENSIONS))
     )
     return share(right, len(result.gold) * len(DIMENSIONS))
 
 
-def stage1_of(record: Record, held: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage1Result:
+def stage1_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage1Result:
     """The result again that `read_stage1` put down as its `repaired` (`mended`) or `official` part."""
     gold, roles = _gold(record.rows, mended)
     return Stage1Result(
         record.story_id,
         record.category,
-        tuple(held["pred"]),
-        tuple(held["gold"]),
+        tuple(parsed["pred"]),
+        tuple(parsed["gold"]),
         tuple(row[0] for row in gold),
         unusable if mended else "",
-        tuple(held.get("orders", ())),
+        tuple(parsed.get("orders", ())),
         roles,
-        tuple(held.get("roles", ())),
+        tuple(parsed.get("roles", ())),
     )
 
 
-def stage2_of(record: Record, held: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage2Result:
+def stage2_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage2Result:
     gold, roles = _gold(record.rows, mended)
-    predicted = tuple(None if row is None else tuple(row) for row in held["predicted"])
+    predicted = tuple(None if row is None else tuple(row) for row in parsed["predicted"])
     return Stage2Result(record.story_id, record.category, gold, predicted, unusable if mended else "", roles)
 
 

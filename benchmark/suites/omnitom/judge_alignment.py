@@ -29,5 +29,5 @@ def align(rows: Sequence[tuple[str, str]], judged: Iterable[JudgedRow]) -> list[
 
 def exact_match_counts(left: Iterable[tuple[str, str]], right: Iterable[tuple[str, str]]) -> list[int]:
     """What the official mock judge answers: for each left row, how many right rows have its actor and belief."""
-    held = Counter((key(actor), key(belief)) for actor, belief in right)
-    return [held[key(actor), key(belief)] for actor, belief in left]
+    counts = Counter((key(actor), key(belief)) for actor, belief in right)
+    return [counts[key(actor), key(belief)] for actor, belief in left]

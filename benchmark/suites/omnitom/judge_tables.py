@@ -115,16 +115,16 @@ def _section(lines: Sequence[str], kinds: Sequence[tuple[bool, bool]], side: int
 
 def _table_lines(section: Sequence[str]) -> list[str]:
     """From the header on the lines with a comma, until the first without one that follows such a line."""
-    found: list[str] = []
+    notes: list[str] = []
     started = False
     for line in filter(None, (line.strip() for line in section)):
         lowered = line.lower()
         started = started or ("actor" in lowered and "matchcount" in lowered)
         if started and "," in line:
-            found.append(line)
-        elif found:
+            notes.append(line)
+        elif notes:
             break
-    return found
+    return notes
 
 
 def _rows(section: Sequence[str]) -> Iterator[JudgedRow]:

@@ -23,14 +23,14 @@ def instrument(settings: Settings) -> dict[str, Any]:
     rows, and another seed is a repetition."""
     if not settings["judge_reads_prompts"]:
         return {}
-    held = {name: settings.get(name) for name in ("judge_level", "with_story")}
+    chosen = {name: settings.get(name) for name in ("judge_level", "with_story")}
     if shots := wanted_by(settings, JUDGE):
-        held |= {"shots": shots, "examples_from": settings.get("examples_from")}
-    return held
+        chosen |= {"shots": shots, "examples_from": settings.get("examples_from")}
+    return chosen
 
 
 def _rows(sample: Sample) -> Sequence[Row]:
-    return [(one["actor"], one["belief"]) for one in sample.gold["beliefs"]]
+    return [(belief["actor"], belief["belief"]) for belief in sample.gold["beliefs"]]
 
 
 def _request(question: Question, pairs: Pairs) -> Request:

@@ -78,8 +78,8 @@ def canonical(dimension: str, value: object) -> str:
 @lru_cache(maxsize=8192)
 def _canonical(dimension: str, text: str) -> str:
     if dimension == "order":
-        found = _DIGITS.search(text)
-        return found.group() if found else text
+        match = _DIGITS.search(text)
+        return match.group() if match else text
     sought = " ".join(_FOREIGN.sub("", text.lower()).split())
     accepted = _ACCEPTED.get(dimension, {})
     return accepted.get(sought) or accepted.get(sought.replace(" ", "")) or text

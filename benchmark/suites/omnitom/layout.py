@@ -47,10 +47,10 @@ class Settings:
 
 def manifest(records: Sequence[Record], settings: Settings) -> dict[str, Any]:
     """The content of `manifest.json`, in its order of keys."""
-    held = asdict(settings)
-    head = {name: held.pop(name) for name in ("dataset_path", "backend", "stages")}
+    fields = asdict(settings)
+    head = {name: fields.pop(name) for name in ("dataset_path", "backend", "stages")}
     stories = [record.story_id for record in records]
-    return {**head, "stages": list(head["stages"]), "stories": stories, "story_count": len(stories), **held}
+    return {**head, "stages": list(head["stages"]), "stories": stories, "story_count": len(stories), **fields}
 
 
 def files(
@@ -65,7 +65,7 @@ def files(
     of their outputs. A stage without a call has no files, one without figures no metrics.
     """
     yield "manifest.json", _bytes(json.dumps(manifest(records, settings), ensure_ascii=False, indent=2))
-    texts = {story: {stage: one.output for stage, one in calls.items()} for story, calls in exchanges.items()}
+    texts = {story: {stage: call.output for stage, call in calls.items()} for story, calls in exchanges.items()}
     for story, tables in stored_tables(records, texts).items():
         yield from _story_files(story, exchanges[story], tables)
     yield from _metric_files(scores)
@@ -93,11 +93,11 @@ _METRIC_FILES = {
 
 def _metric_files(scores: Mapping[str, Any]) -> Iterator[File]:
     for stage, (columns, shares) in _METRIC_FILES.items():
-        if found := scores.get(stage):
+        if score := scores.get(stage):
             tables = {
-                "story_metrics": (columns, found["stories"]),
-                "overall": (("stories", *shares), [found["overall"]]),
-                "by_category": (("story_category", "stories", *shares), found["by_category"]),
+                "story_metrics": (columns, score["stories"]),
+                "overall": (("stories", *shares), [score["overall"]]),
+                "by_category": (("story_category", "stories", *shares), score["by_category"]),
             }
             for name, (header, rows) in tables.items():
                 cells = ([row[column] for column in header] for row in rows)

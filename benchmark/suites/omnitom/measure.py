@@ -58,17 +58,19 @@ class Results:
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Both stages of one model; of one that was asked several times, the mean over repetitions."""
     seed = int(entered.settings.get("seed", 1))
-    turns = sorted({one.repetition for outcomes in entered.outcomes.values() for one in outcomes})
+    turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     if len(turns) < 2:
         return measured(results_of(entered), seed)
     each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
-    held = {stage: [found for one in each if (found := one[stage])] for stage in FIGURES.values()}
-    return {stage: over_repetitions(of, stage, seed) if of else None for stage, of in held.items()}
+    by_stage = {stage: [figures for repetition in each if (figures := repetition[stage])] for stage in FIGURES.values()}
+    return {stage: over_repetitions(of, stage, seed) if of else None for stage, of in by_stage.items()}
 
 
 def _turn(entered: Entered, turn: int) -> Entered:
     """One repetition alone."""
-    outcomes = {key: [one for one in held if one.repetition == turn] for key, held in entered.outcomes.items()}
+    outcomes = {
+        key: [outcome for outcome in listed if outcome.repetition == turn] for key, listed in entered.outcomes.items()
+    }
     return replace(entered, outcomes=outcomes)
 
 
@@ -103,13 +105,18 @@ class _Collecting:
             for outcome in self.entered.outcomes.get(key, ()):
                 if outcome.step in FIGURES:
                     self._scored(key, outcome)
-        for key in [one for one in self.extractions if one not in self.judged] if self.judging else []:
+        for key in [key for key in self.extractions if key not in self.judged] if self.judging else []:
             self._nothing_to_judge(key)
         self.found.lacking = _lacking(self.found, self.lacking, self.entered.steps, self.records)
         return self.found
 
     def _at(self, step: str) -> list[tuple[str, Outcome]]:
-        return [(key, one) for key in self.records for one in self.entered.outcomes.get(key, ()) if one.step == step]
+        return [
+            (key, outcome)
+            for key in self.records
+            for outcome in self.entered.outcomes.get(key, ())
+            if outcome.step == step
+        ]
 
     def _extraction(self, key: str, outcome: Outcome) -> None:
         self.extractions[key] = why = outcome.unusable or outcome.without
@@ -140,8 +147,8 @@ class _Collecting:
             return _unjudged(record, {}), lost
         if lost == "" and record.shown and not rows.get("rows"):  # it says nothing, whatever a judge makes of it
             return {"pred": [], "gold": [0] * len(record.shown)}, ""
-        told = _judge_s(self.found, record, why, answered=repaired is not None)
-        return repaired or _unjudged(record, rows), told
+        reason = _judge_s(self.found, record, why, answered=repaired is not None)
+        return repaired or _unjudged(record, rows), reason
 
     def _nothing_to_judge(self, key: str) -> None:
         record, lost = self.records[key], self.extractions[key]
@@ -162,12 +169,16 @@ class _Collecting:
 
 
 def _lacking(
-    found: Results, told: Mapping[str, Mapping[str, str]], steps: Collection[str], records: Mapping[str, Record]
+    results: Results, reasons: Mapping[str, Mapping[str, str]], steps: Collection[str], records: Mapping[str, Record]
 ) -> dict[str, str]:
     """The sentence of the first story of each stage that has none of its figures."""
-    lacking = {stage: held[next(one for one in records if one in held)] for stage, held in told.items() if held}
-    for stage, asked in (("stage1", found.repaired1), ("stage2", found.repaired2)):
-        if not asked:
+    lacking = {
+        stage: of_stage[next(key for key in records if key in of_stage)]
+        for stage, of_stage in reasons.items()
+        if of_stage
+    }
+    for stage, stage_results in (("stage1", results.repaired1), ("stage2", results.repaired2)):
+        if not stage_results:
             lacking[stage] = f"No story has an answer for {_unasked(steps, stage)}."
     return lacking
 
@@ -179,22 +190,22 @@ def _unasked(steps: Collection[str], stage: str) -> str:
     return JUDGE if EXTRACT in steps and JUDGE not in steps else EXTRACT
 
 
-def _count(found: Results, record: Record, stage: str, why: str, *, answered: bool) -> None:
+def _count(results: Results, record: Record, stage: str, why: str, *, answered: bool) -> None:
     if not record.shown:
         return
-    answers = found.extractions if stage == EXTRACT else found.labellings
+    answers = results.extractions if stage == EXTRACT else results.labellings
     answers.append(why if answered else None)
     if not answered:
-        found.without[stage][why] += 1
+        results.without[stage][why] += 1
 
 
-def _judge_s(found: Results, record: Record, why: str, *, answered: bool) -> str:
+def _judge_s(results: Results, record: Record, why: str, *, answered: bool) -> str:
     """Why an extraction that can be used has no judgement: the judge's doing, not the model's."""
     if not why or not record.shown:
         return why
-    told = JUDGE_S.get(why, why) if answered else f"{OF_JUDGE}{why}"
-    found.without[JUDGE][told] += 1
-    return told
+    reason = JUDGE_S.get(why, why) if answered else f"{OF_JUDGE}{why}"
+    results.without[JUDGE][reason] += 1
+    return reason
 
 
 def _take(
@@ -217,33 +228,35 @@ def _unjudged(record: Record, extracted: Mapping[str, Any]) -> dict[str, Any]:
     return {"pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown), **kinds}
 
 
-def measured(held: Results, seed: int) -> dict[str, Measured | None]:
+def measured(results: Results, seed: int) -> dict[str, Measured | None]:
     """Figures and figures by story of each stage, None where it was not asked for."""
-    found = {"stage1": _stage1(held, seed), "stage2": _stage2(held, seed)}
-    for stage, one in found.items():
-        if one is not None and stage in held.lacking:
-            figures = one[0]
-            figures["official"], figures["reason"] = None, held.lacking[stage]
+    by_stage = {"stage1": _stage1(results, seed), "stage2": _stage2(results, seed)}
+    for stage, measurement in by_stage.items():
+        if measurement is not None and stage in results.lacking:
+            figures = measurement[0]
+            figures["official"], figures["reason"] = None, results.lacking[stage]
             figures["analyses"] |= {"official": None}
-    return found
+    return by_stage
 
 
-def _stage1(held: Results, seed: int) -> Measured | None:
-    if not held.repaired1:
+def _stage1(results: Results, seed: int) -> Measured | None:
+    if not results.repaired1:
         return None
-    official, repaired = held.official1, held.repaired1
-    skipped = sum(sum(one.unjudged) for one in repaired)
-    without = held.without[EXTRACT], held.without[JUDGE], Counter({SKIPPED: skipped} if skipped else {})
-    seen = _seen(official, repaired, partial(stage1_analyses, seed=seed), held.extractions, without, seed)
+    official, repaired = results.official1, results.repaired1
+    skipped = sum(sum(result.unjudged) for result in repaired)
+    without = results.without[EXTRACT], results.without[JUDGE], Counter({SKIPPED: skipped} if skipped else {})
+    seen = _seen(official, repaired, partial(stage1_analyses, seed=seed), results.extractions, without, seed)
     metrics = stage1_metrics(official) if official else None
     return _both(official, metrics, stage1_report(repaired, seed=seed), seen, "stage1")
 
 
-def _stage2(held: Results, seed: int) -> Measured | None:
-    if not held.repaired2:
+def _stage2(results: Results, seed: int) -> Measured | None:
+    if not results.repaired2:
         return None
-    official, repaired = held.official2, held.repaired2
-    seen = _seen(official, repaired, partial(stage2_analyses, seed=seed), held.labellings, (held.without[LABEL],), seed)
+    official, repaired = results.official2, results.repaired2
+    seen = _seen(
+        official, repaired, partial(stage2_analyses, seed=seed), results.labellings, (results.without[LABEL],), seed
+    )
     metrics = stage2_metrics(official) if official else None
     return _both(official, metrics, stage2_report(repaired, seed=seed), seen, "stage2")
 
@@ -258,15 +271,17 @@ def _seen(
 ) -> dict[str, Any]:
     """The analyses by reading; official ones only where every story has an answer, as its figures."""
     names = ("calls", "judgements", "rows")[: len(without)]
-    others = {name: dict(sorted(held.items())) for name, held in zip(names, without, strict=True)}
-    found: dict[str, Any] = {
+    others = {name: dict(sorted(reasons.items())) for name, reasons in zip(names, without, strict=True)}
+    analysed: dict[str, Any] = {
         "repaired": analyse(repaired) | {"outputs": outputs_analysis(outputs, others, seed=seed)},
         "official": None,
     }
     if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
-        nothing = [unread(one) for one, mended in zip(official, repaired, strict=True) if mended.unusable != NO_GOLD]
-        found["official"] = analyse(official) | {"outputs": outputs_analysis(nothing, others, seed=seed)}
-    return found
+        nothing = [
+            unread(result) for result, mended in zip(official, repaired, strict=True) if mended.unusable != NO_GOLD
+        ]
+        analysed["official"] = analyse(official) | {"outputs": outputs_analysis(nothing, others, seed=seed)}
+    return analysed
 
 
 def _both(
@@ -276,7 +291,7 @@ def _both(
     seen: dict[str, Any],
     stage: str,
 ) -> Measured:
-    figures, by_story = with_columns(metrics, [one.category for one in official], mended, stage)
+    figures, by_story = with_columns(metrics, [result.category for result in official], mended, stage)
     figures["analyses"] = seen
     return figures, by_story
 

@@ -47,10 +47,10 @@ def _prompts(reported: Reported) -> str:
     if not reported.prompted:
         return f"No prompt was read: baselines compute their answers from the data. {form}"
     name = settings["prompt_set"]
-    own = "wording of Credence's own" if name.startswith("omnitom-") else "the team's own wording"
-    asked = [step for step in STEPS if step.key in (EXTRACT, LABEL) and reported.examples.get(step.key)]
-    shown = "".join(f" Examples of {step.label.lower()}: {reported.examples[step.key]}." for step in asked)
-    return f"Prompts were set {name} ({own}) at level {settings['level']} of the TELeR taxonomy; their hashes are listed below.{shown} {form}"
+    source = "wording of Credence's own" if name.startswith("omnitom-") else "the team's own wording"
+    steps = [step for step in STEPS if step.key in (EXTRACT, LABEL) and reported.examples.get(step.key)]
+    examples = "".join(f" Examples of {step.label.lower()}: {reported.examples[step.key]}." for step in steps)
+    return f"Prompts were set {name} ({source}) at level {settings['level']} of the TELeR taxonomy; their hashes are listed below.{examples} {form}"
 
 
 def _judge(reported: Reported) -> str:

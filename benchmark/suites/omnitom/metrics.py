@@ -19,9 +19,9 @@ STAGE1_COLUMNS = ("story_id", "story_category", "pred_total", "gt_total", "pred_
 STAGE2_COLUMNS = ("story_id", "story_category", "pairs", "matched_pairs", *STAGE2_SHARES)
 
 
-def share(part: int, whole: int) -> float:
+def share(part: int, total: int) -> float:
     """`part` of `whole`; 0 of nothing is 0, as official scoring has it."""
-    return part / whole if whole else 0.0
+    return part / total if total else 0.0
 
 
 def f1(precision: float, recall: float) -> float:
@@ -45,7 +45,7 @@ def stage2_row(result: Stage2Result) -> Row:
         for at, label in enumerate(predicted or ()):
             correct[at] += bool(label) and label == gold[at]
     pairs = len(result.gold)
-    accuracies = [share(one, pairs) for one in correct]
+    accuracies = [share(count, pairs) for count in correct]
     overall = sum(accuracies) / len(accuracies)
     values = (
         result.story_id,
@@ -60,12 +60,12 @@ def stage2_row(result: Stage2Result) -> Row:
 def stage1_metrics(results: Sequence[Stage1Result]) -> StoryAverages:
     """The figures of extraction; `overall` also has `f1_category_mean`, the figure that the paper's table 3
     prints: the plain mean of the categories' F1."""
-    return _metrics([(one.category, stage1_row(one)) for one in results], STAGE1_SHARES, "f1")
+    return _metrics([(result.category, stage1_row(result)) for result in results], STAGE1_SHARES, "f1")
 
 
 def stage2_metrics(results: Sequence[Stage2Result]) -> StoryAverages:
     """The figures of labelling, as `stage1_metrics` without the mean of categories."""
-    return _metrics([(one.category, stage2_row(one)) for one in results], STAGE2_SHARES)
+    return _metrics([(result.category, stage2_row(result)) for result in results], STAGE2_SHARES)
 
 
 def _metrics(rows: Sequence[tuple[str, Row]], shares: Sequence[str], mean_of: str = "") -> StoryAverages:

@@ -51,11 +51,11 @@ def stored_tables(records: Iterable[Record], texts: Texts) -> dict[int, StoredTa
     Records that share an id share their files, which are made from the first of them: a stage whose file is there is
     skipped.
     """
-    found: dict[int, StoredTables] = {}
+    tables: dict[int, StoredTables] = {}
     for record in records:
-        if record.story_id not in found and texts.get(record.story_id):
-            found[record.story_id] = _stored(record, texts[record.story_id])
-    return found
+        if record.story_id not in tables and texts.get(record.story_id):
+            tables[record.story_id] = _stored(record, texts[record.story_id])
+    return tables
 
 
 def _stored(record: Record, texts: Mapping[str, str]) -> StoredTables:
@@ -125,7 +125,7 @@ def stage2_result(record: Record, tables: StoredTables) -> Stage2Result:
     """Gold rows paired with predicted rows: the n-th of equal rows with the n-th."""
     rows = tables.labels or ()
     predicted = dict(zip(_numbered((row.actor, row.belief) for row in rows), rows, strict=True))
-    paired = (predicted.get(one) for one in _numbered((row.actor, row.belief) for row in record.rows))
+    paired = (predicted.get(key) for key in _numbered((row.actor, row.belief) for row in record.rows))
     return Stage2Result(
         record.story_id,
         record.category,
@@ -182,9 +182,9 @@ def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], stag
         return "No story is selected."
     none = StoredTables()
     for record in records:
-        held = tables.get(record.story_id, none)
-        answered = {one for one, name in _HELD.items() if getattr(held, name) is not None}
-        if why := why_none(record.story_id, stage, answered, held.aborted):
+        stored = tables.get(record.story_id, none)
+        answered = {stage for stage, name in _HELD.items() if getattr(stored, name) is not None}
+        if why := why_none(record.story_id, stage, answered, stored.aborted):
             return why
     return ""
 

@@ -21,10 +21,10 @@ def _label(text: str, tables: Tables) -> dict[str, Any]:
 
 def _judge(text: str, tables: Tables) -> dict[str, Any]:
     """The counts of the given rows, or the rows as parsed where none are given."""
-    found = read_judgement(text)
+    judgement = read_judgement(text)
     pred, gold = (
         _counted(tables[side], judged) if side in tables else [row.keyed() for row in judged]
-        for side, judged in (("pred", found.predictions), ("gold", found.gold))
+        for side, judged in (("pred", judgement.predictions), ("gold", judgement.gold))
     )
     return {"pred": pred, "gold": gold}
 

@@ -34,66 +34,66 @@ class PersonResults:
 def people_measured(person: Person) -> PersonMeasured | None:
     """None for who labelled no cell of what models were asked about."""
     records = person.resources.derived("records", records_by_key)
-    found = PersonResults(Results(person.name, "person"))
-    for one in person.labelled:
-        _take_labels(found, one, records[one.sample.key])
-    if not found.own_repaired:
+    results = PersonResults(Results(person.name, "person"))
+    for labelled in person.labelled:
+        _take_labels(results, labelled, records[labelled.sample.key])
+    if not results.own_repaired:
         return None
-    _lack(found, len(person.samples), structured=person.settings["form"] == STRUCTURED)
+    _lack(results, len(person.samples), structured=person.settings["form"] == STRUCTURED)
     seed = int(person.settings.get("seed", 1))
-    own = own_figures(found.own_official, found.own_repaired, seed)
-    return PersonMeasured(measured(found.results, seed), own, _told(person, found, records))
+    figures = own_figures(results.own_official, results.own_repaired, seed)
+    return PersonMeasured(measured(results.results, seed), figures, _told(person, results, records))
 
 
-def _lack(found: PersonResults, asked: int, *, structured: bool) -> None:
+def _lack(of_person: PersonResults, samples_asked: int, *, structured: bool) -> None:
     """Official scoring needs all of the `asked` stories."""
-    results = found.results
-    if structured or len(found.own_official) < asked:
+    results = of_person.results
+    if structured or len(of_person.own_official) < samples_asked:
         results.lacking = {"stage2": NOT_READ if structured else GAPS}
-        found.own_official = []
-    elif len(results.official2) < asked:
+        of_person.own_official = []
+    elif len(results.official2) < samples_asked:
         results.lacking = {"stage2": UNSETTLED}
     if structured:
         results.official2 = []
 
 
-def _told(person: Person, found: PersonResults, records: Mapping[str, Record]) -> dict[str, int]:
+def _told(person: Person, results: PersonResults, records: Mapping[str, Record]) -> dict[str, int]:
     settled = Counter(
         by
-        for one in person.labelled
-        for row, said in zip(one.settled, one.labels, strict=True)
-        for (_, by), label in zip(row, said, strict=True)
+        for labelled in person.labelled
+        for row, labels in zip(labelled.settled, labelled.labels, strict=True)
+        for (_, by), label in zip(row, labels, strict=True)
         if label
     )
     return {
-        "stories": len(found.own_repaired),
+        "stories": len(results.own_repaired),
         "of_stories": len(person.samples),
         "cells": settled.total(),
-        "of_cells": sum(len(records[one.key].shown) for one in person.samples) * len(DIMENSIONS),
+        "of_cells": sum(len(records[sample.key].shown) for sample in person.samples) * len(DIMENSIONS),
         **{by.value or "open": settled[by] for by in By},
     }
 
 
-def _take_labels(found: PersonResults, labelled: Labelled, record: Record) -> None:
+def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> None:
     """Adds the story, against gold with the person and without. A cell that has no label or is not settled has no gold, so that it counts
     nowhere."""
     labels, settled = labelled.labels, labelled.settled
     frozen = [[belief["labels"][key] for key in DIMENSIONS] for belief in labelled.sample.gold["beliefs"]]
     if all(map(all, labels)):
-        whole = stage2_of(record, {"predicted": labels}, mended=False)
-        found.own_official.append(whole)
-        without = replace(whole, gold=_replaced(whole.gold, frozen, settled))
+        complete = stage2_of(record, {"predicted": labels}, mended=False)
+        results.own_official.append(complete)
+        without = replace(complete, gold=_replaced(complete.gold, frozen, settled))
         if all(map(all, without.gold)):
-            found.results.official2.append(without)
-    shown = [at for at, row in enumerate(record.rows) if row.shown]
-    said = [labels[at] for at in shown]
-    whole = stage2_of(record, {"predicted": said}, mended=True)
-    own = _labelled_part(whole, whole.gold)
-    if own.gold:
-        gold = _replaced(whole.gold, [frozen[at] for at in shown], [settled[at] for at in shown])
-        without = _labelled_part(whole, gold)
-        found.own_repaired.append(own)
-        found.results.repaired2.append(replace(without, unusable="" if any(map(any, without.gold)) else OPEN_STORY))
+            results.results.official2.append(without)
+    offered = [at for at, row in enumerate(record.rows) if row.shown]
+    predicted = [labels[at] for at in offered]
+    complete = stage2_of(record, {"predicted": predicted}, mended=True)
+    own_part = _labelled_part(complete, complete.gold)
+    if own_part.gold:
+        gold = _replaced(complete.gold, [frozen[at] for at in offered], [settled[at] for at in offered])
+        without = _labelled_part(complete, gold)
+        results.own_repaired.append(own_part)
+        results.results.repaired2.append(replace(without, unusable="" if any(map(any, without.gold)) else OPEN_STORY))
 
 
 def _replaced(gold: Labels, frozen: Labels, settled: Settled) -> tuple[tuple[str, ...], ...]:
@@ -104,11 +104,11 @@ def _replaced(gold: Labels, frozen: Labels, settled: Settled) -> tuple[tuple[str
     )
 
 
-def _labelled_part(whole: Stage2Result, gold: Labels) -> Stage2Result:
+def _labelled_part(complete: Stage2Result, gold: Labels) -> Stage2Result:
     """The propositions with a label, a cell's gold label only where the person gave one."""
-    kept = [(at, said) for at, said in enumerate(whole.predicted) if said and any(said)]
+    kept = [(at, row_labels) for at, row_labels in enumerate(complete.predicted) if row_labels and any(row_labels)]
     judged = tuple(
-        tuple(one if label else "" for one, label in zip(gold[at], labels, strict=True)) for at, labels in kept
+        tuple(value if label else "" for value, label in zip(gold[at], labels, strict=True)) for at, labels in kept
     )
-    roles = tuple(whole.roles[at] for at, _ in kept) if whole.roles else ()
-    return replace(whole, gold=judged, predicted=tuple(said for _, said in kept), roles=roles)
+    roles = tuple(complete.roles[at] for at, _ in kept) if complete.roles else ()
+    return replace(complete, gold=judged, predicted=tuple(row_labels for _, row_labels in kept), roles=roles)

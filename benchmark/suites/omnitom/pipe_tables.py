@@ -35,9 +35,9 @@ def cells(text: str) -> Iterator[list[str]]:
     for line in text.splitlines():
         if "|" not in line:
             continue
-        found = [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
-        if not all(not cell or _SEPARATOR.fullmatch(cell) for cell in found):
-            yield found
+        cells = [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+        if not all(not cell or _SEPARATOR.fullmatch(cell) for cell in cells):
+            yield cells
 
 
 def _body(text: str, *, header_cells: int, least: int) -> Iterator[list[str]]:

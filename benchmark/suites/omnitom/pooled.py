@@ -42,17 +42,17 @@ class Ratios:
     scale: Scale = SHARE
 
     def estimates(self) -> list[Estimate]:
-        found = zip(self.values.tolist(), self.of.tolist(), self.intervals(), strict=True)
-        return [_estimate(value if of else None, int(of), interval) for value, of, interval in found]
+        estimates = zip(self.values.tolist(), self.of.tolist(), self.intervals(), strict=True)
+        return [_estimate(value if of else None, int(of), interval) for value, of, interval in estimates]
 
     def ends(self) -> tuple[list[list[float] | None], list[str]]:
         """([low, high] of each, None where there is no interval; why, empty where there is one)."""
-        ends, reasons = zip(*found, strict=True) if (found := self.intervals()) else ((), ())
+        ends, reasons = zip(*pairs, strict=True) if (pairs := self.intervals()) else ((), ())
         return list(ends), list(reasons)
 
     def intervals(self) -> list[Interval]:
         """[low, high] of each, or the reason why there is none."""
-        found = intervals(
+        computed = intervals(
             self.values,
             self.replicates,
             self.stories,
@@ -61,7 +61,7 @@ class Ratios:
             unit="stories",
             empty=self.empty,
         )
-        return [(ends and [round(end, DIGITS) for end in ends], why) for ends, why in found]
+        return [(ends and [round(end, DIGITS) for end in ends], why) for ends, why in computed]
 
     def harmonic(self, other: Ratios) -> Ratios:
         """The harmonic mean of each two, such as F1 of precision and recall; 0 where both are 0. Its n is that of `other`."""
@@ -72,10 +72,10 @@ class Ratios:
 
 
 def _estimate(value: float | None, n: int, interval: Interval) -> Estimate:
-    found: Estimate = {"value": value, "n": n, "interval": interval[0]}
+    estimate: Estimate = {"value": value, "n": n, "interval": interval[0]}
     if interval[1]:
-        found["reason"] = interval[1]
-    return found
+        estimate["reason"] = interval[1]
+    return estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +91,19 @@ class Bounded:
 
     def estimates(self) -> list[Estimate]:
         """With `bounds` where rows are missing; an interval then goes from the lower end for the worst to the upper for the best."""
-        found = self.known.estimates()
+        estimates = self.known.estimates()
         if self.worst is self.best:
-            return found
+            return estimates
         ends = map(spanning, self.worst.intervals(), self.best.intervals())
         bounds = zip(self.worst.values.tolist(), self.best.values.tolist(), strict=True)
-        for one, (interval, why), (low, high) in zip(found, ends, bounds, strict=True):
+        for estimate, (interval, why), (low, high) in zip(estimates, ends, bounds, strict=True):
             if low < high:
-                one["bounds"] = [low, high]
-                if one["interval"]:
-                    one["interval"] = interval
+                estimate["bounds"] = [low, high]
+                if estimate["interval"]:
+                    estimate["interval"] = interval
                     if why:
-                        one["reason"] = why
-        return found
+                        estimate["reason"] = why
+        return estimates
 
     def harmonic(self, other: Bounded) -> Bounded:
         """That of each case with the same case of `other`."""
@@ -113,10 +113,10 @@ class Bounded:
         return Bounded(known, self.worst.harmonic(other.worst), self.best.harmonic(other.best))
 
 
-def _harmonic(one: Floats, other: Floats) -> Floats:
-    sums = one + other
+def _harmonic(first: Floats, other: Floats) -> Floats:
+    sums = first + other
     out: Floats = np.where(np.isnan(sums), np.nan, 0.0)
-    np.divide(2 * one * other, sums, out=out, where=sums > 0)
+    np.divide(2 * first * other, sums, out=out, where=sums > 0)
     return out
 
 

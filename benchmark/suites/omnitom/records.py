@@ -71,20 +71,20 @@ class _Record(Open):
 
 def record_of(values: Mapping[str, Any]) -> Record:
     """A record from its JSON object; further fields are ignored. Raises Misfit."""
-    told = _Record.of(values)
-    return Record(told.story_id, told.story_category, told.story, tuple(map(_gold_row, told.beliefs)))
+    fields = _Record.of(values)
+    return Record(fields.story_id, fields.story_category, fields.story, tuple(map(_gold_row, fields.beliefs)))
 
 
 def record_of_sample(sample: Sample) -> Record:
     """Raises Misfit."""
-    rows = (_gold_row(_Belief.of(one)) for one in sample.gold["beliefs"])
+    rows = (_gold_row(_Belief.of(belief)) for belief in sample.gold["beliefs"])
     return Record(int(sample.key), sample.category, sample.content["story"], tuple(rows))
 
 
 def _gold_row(row: _Belief) -> GoldRow:
-    told = _told(row.actor), _told(row.belief)
+    labels = _told(row.actor), _told(row.belief)
     order = normalise_space(row.labels.get("order"))
-    return GoldRow(normalise_space(row.actor), normalise_space(row.belief), canonical_labels(row.labels), order, told)
+    return GoldRow(normalise_space(row.actor), normalise_space(row.belief), canonical_labels(row.labels), order, labels)
 
 
 def _told(value: object) -> str:
@@ -96,17 +96,17 @@ def read_records(handle: BinaryIO, file: str) -> list[Record]:
 
     Raises BadRecord, with the name `file` and the line, at the first line that is no record.
     """
-    found = []
+    records = []
     for number, raw in lines_of(handle):
         try:
             record = _record(raw)
         except (BadLine, Misfit) as error:
             raise BadRecord(f"{file}, line {number}: {error}") from error
         if record is not None:
-            found.append(record)
-    if not found:
+            records.append(record)
+    if not records:
         raise BadRecord(f"{file} holds no record.")
-    return found
+    return records
 
 
 def _record(raw: bytes | None) -> Record | None:
@@ -119,7 +119,7 @@ def parse_story_ids(text: str | None) -> frozenset[int] | None:
 
     Raises ValueError.
     """
-    found: set[int] = set()
+    numbers: set[int] = set()
     for token in filter(None, (part.strip() for part in (text or "").split(","))):
         low, dash, high = token.partition("-")
         try:
@@ -132,8 +132,8 @@ def parse_story_ids(text: str | None) -> frozenset[int] | None:
             ) from error
         if last - first >= MAX_SELECTED:
             raise ValueError(f"The range {token} is longer than {MAX_SELECTED:,} stories.")
-        found.update(range(first, last + 1))
-    return frozenset(found) or None
+        numbers.update(range(first, last + 1))
+    return frozenset(numbers) or None
 
 
 def select(

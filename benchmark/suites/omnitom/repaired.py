@@ -139,8 +139,8 @@ def _judged_shares(predicted: Sequence[int | None], gold: Sequence[int | None]) 
 
 
 def _judged_share(counts: Sequence[int | None]) -> float | None:
-    known = [count for count in counts if count is not None]
-    return _matched(known, 0) / len(known) if known else None
+    counted = [count for count in counts if count is not None]
+    return _matched(counted, 0) / len(counted) if counted else None
 
 
 def _as_many(matched: float, rows: int) -> float:
@@ -151,15 +151,15 @@ def stage2_score(result: Stage2Result) -> StoryScore:
     """Accuracy of each dimension over the cells whose gold label is legal, and their mean."""
     cells = result.right().values()
     if not result.unusable:
-        figures = _stage2([sum(one) / len(one) if one else None for one in cells])
+        figures = _stage2([sum(cell) / len(cell) if cell else None for cell in cells])
         return StoryScore(result.category, figures, figures, figures)
-    worst, best = (_stage2([whole if one else None for one in cells]) for whole in (0.0, 1.0))
+    worst, best = (_stage2([value if cell else None for cell in cells]) for value in (0.0, 1.0))
     return StoryScore(result.category, worst, best, None, result.unusable)
 
 
 def _stage2(accuracies: Sequence[float | None]) -> dict[str, float | None]:
-    known = [one for one in accuracies if one is not None]
-    return dict(zip(STAGE2_SHARES, [sum(known) / len(known) if known else None, *accuracies], strict=True))
+    defined = [accuracy for accuracy in accuracies if accuracy is not None]
+    return dict(zip(STAGE2_SHARES, [sum(defined) / len(defined) if defined else None, *accuracies], strict=True))
 
 
 def score_repaired(
@@ -175,9 +175,9 @@ def score_repaired(
     rules = {"seed": seed, "resamples": resamples}
     out: dict[str, Any] = {}
     reasons: dict[str, str] = {}
-    held = {stage for record in records for stage in texts.get(record.story_id, ())}
+    stages = {stage for record in records for stage in texts.get(record.story_id, ())}
     for stage, needed, reported in _PLAN:
-        if lacking := [name for name in needed if name not in held]:
+        if lacking := [name for name in needed if name not in stages]:
             out[stage], reasons[stage] = None, f"No story has an answer for {lacking[0]}."
         else:
             out[stage] = reported(records, texts, **rules)
@@ -186,16 +186,16 @@ def score_repaired(
 
 def stage1_report(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
     """The figures of extraction; `overall` also has `f1_category_mean`."""
-    scores = [stage1_score(one) for one in results]
+    scores = [stage1_score(result) for result in results]
     head = report(scores, STAGE1_SHARES, mean_of_categories="f1", seed=seed, resamples=resamples)
-    return _whole(head, results, scores, [_stage1_counts(one) for one in results])
+    return _whole(head, results, scores, [_stage1_counts(result) for result in results])
 
 
 def stage2_report(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
     """The figures of labelling."""
-    scores = [stage2_score(one) for one in results]
+    scores = [stage2_score(result) for result in results]
     head = report(scores, STAGE2_SHARES, seed=seed, resamples=resamples)
-    counts = [{"pairs": len(one.gold), "matched_pairs": one.paired} for one in results]
+    counts = [{"pairs": len(result.gold), "matched_pairs": result.paired} for result in results]
     return _whole(head, results, scores, counts)
 
 
@@ -213,7 +213,7 @@ def _whole(
     return {
         "overall": head["overall"],
         "by_category": head["by_category"],
-        "stories": [_story(*one) for one in zip(results, scores, counts, strict=True)],
+        "stories": [_story(*parts) for parts in zip(results, scores, counts, strict=True)],
         "method": head["method"],
         "seed": head["seed"],
         "resamples": head["resamples"],

@@ -74,16 +74,16 @@ class Stage2Result:
     def columns(self) -> Iterator[tuple[str, Labels, Labels]]:
         """(dimension, gold labels, predicted labels, "" without one) of each dimension, in row order."""
         if self.gold:
-            said = zip(*(row or UNSAID for row in self.predicted), strict=True)
-            yield from zip(DIMENSIONS, zip(*self.gold, strict=True), said, strict=True)
+            columns = zip(*(row or UNSAID for row in self.predicted), strict=True)
+            yield from zip(DIMENSIONS, zip(*self.gold, strict=True), columns, strict=True)
 
     def right(self) -> dict[str, list[bool]]:
         """Which cells are right, by dimension; cells whose gold label is outside its closed set are left out."""
-        found: dict[str, list[bool]] = {name: [] for name in DIMENSIONS}
-        for name, gold, said in self.columns():
+        right: dict[str, list[bool]] = {name: [] for name in DIMENSIONS}
+        for name, gold, predicted in self.columns():
             legal = LEGAL[name]
-            found[name] = [one == other for one, other in zip(gold, said, strict=True) if one in legal]
-        return found
+            right[name] = [label == other for label, other in zip(gold, predicted, strict=True) if label in legal]
+        return right
 
 
 UNSAID = ("",) * len(DIMENSIONS)

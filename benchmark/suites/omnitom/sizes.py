@@ -29,21 +29,21 @@ class _Measure:
 def _of(question: Question) -> tuple[Extent, Extent]:
     """For an answer without reasoning. A judge sees the story only where it was chosen and reads at all."""
     settings, kind = question.settings, (question.settings["form"], question.step)
-    held = question.resources.derived("sizes", _measures)[question.sample.key]
+    sample_sizes = question.resources.derived("sizes", _measures)[question.sample.key]
     shows_story = question.step != JUDGE or (settings["with_story"] and settings["judge_reads_prompts"])
-    return held.data[kind] + (held.story if shows_story else Extent()), held.answers[kind]
+    return sample_sizes.data[kind] + (sample_sizes.story if shows_story else Extent()), sample_sizes.answers[kind]
 
 
 def _measures(samples: Sequence[Sample]) -> dict[str, _Measure]:
     """By key of the sample."""
     kinds = [(form, step) for form in FORMS for step in CELL_CHARACTERS]
-    found = {}
+    sizes = {}
     for sample in samples:
         record = record_of_sample(sample)
         tables = {kind: _tables(*kind, record) for kind in kinds}
         answers = {kind: _answer(*kind, record) for kind in kinds}
-        found[sample.key] = _Measure(Extent.of(record.story.strip()), tables, answers)
-    return found
+        sizes[sample.key] = _Measure(Extent.of(record.story.strip()), tables, answers)
+    return sizes
 
 
 def _tables(form: str, step: str, record: Record) -> Extent:

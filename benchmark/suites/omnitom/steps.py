@@ -98,8 +98,8 @@ def predicted_rows(extraction: str, form: str) -> list[tuple[str, str]]:
 
 
 def _judging(question: Question) -> Request:
-    shown = predicted_rows(question.answers[EXTRACT], question.settings["form"])
-    return judge_request(question, shown, record_of_sample(question.sample).rows)
+    predicted = predicted_rows(question.answers[EXTRACT], question.settings["form"])
+    return judge_request(question, predicted, record_of_sample(question.sample).rows)
 
 
 def _follow_up(question: Question) -> Request | None:
@@ -116,18 +116,18 @@ def _follow_up(question: Question) -> Request | None:
 
 
 def _how(question: Question) -> dict[str, Any]:
-    held, sample = question.settings, question.sample
+    settings, sample = question.settings, question.sample
     step = JUDGE if question.step == FOLLOW_UP else question.step
     return {
         "story": sample.content["story"],
         "category": sample.category,
-        "level": level_of(step, held["level"], held["judge_level"]),
-        "form": held["form"],
+        "level": level_of(step, settings["level"], settings["judge_level"]),
+        "form": settings["form"],
         "schema": question.resources.schema,
         "prompt_set": question.resources.prompts,
-        "examples": examples_of(sample, step, held, question.resources),
-        "max_tokens": held["max_tokens"],
-        "seed": held["seed"],
+        "examples": examples_of(sample, step, settings, question.resources),
+        "max_tokens": settings["max_tokens"],
+        "seed": settings["seed"],
     }
 
 
@@ -142,4 +142,4 @@ def count_labels(samples: Sequence[Sample]) -> dict[str, dict[str, int]]:
         for belief in sample.gold["beliefs"]:
             for key, label in belief["labels"].items():
                 counts.setdefault(key, Counter())[label] += 1
-    return {key: dict(found) for key, found in counts.items()}
+    return {key: dict(matches) for key, matches in counts.items()}

@@ -49,13 +49,16 @@ LABELLING = MetricGroup(
     title="Stage 2: labelling",
     noun="labelling",
     shares=STAGE2_SHARES,
-    headers={"overall_accuracy": "Overall", **{f"acc_{COLUMNS[one]}": HEADERS[one] for one in DIMENSIONS}},
+    headers={
+        "overall_accuracy": "Overall",
+        **{f"acc_{COLUMNS[dimension]}": HEADERS[dimension] for dimension in DIMENSIONS},
+    },
     score="overall_accuracy",
     score_title="Accuracy of labelling",
     prompt=LABEL,
     rests_on=(LABEL,),
     scored=LABEL,
-    measured_in={f"acc_{COLUMNS[one]}": {"dimension": one} for one in DIMENSIONS},
+    measured_in={f"acc_{COLUMNS[dimension]}": {"dimension": dimension} for dimension in DIMENSIONS},
 )
 
 

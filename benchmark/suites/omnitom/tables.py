@@ -74,9 +74,9 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str) -> Table:
 def _result(run: Mapping[str, Any], categories: Sequence[str]) -> Row:
     row: dict[str, Any] = {"model": run["model"], "section": run.get("section")}
     if report := run.get("stage1"):
-        held = {one["story_category"]: one for one in report["by_category"]}
+        by_category = {row["story_category"]: row for row in report["by_category"]}
         for name in categories:
-            row |= _figure(f"f1 {name}", held.get(name, {}), "f1")
+            row |= _figure(f"f1 {name}", by_category.get(name, {}), "f1")
         row |= _figure("f1_category_mean", report["overall"]) | _figure("f1", report["overall"])
     if report := run.get("stage2"):
         for share in STAGE2_SHARES:
@@ -110,17 +110,17 @@ def by_dimension_and_category(
     An accuracy is a number, or {"value", "interval", "n", "worst"} with n stories.
     """
     categories = in_order(
-        (name for model in accuracies.values() for held in model.values() for name in held), CATEGORIES
+        (name for model in accuracies.values() for categories in model.values() for name in categories), CATEGORIES
     )
     rows = [
         {"dimension": SCHEMA[dimension].name, "model": model}
         | {
-            key: one
+            key: figure
             for name in categories
-            for key, one in estimate(f"in {name}", held.get(dimension, {}).get(name)).items()
+            for key, figure in estimate(f"in {name}", accuracies_by_category.get(dimension, {}).get(name)).items()
         }
         for dimension in DIMENSIONS
-        for model, held in accuracies.items()
+        for model, accuracies_by_category in accuracies.items()
     ]
     cells = [estimated(f"in {name}", CATEGORIES.get(name, name), worst=f"in {name} worst") for name in categories]
     return Table(
@@ -152,21 +152,21 @@ def match_count_distribution(
 
     `shares` adds the estimate of each bucket's share of a model's rows.
     """
-    buckets = list(dict.fromkeys(name for held in counts.values() for name in held if name != "total"))
+    buckets = list(dict.fromkeys(name for model_counts in counts.values() for name in model_counts if name != "total"))
     columns = [_MODEL]
     for name in buckets:
         columns.append(Column(key=name, header=f"MC={name}", kind="count"))
         if shares:
             columns.append(estimated(f"{name} share", f"MC={name}, share", unit="%", best="", n="", digits=1))
     rows: list[dict[str, Any]] = [
-        {"model": model, **held}
+        {"model": model, **model_counts}
         | {
-            key: one
+            key: figure
             for name in buckets
             if shares
-            for key, one in estimate(f"{name} share", shares[model][name]).items()
+            for key, figure in estimate(f"{name} share", shares[model][name]).items()
         }
-        for model, held in counts.items()
+        for model, model_counts in counts.items()
     ]
     keys = (*buckets, "total")
     total = {"model": "Total", **{name: sum(row.get(name) or 0 for row in rows) for name in keys}}
@@ -198,15 +198,15 @@ def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]
             Column(key=f"{stage}_answers", header="Answers", kind="count", group=group),
             *(Column(key=f"{stage}_{part}", header=_PARTS[part], kind="count", group=group) for part in parts),
         ]
-    rows = [_unusable(*one) for one in shares.items()]
+    rows = [_unusable(*arguments) for arguments in shares.items()]
     return Table(title=f"Unusable outputs, {reading} reading", columns=columns, rows=rows)
 
 
 def _unusable(model: str, stages: Mapping[str, Mapping[str, Any] | None]) -> Row:
     row: dict[str, Any] = {"model": model}
-    for stage, found in stages.items():
-        if found:
-            row |= estimate(stage, found["share"])
-            row |= {f"{stage}_unusable": found["unusable"], f"{stage}_answers": found["share"]["n"]}
-            row |= {f"{stage}_{part}": sum(held.values()) for part, held in found["without"].items()}
+    for stage, stage_figures in stages.items():
+        if stage_figures:
+            row |= estimate(stage, stage_figures["share"])
+            row |= {f"{stage}_unusable": stage_figures["unusable"], f"{stage}_answers": stage_figures["share"]["n"]}
+            row |= {f"{stage}_{part}": sum(reasons.values()) for part, reasons in stage_figures["without"].items()}
     return row

@@ -67,11 +67,11 @@ def judge_test_table(entries: Sequence[Entry]) -> Table:
     ]
     rows: list[dict[str, Any]] = []
     for test in tests_of(entries):
-        sentences = [
+        kinds = [
             kind | {"judge": test["judge"], "kind": kind["name"], "match": "yes" if kind["alike"] else "no"}
             for kind in test["kinds"]
         ]
-        rows += sentences or [{"judge": test["judge"], "kind": NOT_TESTED}]
+        rows += kinds or [{"judge": test["judge"], "kind": NOT_TESTED}]
     states = [f"{test['judge']}: {test['told']}." for test in tests_of(entries) if test["state"] != "tested"]
     return Table(
         title="Self-test of judges",

@@ -41,52 +41,52 @@ def read_counts(
     value = json_in(text)
     if value is not None and ("predictions" in value or "gold" in value):
         sides = (("predictions", len(predicted), len(gold)), ("gold", len(gold), len(predicted)))
-        told = [_by_id(rows_in(value, name), own, other) for name, own, other in sides]
-        return told[0], told[1]
+        by_side = [_by_id(rows_in(value, name), count, other) for name, count, other in sides]
+        return by_side[0], by_side[1]
     sections = ([], []) if structured else _sections(text)
-    shown = [(row.actor, row.belief, row.officially) for row in predicted]
-    return _counted(shown, sections[0]), _counted([(row.actor, row.belief, None) for row in gold], sections[1])
+    keys = [(row.actor, row.belief, row.officially) for row in predicted]
+    return _counted(keys, sections[0]), _counted([(row.actor, row.belief, None) for row in gold], sections[1])
 
 
-def _by_id(rows: Iterable[Mapping[str, Any]], own: int, other: int) -> Counts:
+def _by_id(rows: Iterable[Mapping[str, Any]], size: int, other: int) -> Counts:
     """An id that is named twice with different counts, or matched with a row that is not there, has no count."""
-    found: dict[int, int | None] = {}
+    counts: dict[int, int | None] = {}
     for row in rows:
-        at, matches = id_of(row, own), row.get("matches")
+        at, matches = id_of(row, size), row.get("matches")
         if at is None or not isinstance(matches, list):
             continue
-        places = {place_of(one, other) for one in matches}
+        places = {place_of(match, other) for match in matches}
         count = None if None in places else len(places)
-        found[at] = count if found.get(at, count) == count else None
-    return [found.get(at) for at in range(own)]
+        counts[at] = count if counts.get(at, count) == count else None
+    return [counts.get(at) for at in range(size)]
 
 
 def _counted(rows: Sequence[tuple[str, str, tuple[str, str] | None]], judged: Sequence[_Judged]) -> Counts:
     keys = [row_key(actor, belief) for actor, belief, _ in rows]
-    held = [row_key(row.actor, row.belief) for row in judged]
-    places = pair(keys, held)
+    judged_keys = [row_key(row.actor, row.belief) for row in judged]
+    places = pair(keys, judged_keys)
     cut = [
         row_key(*other) if other and place is None else "" for place, (_, _, other) in zip(places, rows, strict=True)
     ]
     left = set(range(len(judged))) - {place for place in places if place is not None}
-    spare = [key if at in left else "-" for at, key in enumerate(held)]
+    spare = [key if at in left else "-" for at, key in enumerate(judged_keys)]
     places = [place if place is not None else again for place, again in zip(places, pair(cut, spare), strict=True)]
     places = by_position(places, [row[0] for row in rows], [row.actor for row in judged])
     counts = [None if place is None else judged[place].count for place in places]
     shared = {key: count for key, count in zip(keys, counts, strict=True) if count is not None}
-    unclear = _contradicted(keys, held, judged)
+    unclear = _contradicted(keys, judged_keys, judged)
     return [
         None if key in unclear else shared.get(key) if count is None else count
         for key, count in zip(keys, counts, strict=True)
     ]
 
 
-def _contradicted(keys: Sequence[str], held: Sequence[str], judged: Sequence[_Judged]) -> set[str]:
+def _contradicted(keys: Sequence[str], judged_keys: Sequence[str], judged: Sequence[_Judged]) -> set[str]:
     """Keys that the judge counts more often than there are rows, and differently."""
-    asked, told = Counter(keys), defaultdict[str, list[int]](list)
-    for key, row in zip(held, judged, strict=True):
-        told[key].append(row.count)
-    return {key for key, counts in told.items() if len(counts) > asked[key] and len(set(counts)) > 1}
+    occurrences, counts_by_key = Counter(keys), defaultdict[str, list[int]](list)
+    for key, row in zip(judged_keys, judged, strict=True):
+        counts_by_key[key].append(row.count)
+    return {key for key, counts in counts_by_key.items() if len(counts) > occurrences[key] and len(set(counts)) > 1}
 
 
 def _sections(text: str) -> tuple[list[_Judged], list[_Judged]]:
@@ -128,8 +128,8 @@ class _Header(NamedTuple):
 
 def _heading(line: str) -> int | None:
     """0 for the heading of the predictions, 1 for that of the gold rows."""
-    said = _HEADING_MARKS.sub("", line, count=1)
-    return 0 if _PREDICTION.match(said) else 1 if _GOLD.match(said) else None
+    heading = _HEADING_MARKS.sub("", line, count=1)
+    return 0 if _PREDICTION.match(heading) else 1 if _GOLD.match(heading) else None
 
 
 def _header(line: str) -> _Header | None:
@@ -170,9 +170,9 @@ def _row(cells: Sequence[str], header: _Header) -> _Judged | None:
     surplus, belief = len(cells) - header.width, header.columns["belief"]
     if surplus < 0:
         return None
-    found = {name: cells[at + surplus if at > belief else at] for name, at in header.columns.items()}
-    if not _COUNT.fullmatch(found["count"]):
+    fields = {name: cells[at + surplus if at > belief else at] for name, at in header.columns.items()}
+    if not _COUNT.fullmatch(fields["count"]):
         return None
     joint = " | " if header.delimiter == "|" else f"{header.delimiter} "
     text = joint.join(cells[belief : belief + surplus + 1])
-    return _Judged(found["actor"], text, int(found["count"].partition(".")[0]))
+    return _Judged(fields["actor"], text, int(fields["count"].partition(".")[0]))

@@ -52,16 +52,16 @@ def _structured(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _tabled(text: str, gold: Sequence[GoldRow]) -> list[dict[str, str] | None]:
-    known = {row_key(row.actor, row.belief) for row in gold}
-    return [_row(line, known) for line in pipes.rows_of(text)]
+    gold_keys = {row_key(row.actor, row.belief) for row in gold}
+    return [_row(line, gold_keys) for line in pipes.rows_of(text)]
 
 
-def _row(line: pipes.Row, known: set[str]) -> dict[str, str] | None:
+def _row(line: pipes.Row, gold_keys: set[str]) -> dict[str, str] | None:
     """A line with cells too many is read in the way that names a gold row."""
     if not set(DIMENSIONS) & line.columns.keys():
         line = pipes.Row(line.cells, _POSITIONAL, len(_POSITIONAL))
     readings = [read for read in (line.spread(), line.plain()) if read]
-    fitting = (read for read in readings if row_key(read["actor"], read["belief"]) in known)
+    fitting = (read for read in readings if row_key(read["actor"], read["belief"]) in gold_keys)
     return next(fitting, readings[0] if readings else None)
 
 

@@ -48,8 +48,8 @@ class Row:
         surplus, belief = len(self.cells) - self.width, self.columns["belief"]
         if surplus < 0 or (surplus and belief == self.width - 1):
             return None
-        found = {name: self.cells[at + surplus if at > belief else at] for name, at in self.columns.items()}
-        return found | {"belief": " | ".join(self.cells[belief : belief + surplus + 1])}
+        fields = {name: self.cells[at + surplus if at > belief else at] for name, at in self.columns.items()}
+        return fields | {"belief": " | ".join(self.cells[belief : belief + surplus + 1])}
 
     def plain(self) -> dict[str, str] | None:
         """Cells by column name; cells too many are taken as remarks and left out."""
@@ -64,20 +64,20 @@ def columns_of(cells: Iterable[str]) -> dict[str, int]:
     A header names an actor, a belief and either a third column or, besides row numbers, nothing else: the line
     `Actor | Belief | 1` is a proposition.
     """
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     unknown = 0
     for at, cell in enumerate(cells):
         name = NAMES.get(plain(cell))
         unknown += name is None and cell.lower() not in _NUMBERING
-        if name and name not in found:
-            found[name] = at
-    is_header = {"actor", "belief"} <= found.keys() and (len(found) > 2 or not unknown)
-    return found if is_header else {}
+        if name and name not in columns:
+            columns[name] = at
+    is_header = {"actor", "belief"} <= columns.keys() and (len(columns) > 2 or not unknown)
+    return columns if is_header else {}
 
 
 def rows_of(text: str) -> list[Row]:
     """The rows of every table in a text; where there is a header, only rows below one."""
-    found: list[Row] = []
+    rows: list[Row] = []
     columns: dict[str, int] = {}
     width = 0
     for line in _lines(text):
@@ -86,11 +86,11 @@ def rows_of(text: str) -> list[Row]:
             continue
         if "actor" in line.lower() and (named := columns_of(cells)):
             if not columns:
-                found.clear()
+                rows.clear()
             columns, width = named, len(cells)
         else:
-            found.append(Row(tuple(cells), columns, width))
-    return found
+            rows.append(Row(tuple(cells), columns, width))
+    return rows
 
 
 def has_bare_header(text: str) -> bool:

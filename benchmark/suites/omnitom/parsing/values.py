@@ -29,12 +29,12 @@ def is_blank(text: str) -> bool:
 
 def _composites() -> dict[str, str]:
     """Both halves of labels such as Desire/Intention, together in either order and alone: each is in one label only."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for value in SCHEMA["content_type"].values:
         halves = [half.strip().lower() for half in value.split("/")]
-        for said in (" ".join(halves), " ".join(reversed(halves)), *halves):
-            found[said] = found[said.replace(" ", "")] = value
-    return found
+        for spelling in (" ".join(halves), " ".join(reversed(halves)), *halves):
+            labels[spelling] = labels[spelling.replace(" ", "")] = value
+    return labels
 
 
 _CONTENT = _composites()
@@ -52,23 +52,23 @@ def repaired(dimension: str, text: str) -> str:
         return ""
     if len(text) > _LONGEST:
         return text
-    found = _order(text) if dimension == "order" else _label(dimension, text)
-    return found if found and SCHEMA.is_legal(dimension, found) else text
+    label = _order(text) if dimension == "order" else _label(dimension, text)
+    return label if label and SCHEMA.is_legal(dimension, label) else text
 
 
 def _label(dimension: str, text: str) -> str | None:
-    if said := _said(dimension, text):
-        return said
+    if label := _said(dimension, text):
+        return label
     for decoration in (_REMARK, _PREFIX):
-        found = decoration.search(text)
-        if found and not _said(dimension, found[1]):
-            text = text[: found.start()] + text[found.end() :]
+        match = decoration.search(text)
+        if match and not _said(dimension, match[1]):
+            text = text[: match.start()] + text[match.end() :]
     return _said(dimension, text)
 
 
 def _said(dimension: str, text: str) -> str | None:
-    if SCHEMA.is_legal(dimension, found := canonical(dimension, text)):
-        return found
+    if SCHEMA.is_legal(dimension, label := canonical(dimension, text)):
+        return label
     if dimension != "content_type":
         return None
     words = normalise_space(_JOINT.sub(" ", text.lower())).strip(" .*`\"'“”")

@@ -20,7 +20,7 @@ def extraction_schema(schema: Schema) -> dict[str, Any]:
 
 def labelling_schema(rows: int, schema: Schema) -> dict[str, Any]:
     """{"rows": [{"id", <dimension>: label, …}]} for ids 1 to `rows`."""
-    labels = {one.key: _one_of(one.values) for one in schema.dimensions}
+    labels = {dimension.key: _one_of(dimension.values) for dimension in schema.dimensions}
     return _closed({"rows": _list(_closed({"id": _id(rows, rows), **labels}))})
 
 
@@ -46,8 +46,8 @@ def follow_up_schema(missing: Sequence[Sequence[int]], sizes: Sequence[int]) -> 
 
 
 def _id(count: int, listed: int) -> dict[str, Any]:
-    whole: dict[str, Any] = {"type": "integer"}
-    return whole | {"enum": list(range(1, count + 1))} if count and listed <= MOST_IDS else whole
+    integer: dict[str, Any] = {"type": "integer"}
+    return integer | {"enum": list(range(1, count + 1))} if count and listed <= MOST_IDS else integer
 
 
 def _one_of(values: tuple[str, ...]) -> dict[str, Any]:

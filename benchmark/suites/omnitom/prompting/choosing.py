@@ -33,8 +33,8 @@ def wanted_by(settings: Mapping[str, Any], step: str) -> int:
     """How many examples a prompt of a run with these settings is to have; none for a judge that reads no prompt."""
     if step == "judge" and not settings["judge_reads_prompts"]:
         return 0
-    held = {name: settings.get(name, 0) for name in ("judge_level", "shots", "examples")}
-    return wanted(step, level=settings["level"], **held)
+    chosen = {name: settings.get(name, 0) for name in ("judge_level", "shots", "examples")}
+    return wanted(step, level=settings["level"], **chosen)
 
 
 def examples_of(sample: Sample, step: str, settings: Mapping[str, Any], resources: Resources) -> tuple[Example, ...]:
@@ -48,13 +48,13 @@ def sourced_examples(
 ) -> tuple[str, tuple[Example, ...]]:
     """(the source that was used, its examples), both empty where neither has any."""
     chosen = settings.get("examples_from", SAMPLE)
-    for source in (chosen, *(one for one in SOURCES if one != chosen)):
+    for source in (chosen, *(source for source in SOURCES if source != chosen)):
         pool = sample_corpus()
         if source == CALIBRATION:
             numbers = tuple(settings.get("example_stories", ()))
             pool = resources.derived(("examples", numbers), partial(_pool, numbers))
-        if found := _found(sample.category, step, sample.content["story"], count, pool):
-            return source, found
+        if examples := _found(sample.category, step, sample.content["story"], count, pool):
+            return source, examples
     return "", ()
 
 
@@ -77,4 +77,4 @@ def sample_corpus() -> Pool:
 
 def _pool(numbers: Sequence[int], samples: Sequence[Sample]) -> Pool:
     keys = set(map(str, numbers))
-    return Pool(record_of_sample(one) for one in samples if one.key in keys)
+    return Pool(record_of_sample(sample) for sample in samples if sample.key in keys)

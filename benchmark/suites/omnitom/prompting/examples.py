@@ -49,17 +49,17 @@ def examples_for(
     back whole, its labels are legal, and, for the judge, a prediction can be derived. Raises ValueError.
     """
     check_count(count)
-    found: list[Example] = []
+    examples: list[Example] = []
     seen = [not_this_story]
     for record in records:
-        if len(found) == count:
+        if len(examples) == count:
             break
         if record.category != category or any(is_alike(record.story, story) for story in seen):
             continue
         if example := example_of(record, stage):
-            found.append(example)
+            examples.append(example)
             seen.append(record.story)
-    return tuple(found)
+    return tuple(examples)
 
 
 def check_count(count: int) -> None:

@@ -46,12 +46,12 @@ class Gaps:
 
 def follow_up_request(first: Request, answer: str, gaps: Gaps, *, form: str) -> Request:
     """`first` and what was answered to it, then the question for the missing rows. An empty answer is not repeated."""
-    said, asked = answer_of(answer).strip(), _question(gaps, form)
-    if said:
-        messages = (*first.messages, Message("assistant", said), Message("user", asked))
+    earlier, question = answer_of(answer).strip(), _question(gaps, form)
+    if earlier:
+        messages = (*first.messages, Message("assistant", earlier), Message("user", question))
     else:
         *before, last = first.messages
-        messages = (*before, replace(last, content=f"{last.content}\n\n{asked}"))
+        messages = (*before, replace(last, content=f"{last.content}\n\n{question}"))
     tables = {"predictions": [list(row[:2]) for row in gaps.predictions], "gold": [list(row[:2]) for row in gaps.gold]}
     sizes = [len(rows) for rows, _ in gaps.sides]
     schema = follow_up_schema(gaps.missing, sizes) if form == "structured" else None

@@ -49,14 +49,14 @@ def imperfect(gold: Sequence[Pair]) -> Prediction | None:
     for at, (actor, belief) in enumerate(gold):
         if at in merged:
             if at == merged[0]:
-                matches += [(len(rows), one) for one in merged]
+                matches += [(len(rows), row) for row in merged]
                 rows.append((actor, _joined(belief, gold[merged[1]][1])))
             continue
-        said, matched = _TURNS[turn % len(_TURNS)]
+        turn_texts, matched = _TURNS[turn % len(_TURNS)]
         turn += 1
         if matched:
             matches.append((len(rows), at))
-        rows += [(actor, one) for one in said(_bare(belief))]
+        rows += [(actor, text) for text in turn_texts(_bare(belief))]
     return Prediction(tuple(rows), tuple(matches))
 
 
@@ -64,8 +64,8 @@ def _to_merge(gold: Sequence[Pair]) -> tuple[int, int] | None:
     places: dict[str, list[int]] = defaultdict(list)
     for at, (actor, _) in enumerate(gold):
         places[key(actor)].append(at)
-    people = [found for actor, found in places.items() if actor != WORLD]
-    found = next((one for one in (*people, places[WORLD]) if len(one) > 1), None)
+    people = [rows_of_actor for actor, rows_of_actor in places.items() if actor != WORLD]
+    found = next((rows_of_place for rows_of_place in (*people, places[WORLD]) if len(rows_of_place) > 1), None)
     return (found[0], found[1]) if found else None
 
 
@@ -76,12 +76,12 @@ def _bare(belief: str) -> str:
 def _inside(belief: str) -> str:
     """The belief as a clause: its first word is lower-cased where that is no name."""
     return (
-        _OPENER.sub(lambda found: found[0].lower(), _bare(belief), count=1) if _OPENER.match(belief) else _bare(belief)
+        _OPENER.sub(lambda match: match[0].lower(), _bare(belief), count=1) if _OPENER.match(belief) else _bare(belief)
     )
 
 
-def _joined(one: str, other: str) -> str:
-    return f"{_bare(one)}, and {_inside(other)}"
+def _joined(first: str, other: str) -> str:
+    return f"{_bare(first)}, and {_inside(other)}"
 
 
 def _reworded(belief: str) -> str:

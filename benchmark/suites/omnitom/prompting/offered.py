@@ -66,20 +66,20 @@ def _serving(settings: Settings, steps: Sequence[str], categories: Collection[st
 
 def _condition(settings: Settings, step: str, digest: str | None, asking: Mapping[str, str]) -> tuple[str, list[Any]]:
     name, level = settings["prompt_set"], settings["level"]
-    told, held = f"{name}, level {level}", [name, level, digest]
+    description, condition = f"{name}, level {level}", [name, level, digest]
     if asking:
-        told += "".join(f", {one} {value}" for one, value in asking.items())
-        held += [dict(asking)]
+        description += "".join(f", {aspect} {value}" for aspect, value in asking.items())
+        condition += [dict(asking)]
     if count := wanted_by(settings, step):
         source = settings.get("examples_from", "")
-        told += f", {count} example{'s' if count > 1 else ''} from {SOURCES.get(source, source)}"
-        held += [count, source]
-    return told, held
+        description += f", {count} example{'s' if count > 1 else ''} from {SOURCES.get(source, source)}"
+        condition += [count, source]
+    return description, condition
 
 
 def filled(prompts: PromptSet, step: str, level: int, form: str) -> Request:
     """The prompt with a story of the shipped sample in it; its gold table stands in for predictions. Raises BadPromptSet."""
-    records = [record_of(one) for one in sample_records()]
+    records = [record_of(sample) for sample in sample_records()]
     record = records[0]
     shows_examples = level == WITH_EXAMPLES and prompts.has_place(step, level, "examples", form)
     how: dict[str, Any] = {

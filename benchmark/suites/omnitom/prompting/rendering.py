@@ -26,11 +26,11 @@ _TEXT_COLUMNS = {
 def fence(data: Iterable[str]) -> str:
     """A line that occurs nowhere in `data`, so that no text can end its own fence; a digest of them where it has to be."""
     data = list(data)
-    found = FENCE
-    while any(found in text for text in data):
-        digest = hashlib.sha256("\0".join([found, *data]).encode("utf-8", "surrogatepass")).hexdigest()
-        found = f"{FENCE} {digest[:12]} {FENCE}"
-    return found
+    fence = FENCE
+    while any(fence in text for text in data):
+        digest = hashlib.sha256("\0".join([fence, *data]).encode("utf-8", "surrogatepass")).hexdigest()
+        fence = f"{FENCE} {digest[:12]} {FENCE}"
+    return fence
 
 
 def columns(stage: str, form: str, schema: Schema) -> str:
@@ -42,14 +42,15 @@ def columns(stage: str, form: str, schema: Schema) -> str:
 
 
 def label_lists(schema: Schema, form: str) -> str:
-    return "\n".join(f"{_named(one, form)}: {', '.join(one.values)}" for one in schema.dimensions)
+    return "\n".join(f"{_named(dimension, form)}: {', '.join(dimension.values)}" for dimension in schema.dimensions)
 
 
 def definitions(schema: Schema, form: str) -> str:
     """A line for each dimension: its question, and what each label means."""
     return "\n".join(
-        f"- {_named(one, form)}: {one.question} " + " ".join(f"{label.value}: {label.meaning}" for label in one.labels)
-        for one in schema.dimensions
+        f"- {_named(dimension, form)}: {dimension.question} "
+        + " ".join(f"{label.value}: {label.meaning}" for label in dimension.labels)
+        for dimension in schema.dimensions
     )
 
 
@@ -108,5 +109,5 @@ def example_data(example: Example, stage: str, form: str) -> dict[str, str | Non
 
 def example_blocks(template: str, data: Sequence[Mapping[str, str | None]], mark: str) -> str | None:
     """The examples below each other, None without any."""
-    filled = [fill(template, {**one, "number": str(at), "fence": mark}) for at, one in enumerate(data, 1)]
+    filled = [fill(template, {**values, "number": str(at), "fence": mark}) for at, values in enumerate(data, 1)]
     return "\n\n".join(filled) or None

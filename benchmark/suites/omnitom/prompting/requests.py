@@ -55,23 +55,23 @@ class _Asked:
         prompts = self.prompt_set or built_in()
         template = prompts.template(self.stage, self.level, self.form)
         self._refuse_unplaced(prompts, with_story=data["story"] is not None)
-        said = template.filled(self._values(prompts, data))
-        parts = (("system", said.system), ("user", said.user))
+        messages = template.filled(self._values(prompts, data))
+        parts = (("system", messages.system), ("user", messages.user))
         return tuple(Message(role, text) for role, text in parts if text)
 
     def _refuse_unplaced(self, prompts: PromptSet, *, with_story: bool) -> None:
         """What was asked for and would not be shown is an error, never left out in silence."""
-        for wanted, place, what in ((self.examples, "examples", "examples"), (with_story, "story", "the story")):
-            if wanted and not prompts.has_place(self.stage, self.level, place, self.form):
+        for needed, place, what in ((self.examples, "examples", "examples"), (with_story, "story", "the story")):
+            if needed and not prompts.has_place(self.stage, self.level, place, self.form):
                 raise BadPromptSet(
                     f"The prompt {self.stage}-level{self.level} of {prompts.name} has no place for {what}."
                 )
 
     def _values(self, prompts: PromptSet, data: Mapping[str, str | None]) -> dict[str, str | None]:
-        shown = [example_data(one, self.stage, self.form) for one in self.examples]
+        blocks = [example_data(example, self.stage, self.form) for example in self.examples]
         if data["story"] is None:
-            shown = [one | {"story": None} for one in shown]
-        mark = fence(text for values in (data, *shown) for text in values.values() if text)
+            blocks = [block | {"story": None} for block in blocks]
+        mark = fence(text for values in (data, *blocks) for text in values.values() if text)
         return {
             **data,
             "fence": mark,
@@ -79,7 +79,7 @@ class _Asked:
             "labels": label_lists(self.schema, self.form),
             "definitions": definitions(self.schema, self.form),
             "category_block": prompts.category_block(self.stage, self.category),
-            "examples": example_blocks(prompts.examples[self.stage], shown, mark),
+            "examples": example_blocks(prompts.examples[self.stage], blocks, mark),
         }
 
 
@@ -96,9 +96,9 @@ def extraction_request(
     seed: int | None = None,
 ) -> Request:
     """Asks for the propositions of a story. Without a `prompt_set` it is the built-in one. Raises BadPromptSet, ValueError."""
-    asked = _Asked("extract", category, level, form, schema, prompt_set, examples)
+    prompt = _Asked("extract", category, level, form, schema, prompt_set, examples)
     return Request(
-        messages=asked.messages(story=story.strip()),
+        messages=prompt.messages(story=story.strip()),
         max_tokens=max_tokens,
         temperature=TEMPERATURE,
         seed=seed,
@@ -125,21 +125,21 @@ def labelling_request(
 
     `counts` are label counts by dimension, for the majority baseline. Raises BadPromptSet, ValueError.
     """
-    asked = _Asked("label", category, level, form, schema, prompt_set, examples)
-    shown = plain(rows)
+    prompt = _Asked("label", category, level, form, schema, prompt_set, examples)
+    plain_rows = plain(rows)
     return Request(
-        messages=asked.messages(story=story.strip(), belief_table=propositions(rows, form)),
+        messages=prompt.messages(story=story.strip(), belief_table=propositions(rows, form)),
         max_tokens=max_tokens,
         temperature=TEMPERATURE,
         seed=seed,
-        schema=labelling_schema(len(shown), schema) if form == "structured" else None,
+        schema=labelling_schema(len(plain_rows), schema) if form == "structured" else None,
         task={
             "kind": "label",
             "form": form,
-            "rows": [{"id": at, "actor": row[0], "belief": row[1]} for at, row in enumerate(shown, 1)],
-            "dimensions": {one.key: list(one.values) for one in schema.dimensions},
+            "rows": [{"id": at, "actor": row[0], "belief": row[1]} for at, row in enumerate(plain_rows, 1)],
+            "dimensions": {dimension.key: list(dimension.values) for dimension in schema.dimensions},
             "columns": list(schema.keys),
-            "counts": {key: dict(found) for key, found in (counts or {}).items()},
+            "counts": {key: dict(matches) for key, matches in (counts or {}).items()},
         },
     )
 
@@ -164,11 +164,11 @@ def judging_request(
     `predictions` are rows that begin with actor and belief: those of official parsing, empty ones included, or those of
     the repaired reading; ids name their places. Raises BadPromptSet, ValueError.
     """
-    asked = _Asked("judge", category, level, form, schema, prompt_set, examples)
-    told = [[normalise_space(row[0]), normalise_space(row[1])] for row in predictions]
-    shown = plain(gold)
+    prompt = _Asked("judge", category, level, form, schema, prompt_set, examples)
+    predicted = [[normalise_space(row[0]), normalise_space(row[1])] for row in predictions]
+    gold_rows = plain(gold)
     return Request(
-        messages=asked.messages(
+        messages=prompt.messages(
             story=story.strip() if with_story else None,
             predictions=predictions_table(predictions, form),
             gold=gold_table(gold, form),
@@ -176,8 +176,8 @@ def judging_request(
         max_tokens=max_tokens,
         temperature=TEMPERATURE,
         seed=seed,
-        schema=judging_schema(len(told), len(shown)) if form == "structured" else None,
-        task={"kind": "judge", "form": form, "predictions": told, "gold": shown},
+        schema=judging_schema(len(predicted), len(gold_rows)) if form == "structured" else None,
+        task={"kind": "judge", "form": form, "predictions": predicted, "gold": gold_rows},
     )
 
 

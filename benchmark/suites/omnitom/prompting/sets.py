@@ -72,17 +72,17 @@ class PromptSet:
 
     def category_block(self, stage: str, category: str) -> str | None:
         """What the set says of a story category, None for one that it does not know."""
-        said = self.categories.get(stage, {}).get(category)
-        return None if said is None else f"{category}: {said}"
+        text = self.categories.get(stage, {}).get(category)
+        return None if text is None else f"{category}: {text}"
 
     def content_hash(self, stage: str, level: int) -> str:
         """SHA-256 of all wording that can enter a prompt of this stage and level, in either form, as hexadecimal digits."""
         parts: dict[str, object] = {}
         used: frozenset[str] = frozenset()
         for form in FORMS:
-            one = self.template(stage, level, form)
-            parts[form] = [one.system, one.user]
-            used |= one.placeholders
+            template = self.template(stage, level, form)
+            parts[form] = [template.system, template.user]
+            used |= template.placeholders
         if "examples" in used:
             parts["example"] = self.examples[stage]
         if "category_block" in used:
@@ -115,8 +115,8 @@ def load_prompt_set(files: Mapping[str, str], *, name: str = "own", version: str
     for stage in STAGES:
         for level in LEVELS:
             for form in FORMS:
-                if found := reader.template(stage, level, form):
-                    templates[stage, level, form] = found
+                if template := reader.template(stage, level, form):
+                    templates[stage, level, form] = template
     if not templates:
         raise BadPromptSet("The set holds no prompt; it needs at least one file such as extract-level3.txt.")
     stages = {stage for stage, _, _ in templates}
@@ -146,7 +146,7 @@ class _Reader:
         system_file, user_file = self._parts(stage, level)
         if not system_file and not user_file:
             return None
-        system, user = [self._expanded(stage, one) if one else "" for one in (system_file, user_file)]
+        system, user = [self._expanded(stage, file) if file else "" for file in (system_file, user_file)]
         self._refuse_missing(stage, user_file or system_file, placeholders(system) | placeholders(user))
         self._note_format(stage)
         if form == "structured" and "format" not in placeholders(system) | placeholders(user):
@@ -180,13 +180,13 @@ class _Reader:
             raise BadPromptSet(f"{name}.txt names files that name each other, without an end.")
         text = self._text(name)
         pieces = {}
-        for one in sorted(placeholders(text) - _allowed(stage)):
-            piece = one if one in self.texts else self._built_in_note(one)
+        for placeholder in sorted(placeholders(text) - _allowed(stage)):
+            piece = placeholder if placeholder in self.texts else self._built_in_note(placeholder)
             if not piece:
                 raise BadPromptSet(
-                    f"{name}.txt has the placeholder {{{one}}}, which is neither known for {stage} nor a file."
+                    f"{name}.txt has the placeholder {{{placeholder}}}, which is neither known for {stage} nor a file."
                 )
-            pieces[one] = self._expanded(stage, piece, depth + 1)
+            pieces[placeholder] = self._expanded(stage, piece, depth + 1)
         if "category_block" in placeholders(text) and f"{stage}-categories" not in self.texts:
             raise BadPromptSet(f"{name}.txt has {{category_block}}, but the set lacks {stage}-categories.txt.")
         return include(text, pieces)
@@ -194,16 +194,16 @@ class _Reader:
     def _built_in_note(self, name: str) -> str:
         return "built-in data-note" if name == "data-note" else ""
 
-    def _refuse_missing(self, stage: str, name: str, found: frozenset[str]) -> None:
-        for one in _MANDATORY[stage]:
-            if one not in found:
-                raise BadPromptSet(f"{name}.txt and its other part lack the placeholder {{{one}}}.")
+    def _refuse_missing(self, stage: str, name: str, present: frozenset[str]) -> None:
+        for placeholder in _MANDATORY[stage]:
+            if placeholder not in present:
+                raise BadPromptSet(f"{name}.txt and its other part lack the placeholder {{{placeholder}}}.")
 
     def _format(self, stage: str, form: str) -> str:
         name = self._own_or_built_in(f"{stage}-format-{form}")
         text = self._expanded(stage, name)
-        for one in sorted(placeholders(text) & ({"format", "examples"} | set(DATA[stage]))):
-            raise BadPromptSet(f"{name}.txt has the placeholder {{{one}}}, which has no place in a format.")
+        for placeholder in sorted(placeholders(text) & ({"format", "examples"} | set(DATA[stage]))):
+            raise BadPromptSet(f"{name}.txt has the placeholder {{{placeholder}}}, which has no place in a format.")
         return text
 
     def _note_format(self, stage: str) -> None:
@@ -214,8 +214,8 @@ class _Reader:
         name = self._own_or_built_in(f"{stage}-example")
         text = self._text(name)
         allowed = _OF_EXAMPLES | set(DATA[stage])
-        for one in sorted(placeholders(text) - allowed):
-            raise BadPromptSet(f"{name}.txt has the placeholder {{{one}}}, which is not known there.")
+        for placeholder in sorted(placeholders(text) - allowed):
+            raise BadPromptSet(f"{name}.txt has the placeholder {{{placeholder}}}, which is not known there.")
         if "answer" not in placeholders(text):
             raise BadPromptSet(f"{name}.txt lacks the placeholder {{answer}}.")
         return text
@@ -226,11 +226,11 @@ class _Reader:
 
     def _category_lines(self, name: str) -> Iterator[tuple[str, str]]:
         for number, line in enumerate(self._text(name).splitlines(), 1):
-            category, colon, said = (part.strip() for part in line.partition(":"))
-            if line.strip() and not (category and colon and said):
+            category, colon, meaning = (part.strip() for part in line.partition(":"))
+            if line.strip() and not (category and colon and meaning):
                 raise BadPromptSet(f"{name}.txt, line {number}: expected a category, a colon and a text.")
             if line.strip():
-                yield category, said
+                yield category, meaning
 
     def refuse_unused(self, files: Mapping[str, str]) -> None:
         for file in files:

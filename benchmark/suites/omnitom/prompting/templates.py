@@ -33,7 +33,7 @@ def placeholders(text: str) -> frozenset[str]:
 
 def include(text: str, pieces: Mapping[str, str]) -> str:
     """`text` with every placeholder that names a piece replaced by that piece, once; other placeholders stay."""
-    return _PLACEHOLDER.sub(lambda found: pieces.get(found[1], found[0]), text)
+    return _PLACEHOLDER.sub(lambda match: pieces.get(match[1], match[0]), text)
 
 
 def fill(template: str, values: Mapping[str, str | None]) -> str:
@@ -48,7 +48,7 @@ def fill(template: str, values: Mapping[str, str | None]) -> str:
         if not _is_absent(parts[at], values):
             gap = parts[at - 1] if kept else ""
             kept += [gap, parts[at]]
-    return _PLACEHOLDER.sub(lambda found: values[found[1]] or "", "".join(kept))
+    return _PLACEHOLDER.sub(lambda match: values[match[1]] or "", "".join(kept))
 
 
 def _is_absent(paragraph: str, values: Mapping[str, str | None]) -> bool:

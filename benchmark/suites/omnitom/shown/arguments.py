@@ -20,8 +20,8 @@ Arguments = dict[str, Any]
 
 def without_bounds(entries: Sequence[Entry], stage: str, reading: str) -> str:
     """What a picture of the rows that were read leaves out, where models left out unlike much; official figures count it as 0."""
-    told = missing_told(entries, stage) if reading == "repaired" else ""
-    return f"{told}; left out here, without bounds, as nobody knows what these answers hold" if told else ""
+    note = missing_told(entries, stage) if reading == "repaired" else ""
+    return f"{note}; left out here, without bounds, as nobody knows what these answers hold" if note else ""
 
 
 LINES_TAKE_THEM = "marks leave them out, lines take them as unmatched and as matched"
@@ -29,27 +29,29 @@ LINES_TAKE_THEM = "marks leave them out, lines take them as unmatched and as mat
 
 def _without_rows(entries: Sequence[Entry], stage: str, reading: str, becomes: str) -> str:
     """What `without_bounds` says, and what becomes of rows that judges left out where they are unlike many."""
-    told = unjudged_told(entries) if reading == "repaired" and stage == "stage1" else ""
-    return "; ".join(filter(None, (without_bounds(entries, stage, reading), told and f"{told}; {becomes}")))
+    note = unjudged_told(entries) if reading == "repaired" and stage == "stage1" else ""
+    return "; ".join(filter(None, (without_bounds(entries, stage, reading), note and f"{note}; {becomes}")))
 
 
 def by_category(entries: Sequence[Entry], reading: str) -> Arguments:
     rows = [
         {
-            "model": one["model"],
-            "values": {row["story_category"]: figure_of(row, "f1") for row in one["readings"][reading]["by_category"]},
+            "model": entry["model"],
+            "values": {
+                row["story_category"]: figure_of(row, "f1") for row in entry["readings"][reading]["by_category"]
+            },
         }
-        for one in entries
+        for entry in entries
     ]
     return {"positional": [rows], "reading": reading}
 
 
 def dimensions(entries: Sequence[Entry], reading: str) -> Arguments:
     rows = []
-    for one in entries:
-        overall = one["readings"][reading]["overall"]
+    for entry in entries:
+        overall = entry["readings"][reading]["overall"]
         values = {name: overall[f"acc_{COLUMNS[name]}"] for name in DIMENSIONS}
-        rows.append({"model": one["model"], "values": values, "overall": overall["overall_accuracy"]})
+        rows.append({"model": entry["model"], "values": values, "overall": overall["overall_accuracy"]})
     return {
         "positional": [rows],
         "reading": reading,
@@ -68,19 +70,19 @@ def labelling_by_kind(entries: Sequence[Entry], by: str, reading: str) -> Argume
 
 
 def _by_kind(entries: Sequence[Entry], by: str, reading: str, panels: dict[str, str], of: str) -> Arguments:
-    held = {
+    panel_rows = {
         title: [
             {
-                "model": one["model"],
-                "values": {kind: analyses_of(one, reading)["kinds"][kind][name] for kind in KINDS[by]},
+                "model": entry["model"],
+                "values": {kind: analyses_of(entry, reading)["kinds"][kind][name] for kind in KINDS[by]},
             }
-            for one in entries
+            for entry in entries
         ]
         for title, name in panels.items()
     }
     stage = "stage1" if of == "Extraction" else "stage2"
     return {
-        "positional": [held],
+        "positional": [panel_rows],
         "by": by,
         "of": of,
         "reading": reading,
@@ -89,15 +91,15 @@ def _by_kind(entries: Sequence[Entry], by: str, reading: str, panels: dict[str, 
 
 
 def volume(entries: Sequence[Entry], reading: str) -> Arguments:
-    rows = [{"model": one["model"]} | volume_of(one, reading) for one in entries]
+    rows = [{"model": entry["model"]} | volume_of(entry, reading) for entry in entries]
     return {"positional": [rows], "reading": reading}
 
 
 def match_counts(entries: Sequence[Entry], reading: str) -> Arguments:
     rows = {}
-    for one in entries:
-        held = analyses_of(one, reading)["match_counts"]["rows"]
-        rows[one["model"]] = {name: held[name] for name in BUCKETS}
+    for entry in entries:
+        counts = analyses_of(entry, reading)["match_counts"]["rows"]
+        rows[entry["model"]] = {name: counts[name] for name in BUCKETS}
     return {
         "positional": [rows],
         "reading": reading,
@@ -106,12 +108,18 @@ def match_counts(entries: Sequence[Entry], reading: str) -> Arguments:
 
 
 def labels(entry: Entry, reading: str) -> Arguments:
-    held = analyses_of(entry, reading)["labels"]
+    labels_by_dimension = analyses_of(entry, reading)["labels"]
     tables = {}
     for name in DIMENSIONS:
-        one = held[name]
+        counts = labels_by_dimension[name]
         columns = zip(
-            one["labels"], one["gold"], one["gold_ends"], one["predicted"], one["ends"], _reasons(one), strict=True
+            counts["labels"],
+            counts["gold"],
+            counts["gold_ends"],
+            counts["predicted"],
+            counts["ends"],
+            _reasons(counts),
+            strict=True,
         )
         tables[name] = {
             label: {"gold": gold, "gold_interval": gold_ends, "predicted": predicted, "interval": ends, "reason": why}
@@ -120,16 +128,17 @@ def labels(entry: Entry, reading: str) -> Arguments:
     return {"positional": [tables], "model": entry["model"], "reading": reading}
 
 
-def _reasons(held: Mapping[str, Any]) -> list[str]:
+def _reasons(counts: Mapping[str, Any]) -> list[str]:
     """Why a predicted or a gold share has no interval; reports that were frozen before do not say it."""
-    none = [""] * len(held["labels"])
-    sides = held.get("reasons") or none, held.get("gold_reasons") or none
+    none = [""] * len(counts["labels"])
+    sides = counts.get("reasons") or none, counts.get("gold_reasons") or none
     return [why or other for why, other in zip(*sides, strict=True)]
 
 
 def confusion(entry: Entry, dimension: str, reading: str) -> Arguments:
-    held = analyses_of(entry, reading)["confusion"][dimension]
+    confusion = analyses_of(entry, reading)["confusion"][dimension]
     table = {
-        gold: dict(zip(held["said"], rows, strict=True)) for gold, rows in zip(held["gold"], held["rows"], strict=True)
+        gold: dict(zip(confusion["said"], rows, strict=True))
+        for gold, rows in zip(confusion["gold"], confusion["rows"], strict=True)
     }
     return {"positional": [table], "dimension": dimension, "model": entry["model"], "reading": reading}

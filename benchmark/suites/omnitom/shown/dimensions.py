@@ -19,21 +19,24 @@ BY_NAME = {SCHEMA[dimension].name: dimension for dimension in DIMENSIONS}
 
 def dimension_table(entries: Sequence[Entry], reading: str) -> Table:
     """The paper's table 10."""
-    held = {one["model"]: _accuracies(one, reading) for one in entries}
-    table = by_dimension_and_category(held, reading=reading)
-    by_model = {one["model"]: one for one in entries}
+    accuracies = {entry["model"]: _accuracies(entry, reading) for entry in entries}
+    table = by_dimension_and_category(accuracies, reading=reading)
+    by_model = {entry["model"]: entry for entry in entries}
     rows = [row_of(by_model[row["model"]], "stage2", row, _where(row, reading)) for row in table.rows]
     return replace(table, rows=rows, lead=unlike_missing({"stage2": entries}))
 
 
 def _accuracies(entry: Entry, reading: str) -> dict[str, dict[str, dict[str, Any]]]:
     """{dimension: {category: {value, interval, n}}}; official figures are texts, their number of stories too."""
-    found: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in DIMENSIONS}
+    accuracies: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in DIMENSIONS}
     for category, row in by_category(entry, reading).items():
         for name in DIMENSIONS:
             share = f"acc_{COLUMNS[name]}"
-            found[name][category] = figure_of(row, share) | {"n": int(row["stories"]), "worst": worst_of(row, share)}
-    return found
+            accuracies[name][category] = figure_of(row, share) | {
+                "n": int(row["stories"]),
+                "worst": worst_of(row, share),
+            }
+    return accuracies
 
 
 def _where(row: Mapping[str, Any], reading: str) -> dict[str, Items]:

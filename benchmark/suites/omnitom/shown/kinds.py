@@ -15,7 +15,7 @@ from benchmark.suites.showing.entries import analyses_of, row_of
 from benchmark.suites.showing.missing import complete, unmarked
 from benchmark.suites.shown import Entry
 
-KIND_NAMES = {**{one: f"Order {one}" for one in KINDS["order"]}, "world": "World", "actors": "Actors"}
+KIND_NAMES = {**{order: f"Order {order}" for order in KINDS["order"]}, "world": "World", "actors": "Actors"}
 KIND_HEADS = {"order": "order", "role": "actor role"}
 KIND_NOTES = {
     "order": "Precision is over predicted rows by the order that the model gave them, recall over gold rows by theirs, F1 is of the two.",
@@ -35,15 +35,15 @@ def kind_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
             for name, head in measures.items()
         ]
     rows = []
-    for one in entries:
+    for entry in entries:
         cells: dict[str, Any] = {}
         where: dict[str, Items] = {}
         for kind in KINDS[by]:
-            held = analyses_of(one, reading)["kinds"][kind]
+            estimates = analyses_of(entry, reading)["kinds"][kind]
             for name in measures:
-                cells |= estimate(f"{kind} {name}", held[name])
+                cells |= estimate(f"{kind} {name}", estimates[name])
                 where[f"{kind} {name}"] = Items({by: kind, "reading": reading})
-        rows.append(row_of(one, "stage1", cells, where))
+        rows.append(row_of(entry, "stage1", cells, where))
     title = f"Extraction by {KIND_HEADS[by]}, {reading} reading (%)"
     notes = [POOLED, KIND_NOTES[by], *of_bounds(rows), *unmarked(entries, reading)]
     return Table(title=title, columns=columns, rows=rows, lead=pooled_lead("stage1", entries), notes=notes)
@@ -51,21 +51,21 @@ def kind_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
 
 def kind_dimension_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
     """Accuracy of labelling by dimension and order (paper, figure 5 b) or actor role."""
-    heads = {"overall": "Overall", **{one: HEADERS[one] for one in DIMENSIONS}}
+    heads = {"overall": "Overall", **{dimension: HEADERS[dimension] for dimension in DIMENSIONS}}
     best = "high" if complete(entries, reading) else ""
     columns = [Column(key="model", header="Model")]
     columns += [estimated(name, head, digits=1, best=best) for name, head in heads.items()]
     rows = []
     for kind in KINDS[by]:
-        for one in entries:
-            held = analyses_of(one, reading)["kinds"][kind]
+        for entry in entries:
+            estimates = analyses_of(entry, reading)["kinds"][kind]
             cells: dict[str, Any] = {"kind": KIND_NAMES[kind]}
             where = {}
-            for name, found in held.items():
-                cells |= estimate(name, found)
+            for name, figure in estimates.items():
+                cells |= estimate(name, figure)
                 dimension = {} if name == "overall" else {"dimension": name}
                 where[name] = Items({by: kind, "reading": reading} | dimension)
-            rows.append(row_of(one, "stage2", cells, where))
+            rows.append(row_of(entry, "stage2", cells, where))
     title = f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {reading} reading (%)"
     notes = [POOLED.replace("n: rows", "n: cells"), CELLS_NOTE.format(head=KIND_HEADS[by])]
     notes += unmarked(entries, reading)

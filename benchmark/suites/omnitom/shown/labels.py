@@ -20,8 +20,8 @@ CONFUSION_NOTE = "Brackets: 95 % intervals over stories of the share of the gold
 
 def distribution_table(entries: Sequence[Entry], dimension: str, reading: str) -> Table:
     """How often each label stands in gold and was predicted (paper, figure 4)."""
-    held = {one["key"]: analyses_of(one, reading)["labels"][dimension] for one in entries}
-    labels = next(iter(held.values()))["labels"]
+    counts_by_entry = {entry["key"]: analyses_of(entry, reading)["labels"][dimension] for entry in entries}
+    labels = next(iter(counts_by_entry.values()))["labels"]
     columns = [Column(key="model", header="Model")]
     for one in labels:
         columns += [
@@ -31,12 +31,14 @@ def distribution_table(entries: Sequence[Entry], dimension: str, reading: str) -
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
     for one in entries:
-        found = held[one["key"]]
-        cells = _distributed(labels, found["predicted"], found["ends"], found.get("reasons"))
+        counts = counts_by_entry[one["key"]]
+        cells = _distributed(labels, counts["predicted"], counts["ends"], counts.get("reasons"))
         where = {label: Items({"dimension": dimension, "said": label, "reading": reading}) for label in labels}
         where |= {f"{label} share": items for label, items in where.items()}
         rows.append(row_of(one, "stage2", cells, where))
-    most = max(held.values(), key=lambda one: sum(one["gold"]))  # people cover fewer stories than the run
+    most = max(
+        counts_by_entry.values(), key=lambda counts: sum(counts["gold"])
+    )  # people cover fewer stories than the run
     gold = {"model": "Gold of all stories"} | _distributed(
         labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
     )
@@ -60,22 +62,22 @@ def _distributed(
 
 def confusion_table(entry: Entry, dimension: str, reading: str) -> Table:
     """Gold labels in rows, predicted labels in columns."""
-    held = analyses_of(entry, reading)["confusion"][dimension]
+    confusion = analyses_of(entry, reading)["confusion"][dimension]
     columns = [Column(key="gold", header="Gold")]
-    for one in held["said"]:
+    for label in confusion["said"]:
         columns += [
-            Column(key=one, header=one, kind="count"),
-            estimated(f"{one} share", f"{one}, share", unit="%", best="", n="", digits=1),
+            Column(key=label, header=label, kind="count"),
+            estimated(f"{label} share", f"{label}, share", unit="%", best="", n="", digits=1),
         ]
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
-    reasons = held.get("reasons") or [None] * len(held["gold"])
-    for gold, counts, ends, why in zip(held["gold"], held["rows"], held["ends"], reasons, strict=True):
+    reasons = confusion.get("reasons") or [None] * len(confusion["gold"])
+    for gold, counts, ends, why in zip(confusion["gold"], confusion["rows"], confusion["ends"], reasons, strict=True):
         of_gold = {"dimension": dimension, "gold": gold, "reading": reading}
-        where = {one: Items(of_gold | {"said": one}) for one in held["said"]}
-        where |= {f"{one} share": items for one, items in where.items()}
+        where = {label: Items(of_gold | {"said": label}) for label in confusion["said"]}
+        where |= {f"{label} share": items for label, items in where.items()}
         where["total"] = Items(of_gold)
-        cells = {"gold": gold} | _distributed(held["said"], counts, ends, why)
+        cells = {"gold": gold} | _distributed(confusion["said"], counts, ends, why)
         rows.append(row_of(entry, "stage2", cells, where))
     title = f"{SCHEMA[dimension].name}: gold labels and those of {entry['model']}, {reading} reading"
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])

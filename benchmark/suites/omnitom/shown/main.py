@@ -19,21 +19,21 @@ from benchmark.suites.shown import Entries, Entry
 def main_table(stages: Entries, reading: str) -> Table:
     """The paper's table 3: a row for each model under its settings, with what it came to at either stage."""
     rows = [_Joined(*pair) for pair in _joined(stages)]
-    heads = [one.head for one in rows]
+    heads = [row.head for row in rows]
     label(heads)
     runs = [
         {"model": head["model"]}
-        | {stage: held["readings"][reading] if held else None for stage, held in one.by_stage.items()}
-        for head, one in zip(heads, rows, strict=True)
+        | {stage: entry["readings"][reading] if entry else None for stage, entry in row.by_stage.items()}
+        for head, row in zip(heads, rows, strict=True)
     ]
     table = main_results(runs, reading=reading)
-    made = [
-        row_of(head, "stage1", row, {key: one.where(key, reading) for key in row})
-        for row, head, one in zip(table.rows, heads, rows, strict=True)
+    cells = [
+        row_of(head, "stage1", row, {key: main_row.where(key, reading) for key in row})
+        for row, head, main_row in zip(table.rows, heads, rows, strict=True)
     ]
-    notes = [*table.notes, *_stories(runs), *_of_judges([one.first for one in rows if one.first])]
+    notes = [*table.notes, *_stories(runs), *_of_judges([row.first for row in rows if row.first])]
     ranking = ranked_by(entry for entries in stages.values() for entry in entries)
-    return with_settings(replace(table, rows=made, lead=unlike_missing(stages), notes=notes, ranking=ranking))
+    return with_settings(replace(table, rows=cells, lead=unlike_missing(stages), notes=notes, ranking=ranking))
 
 
 def _of_judges(entries: Sequence[Entry]) -> list[str]:
@@ -44,15 +44,15 @@ def _stories(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """On how many stories each model's figures rest."""
     for stage, name in (("stage1", "Extraction"), ("stage2", "Labelling")):
         counts: dict[int, list[str]] = {}
-        for one in runs:
-            if one[stage]:
-                counts.setdefault(int(one[stage]["overall"]["stories"]), []).append(one["model"])
-        told = [
+        for run in runs:
+            if run[stage]:
+                counts.setdefault(int(run[stage]["overall"]["stories"]), []).append(run["model"])
+        notes = [
             f"{count:,}" + (f" ({', '.join(models)})" if len(counts) > 1 else "")
             for count, models in sorted(counts.items(), reverse=True)
         ]
-        if told:
-            yield f"{name}: stories, n = {', '.join(told)}."
+        if notes:
+            yield f"{name}: stories, n = {', '.join(notes)}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,41 +69,41 @@ class _Joined:
     @property
     def head(self) -> Entry:
         """A copy of the entry that names the row, with the settings of both."""
-        held = [one for one in (self.first, self.second) if one]
-        return {**held[0], "settings": held[-1]["settings"] | held[0]["settings"]}
+        present = [entry for entry in (self.first, self.second) if entry]
+        return {**present[0], "settings": present[-1]["settings"] | present[0]["settings"]}
 
     def where(self, key: str, reading: str) -> Items:
         """The items behind a column, which may be another run's than the row's."""
-        held = _main_where(key, reading)
-        entry = self.first if held["stage"] == "judge" else self.second
-        return Items(held, entry["run"], entry["entrant"]) if entry else Items(held)
+        filters = _main_where(key, reading)
+        entry = self.first if filters["stage"] == "judge" else self.second
+        return Items(filters, entry["run"], entry["entrant"]) if entry else Items(filters)
 
 
 def _joined(stages: Entries) -> Iterator[tuple[Entry | None, Entry | None]]:
     """Those of one run together, then those that were asked alike in two runs."""
     rest = list(stages["stage2"])
-    for one in stages["stage1"]:
-        alike = [other for other in rest if other["key"] == one["key"]] or [
-            other for other in rest if _asked_alike(one, other) and not _in(stages["stage1"], other)
+    for entry in stages["stage1"]:
+        alike = [other for other in rest if other["key"] == entry["key"]] or [
+            other for other in rest if _asked_alike(entry, other) and not _in(stages["stage1"], other)
         ]
         if alike:
             rest.remove(alike[0])
-        yield one, alike[0] if alike else None
+        yield entry, alike[0] if alike else None
     yield from ((None, other) for other in rest)
 
 
 def _in(entries: Sequence[Entry], entry: Entry) -> bool:
-    return any(one["key"] == entry["key"] for one in entries)
+    return any(other["key"] == entry["key"] for other in entries)
 
 
 SHARED_SETTINGS = ("prompts", "level", "seed", "longest answer")
 """What bears on both stages."""
 
 
-def _asked_alike(one: Entry, other: Entry) -> bool:
-    if (one["name"], one["kind"], one.get("spec")) != (other["name"], other["kind"], other.get("spec")):
+def _asked_alike(first: Entry, other: Entry) -> bool:
+    if (first["name"], first["kind"], first.get("spec")) != (other["name"], other["kind"], other.get("spec")):
         return False
-    return all(one["settings"].get(name) == other["settings"].get(name) for name in SHARED_SETTINGS)
+    return all(first["settings"].get(name) == other["settings"].get(name) for name in SHARED_SETTINGS)
 
 
 def _main_where(key: str, reading: str) -> dict[str, str]:

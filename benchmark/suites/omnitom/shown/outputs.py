@@ -24,15 +24,20 @@ UNUSABLE_NOTES = {
 
 def match_count_table(entries: Sequence[Entry], reading: str) -> Table:
     """The paper's table 11."""
-    held = {one["model"]: analyses_of(one, reading)["match_counts"] for one in entries}
-    counts = {model: {name: one["rows"][name] for name in (*BUCKETS, "total")} for model, one in held.items()}
+    matches_by_model = {entry["model"]: analyses_of(entry, reading)["match_counts"] for entry in entries}
+    counts = {
+        model: {name: matches["rows"][name] for name in (*BUCKETS, "total")}
+        for model, matches in matches_by_model.items()
+    }
     table = match_count_distribution(
-        counts, reading=reading, shares={model: one["shares"] for model, one in held.items()}
+        counts, reading=reading, shares={model: matches["shares"] for model, matches in matches_by_model.items()}
     )
     where = {name: Items({"match_count": name, "reading": reading}) for name in BUCKETS}
-    where |= {f"{name} share": found for name, found in where.items()}
-    rows = [row_of(one, "stage1", row, where) for row, one in zip(table.rows, entries, strict=True)]
-    left = "; ".join(f"{model} {one['unjudged']:,}" for model, one in held.items() if one.get("unjudged"))
+    where |= {f"{name} share": items for name, items in where.items()}
+    rows = [row_of(entry, "stage1", row, where) for row, entry in zip(table.rows, entries, strict=True)]
+    left = "; ".join(
+        f"{model} {matches['unjudged']:,}" for model, matches in matches_by_model.items() if matches.get("unjudged")
+    )
     notes = [*table.notes, "Shares of the model's predicted rows; brackets: 95 % intervals over stories."]
     notes += [f"Not among them, as the judge left them out: {left}."] if left else []
     notes += of_bounds(rows)
@@ -44,16 +49,16 @@ def unusable_table(stages: Entries, reading: str) -> Table:
     shares: dict[str, dict[str, Any]] = {}
     by_model: dict[str, Entry] = {}
     for stage, entries in stages.items():
-        for one in entries:
-            if one["kind"] != "person" and one["figures"]["analyses"][reading]:
-                by_model.setdefault(one["model"], one)
-                shares.setdefault(one["model"], {"stage1": None, "stage2": None})[stage] = analyses_of(one, reading)[
-                    "outputs"
-                ]
+        for entry in entries:
+            if entry["kind"] != "person" and entry["figures"]["analyses"][reading]:
+                by_model.setdefault(entry["model"], entry)
+                shares.setdefault(entry["model"], {"stage1": None, "stage2": None})[stage] = analyses_of(
+                    entry, reading
+                )["outputs"]
     table = unusable_outputs(shares, reading=reading)
     rows = [row_of(by_model[row["model"]], "stage1", row, _outputs_where(reading)) for row in table.rows]
-    told = [f"{model}: {said}" for model, held in shares.items() if (said := _reasons(held))]
-    return replace(table, rows=rows, notes=[*table.notes, UNUSABLE_NOTES[reading], *told])
+    notes = [f"{model}: {reasons}" for model, model_shares in shares.items() if (reasons := _reasons(model_shares))]
+    return replace(table, rows=rows, notes=[*table.notes, UNUSABLE_NOTES[reading], *notes])
 
 
 def _outputs_where(reading: str) -> dict[str, Items]:
@@ -63,9 +68,9 @@ def _outputs_where(reading: str) -> dict[str, Items]:
     for key, stage in (("stage1", first), ("stage2", "label")):
         unusable = {"stage": stage, "problem": "unusable"} | ({"reading": reading} if reading == "official" else {})
         found |= {key: unusable, f"{key}_unusable": unusable}
-    asked = {"stage1": "extract", "stage2": "label"}
-    found |= {f"{key}_answers": {"stage": stage, "problem": "answered"} for key, stage in asked.items()}
-    found |= {f"{key}_calls": {"stage": stage, "problem": "unanswered"} for key, stage in asked.items()}
+    steps = {"stage1": "extract", "stage2": "label"}
+    found |= {f"{key}_answers": {"stage": stage, "problem": "answered"} for key, stage in steps.items()}
+    found |= {f"{key}_calls": {"stage": stage, "problem": "unanswered"} for key, stage in steps.items()}
     gaps = {"stage1_judgements": "unjudged", "stage1_rows": "gaps"}
     found |= {key: {"stage": "judge", "problem": problem} for key, problem in gaps.items()}
     return {key: Items(filters) for key, filters in found.items()}
@@ -73,11 +78,11 @@ def _outputs_where(reading: str) -> dict[str, Items]:
 
 def _reasons(stages: Mapping[str, Mapping[str, Any] | None]) -> str:
     """Why outputs cannot be used and what else is missing, with counts, over both stages."""
-    found: Counter[str] = Counter()
-    for held in filter(None, stages.values()):
-        for part in (held["reasons"], *held["without"].values()):
-            found.update(part)
-    return ", ".join(f"{why} {count:,}" for why, count in sorted(found.items()))
+    reasons: Counter[str] = Counter()
+    for stage in filter(None, stages.values()):
+        for part in (stage["reasons"], *stage["without"].values()):
+            reasons.update(part)
+    return ", ".join(f"{why} {count:,}" for why, count in sorted(reasons.items()))
 
 
 def volume_table(entries: Sequence[Entry], reading: str) -> Table:
@@ -97,12 +102,12 @@ def volume_table(entries: Sequence[Entry], reading: str) -> Table:
         Column(key="stories", header="Stories", kind="count"),
     ]
     rows = []
-    for one in entries:
-        held = volume_of(one, reading)
-        row = {name: held[name] for name in ("predicted", "gold", "stories")}
+    for entry in entries:
+        volume = volume_of(entry, reading)
+        row = {name: volume[name] for name in ("predicted", "gold", "stories")}
         for name in ("predicted_per_story", "gold_per_story", "precision", "recall", "f1"):
-            row |= estimate(name, held[name])
-        rows.append(row_of(one, "stage1", row))
+            row |= estimate(name, volume[name])
+        rows.append(row_of(entry, "stage1", row))
     notes = ["Brackets: 95 % intervals over stories."]
     notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
     title, lead = f"Volume against precision and recall, {reading} reading", pooled_lead("stage1", entries)

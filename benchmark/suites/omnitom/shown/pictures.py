@@ -29,17 +29,17 @@ def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
 def _of_figures(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
     reading = results.reading
     if extracted := results.read["stage1"]:
-        made = partial(arguments.by_category, extracted, reading)
+        arguments_of = partial(arguments.by_category, extracted, reading)
         yield (
             "f1-by-category",
-            ShownPicture("F1 by story category", lambda: plots().f1_by_category, made, ("stage1",)),
+            ShownPicture("F1 by story category", lambda: plots().f1_by_category, arguments_of, ("stage1",)),
         )
     if labelled := results.read["stage2"]:
-        made = partial(arguments.dimensions, labelled, reading)
+        arguments_of = partial(arguments.dimensions, labelled, reading)
         title, groups = "Accuracy by dimension", ("stage2",)
         yield (
             "dimensions",
-            ShownPicture(title, lambda: plots().accuracy_by_dimension, made, groups, whole=True),
+            ShownPicture(title, lambda: plots().accuracy_by_dimension, arguments_of, groups, whole=True),
         )
 
 
@@ -48,27 +48,30 @@ def _of_analyses(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
     for by, name in BY_KIND.items():
         head = KIND_HEADS[by]
         if first:
-            made = partial(arguments.extraction_by_kind, first, by, reading)
-            yield name, ShownPicture(f"Extraction by {head}", lambda: plots().by_kind, made, ("stage1",))
+            arguments_of = partial(arguments.extraction_by_kind, first, by, reading)
+            yield name, ShownPicture(f"Extraction by {head}", lambda: plots().by_kind, arguments_of, ("stage1",))
         if second:
-            made = partial(arguments.labelling_by_kind, second, by, reading)
+            arguments_of = partial(arguments.labelling_by_kind, second, by, reading)
             title = f"Labelling accuracy by {head} and dimension"
-            yield f"{name}-dimensions", ShownPicture(title, lambda: plots().by_kind, made, ("stage2",))
+            yield f"{name}-dimensions", ShownPicture(title, lambda: plots().by_kind, arguments_of, ("stage2",))
     if first:
-        made = partial(arguments.volume, first, reading)
+        arguments_of = partial(arguments.volume, first, reading)
         title = "Volume against precision and recall"
-        yield "volume", ShownPicture(title, lambda: plots().volume, made, ("stage1",))
-        made = partial(arguments.match_counts, first, reading)
-        yield "match-counts", ShownPicture("MatchCount distribution", lambda: plots().match_counts, made, ("stage1",))
+        yield "volume", ShownPicture(title, lambda: plots().volume, arguments_of, ("stage1",))
+        arguments_of = partial(arguments.match_counts, first, reading)
+        yield (
+            "match-counts",
+            ShownPicture("MatchCount distribution", lambda: plots().match_counts, arguments_of, ("stage1",)),
+        )
 
 
 def _of_labels(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
     reading = results.reading
     for at, entry in enumerate(results.analysed["stage2"], 1):
-        made = partial(arguments.labels, entry, reading)
+        arguments_of = partial(arguments.labels, entry, reading)
         title = f"Labels in gold and by {entry['model']}"
-        yield f"labels-{at}", ShownPicture(title, lambda: plots().label_distribution, made)
-        for one in DIMENSIONS:
-            made = partial(arguments.confusion, entry, one, reading)
-            title = f"{SCHEMA[one].name}: gold labels and those of {entry['model']}"
-            yield f"confusion-{at}-{slug_of(one)}", ShownPicture(title, lambda: plots().confusion, made)
+        yield f"labels-{at}", ShownPicture(title, lambda: plots().label_distribution, arguments_of)
+        for dimension in DIMENSIONS:
+            arguments_of = partial(arguments.confusion, entry, dimension, reading)
+            title = f"{SCHEMA[dimension].name}: gold labels and those of {entry['model']}"
+            yield f"confusion-{at}-{slug_of(dimension)}", ShownPicture(title, lambda: plots().confusion, arguments_of)

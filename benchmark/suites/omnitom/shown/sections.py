@@ -30,7 +30,7 @@ def _choices(results: ReadingResults) -> list[Choice]:
     if not labelled:
         return []
     models = [(str(at), str(entry["model"])) for at, entry in enumerate(labelled, 1)]
-    dimensions = [(slug_of(one), SCHEMA[one].name) for one in DIMENSIONS]
+    dimensions = [(slug_of(dimension), SCHEMA[dimension].name) for dimension in DIMENSIONS]
     return [Choice("confusion_model", "Model", models), Choice("dimension", "Dimension", dimensions)]
 
 

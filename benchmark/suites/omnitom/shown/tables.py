@@ -33,8 +33,8 @@ def _tables(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
         if first:
             yield name, ShownTable(partial(kind_table, first, by, reading), ("stage1",))
         if second:
-            made = partial(kind_dimension_table, second, by, reading)
-            yield f"{name}-dimensions", ShownTable(made, ("stage2",))
+            table = partial(kind_dimension_table, second, by, reading)
+            yield f"{name}-dimensions", ShownTable(table, ("stage2",))
     if first:
         yield "match-counts", ShownTable(partial(match_count_table, first, reading), ("stage1",))
         yield "volume", ShownTable(partial(volume_table, first, reading), ("stage1",))
