@@ -1,4 +1,4 @@
-"""The only way from a user and an id to a dataset, a run or a place in one, and from there to what of its gold the user may see."""
+"""The only way from a user and an id to a dataset, a run or an item of one, and from there to what of its gold the user may see."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ class RunAccess:
 
 
 def visibility_of(access: ProjectAccess) -> ResultsVisibility:
-    held = ResultsVisibility.objects.filter(project=access.project).first()
-    return held or ResultsVisibility(project=access.project)
+    visibility = ResultsVisibility.objects.filter(project=access.project).first()
+    return visibility or ResultsVisibility(project=access.project)
 
 
 def sees_results(access: ProjectAccess) -> bool:
     """Whether this member may see what models came to; a project keeps it from those who could be biased."""
     if access.at_least(Role.ADMIN):
         return True
-    held = visibility_of(access)
-    invited = access.at_least(Audience(held.audience).role)
-    return invited and (not held.once_frozen or gold_is_frozen(access.project))
+    visibility = visibility_of(access)
+    invited = access.at_least(Audience(visibility.audience).role)
+    return invited and (not visibility.once_frozen or gold_is_frozen(access.project))
 
 
 def results_access(user: User, slug: str) -> ProjectAccess:
@@ -93,7 +93,7 @@ def closed_to(access: ProjectAccess, suite: str = "") -> frozenset[int]:
 
 
 def check_open(access: ProjectAccess, number: int, suite: str = "") -> None:
-    """Raises PermissionDenied for who has open work on the story: gold stands beside what is shown."""
+    """Raise PermissionDenied for a user with open work on the story: gold stands beside what is shown."""
     if number in closed_to(access, suite):
         raise PermissionDenied("You still have work to do on this story yourself; finish it first.")
 
@@ -101,31 +101,33 @@ def check_open(access: ProjectAccess, number: int, suite: str = "") -> None:
 def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
     """Raises PermissionDenied for who has open work on any story of the version: for what holds the gold of all."""
     if count := len(closed_to(access, dataset.suite) & set(dataset.samples.values_list("number", flat=True))):
-        told = "a story" if count == 1 else f"{count:,} stories"
-        raise PermissionDenied(f"This holds the gold of {told} that you still have work to do on; finish that first.")
+        counted = "a story" if count == 1 else f"{count:,} stories"
+        raise PermissionDenied(
+            f"This holds the gold of {counted} that you still have work to do on; finish that first."
+        )
 
 
 def run_item_of(access: RunAccess, pk: int) -> RunItem:
     """Raises PermissionDenied for who has open work on its story."""
-    held = RunItem.objects.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
-    found = get_object_or_404(held, entrant__run=access.run, pk=pk)
-    check_open(access.project, found.sample.number, access.run.suite)
-    return found
+    items = RunItem.objects.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
+    item = get_object_or_404(items, entrant__run=access.run, pk=pk)
+    check_open(access.project, item.sample.number, access.run.suite)
+    return item
 
 
 def report_access(user: User, slug: str, uid: str) -> tuple[ProjectAccess, SharedReport]:
-    """A frozen report, for members who may see results; its figures are read where they are shown, by no list of items."""
+    """Return a frozen report, for members who may see results. Its figures are deferred: lists of items do not need them."""
     access = results_access(user, slug)
-    held = SharedReport.objects.select_related("created_by", "run").defer("figures")
-    return access, get_object_or_404(held, project=access.project, uid=uid)
+    reports = SharedReport.objects.select_related("created_by", "run").defer("figures")
+    return access, get_object_or_404(reports, project=access.project, uid=uid)
 
 
 def shared_item_of(access: ProjectAccess, report: SharedReport, pk: int) -> SharedItem:
     """Raises PermissionDenied for who has open work on its story."""
-    held = report.items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call")
-    found = get_object_or_404(held, pk=pk)
-    check_open(access, found.sample.number, found.entrant.run.suite)
-    return found
+    items = report.items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call")
+    item = get_object_or_404(items, pk=pk)
+    check_open(access, item.sample.number, item.entrant.run.suite)
+    return item
 
 
 def run_document(access: RunAccess) -> Document:
@@ -149,10 +151,10 @@ def _opened(access: ProjectAccess, document: Document) -> Document:
 
 
 def _tells(keys: Sequence[str]) -> bool:
-    """Whether one of the two of a frozen comparison is a person or a baseline."""
+    """Return whether one of the two of a frozen comparison is a person or a baseline."""
     entrants = [int(at) for key in keys if (at := key.partition(".")[2]).isdecimal()]
-    known = Entrant.objects.filter(pk__in=entrants).exclude(endpoint__provider__in=without_prompts()).count()
-    return known < len(keys)
+    models = Entrant.objects.filter(pk__in=entrants).exclude(endpoint__provider__in=without_prompts()).count()
+    return models < len(keys)
 
 
 def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers) -> None:
@@ -188,7 +190,7 @@ def comparison_for(access: ProjectAccess, pair: list[dict], comparison: Comparis
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
     closed = closed_to(access, group_suite(comparison["stage"]))
     stories = {row["number"] for row in comparison["stories"]}
-    telling = any(one["kind"] in withheld.TELLING for one in pair)
+    telling = any(entry["kind"] in withheld.TELLING for entry in pair)
     if too_few(stories, closed) or (telling and closed & stories):
         raise NotComparable(withheld.sentence(len(closed & stories), len(stories)))
     return withheld.whole_comparison(comparison, closed)

@@ -1,4 +1,4 @@
-"""What a worker does besides calls: the figures of runs that have ended."""
+"""Background tasks besides calls: computing the figures of finished runs."""
 
 from __future__ import annotations
 

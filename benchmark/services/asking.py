@@ -46,7 +46,7 @@ def reads_prompts(endpoint: Endpoint | None) -> bool:
 
 
 def request_for(item: RunItem, answers: Mapping[str, str]) -> Request | str:
-    """What an item asks, or why it asks nothing. `item.sample` and `item.entrant.run.dataset` are loaded; `answers` are the raw answers to its
+    """Return the request of an item, or why there is none. `item.sample` and `item.entrant.run.dataset` are loaded; `answers` are the raw answers to its
     story by step."""
     return stage_request(item.sample, item.stage, item.entrant.run, None, answers, item.repetition)
 
@@ -72,7 +72,7 @@ def stage_request(
     answers: Mapping[str, str] = NO_ANSWERS,
     repetition: int = 0,
 ) -> Request | str:
-    """What a step asks about a sample, or why it asks nothing; `prompts` is the run's prompt set where it is loaded already."""
+    """Return the request of a step about a sample, or why there is none; `prompts` is the run's prompt set where it is loaded already."""
     question = question_of(run, story, step, answers, prompts, repetition=repetition)
     return repeated(suite_named(run.suite).request(question), run, repetition)
 
@@ -97,7 +97,7 @@ def prompts_of(run: Run) -> PromptSet | None:
 
 
 def settings_of(run: Run) -> dict[str, Any]:
-    """What the run was launched with, for its suite; `judge_reads_prompts` says whether the judge is asked in words."""
+    """Return the settings that the run was launched with, for its suite; `judge_reads_prompts` says whether the judge is asked in words."""
     columns = {setting.name: getattr(run, setting.name) for setting in _settings_kept(run, COLUMN)}
     return {**run.params, **options_of(run), **columns, "judge_reads_prompts": reads_prompts(run.judge)}
 

@@ -82,7 +82,7 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
 
 
 def present_digest(project: Project) -> str | None:
-    """What the digest of a version would be that were frozen now; None where no story is settled."""
+    """Return the digest that a version frozen now would have; None where no story is settled."""
     digests = [row.digest for row in _rows(project) if row is not None]
     return _digest(project, digests) if digests else None
 
@@ -104,7 +104,7 @@ def present_version(project: Project) -> Dataset | None:
 
 
 def gold_is_frozen(project: Project) -> bool:
-    """Whether the present gold is a frozen version that has every story of the project: nothing is left to label or decide."""
+    """Return whether the present gold is a frozen version that has every story of the project: nothing is left to label or decide."""
     same_size = Dataset.objects.filter(project=project, stories_count=project.stories.count())
     digests = set(same_size.values_list("digest", flat=True))
     return bool(digests) and known_digest(project) in digests
@@ -116,7 +116,7 @@ def _digest(project: Project, stories: list[str]) -> str:
 
 
 class _Held(NamedTuple):
-    """What the database has of a batch of stories; by proposition id, but for `tables`, by story id."""
+    """Rows of a batch of stories by proposition id; `tables` by story id."""
 
     tables: dict[int, list[Proposition]]
     gold: dict[int, dict[str, tuple[str, str]]]

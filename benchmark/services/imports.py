@@ -113,7 +113,7 @@ def _check(suite: Suite, samples: Sequence[Sample]) -> None:
 
 
 def _wrong_name(sample: Sample) -> str:
-    """What is wrong with the texts by which a sample is found, as a sentence without its beginning; empty where nothing is."""
+    """Return what is wrong with the texts by which a sample is found, as the end of a sentence; empty where nothing is."""
     for name in ("key", "cluster", "group", "category", "split"):
         value = getattr(sample, name)
         if not isinstance(value, str):

@@ -37,7 +37,7 @@ def standing_test(run: Run) -> JudgeTest | None:
 
 
 def is_wanted(plan: Plan, draft: Run) -> bool:
-    """Whether launching the plan has its judge tested; `draft` is the run that it would make. Raises BadPromptSet."""
+    """Return whether launching the plan has its judge tested; `draft` is the run that it would make. Raises BadPromptSet."""
     step = plan.definition.judging
     if (
         not plan.self_test
@@ -68,7 +68,7 @@ def start_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest:
 
 
 def way_on(test: JudgeTest) -> str:
-    """What lets a test go on that stopped, as the button says it; empty where there is nothing to do."""
+    """Return the label of the button that lets a stopped test go on; empty where there is nothing to do."""
     if test.job.state == JobState.PAUSED or (test.job.state == JobState.RUNNING and holds_back(test.job)):
         return "Resume"
     failed = test.job.state == JobState.FINISHED and Item.objects.filter(job=test.job, state=ItemState.FAILED).exists()

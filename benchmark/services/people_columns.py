@@ -42,7 +42,7 @@ def own_values(entry: Entry, stage: str) -> dict[str, Any]:
 
 
 def labelled_notes(entries: Sequence[Entry]) -> list[str]:
-    """How much of what models were asked for each person labelled, and how much of that counts; reports that were frozen before do not say it."""
+    """Return a note on how much of what models were asked each person labelled, and how much of that counts; older frozen reports have none."""
     labelled_by_model = [
         (entry["model"], entry["figures"]["labelled"]) for entry in entries if entry["figures"].get("labelled")
     ]

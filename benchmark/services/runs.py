@@ -84,7 +84,7 @@ def _spec(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> dict[str, A
 
 
 def _examples(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
-    """What `examples_used` says; of extractions that were taken over, what it said of them."""
+    """Return `examples_used`; for extractions that were taken over, what their run recorded."""
     taken = plan.source.spec.get("examples", ()) if plan.source else ()
     return [
         *(row for row in taken if row["stage"] in plan.judged_anew),
@@ -204,7 +204,7 @@ def extend_run(
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """What a run becomes: `plan` is that of its launch, `added` and `fresh` the models and stories that are new, `stories` all."""
+    """A run as extended: `plan` is that of its launch, `added` and `fresh` are the new models and stories, `stories` all stories."""
 
     plan: Plan
     added: list[Endpoint]

@@ -22,7 +22,7 @@ TELLING = {"person": "People", "baseline": "Baselines"}
 
 
 def sentence(open_stories: int, stories: int) -> str:
-    """Why figures over `stories` are not shown to somebody with open work on some of them."""
+    """Say why figures over `stories` are not shown to a reader with open work on some of them."""
     some = "it" if stories == 1 else f"{open_stories:,} of them"
     counted = "one story" if stories == 1 else f"{stories:,} stories"
     return f"These figures rest on {counted}, and you still have work to do on {some}. Finish that first."
