@@ -34,7 +34,7 @@ PROPOSITIONS, DIMENSIONS, ANNOTATORS = 12, 7, 3
 def simulated(rng: np.random.Generator, *, stories: int, unit: str, shift: float, unseen: float = 0.0) -> Votes:
     """Votes whose suggestion is taken with a chance that is `shift` higher where it was shown, but for the share `unseen` of them."""
     shape = (stories, PROPOSITIONS, DIMENSIONS, ANNOTATORS)
-    story, proposition, dimension, annotator = (one.ravel() for one in np.indices(shape))
+    story, proposition, dimension, annotator = (index.ravel() for index in np.indices(shape))
     size = len(story)
     chance = 0.75 + rng.normal(0, 0.12, stories)[story] + np.array([-0.05, 0, 0.05])[annotator]
     # what makes a cell easy is the same for all its annotators
@@ -64,18 +64,18 @@ def decided(votes: Votes, seed: int, draws: int) -> tuple[bool, bool]:
     return overall is not None and overall <= ALPHA, any(p is not None and p <= ALPHA for p in each)
 
 
-def found(seed: int, *, stories: int, unit: str, shift: float, draws: int) -> tuple[bool, bool, bool | None]:
+def world_findings(seed: int, *, stories: int, unit: str, shift: float, draws: int) -> tuple[bool, bool, bool | None]:
     """Return `decided` of one data set, and whether the interval holds the shift (None without an interval)."""
     votes = simulated(np.random.default_rng((seed, stories)), stories=stories, unit=unit, shift=shift)
-    whole = replace(votes, dimensions=(), annotators=(), sources=())
-    ends = anchoring_report(whole, seed=seed, resamples=500)["overall"]["difference"]["interval"]
+    overall_votes = replace(votes, dimensions=(), annotators=(), sources=())
+    ends = anchoring_report(overall_votes, seed=seed, resamples=500)["overall"]["difference"]["interval"]
     return *decided(votes, seed, draws), ends and ends[0] <= shift <= ends[1]
 
 
 def row(pool: ProcessPoolExecutor, data_sets: int, **world) -> str:
-    overall, some, held = zip(*pool.map(partial(found, **world), range(data_sets), chunksize=10), strict=True)
-    shares = (overall, some, [one for one in held if one is not None])
-    cells = [f"{100 * np.mean(one):.1f}" if one else "–" for one in shares]
+    overall, some, held = zip(*pool.map(partial(world_findings, **world), range(data_sets), chunksize=10), strict=True)
+    shares = (overall, some, [decision for decision in held if decision is not None])
+    cells = [f"{100 * np.mean(share):.1f}" if share else "–" for share in shares]
     return f"| {world['unit']} | {100 * world['shift']:g} | {world['stories']} | " + " | ".join(cells) + " |"
 
 

@@ -98,20 +98,24 @@ def baselines(dataset, options) -> dict:
 
     for name in ("majority", "omniscient", "lexical-judge"):
         save_endpoint(by="", values={"name": name, "provider": "baseline", "model": name})
-    asked = ["--endpoint", "majority", "--endpoint", "omniscient", "--judge", "lexical-judge", "--stage", "all"]
+    arguments = ["--endpoint", "majority", "--endpoint", "omniscient", "--judge", "lexical-judge", "--stage", "all"]
     out, cpu = io.StringIO(), time.process_time()
     with contextlib.redirect_stderr(io.StringIO()):
-        command = partial(call_command, "run_benchmark", "--suite", "omnitom", "--project", SLUG, *asked)
+        command = partial(call_command, "run_benchmark", "--suite", "omnitom", "--project", SLUG, *arguments)
         seconds = _took(lambda: command("--wait", "--json", stdout=out))
     cpu = time.process_time() - cpu
-    told = json.loads(out.getvalue())
-    run = Run.objects.get(uid=told["run"])
-    assert (told["state"], told["items"]["failed"], told["calls"]["made"]) == ("finished", 0, 3 * dataset.stories_count)
+    result = json.loads(out.getvalue())
+    run = Run.objects.get(uid=result["run"])
+    assert (result["state"], result["items"]["failed"], result["calls"]["made"]) == (
+        "finished",
+        0,
+        3 * dataset.stories_count,
+    )
     forget_report(run)
     return {
         "stories": dataset.stories_count,
         "propositions": dataset.propositions_count,
-        "calls": told["calls"]["made"],
+        "calls": result["calls"]["made"],
         "seconds": round(seconds, 1),
         "cpu_seconds": round(cpu, 1),
         "report_computed": _took(lambda: report_of(run)),
@@ -119,25 +123,27 @@ def baselines(dataset, options) -> dict:
     } | _pages({"report": [run.uid]})
 
 
-def _pages(wanted: dict[str, list], **queries: list[str]) -> dict[str, Any]:
+def _pages(pages: dict[str, list], **queries: list[str]) -> dict[str, Any]:
     """Seconds of each page by name; the slowest of three after a first look, with each of its queries."""
     from django.test import Client
     from django.urls import reverse
 
     from annotation.models import User
 
-    client, found = Client(), {}
+    client, seconds = Client(), {}
     client.force_login(User.objects.get(username="bench"))
-    for name, arguments in wanted.items():
+    for name, arguments in pages.items():
 
         def read(query: str, url: str = reverse(PAGES[name], args=[SLUG, *arguments])) -> None:
             response = client.get(url + query)
             assert response.status_code == 200, (url, response.status_code)
             b"".join(response) if response.streaming else response.content
 
-        found[f"page_{name}_first"] = _took(lambda read=read: read(""))
-        found[f"page_{name}"] = max(_slowest(lambda read=read, one=one: read(one)) for one in queries.get(name, [""]))
-    return found
+        seconds[f"page_{name}_first"] = _took(lambda read=read: read(""))
+        seconds[f"page_{name}"] = max(
+            _slowest(lambda read=read, query=query: read(query)) for query in queries.get(name, [""])
+        )
+    return seconds
 
 
 def wide(dataset, options) -> dict:
@@ -146,19 +152,19 @@ def wide(dataset, options) -> dict:
     from benchmark.services.leaderboard_scope import leaderboard_of
     from benchmark.services.reports import report_of
 
-    made = time.perf_counter()
+    began = time.perf_counter()
     run = _wide_run(dataset, options.models)
-    made = round(time.perf_counter() - made, 1)
+    rows_seconds = round(time.perf_counter() - began, 1)
     count = items_of(run, {}).count()
 
     def page(sort: str, at: int) -> Callable[[], Any]:
         return lambda: list(with_row_fields(items_of(run, {}, sort))[at : at + 50])
 
     sorts = [f"{sign}{name}" for name in SORTS for sign in ("", "-")]
-    found = {
+    result = {
         "models": options.models,
         "places": count,
-        "rows_made": made,
+        "rows_made": rows_seconds,
         "report_computed": _took(lambda: report_of(run)),
         "report_kept": _slowest(lambda: report_of(run)),
         "standing_computed": _took(lambda: document_of(run)),
@@ -172,7 +178,7 @@ def wide(dataset, options) -> dict:
         "items": [f"?sort={sort}&page={number}" for sort in sorts for number in (1, count // 50)],
         "leaderboard": ["", "?sort=-repaired_f1", "?sort=model"],
     }
-    return found | _pages({"leaderboard": [], "report": [run.uid], "items": [run.uid]}, **queries)
+    return result | _pages({"leaderboard": [], "report": [run.uid], "items": [run.uid]}, **queries)
 
 
 def _wide_run(dataset, models: int):
@@ -241,9 +247,9 @@ def _labelled(rng: random.Random, skill: float, story) -> Iterator[Any]:
     for belief in story.beliefs:
         row = []
         for key, label in belief["labels"].items():
-            said = label if rng.random() < skill else rng.choice(DEFAULT_SCHEMA[key].values)
-            right += said == label
-            row.append(said)
+            chosen = label if rng.random() < skill else rng.choice(DEFAULT_SCHEMA[key].values)
+            right += chosen == label
+            row.append(chosen)
         rows.append(row)
     score = right / (7 * len(rows))
     return {"predicted": rows}, {"predicted": rows}, score, score, ""

@@ -71,21 +71,21 @@ def expanded(sums: Floats, of: Callable[[Floats], Floats], seed: int) -> Floats:
 def agreement(pool: ProcessPoolExecutor, world: str, stories: int, samples: int) -> list[tuple[float, float]]:
     """Coverage of each coefficient's interval, and of expanded percentiles; samples without an interval are left out."""
     truth = {name: _truth(WORLDS[world], name) for name in COEFFICIENTS}
-    found = pool.map(partial(_holds, world=world, stories=stories, truth=truth), range(samples), chunksize=10)
-    known = [[one for one in each if one is not None] for each in zip(*found, strict=True)]
-    return [(_share([own for own, _ in each]), _share([other for _, other in each])) for each in known]
+    outcomes = pool.map(partial(_holds, world=world, stories=stories, truth=truth), range(samples), chunksize=10)
+    outcomes_known = [[outcome for outcome in each if outcome is not None] for each in zip(*outcomes, strict=True)]
+    return [(_share([ours for ours, _ in each]), _share([other for _, other in each])) for each in outcomes_known]
 
 
 def _holds(seed: int, *, world: str, stories: int, truth: dict[str, float]) -> list[tuple[bool, bool] | None]:
     """Return of one sample whether each coefficient's interval and its expanded percentiles hold the truth; None without an interval."""
     counts, story = counts_of(np.random.default_rng((seed, stories)), stories, WORLDS[world])
-    found = []
+    rows = []
     for name, coefficient in COEFFICIENTS.items():
         sums = per_story(story, coefficient.sums(counts))
         ends, _ = story_interval(sums, coefficient, seed=seed, resamples=RESAMPLES)
         low, high = expanded(sums, coefficient.of, seed) if ends else (0, 0)
-        found.append((ends[0] <= truth[name] <= ends[1], low <= truth[name] <= high) if ends else None)
-    return found
+        rows.append((ends[0] <= truth[name] <= ends[1], low <= truth[name] <= high) if ends else None)
+    return rows
 
 
 def _truth(world: Agreement, name: str) -> float:
@@ -114,12 +114,12 @@ def differences(kind: str, stories: int, samples: int) -> float:
 
 def _covered(rows: Floats, truth: float, scale) -> float:
     rules = {"scale": scale, "seed": 1, "unit": "stories", "empty": "", "resamples": RESAMPLES}
-    ends = np.array([one["interval"] for one in mean_estimates(rows, **rules)])
+    ends = np.array([estimate["interval"] for estimate in mean_estimates(rows, **rules)])
     return _share((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
 
 
-def _share(held) -> float:
-    return 100 * float(np.mean(held)) if len(held) else float("nan")
+def _share(outcomes) -> float:
+    return 100 * float(np.mean(outcomes)) if len(outcomes) else float("nan")
 
 
 def main() -> None:
@@ -130,8 +130,8 @@ def main() -> None:
     print("|---|---|" + "---|" * len(COEFFICIENTS))
     with ProcessPoolExecutor() as pool:
         for name, stories in product(WORLDS, STORIES):
-            found = agreement(pool, name, stories, samples)
-            cells = " | ".join(f"{own:.1f} ({other:.1f})" for own, other in found)
+            shares = agreement(pool, name, stories, samples)
+            cells = " | ".join(f"{ours:.1f} ({other:.1f})" for ours, other in shares)
             print(f"| {name} | {stories} | {cells} |", flush=True)
     print("\n| mean score of stories | stories | mean | difference of two |\n|---|---|---|---|")
     for kind, stories in product(SCORES, STORIES):

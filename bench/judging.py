@@ -88,11 +88,11 @@ def _left(rng: Random, side: Counts, judge: Skipping) -> Counts:
     )
 
 
-def asked_again(rng: Random, whole: Stage1Result, left: Stage1Result, answered: float = 0.8) -> Stage1Result:
+def asked_again(rng: Random, complete: Stage1Result, left: Stage1Result, answered: float = 0.8) -> Stage1Result:
     """After a follow-up that brings that share of the missing rows."""
     sides = [
         tuple(told if kept is None and rng.random() < answered else kept for told, kept in zip(*both, strict=True))
-        for both in ((whole.pred_counts, left.pred_counts), (whole.gold_counts, left.gold_counts))
+        for both in ((complete.pred_counts, left.pred_counts), (complete.gold_counts, left.gold_counts))
     ]
     unusable = NO_JUDGEMENT if set(sides[0] + sides[1]) == {None} else ""
     return replace(left, pred_counts=sides[0], gold_counts=sides[1], unusable=unusable)
@@ -110,9 +110,9 @@ def sample(
 ) -> tuple[list[Stage1Result], list[Stage1Result], list[Stage1Result]]:
     """Stories fully judged, as that judge leaves them, and after a follow-up."""
     rng = Random(seed)
-    whole = [judged_story(rng, number) for number in range(stories)]
-    left = [skipped(rng, story, judge) for story in whole]
-    return whole, left, [asked_again(rng, *both) for both in zip(whole, left, strict=True)]
+    complete = [judged_story(rng, number) for number in range(stories)]
+    left = [skipped(rng, story, judge) for story in complete]
+    return complete, left, [asked_again(rng, *both) for both in zip(complete, left, strict=True)]
 
 
 def bounded(results: Sequence[Stage1Result], figures: Mapping[str, Any]) -> Iterator[tuple[float, Sequence[float]]]:
@@ -122,10 +122,10 @@ def bounded(results: Sequence[Stage1Result], figures: Mapping[str, Any]) -> Iter
             if row[name] is not None:
                 yield row[name], (low, high)
     pooled = stage1_analyses(results, resamples=20)
-    kinds = [one for held in pooled["kinds"].values() for one in held.values()]
-    for one in (*kinds, *pooled["match_counts"]["shares"].values()):
-        if one["value"] is not None and "bounds" in one:
-            yield one["value"], one["bounds"]
+    kinds = [share for kind in pooled["kinds"].values() for share in kind.values()]
+    for share in (*kinds, *pooled["match_counts"]["shares"].values()):
+        if share["value"] is not None and "bounds" in share:
+            yield share["value"], share["bounds"]
 
 
 def is_within(value: float, ends: Sequence[float]) -> bool:
@@ -148,23 +148,23 @@ class Tally:
 
 
 def tallied(judge: Skipping, stories: int, repetitions: int, true: float, *, resamples: int = 400) -> Tally:
-    found = Tally([], 0, [], [], [], [], [], [])
+    tally = Tally([], 0, [], [], [], [], [], [])
     for seed in range(1, repetitions + 1):
         whole, left, again = sample(seed, stories, judge)
         figures = stage1_report(left, seed=seed, resamples=resamples)
         overall = figures["overall"]
-        found.outside += sum(not is_within(*one) for one in bounded(left, figures))
+        tally.outside += sum(not is_within(*bounds) for bounds in bounded(left, figures))
         complete = stage1_report(whole, resamples=20)["overall"]["f1"]
-        found.sample_held.append(is_within(complete, overall["bounds"]["f1"]))
-        rows = sum(len(one.pred_counts) + len(one.gold_counts) for one in left)
-        found.rows_missing.append(sum(map(sum, (one.unjudged for one in left))) / rows)
-        found.covered.append(is_within(true, overall["interval"]["f1"]))
-        found.widths.append(_width(overall))
-        found.of_estimate.append(is_within(true, _of_the_estimate(left, seed, resamples)))
+        tally.sample_held.append(is_within(complete, overall["bounds"]["f1"]))
+        rows = sum(len(story.pred_counts) + len(story.gold_counts) for story in left)
+        tally.rows_missing.append(sum(map(sum, (story.unjudged for story in left))) / rows)
+        tally.covered.append(is_within(true, overall["interval"]["f1"]))
+        tally.widths.append(_width(overall))
+        tally.of_estimate.append(is_within(true, _of_the_estimate(left, seed, resamples)))
         after = stage1_report(again, seed=seed, resamples=resamples)["overall"]
-        found.after.append(is_within(true, after["interval"]["f1"]))
-        found.widths_after.append(_width(after))
-    return found
+        tally.after.append(is_within(true, after["interval"]["f1"]))
+        tally.widths_after.append(_width(after))
+    return tally
 
 
 def _width(row: Mapping[str, Any]) -> float:
@@ -190,11 +190,11 @@ HEAD = (
 )
 
 
-def _line(name: str, stories: int, found: Tally) -> str:
+def _line(name: str, stories: int, tally: Tally) -> str:
     per_cent: Callable[[Sequence[float]], str] = lambda values: f"{100 * mean(values):.1f} %"  # noqa: E731
     cells = (
-        name, stories, per_cent(found.rows_missing), found.outside, per_cent(found.sample_held), per_cent(found.covered),
-        per_cent(found.of_estimate), f"{100 * mean(found.widths):.1f}", per_cent(found.after), f"{100 * mean(found.widths_after):.1f}",
+        name, stories, per_cent(tally.rows_missing), tally.outside, per_cent(tally.sample_held), per_cent(tally.covered),
+        per_cent(tally.of_estimate), f"{100 * mean(tally.widths):.1f}", per_cent(tally.after), f"{100 * mean(tally.widths_after):.1f}",
     )  # fmt: skip
     return "| " + " | ".join(map(str, cells)) + " |"
 

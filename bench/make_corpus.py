@@ -72,22 +72,22 @@ def _made_up(rng: random.Random) -> str:
 
 
 def belief_of(rng: random.Random, number: int) -> dict:
-    labels = {one.key: rng.choice(one.values) for one in DEFAULT_SCHEMA.dimensions}
+    labels = {dimension.key: rng.choice(dimension.values) for dimension in DEFAULT_SCHEMA.dimensions}
     text = f"{rng.choice(_THINGS)} {rng.choice(_VERBS)} {rng.choice(_PLACES)}, seen {number} times"
     return {"actor": rng.choice(("world", *_NAMES)), "belief": text, "labels": labels}
 
 
 def votes_on(rng: random.Random, labels: dict[str, str]) -> Iterator[tuple[str, str, str]]:
     """Dimension, annotator and label of the three votes of every cell: most agree, the others are two to one or split."""
-    for one in DEFAULT_SCHEMA.dimensions:
-        cast = [labels[one.key]] * len(ANNOTATORS)
-        if rng.random() >= STRICT[one.key]:
-            others = [value for value in one.values if value != labels[one.key]]
+    for dimension in DEFAULT_SCHEMA.dimensions:
+        cast = [labels[dimension.key]] * len(ANNOTATORS)
+        if rng.random() >= STRICT[dimension.key]:
+            others = [value for value in dimension.values if value != labels[dimension.key]]
             wrong = rng.sample(others, 2 if len(others) > 1 and rng.random() < 0.1 else 1)
             for annotator, label in zip(rng.sample(range(len(cast)), len(wrong)), wrong, strict=True):
                 cast[annotator] = label
         for annotator, label in zip(ANNOTATORS, cast, strict=True):
-            yield one.key, annotator, label
+            yield dimension.key, annotator, label
 
 
 def make(out: Path, *, folder: Path | None, seed: int) -> tuple[int, int, int]:
@@ -108,11 +108,11 @@ def make(out: Path, *, folder: Path | None, seed: int) -> tuple[int, int, int]:
             record = {"story_id": number, "story_category": category, "story": text, "beliefs": beliefs}
             records.write(json.dumps(record, ensure_ascii=False) + "\n")
             propositions += size
-            for one in beliefs:
+            for belief in beliefs:
                 moment += timedelta(seconds=20)
-                for dimension, annotator, label in votes_on(rng, one["labels"]):
+                for dimension, annotator, label in votes_on(rng, belief["labels"]):
                     writer.writerow(
-                        [number, one["actor"], one["belief"], dimension, annotator, label, moment.isoformat()]
+                        [number, belief["actor"], belief["belief"], dimension, annotator, label, moment.isoformat()]
                     )
                     votes += 1
     return number, propositions, votes

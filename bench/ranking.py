@@ -64,39 +64,41 @@ def refusing(sets: int) -> Iterator[dict]:
             first["own mean"] += rows[1, : STORIES - refused].mean() > rows[0].mean()
             first["common stories"] += rows[1, kept].mean() > rows[0, kept].mean()
             hardest = lambda at, story, n=refused: REFUSED if at and story >= STORIES - n else None  # noqa: E731
-            found = board(rows, hardest)
-            first["worst case"] += found["models"][0]["model"] == "m01"
-            first["shown better"] += found["pairs"][0]["first"] == "m01" and differs(found["pairs"][0])
+            ranked = board(rows, hardest)
+            first["worst case"] += ranked["models"][0]["model"] == "m01"
+            first["shown better"] += ranked["pairs"][0]["first"] == "m01" and differs(ranked["pairs"][0])
         yield {"what": "refusing", "refused": refused, "of": STORIES, "sets": sets} | _shares(first, sets)
 
 
 def judge(sets: int) -> Iterator[dict]:
     for lost in (0, 1, 3):
-        rng, shown = np.random.default_rng(lost), 0
+        rng, differing = np.random.default_rng(lost), 0
         for _ in range(sets):
             rows = scores(rng, [0.7, 0.7])
-            found = board(rows, lambda at, story, n=lost: LOST if at and story >= STORIES - n else None)
-            shown += differs(found["pairs"][0])
-        yield {"what": "judge", "lost": lost, "of": STORIES, "sets": sets} | _shares({"shown to differ": shown}, sets)
+            ranked = board(rows, lambda at, story, n=lost: LOST if at and story >= STORIES - n else None)
+            differing += differs(ranked["pairs"][0])
+        yield {"what": "judge", "lost": lost, "of": STORIES, "sets": sets} | _shares(
+            {"shown to differ": differing}, sets
+        )
 
 
 def ranks(sets: int) -> Iterator[dict]:
     for stories in (10, 30, 100):
-        rng, held, widths = np.random.default_rng(stories), 0, []
+        rng, covered, widths = np.random.default_rng(stories), 0, []
         for _ in range(sets):
-            found = board(scores(rng, [0.8 - 0.02 * at for at in range(12)], stories), lambda at, story: None)
-            for one in found["models"]:
-                low, high = one["ranks"]
-                held += low <= int(one["model"][1:]) + 1 <= high
+            ranked = board(scores(rng, [0.8 - 0.02 * at for at in range(12)], stories), lambda at, story: None)
+            for model in ranked["models"]:
+                low, high = model["ranks"]
+                covered += low <= int(model["model"][1:]) + 1 <= high
                 widths.append(high - low + 1)
-        told = {
+        result = {
             "what": "ranks",
             "models": 12,
             "stories": stories,
             "sets": sets,
             "ranks wide": round(float(np.mean(widths)), 1),
         }
-        yield told | _shares({"hold the true rank": held}, 12 * sets)
+        yield result | _shares({"hold the true rank": covered}, 12 * sets)
 
 
 def _shares(counts: dict[str, int], of: int) -> dict[str, float]:

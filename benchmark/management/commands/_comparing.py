@@ -15,7 +15,7 @@ OF_COMPARING = ("model", "other_model", "stage", "reading", "split")
 
 
 def groups_by_name() -> dict[str, str]:
-    """The keys of all metric groups by their names in commands."""
+    """Return the keys of all metric groups by their names in commands."""
     return {group.called or group.key: group.key for suite in suites().values() for group in suite.groups}
 
 
@@ -30,7 +30,7 @@ def add_choices(parser) -> None:
 
 
 def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], list[str], Comparison]:
-    """(the runs, the keys of the two models, their comparison). Raises ValueError."""
+    """Return (the runs, the keys of the two models, their comparison). Raises ValueError."""
     if run.project_id != other.project_id:
         raise ValueError("The two runs are of different projects.")
     keys = [_key(run, options["model"], "model"), _key(other, options["other_model"], "other_model")]
@@ -48,10 +48,10 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
 
 
 def _key(run: Run, name: str | None, option: str) -> str:
-    """As comparisons call a model of a run."""
-    held = {one.name: one for one in run.entrants.all()}
-    if name is None and len(held) == 1:
-        name = next(iter(held))
-    if name not in held:
-        raise ValueError(f"Name a model of {run.uid} with {flag(option)}, one of: {', '.join(held)}.")
-    return f"{run.uid}.{held[name].pk}"
+    """Return the key by which comparisons know a model of a run."""
+    entrants = {entrant.name: entrant for entrant in run.entrants.all()}
+    if name is None and len(entrants) == 1:
+        name = next(iter(entrants))
+    if name not in entrants:
+        raise ValueError(f"Name a model of {run.uid} with {flag(option)}, one of: {', '.join(entrants)}.")
+    return f"{run.uid}.{entrants[name].pk}"

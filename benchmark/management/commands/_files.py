@@ -18,30 +18,30 @@ Figures = Mapping[str, Picture]
 
 
 def content_of(output: str, name: str | None, tables: Tables | None, figures: Figures | None) -> bytes:
-    """The table or figure `name` in the format of `output`; None for a kind that is not meant. Raises ValueError, which says what there is."""
+    """Return the table or figure `name` in the format of `output`; None for a kind that is not meant. Raises ValueError, which says what there is."""
     suffix = PurePath(output).suffix.removeprefix(".")
     if tables is not None and suffix in WRITERS:
         return table_file(_named(tables, name, "table")(), suffix)
     if figures is not None and suffix in PICTURES:
         return _named(figures, name, "figure").draw(format=suffix, theme="light", width="page")
-    known = (*(WRITERS if tables is not None else ()), *(PICTURES if figures is not None else ()))
-    raise ValueError(f"--output ends in {suffix or 'nothing'!r}; expected one of {', '.join(known)}.")
+    suffixes = (*(WRITERS if tables is not None else ()), *(PICTURES if figures is not None else ()))
+    raise ValueError(f"--output ends in {suffix or 'nothing'!r}; expected one of {', '.join(suffixes)}.")
 
 
 def check_output(options: Mapping[str, Any]) -> None:
-    """Raises ValueError for a name of something that is not to be written."""
+    """Raise ValueError for a name of something that is not to be written."""
     if options["name"] and not options["output"]:
         raise ValueError("--name says what to write: say where, too, with --output PATH.")
 
 
-def _named(held: Mapping[str, Any], name: str | None, what: str) -> Any:
-    if name not in held:
+def _named(contents: Mapping[str, Any], name: str | None, what: str) -> Any:
+    if name not in contents:
         wrong = f"There is no {what} {name!r}" if name else f"Name the {what} with --name"
-        raise ValueError(f"{wrong}; there are: {', '.join(held) or 'none'}.")
-    return held[name]
+        raise ValueError(f"{wrong}; there are: {', '.join(contents) or 'none'}.")
+    return contents[name]
 
 
 def written(output: str, data: bytes) -> dict[str, Any]:
-    """What a command says of the file that it wrote."""
+    """Write the file and return what a command says of it."""
     with file_output(output, mode="wb") as handle:
         return {"path": output, "bytes": handle.write(data)}

@@ -17,25 +17,27 @@ def flag(name: str) -> str:
 
 
 def name_of(setting: Setting) -> str:
-    """What the parser calls the flag of a setting."""
+    """Return what the parser calls the flag of a setting."""
     return setting.flag.replace("-", "_")
 
 
 def given(options: Mapping[str, Any], names: Iterable[str]) -> list[str]:
-    """Those of the options that somebody typed; their defaults are None or False."""
+    """Return those of the options that somebody typed; their defaults are None or False."""
     return [name for name in names if options[name] is not None and options[name] is not False]
 
 
 def settings_with_flags(*, judging: bool = False) -> list[Setting]:
-    """Of all suites, each flag once; those of judging alone where they are asked for."""
-    held = [one for suite in suites().values() for one in (suite.judging_settings if judging else suite.settings)]
-    return list({one.flag: one for one in reversed(held) if one.flag}.values())[::-1]
+    """List the settings of all suites, each flag once; those of judging alone where they are asked for."""
+    settings = [
+        setting for suite in suites().values() for setting in (suite.judging_settings if judging else suite.settings)
+    ]
+    return list({setting.flag: setting for setting in reversed(settings) if setting.flag}.values())[::-1]
 
 
-def add_flags(parser: ArgumentParser, settings: Iterable[Setting], told: str = "") -> None:
-    """`told` stands before what each is for."""
-    for one in settings:
-        parser.add_argument(flag(one.flag), help=told + one.flag_help, **_kind(one))
+def add_flags(parser: ArgumentParser, settings: Iterable[Setting], prefix: str = "") -> None:
+    """Add the flags of settings; `prefix` stands before what each is for."""
+    for setting in settings:
+        parser.add_argument(flag(setting.flag), help=prefix + setting.flag_help, **_kind(setting))
 
 
 def _kind(setting: Setting) -> dict[str, Any]:
@@ -47,44 +49,45 @@ def _kind(setting: Setting) -> dict[str, Any]:
 
 
 def chosen_by_flag(settings: Sequence[Setting], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings whose flag somebody typed."""
-    held = {one.name: one for one in settings if one.flag and given(options, [name_of(one)])}
+    """Return the values of settings whose flag somebody typed."""
+    typed = {setting.name: setting for setting in settings if setting.flag and given(options, [name_of(setting)])}
     return {
-        name: not one.default if isinstance(one.default, bool) else options[name_of(one)] for name, one in held.items()
+        name: not setting.default if isinstance(setting.default, bool) else options[name_of(setting)]
+        for name, setting in typed.items()
     }
 
 
 def check_uses(suite: Suite, options: Mapping[str, Any], stages: Sequence[str], judge: Endpoint | None) -> None:
-    """Raises ValueError for a flag that the suite, or no chosen stage, or this judge, has a use for."""
-    foreign = [name_of(one) for one in settings_with_flags() if one not in suite.settings]
+    """Raise ValueError for a flag that the suite, or no chosen stage, or this judge, has a use for."""
+    foreign = [name_of(setting) for setting in settings_with_flags() if setting not in suite.settings]
     if idle := given(options, foreign):
         raise ValueError(f"{flag(idle[0])} is of no use for {suite.title}: leave it out.")
-    typed = [one for one in suite.settings if one.flag and given(options, [name_of(one)])]
-    judged = [one.key for one in suite.launched if one.judged]
-    wanted = [("judge", judged)] if options["judge"] and judged else []
-    for name, steps in wanted + [(one.flag, list(one.steps)) for one in typed]:
+    typed = [setting for setting in suite.settings if setting.flag and given(options, [name_of(setting)])]
+    judged = [step.key for step in suite.launched if step.judged]
+    steps_by_flag = [("judge", judged)] if options["judge"] and judged else []
+    for name, steps in steps_by_flag + [(setting.flag, list(setting.steps)) for setting in typed]:
         if steps and not set(steps) & set(stages):
             raise ValueError(_of_no_stage(suite, name, steps, stages))
     check_judge(typed, judge)
 
 
 def _of_no_stage(suite: Suite, name: str, steps: Sequence[str], stages: Sequence[str]) -> str:
-    labels = " and ".join(suite.step(one).label.lower() for one in steps)
+    labels = " and ".join(suite.step(step).label.lower() for step in steps)
     way = f", or add --stage {steps[0]}" if suite.step(steps[0]).judged else ""
     return f"{flag(name)} is for {labels}, and the stages are {', '.join(stages)}: leave it out{way}."
 
 
 def check_judge(typed: Iterable[Setting], judge: Endpoint | None) -> None:
-    """Raises ValueError for a setting that a judge without a prompt has no use for."""
+    """Raise ValueError for a setting that a judge without a prompt has no use for."""
     if judge is None or judge.about.reads_prompts:
         return
-    if idle := [one for one in typed if one.unread]:
+    if idle := [setting for setting in typed if setting.unread]:
         raise ValueError(f"{flag(idle[0].flag)} is of no use: {judge.name} {idle[0].unread}.")
 
 
-def check_only(settings: Sequence[Setting], chosen: Mapping[str, Any], held: Mapping[str, Any]) -> None:
-    """Raises ValueError for something `chosen` that is of no use with what another setting is `held` to be."""
-    for one in settings:
-        if one.only and chosen.get(one.name) and held[one.only.name] != one.only.value:
-            told = one.only.told.format(value=held[one.only.name])
-            raise ValueError(f"{flag(one.flag)} {told}: leave one of them out.")
+def check_only(settings: Sequence[Setting], chosen: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Raise ValueError for something `chosen` that is of no use with the `values` of the other settings."""
+    for setting in settings:
+        if setting.only and chosen.get(setting.name) and values[setting.only.name] != setting.only.value:
+            clash = setting.only.told.format(value=values[setting.only.name])
+            raise ValueError(f"{flag(setting.flag)} {clash}: leave one of them out.")

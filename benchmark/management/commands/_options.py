@@ -10,20 +10,20 @@ from benchmark.suites.contract import Setting
 _TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
-def options_given(known: Sequence[Setting], told: Sequence[str]) -> dict[str, Any]:
-    """The values of `NAME=VALUE`s, of the types of the settings. Raises ValueError with one sentence."""
-    settings = {one.name: one for one in known}
-    found: dict[str, Any] = {}
-    for one in told:
-        name, equals, value = one.partition("=")
+def options_given(offered: Sequence[Setting], arguments: Sequence[str]) -> dict[str, Any]:
+    """Return the values of `NAME=VALUE`s, of the types of the settings. Raises ValueError with one sentence."""
+    settings = {setting.name: setting for setting in offered}
+    values: dict[str, Any] = {}
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
         if not equals or name not in settings:
-            there = ", ".join(f"{each.name}={_said(each.default)}" for each in known) or "none"
-            raise ValueError(f"--option {one} is not an option of this suite; expected some of: {there}.")
-        found[name] = settings[name].checked(_typed(settings[name], value))
-    return found
+            there = ", ".join(f"{setting.name}={_default_text(setting.default)}" for setting in offered) or "none"
+            raise ValueError(f"--option {argument} is not an option of this suite; expected some of: {there}.")
+        values[name] = settings[name].checked(_typed(settings[name], value))
+    return values
 
 
-def _said(default: str | int | bool) -> str | int:
+def _default_text(default: str | int | bool) -> str | int:
     return ("no", "yes")[default] if isinstance(default, bool) else default
 
 

@@ -1,4 +1,4 @@
-"""What the commands about runs share: naming their endpoints, seeing a run through, and what is printed of it."""
+"""What the commands about runs share: naming their endpoints, running one to its end, and what is printed of it."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from workers.services.run_to_end import run_to_end
 
 
 def endpoint_named(name: str) -> Endpoint:
-    """Raises ValueError, which says what there is."""
+    """Return the endpoint of that name. Raises ValueError, which says what there is."""
     endpoint = Endpoint.objects.filter(name=name).first()
     if endpoint is None:
-        known = ", ".join(Endpoint.objects.values_list("name", flat=True)) or "none"
-        raise ValueError(f"There is no endpoint {name!r}; there are: {known}.")
+        names = ", ".join(Endpoint.objects.values_list("name", flat=True)) or "none"
+        raise ValueError(f"There is no endpoint {name!r}; there are: {names}.")
     return endpoint
 
 
 def run_of(uid: str) -> Run:
-    held = Run.objects.select_related("dataset", "judge", "job", "project", "source").filter(uid=uid).first()
-    if held is None:
+    run = Run.objects.select_related("dataset", "judge", "job", "project", "source").filter(uid=uid).first()
+    if run is None:
         raise ValueError(f"There is no run {uid!r}; its id is the last part of its page's address.")
-    return held
+    return run
 
 
 def say_before(
     parts: Sequence[Part], plan: Plan, stories: Sequence[DatasetSample], tell: Callable[[str], None]
 ) -> None:
-    """What may cost something, before anything is asked."""
-    if not any(reads_prompts(one.asked) for one in parts):
+    """Say what may be asked and cost, before anything is asked."""
+    if not any(reads_prompts(part.asked) for part in parts):
         return
     tell(before_asking(estimate_of(plan, stories, parts).total))
     if tests := sum(len(part.stories) for part in parts if part.stage == SELF_TEST):
@@ -53,15 +53,15 @@ def say_before(
 
 
 def before_asking(total: Mapping[str, Any]) -> str:
-    """What may be asked and cost, as a sentence."""
+    """Return what may be asked and cost, as a sentence."""
     return (
         f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} out, "
         f"{about(total['cost'], total['most'])}. Answers that the ledger has already cost nothing."
     )
 
 
-def seen_through(run: Run, tell: Callable[[str], None]) -> None:
-    """To its end, with a bar; asked to end, it waits for the answers that are on their way. The report is computed then."""
+def finish_run(run: Run, tell: Callable[[str], None]) -> None:
+    """Run a run to its end, with a progress bar, then compute its report; interrupted, wait for the answers that are on their way."""
     bar = JobBar(run.job, time.monotonic)
     try:
         with interruptible(tell) as stop:
@@ -77,11 +77,11 @@ def seen_through(run: Run, tell: Callable[[str], None]) -> None:
         warm(run)
 
 
-def told(run: Run, *, scores: bool = False) -> dict[str, Any]:
-    """As the fixed commands print a run."""
+def run_summary(run: Run, *, scores: bool = False) -> dict[str, Any]:
+    """Return what commands print of a run."""
     run.job.refresh_from_db()
     done = progress_of(run.job)
-    said = {
+    summary = {
         "run": run.uid,
         **shortfall_json(run.job, shortfall_of_run(run)),
         "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
@@ -89,5 +89,5 @@ def told(run: Run, *, scores: bool = False) -> dict[str, Any]:
         "tokens": {"input": done.input_tokens, "output": done.output_tokens},
         **done.money.as_json,
     }
-    said |= {"judge_test": test} if (test := summaries_of([run]).get(run.pk)) else {}
-    return said | {"scores": scores_of(run)} if scores else said
+    summary |= {"judge_test": test} if (test := summaries_of([run]).get(run.pk)) else {}
+    return summary | {"scores": scores_of(run)} if scores else summary

@@ -9,8 +9,8 @@ from core.management.json_command import JsonCommand
 from workers.management.ending import printed_of
 
 
-def say_run(command: JsonCommand, told: Mapping[str, Any]) -> None:
-    for name, value in printed_of(told).items():
+def say_run(command: JsonCommand, summary: Mapping[str, Any]) -> None:
+    for name, value in printed_of(summary).items():
         if name == "scores":
             say_scores(command, value)
         elif name == "judge_test":
@@ -22,8 +22,8 @@ def say_run(command: JsonCommand, told: Mapping[str, Any]) -> None:
 def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "") -> None:
     """One line a measure. `scores`: {official, repaired}, or those by model."""
     if "official" not in scores:
-        for name, held in scores.items():
-            say_scores(command, held, name)
+        for name, scores_of_model in scores.items():
+            say_scores(command, scores_of_model, name)
         return
     if model:
         command.stdout.write(f"\n{model}")
@@ -31,7 +31,7 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
         for stage, why in (stages.get("reason") or {}).items():
             if scores["repaired"][stage]:  # else nobody asked for the stage
                 command.note(f"{model}{', ' if model else ''}{reading}, {stage}: {why}")
-        for stage in (name for name, found in stages.items() if name != "reason" and found):
+        for stage in (name for name, metrics in stages.items() if name != "reason" and metrics):
             for name, value in stages[stage]["overall"].items():
                 if isinstance(value, str | int | float):
                     command.stdout.write(f"{reading:10}{stage:<7} {name:24}{_short(value):>12}")

@@ -24,7 +24,7 @@ SAME = ("split", "category", "limit", "seed", "batch", "title", "temperature")
 
 
 def suite_plan(project: Project, suite: Suite, options: dict[str, Any]) -> Plan:
-    """What the flags say. Raises ValueError with one sentence."""
+    """Return the plan that the flags describe. Raises ValueError with one sentence."""
     stages = _stages(suite, options)
     chosen = _own_options(suite, options["option"])
     endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"])]
@@ -32,7 +32,9 @@ def suite_plan(project: Project, suite: Suite, options: dict[str, Any]) -> Plan:
     check_uses(suite, options, stages, judge)
     typed = chosen_by_flag(suite.settings, options)
     dataset, source = _dataset(project, suite, stages, endpoints, options["dataset"], typed)
-    taken = {one.name: getattr(source, one.name) for one in suite.settings if source and one.stored == COLUMN}
+    taken = {
+        setting.name: getattr(source, setting.name) for setting in suite.settings if source and setting.stored == COLUMN
+    }
     plan = Plan(
         dataset=dataset, endpoints=endpoints, stages=stages, suite=suite.name, judge=judge, source=source,
         options={**taken, **chosen, **typed}, budget=dollars(options["budget"]),
@@ -45,27 +47,27 @@ def suite_plan(project: Project, suite: Suite, options: dict[str, Any]) -> Plan:
 
 
 def _stages(suite: Suite, options: dict[str, Any]) -> list[str]:
-    """Those that are named, in the order of the suite, all of one that nobody judges; a judge that is named judges what is asked for."""
-    known = [one.key for one in suite.launched]
-    asked = options["stage"] or ([] if suite.judging else [ALL])
-    expected = f"expected some of {', '.join(known)}, or {ALL}"
-    if not asked:
+    """List the stages that are named, in the order of the suite, all of one that nobody judges; a judge that is named judges what is asked for."""
+    keys = [step.key for step in suite.launched]
+    requested = options["stage"] or ([] if suite.judging else [ALL])
+    expected = f"expected some of {', '.join(keys)}, or {ALL}"
+    if not requested:
         raise ValueError(f"--stage is missing; {expected}.")
-    if wrong := [one for one in asked if one not in (*known, ALL)]:
+    if wrong := [key for key in requested if key not in (*keys, ALL)]:
         raise ValueError(f"--stage is {wrong[0]!r}; {expected}.")
-    stages = [key for key in known if ALL in asked or key in asked]
+    stages = [key for key in keys if ALL in requested or key in requested]
     judging = suite.judging
     if judging and options["judge"] and judging.key not in stages and set(judging.needs) <= set(stages):
         stages.append(judging.key)  # a judge without something to judge would be a mistake
     return stages
 
 
-def _own_options(suite: Suite, told: Sequence[str]) -> dict[str, Any]:
-    """What `--option` says of the settings that have no flag."""
-    without = [one for one in suite.settings if not one.flag]
-    if told and suite.settings and not without:
+def _own_options(suite: Suite, arguments: Sequence[str]) -> dict[str, Any]:
+    """Return what `--option` says of the settings that have no flag."""
+    without = [setting for setting in suite.settings if not setting.flag]
+    if arguments and suite.settings and not without:
         raise ValueError(f"--option is for suites with settings of their own; {suite.title}'s are flags.")
-    return options_given(without, told)
+    return options_given(without, arguments)
 
 
 def _dataset(
@@ -100,19 +102,23 @@ def _newest(project: Project, suite: Suite) -> Dataset:
 def _judgeable(
     project: Project, suite: Suite, endpoints: Sequence[Endpoint], dataset: Dataset | None, typed: dict[str, Any]
 ) -> Run:
-    """The newest run with what the judge reads of all of these models that fits what is given."""
-    wanted = {one.name: typed[one.name] for one in suite.settings if one.stored == COLUMN and one.name in typed}
-    runs = Run.objects.filter(project=project, suite=suite.name, source=None, **wanted).order_by("-id")
+    """Return the newest run with what the judge reads of all of these models that fits what is given."""
+    columns = {
+        setting.name: typed[setting.name]
+        for setting in suite.settings
+        if setting.stored == COLUMN and setting.name in typed
+    }
+    runs = Run.objects.filter(project=project, suite=suite.name, source=None, **columns).order_by("-id")
     if dataset is not None:
         runs = runs.filter(dataset=dataset)
     needed = needed_by_judge(suite)
     for run in runs:
-        held = set(run.entrants.values_list("endpoint_id", flat=True))
-        if set(needed) <= set(run.stages) and held >= {one.pk for one in endpoints}:
+        endpoint_ids = set(run.entrants.values_list("endpoint_id", flat=True))
+        if set(needed) <= set(run.stages) and endpoint_ids >= {endpoint.pk for endpoint in endpoints}:
             return run
-    names = ", ".join(one.name for one in endpoints)
+    names = ", ".join(endpoint.name for endpoint in endpoints)
     of = [f"version {dataset.version} of the dataset"] if dataset is not None else []
-    of += [f"{name.replace('_', ' ')} {value}" for name, value in wanted.items()]
+    of += [f"{name.replace('_', ' ')} {value}" for name, value in columns.items()]
     told_of = f" with {', '.join(of)}" if of else ""
     raise ValueError(
         f"No run of {project.slug} has {judged_answers(suite)[1]} of {names}{told_of}; add --stage {needed[-1]}."
@@ -120,8 +126,8 @@ def _judgeable(
 
 
 def version_of(project: Project, number: int) -> Dataset:
-    held = project.datasets.filter(version=number).first()
-    if held is None:
-        known = ", ".join(map(str, project.datasets.order_by("version").values_list("version", flat=True))) or "none"
-        raise ValueError(f"{project.slug} has no dataset version {number}; it has: {known}.")
-    return held
+    dataset = project.datasets.filter(version=number).first()
+    if dataset is None:
+        versions = ", ".join(map(str, project.datasets.order_by("version").values_list("version", flat=True))) or "none"
+        raise ValueError(f"{project.slug} has no dataset version {number}; it has: {versions}.")
+    return dataset

@@ -19,7 +19,14 @@ from benchmark.management.commands._flags import (
     name_of,
     settings_with_flags,
 )
-from benchmark.management.commands._runs import before_asking, endpoint_named, run_of, say_before, seen_through, told
+from benchmark.management.commands._runs import (
+    before_asking,
+    endpoint_named,
+    finish_run,
+    run_of,
+    run_summary,
+    say_before,
+)
 from benchmark.management.commands._scores import say_run
 from benchmark.models import Entrant, Run
 from benchmark.services.documents import document_of, tables_of
@@ -47,7 +54,7 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "again": ("wait",),
     "judge": (
         "judge",
-        *(name_of(one) for one in settings_with_flags(judging=True)),
+        *(name_of(setting) for setting in settings_with_flags(judging=True)),
         "budget",
         "batch",
         "title",
@@ -98,10 +105,10 @@ class Command(JsonCommand):
             return _downloaded(run, options)
         if action == "reread":
             return {"run": run.uid, "changed": read_again(by=None, run=run, now=timezone.now())}
-        made, more = _done(run, action, options, self.note)
+        affected, more = _done(run, action, options, self.note)
         if options["wait"]:
-            seen_through(made, self.note)
-        return told(made, scores=options["wait"]) | more
+            finish_run(affected, self.note)
+        return run_summary(affected, scores=options["wait"]) | more
 
     def say(self, result: dict) -> None:
         say_run(self, result)
@@ -135,7 +142,7 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
 
 
 def _extended(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> int:
-    where, (one, many) = given(options, ("split", "category", "limit")), suite_named(run.suite).noun
+    where, (singular, many) = given(options, ("split", "category", "limit")), suite_named(run.suite).noun
     if not options["endpoint"] and not options["stories"] and not where:
         raise ValueError("Name what is to be added: --endpoint, --stories, or both.")
     stories = []
@@ -144,7 +151,7 @@ def _extended(run: Run, options: dict[str, Any], tell: Callable[[str], None]) ->
             raise ValueError(f"--limit is {options['limit']}; expected 0 or more {many}.")
         stories = list(run.dataset.samples.selected(**{name: options[name] for name in where}))
         if not stories:
-            raise ValueError(f"The choice of split and category leaves no {one} of the run's dataset.")
+            raise ValueError(f"The choice of split and category leaves no {singular} of the run's dataset.")
     endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"] or ())]
     more = extension_of(run, endpoints, stories)
     say_before(parts_of_extension(more), more.plan, more.stories, tell)
@@ -157,13 +164,13 @@ def _judged(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> R
     judge = endpoint_named(options["judge"])
     settings = suite_named(run.suite).judging_settings
     chosen = chosen_by_flag(settings, options)
-    check_judge([one for one in settings if one.name in chosen], judge)
-    held = {one.name: one.default for one in settings} | chosen
-    check_only(settings, chosen, held)
+    check_judge([setting for setting in settings if setting.name in chosen], judge)
+    options_by_name = {setting.name: setting.default for setting in settings} | chosen
+    check_only(settings, chosen, options_by_name)
     plan = judging_plan(
         run,
         judge=judge,
-        options=held,
+        options=options_by_name,
         budget=dollars(options["budget"]),
         batch=options["batch"],
         title=options["title"] or "",
@@ -194,18 +201,20 @@ def _parts(run: Run, what: str, options: dict[str, Any]) -> Iterable[bytes]:
     if what == SCORES:
         return (line.encode() for line in score_lines(run))
     if what == OFFICIAL:
-        if told := no_official_output(run):
-            raise ValueError(told)
+        if reason := no_official_output(run):
+            raise ValueError(reason)
         return zipped(output_files(_entrant(run, options["model"])))
     document = document_of(run)
-    held = (tables_of(document), None) if what == TABLE else (None, figures_of(document))
-    return [content_of(options["output"], options["name"], *held)]
+    sources = (tables_of(document), None) if what == TABLE else (None, figures_of(document))
+    return [content_of(options["output"], options["name"], *sources)]
 
 
 def _entrant(run: Run, name: str | None) -> Entrant:
-    held = {one.name: one for one in run.entrants.select_related("run__dataset", "run__project", "run__judge")}
-    if name is None and len(held) == 1:
-        return next(iter(held.values()))
-    if name not in held:
-        raise ValueError(f"Name the model with --model, one of: {', '.join(held)}.")
-    return held[name]
+    entrants = {
+        entrant.name: entrant for entrant in run.entrants.select_related("run__dataset", "run__project", "run__judge")
+    }
+    if name is None and len(entrants) == 1:
+        return next(iter(entrants.values()))
+    if name not in entrants:
+        raise ValueError(f"Name the model with --model, one of: {', '.join(entrants)}.")
+    return entrants[name]

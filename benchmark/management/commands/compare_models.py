@@ -31,15 +31,15 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         check_output(options)
-        _, _, found = compared(run_of(options["run"]), run_of(options["other"]), options)
-        told = {name: found[name] for name in ("first", "second", "stage", "reading", "selection", "n", "rows")}
-        told["notes"] = found["lead"]
+        _, _, comparison = compared(run_of(options["run"]), run_of(options["other"]), options)
+        result = {name: comparison[name] for name in ("first", "second", "stage", "reading", "selection", "n", "rows")}
+        result["notes"] = comparison["lead"]
         if not options["output"]:
-            return told
+            return result
         drawn = options["output"].endswith(tuple(f".{suffix}" for suffix in PICTURES))
         name = options["name"] or (FIGURE if drawn else DIFFERENCES)
-        figures = {FIGURE: comparison_picture(found)}
-        return told | written(options["output"], content_of(options["output"], name, tables_of(found), figures))
+        figures = {FIGURE: comparison_picture(comparison)}
+        return result | written(options["output"], content_of(options["output"], name, tables_of(comparison), figures))
 
     def say(self, result: dict) -> None:
         over = result["selection"] or f"all {nouns_of_group(result['stage'])[1]} that both have"

@@ -12,13 +12,13 @@ class Command(JsonCommand):
         parser.add_argument("--note", default="", help="What this version is for.")
 
     def work(self, **options) -> dict:
-        dataset, fresh = freeze(by=None, project=self.project(options["project"]), note=options["note"][:200])
-        if options["note"] and not fresh:
+        dataset, created = freeze(by=None, project=self.project(options["project"]), note=options["note"][:200])
+        if options["note"] and not created:
             self.note(f"The note was not kept: gold is as in version {dataset.version}, and a version does not change.")
         return {
             "project": dataset.project.slug,
             "version": dataset.version,
-            "new": fresh,
+            "new": created,
             "digest": dataset.digest,
             "stories": dataset.stories_count,
             "propositions": dataset.propositions_count,

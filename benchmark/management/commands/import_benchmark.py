@@ -16,12 +16,16 @@ class Command(JsonCommand):
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
-        own = [name for name, one in suites().items() if one.load]
-        parser.add_argument("--suite", required=True, choices=own)
+        importable = [name for name, suite in suites().items() if suite.load]
+        parser.add_argument("--suite", required=True, choices=importable)
         parser.add_argument("--path", required=True, metavar="FOLDER", help="the folder of the benchmark's files")
-        told = [f"{name}: {one.name}={one.default}" for name in own for one in suite_named(name).load_options]
+        defaults = [
+            f"{name}: {setting.name}={setting.default}"
+            for name in importable
+            for setting in suite_named(name).load_options
+        ]
         parser.add_argument(
-            "--option", action="append", default=[], metavar="NAME=VALUE", help="; ".join(told) or "none so far"
+            "--option", action="append", default=[], metavar="NAME=VALUE", help="; ".join(defaults) or "none so far"
         )
         parser.add_argument("--note", default="", help="What this copy is for.")
 
@@ -29,7 +33,7 @@ class Command(JsonCommand):
         suite, project = suite_named(options["suite"]), self.project(options["project"])
         given = options_given(suite.load_options, options["option"])
         try:
-            dataset, fresh = import_benchmark(
+            dataset, created = import_benchmark(
                 by=None, project=project, suite=suite, folder=Path(options["path"]), options=given, note=options["note"]
             )
         except BadImport as error:
@@ -37,7 +41,7 @@ class Command(JsonCommand):
         return {
             "project": project.slug,
             "version": dataset.version,
-            "new": fresh,
+            "new": created,
             "suite": suite.name,
             "title": dataset.title,
             "digest": dataset.digest,

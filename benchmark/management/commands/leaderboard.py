@@ -50,40 +50,34 @@ class Command(JsonCommand):
         project = self.project(options["project"])
         dataset = _version(project, options["dataset"])
         form = options["form"] or answer_format_to_show(dataset)
-        asked = {field: options[field] or "" for field in FIELDS}
-        found = leaderboard_of(dataset, form, options["split"], all_runs=options["all_runs"], asked=asked)
-        if (full := {field: _full_name(field, name, found) for field, name in asked.items()}) != asked:
-            found = leaderboard_of(dataset, form, options["split"], all_runs=options["all_runs"], asked=full)
-        named = selection_named(dataset, options["split"] or "")
-        if options["split"] and (named is None or found["chosen"] is None or found["chosen"].stories != named.stories):
-            known = ", ".join(one.key for one in found["selections"] if one.key) or "none"
-            raise ValueError(f"No run covers the split {options['split']!r}; there are: {known}.")
+        board = _board(dataset, form, options)
         kind = options["kind"]
         stages = {
-            stage: [one for one in entries if not kind or one["kind"] == kind]
-            for stage, (entries, _) in found["stages"].items()
+            stage: [entry for entry in entries if not kind or entry["kind"] == kind]
+            for stage, (entries, _) in board["stages"].items()
         }
-        told = {
+        result = {
             "project": project.slug,
             "dataset": dataset.version,
             **({"title": dataset.title} if dataset.title else {}),
             "form": str(form),
-            "stories": found["chosen"].label if found["chosen"] else "",
-            "stages": {stage: [_row(one, stage) for one in entries] for stage, entries in stages.items()},
+            "stories": board["chosen"].label if board["chosen"] else "",
+            "stages": {stage: [_row(entry, stage) for entry in entries] for stage, entries in stages.items()},
             "rankings": {
-                stage: dict(one.chosen) | {"others": list(one.others)} for stage, one in found["rankings"].items()
+                stage: dict(ranking.chosen) | {"others": list(ranking.others)}
+                for stage, ranking in board["rankings"].items()
             },
             "notes": {stage: leads(entries, stage) for stage, entries in stages.items()},
-            "absent": [one.as_json() for one in found["absent"]],
+            "absent": [absence.as_json() for absence in board["absent"]],
         }
-        for one in found["absent"]:
-            if one.failed:  # the others are told with the ranking
-                self.note(str(one))
+        for absence in board["absent"]:
+            if absence.failed:  # the others are told with the ranking
+                self.note(str(absence))
         if not options["output"]:
-            return told
-        document = board_document("Leaderboard", stages, found["absent"])
-        tables = tables_of(document) | _differences(found)
-        return told | written(
+            return result
+        document = board_document("Leaderboard", stages, board["absent"])
+        tables = tables_of(document) | _differences(board)
+        return result | written(
             options["output"], content_of(options["output"], options["name"], tables, figures_of(document))
         )
 
@@ -99,7 +93,7 @@ class Command(JsonCommand):
                     f"\n{f'{group_named(stage).score_title} (%)':{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16}  group"
                 )
             for row in rows:
-                figures = "".join(f"{_told(row[reading]):>22}" for reading in READINGS)
+                figures = "".join(f"{_figure_text(row[reading]):>22}" for reading in READINGS)
                 missing = f"{_percent(row['left_out']):>10}{_ends(row):>16}"
                 self.stdout.write(
                     f"{row['model']:{wide}}{row['rank'] or '–':>6}{figures}{missing}  {row['group'] or '–'}"
@@ -116,25 +110,38 @@ class Command(JsonCommand):
             self.stdout.write(f"\npath: {result['path']}")
 
 
-def _full_name(field: str, name: str, found: Mapping[str, Any]) -> str:
-    """The name of the rankings' `field` that is `name`, or alone begins with it: `lexical-judge` for `lexical-judge, rules 3`."""
-    known = found["conditions"][field]
-    alike = [one for one in known if one.startswith(f"{name}, ")]
-    if not name or name in known:
+def _board(dataset: Dataset, form: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the leaderboard that the options ask for. Raises ValueError for a split that no run covers."""
+    conditions = {field: options[field] or "" for field in FIELDS}
+    board = leaderboard_of(dataset, form, options["split"], all_runs=options["all_runs"], asked=conditions)
+    if (full := {field: _full_name(field, name, board) for field, name in conditions.items()}) != conditions:
+        board = leaderboard_of(dataset, form, options["split"], all_runs=options["all_runs"], asked=full)
+    named = selection_named(dataset, options["split"] or "")
+    if options["split"] and (named is None or board["chosen"] is None or board["chosen"].stories != named.stories):
+        keys = ", ".join(selection.key for selection in board["selections"] if selection.key) or "none"
+        raise ValueError(f"No run covers the split {options['split']!r}; there are: {keys}.")
+    return board
+
+
+def _full_name(field: str, name: str, board: Mapping[str, Any]) -> str:
+    """Return the name of the rankings' `field` that is `name`, or alone begins with it: `lexical-judge` for `lexical-judge, rules 3`."""
+    names = board["conditions"][field]
+    alike = [candidate for candidate in names if candidate.startswith(f"{name}, ")]
+    if not name or name in names:
         return name
     if len(alike) != 1:
         what = f"{len(alike)} rankings have" if alike else "No ranking has"
-        raise ValueError(f"{what} the {field} {name!r}; there are: {'; '.join(known) or 'none'}.")
+        raise ValueError(f"{what} the {field} {name!r}; there are: {'; '.join(names) or 'none'}.")
     return alike[0]
 
 
 def _version(project: Project, number: int | None) -> Dataset:
-    held = version_to_show(project) if number is None else project.datasets.filter(version=number).first()
-    if held is None:
-        known = ", ".join(map(str, project.datasets.values_list("version", flat=True))) or "none"
+    dataset = version_to_show(project) if number is None else project.datasets.filter(version=number).first()
+    if dataset is None:
+        versions = ", ".join(map(str, project.datasets.values_list("version", flat=True))) or "none"
         what = "no frozen gold" if number is None else f"no version {number} of its gold"
-        raise ValueError(f"{project.slug} has {what}; there are: {known}.")
-    return held
+        raise ValueError(f"{project.slug} has {what}; there are: {versions}.")
+    return dataset
 
 
 def _row(entry: Mapping[str, Any], stage: str) -> dict[str, Any]:
@@ -151,67 +158,67 @@ def _row(entry: Mapping[str, Any], stage: str) -> dict[str, Any]:
 
 
 def _ranking(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Rank, its interval from eight models on, and letters; why there is no rank."""
+    """Return rank, its interval from eight models on, and letters; why there is no rank."""
     ranking = entry["ranking"]["repaired"] or {}
-    held = {"rank": ranking.get("rank"), "rank_interval": ranking.get("ranks"), "group": entry["group"]["repaired"]}
-    return held | ({"reason": ranking["reason"]} if ranking.get("rank") is None and ranking.get("reason") else {})
+    place = {"rank": ranking.get("rank"), "rank_interval": ranking.get("ranks"), "group": entry["group"]["repaired"]}
+    return place | ({"reason": ranking["reason"]} if ranking.get("rank") is None and ranking.get("reason") else {})
 
 
 def _missing(entry: Mapping[str, Any], stage: str) -> dict[str, Any]:
-    """How many stories have no score, how many of these judges or providers lost, and what the score is with them at their worst and best."""
+    """Count stories without a score, how many of these judges or providers lost, and what the score is with them at their worst and best."""
     missing = missing_of(entry, stage)
     counts = {name: missing[name] for name in ("stories", "unusable", "lost")}
     return counts | {"left_out": left_out(missing), "worst_case": missing["low"], "best_case": missing["high"]}
 
 
 def _number(figure: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Official values are texts of six decimals."""
+    """Return a figure with its value as a number: official values are texts of six decimals."""
     return None if figure is None or figure["value"] is None else dict(figure) | {"value": float(figure["value"])}
 
 
-def _differences(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables `differences-STAGE-READING`, which hold all pairs."""
+def _differences(board: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables `differences-STAGE-READING`, which hold all pairs."""
 
-    def made(stage: str, reading: str):
-        entries = found["stages"][stage][0]
-        rows, method = pairs_of(entries, stage, found["chosen"], reading)
-        absent = [one.told for one in found["absent"] if one.stage == stage]
+    def make(stage: str, reading: str):
+        entries = board["stages"][stage][0]
+        rows, method = pairs_of(entries, stage, board["chosen"], reading)
+        absent = [absence.told for absence in board["absent"] if absence.stage == stage]
         return replace(pair_table(rows, stage, reading, method, entries), absent=absent)
 
     return {
-        f"differences-{stage}-{reading}": partial(made, stage, reading)
-        for stage, (entries, _) in found["stages"].items()
+        f"differences-{stage}-{reading}": partial(make, stage, reading)
+        for stage, (entries, _) in board["stages"].items()
         for reading in READINGS
-        if any(one["readings"][reading] for one in entries)
+        if any(entry["readings"][reading] for entry in entries)
     }
 
 
 def _apart(ranking: Mapping[str, Any]) -> list[str]:
-    """What stands in rankings of its own, and how to see it."""
-    told = []
-    for one in ranking["others"]:
-        options = " ".join(f"--{field} {shlex.quote(one[field])}" for field in FIELDS if one[field])
-        told.append(f"{', '.join(dict.fromkeys(one['models']))} ({one['rows']} with {options})")
-    return [f"Ranked apart: {'; '.join(told)}."] if told else []
+    """Say what stands in rankings of its own, and how to see it."""
+    descriptions = []
+    for other in ranking["others"]:
+        options = " ".join(f"--{field} {shlex.quote(other[field])}" for field in FIELDS if other[field])
+        descriptions.append(f"{', '.join(dict.fromkeys(other['models']))} ({other['rows']} with {options})")
+    return [f"Ranked apart: {'; '.join(descriptions)}."] if descriptions else []
 
 
 def _uncovered(absent: Sequence[Mapping[str, Any]], stage: str) -> list[str]:
-    """Models whose runs have a part of the stories, and how to see them."""
-    told = [
-        f"{one['model']} ({one['why']}; --split run:{one['run']})"
-        for one in absent
-        if one["stage"] == stage and "covered" in one
+    """Name the models whose runs have a part of the stories, and say how to see them."""
+    descriptions = [
+        f"{absence['model']} ({absence['why']}; --split run:{absence['run']})"
+        for absence in absent
+        if absence["stage"] == stage and "covered" in absence
     ]
-    return [f"Without a run on all of these stories: {'; '.join(told)}."] if told else []
+    return [f"Without a run on all of these stories: {'; '.join(descriptions)}."] if descriptions else []
 
 
 NO_INTERVAL = "[–]"
 
 
 def _no_intervals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Why figures that are printed have no interval."""
+    """Say why figures that are printed have no interval."""
     figures = [row[reading] for row in rows for reading in READINGS if row[reading]]
-    reasons = dict.fromkeys(one["reason"] for one in figures if one.get("reason") and not one["interval"])
+    reasons = dict.fromkeys(figure["reason"] for figure in figures if figure.get("reason") and not figure["interval"])
     return [f"No interval {NO_INTERVAL}: {'; or '.join(reasons)}."] if reasons else []
 
 
@@ -220,12 +227,12 @@ def _percent(share: float | None) -> str:
 
 
 def _ends(row: Mapping[str, Any]) -> str:
-    """Worst and best case, where something is missing: answers, or rows that a judge left out."""
+    """Write worst and best case, where something is missing: answers, or rows that a judge left out."""
     low, high = row["worst_case"], row["best_case"]
     return f"{100 * low:.1f} to {100 * high:.1f}" if low != high else ""
 
 
-def _told(figure: Mapping[str, Any] | None) -> str:
+def _figure_text(figure: Mapping[str, Any] | None) -> str:
     if figure is None:
         return "–"
     ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in figure["interval"])) if figure["interval"] else NO_INTERVAL

@@ -30,19 +30,19 @@ class Command(JsonCommand):
             if folder is not None:
                 raise ValueError("--discard takes the name of a set, and no --folder.")
             if not discard_prompt_set(by=None, project=project, name=name):
-                own = (
+                is_project_set = (
                     name in names_of(project, suite)
                     and StoredPromptSet.objects.filter(project=project, name=name).exists()
                 )
-                why = "was used by a run" if own else f"is no prompt set of {project.slug}'s own"
+                why = "was used by a run" if is_project_set else f"is no prompt set of {project.slug}'s own"
                 raise ValueError(f"{name} {why}: it stays as it is.")
             return {"prompt_set": name, "discarded": True}
         if folder is None:
             raise ValueError("Name the folder that holds the set's .txt files: --folder PATH.")
-        held = add_prompt_set(by=None, project=project, suite=suite, name=_slug(name), files=_files(folder))
-        prompts = prompt_set_named(prompting_of(suite), held.name, project)
+        stored = add_prompt_set(by=None, project=project, suite=suite, name=_slug(name), files=_files(folder))
+        prompts = prompt_set_named(prompting_of(suite), stored.name, project)
         levels = {step.key: list(prompts.levels(step.key)) for step in suite.launched}
-        return {"prompt_set": held.name, "files": len(held.files), "levels": levels}
+        return {"prompt_set": stored.name, "files": len(stored.files), "levels": levels}
 
 
 def _slug(name: str) -> str:
@@ -57,8 +57,8 @@ def _slug(name: str) -> str:
 
 def _files(folder: Path) -> dict[str, bytes]:
     if not folder.is_dir():
-        raise ValueError(f"{folder} is no folder; expected one that holds the set's .txt files.")
-    paths = sorted(one for one in folder.glob("*.txt") if one.is_file())
-    if sum(one.stat().st_size for one in paths) > LARGEST:
+        raise ValueError(f"{folder} is not a folder; expected one that holds the set's .txt files.")
+    paths = sorted(path for path in folder.glob("*.txt") if path.is_file())
+    if sum(path.stat().st_size for path in paths) > LARGEST:
         raise ValueError(f"The files of {folder} are larger than 1 MB together.")
-    return {one.name: one.read_bytes() for one in paths}
+    return {path.name: path.read_bytes() for path in paths}

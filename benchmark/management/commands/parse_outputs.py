@@ -38,17 +38,17 @@ class Command(JsonCommand):
         path, parser = options["file"], parsers()[options["kind"]]
         files = {name: options[name] for name in _options() if options[name]}
         _check_own(files.keys(), parser)
-        for one in (path, *files.values()):
-            if not one.exists():
-                raise ValueError(f"There is no file {one}.")
-            if one.is_dir():
-                raise ValueError(f"{one} is a folder; expected a file.")
-        given = {name: _given(one, parser.columns) for name, one in files.items()}
+        for file in (path, *files.values()):
+            if not file.exists():
+                raise ValueError(f"There is no file {file}.")
+            if file.is_dir():
+                raise ValueError(f"{file} is a folder; expected a file.")
+        given = {name: _given(file, parser.columns) for name, file in files.items()}
         with path.open("rb") as handle:
-            found = [_parsed(raw, parser, given, f"{path}, line {number}: ") for number, raw in lines_of(handle)]
-        if not any(found):
+            lines = [_parsed(raw, parser, given, f"{path}, line {number}: ") for number, raw in lines_of(handle)]
+        if not any(lines):
             raise ValueError(f"{path} holds no text; expected a JSON object on each line.")
-        return found
+        return lines
 
     def say(self, result: list[dict[str, Any]]) -> None:
         for line in filter(None, result):
@@ -56,16 +56,16 @@ class Command(JsonCommand):
 
 
 def _options() -> dict[str, list[str]]:
-    """The options for tables beside a text, with the kinds that have each."""
-    found: dict[str, list[str]] = {}
+    """Return the options for tables beside a text, with the kinds that have each."""
+    kinds_by_option: dict[str, list[str]] = {}
     for kind, parser in parsers().items():
         for option in parser.options:
-            found.setdefault(option, []).append(kind)
-    return found
+            kinds_by_option.setdefault(option, []).append(kind)
+    return kinds_by_option
 
 
 def _check_own(given: Any, parser: Parser) -> None:
-    """Raises ValueError where an option is another kind's."""
+    """Raise ValueError where an option is another kind's."""
     if foreign := [option for option in given if option not in parser.options]:
         kinds = _options()[foreign[0]]
         alike = [f"--{option}" for option, of in _options().items() if of == kinds]
@@ -73,7 +73,7 @@ def _check_own(given: Any, parser: Parser) -> None:
 
 
 def _parsed(raw: bytes | None, parser: Parser, given: Given, where: str) -> dict[str, Any]:
-    """Empty for a blank line."""
+    """Return the parsed line, empty for a blank one."""
     try:
         value = object_of_line(raw)
         return {} if value is None else _Text.of(value).parsed(parser, given)
@@ -93,22 +93,22 @@ class _Text(Open):
 
 
 def _given(path: Path, columns: Row) -> Callable[[Any], list[Row]]:
-    """The rows of a file by id: one list for every text, or a list for each id."""
+    """Return the rows of a file by id: one list for every text, or a list for each id."""
     try:
         value = json_of(path.read_bytes())
     except NotJson as error:
         raise BadAnswers(error.told(str(path))) from error
     if isinstance(value, Mapping):
         by_id = {name: _rows(rows, path, columns) for name, rows in value.items()}
-        return lambda one: _of(by_id, str(one), path)
+        return lambda text_id: _of(by_id, str(text_id), path)
     rows = _rows(value, path, columns)
-    return lambda one: rows
+    return lambda text_id: rows
 
 
-def _of(by_id: Mapping[str, list[Row]], one: str, path: Path) -> list[Row]:
-    if one not in by_id:
-        raise BadAnswers(f"{path} has no rows for the id {one[:60]!r}.")
-    return by_id[one]
+def _of(by_id: Mapping[str, list[Row]], text_id: str, path: Path) -> list[Row]:
+    if text_id not in by_id:
+        raise BadAnswers(f"{path} has no rows for the id {text_id[:60]!r}.")
+    return by_id[text_id]
 
 
 def _rows(value: Any, path: Path, columns: Row) -> list[Row]:

@@ -22,9 +22,13 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         project = self.project(options["project"])
-        held = ResultsVisibility.objects.filter(project=project).first() or ResultsVisibility(project=project)
+        visibility = ResultsVisibility.objects.filter(project=project).first() or ResultsVisibility(project=project)
         if options["audience"] or options["once_frozen"] is not None:
-            audience = Audience(options["audience"] or held.audience)
+            audience = Audience(options["audience"] or visibility.audience)
             set_audience(by=None, project=project, audience=audience, once_frozen=options["once_frozen"])
-            held = ResultsVisibility.objects.filter(project=project).first() or held
-        return {"project": project.slug, "audience": Audience(held.audience).value, "once_frozen": held.once_frozen}
+            visibility = ResultsVisibility.objects.filter(project=project).first() or visibility
+        return {
+            "project": project.slug,
+            "audience": Audience(visibility.audience).value,
+            "once_frozen": visibility.once_frozen,
+        }

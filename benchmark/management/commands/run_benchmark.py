@@ -6,7 +6,7 @@ from django.utils import timezone
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._flags import add_flags, settings_with_flags
-from benchmark.management.commands._runs import say_before, seen_through, told
+from benchmark.management.commands._runs import finish_run, run_summary, say_before
 from benchmark.management.commands._scores import say_run
 from benchmark.management.commands._suite_plans import suite_plan
 from benchmark.services.estimates import parts_of
@@ -26,7 +26,7 @@ class Command(JsonCommand):
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--suite", required=True, choices=list(suites()))
         stages = "; ".join(
-            f"{name}: {', '.join(one.key for one in suite.launched)}" for name, suite in suites().items()
+            f"{name}: {', '.join(step.key for step in suite.launched)}" for name, suite in suites().items()
         )
         parser.add_argument(
             "--stage", action="append", metavar="STAGE",
@@ -40,14 +40,14 @@ class Command(JsonCommand):
         parser.add_argument(
             "--dataset", type=int, metavar="VERSION", help="a frozen version instead of the present gold"
         )
-        told = [
-            f"{name}: {one.name}={one.default}"
+        defaults = [
+            f"{name}: {setting.name}={setting.default}"
             for name, suite in suites().items()
-            for one in suite.settings
-            if not one.flag
+            for setting in suite.settings
+            if not setting.flag
         ]
         parser.add_argument(
-            "--option", action="append", default=[], metavar="NAME=VALUE", help="; ".join(told) or "none so far"
+            "--option", action="append", default=[], metavar="NAME=VALUE", help="; ".join(defaults) or "none so far"
         )
         parser.add_argument(
             "--repetitions", type=int, metavar="N", help="times everything is asked; the suite's own if not given"
@@ -75,8 +75,8 @@ class Command(JsonCommand):
             say_before(parts_of(plan, stories), plan, stories, self.note)
             run = start_run(by=None, plan=plan, now=timezone.now())
         if options["wait"]:
-            seen_through(run, self.note)
-        return told(run, scores=options["wait"])
+            finish_run(run, self.note)
+        return run_summary(run, scores=options["wait"])
 
     def say(self, result: dict) -> None:
         say_run(self, result)

@@ -25,16 +25,16 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         suite = suite_named(options["suite"])
-        own = {option.name: option.default for option in suite.options}
-        given = {one.name: options[one.name] for one in _options() if options.get(one.name) is not None}
-        if foreign := sorted(given.keys() - own.keys()):
+        defaults = {option.name: option.default for option in suite.options}
+        given = {option.name: options[option.name] for option in _options() if options.get(option.name) is not None}
+        if foreign := sorted(given.keys() - defaults.keys()):
             raise ValueError(f"{suite.name} has no option --{foreign[0].replace('_', '-')}.")
         for path in (options["data"], options["answers"]):
             if not path.exists():
                 raise ValueError(f"There is no file {path}.")
         if options["answers"].is_dir():
             raise ValueError(f"{options['answers']} is a folder; expected a file.")
-        return suite.score(options["data"], options["answers"], **own | given)
+        return suite.score(options["data"], options["answers"], **defaults | given)
 
     def say(self, result: dict) -> None:
         say_scores(self, result)

@@ -22,9 +22,9 @@ class Command(JsonCommand):
     def work(self, **options) -> dict:
         run = run_of(options["run"])
         if options["against"]:
-            runs, keys, found = compared(run, run_of(options["against"]), options)
+            runs, keys, comparison = compared(run, run_of(options["against"]), options)
             report = freeze_comparison(
-                by=None, project=run.project, runs=runs, keys=keys, comparison=found, title=options["title"]
+                by=None, project=run.project, runs=runs, keys=keys, comparison=comparison, title=options["title"]
             )
         elif idle := given(options, OF_COMPARING):
             raise ValueError(f"{flag(idle[0])} is for a comparison: name the other run with --against.")

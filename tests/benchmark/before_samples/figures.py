@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.models import User
-from benchmark.management.commands._runs import told
+from benchmark.management.commands._runs import run_summary
 from benchmark.models import Dataset, Form, Run, SharedReport
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, table_file, zipped
@@ -116,7 +116,7 @@ def _cells(data: bytes) -> list[list[str]]:
 def _run(run: Run, client: Client) -> dict[str, Any]:
     document = document_of(run)
     return {
-        "told": told(run, scores=True),
+        "told": run_summary(run, scores=True),
         "document": document,
         "standings": [asdict(one) for one in standings(run, now=run.created_at)],
         "scores.csv": _scores("".join(score_lines(run))),
