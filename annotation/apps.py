@@ -7,7 +7,7 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.domain.baselines import BASELINES
-        from annotation.services.prefill import register_handler
+        from annotation.services.prefill_handler import register_handler
         from workers.providers.baseline.registered import register_baseline
 
         for baseline in BASELINES:

@@ -14,7 +14,7 @@ from annotation.domain.anchoring.arms import Arm
 from annotation.domain.labelling import Row, answer_schema, labelling_request, read_labels
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Project, Proposition, Suggestion, Vote, VoteEvent
-from annotation.services import prefill as service
+from annotation.services import prefill_requests
 from annotation.services.arms import arm_of, draw_for
 from annotation.services.prefill import PrefillRefused
 from annotation.services.votes import save_votes
@@ -38,7 +38,7 @@ def test_the_schema_leaves_no_row_out_and_no_label_open():
 
 @pytest.mark.parametrize("level", [1, 2, 3, 4])
 def test_every_level_asks_for_every_row_and_tells_more(level):
-    example = service.example_of("False Belief Task", DEFAULT_SCHEMA, "")
+    example = prefill_requests.example_of("False Belief Task", DEFAULT_SCHEMA, "")
     request = labelling_request(
         story="Ines {puts} the key.",
         category="False Belief Task",
@@ -56,8 +56,8 @@ def test_every_level_asks_for_every_row_and_tells_more(level):
 
 
 def test_an_example_is_never_the_story_that_is_asked():
-    first = service.example_of("False Belief Task", DEFAULT_SCHEMA, "")
-    assert service.example_of("False Belief Task", DEFAULT_SCHEMA, first.story).story != first.story
+    first = prefill_requests.example_of("False Belief Task", DEFAULT_SCHEMA, "")
+    assert prefill_requests.example_of("False Belief Task", DEFAULT_SCHEMA, first.story).story != first.story
 
 
 def test_what_is_not_legal_is_missing_and_never_guessed():
@@ -132,7 +132,7 @@ class TestRound:
             EndpointRateLimit.objects.create(endpoint=baseline)
             begin(cast, baseline, [make_story(number)])
         Runner().run()
-        counts = service._sample_counts(DEFAULT_SCHEMA)
+        counts = prefill_requests.sample_counts(DEFAULT_SCHEMA)
         for one in Suggestion.objects.filter(source__startswith="majority"):
             assert counts[one.dimension][one.label] == max(counts[one.dimension].values())
         assert Suggestion.objects.count() == 4 * CELLS

@@ -1,0 +1,110 @@
+"""The job handler of pre-filling: builds the request of each story and turns answers into suggestions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+
+from django.utils import timezone
+
+from annotation.domain.labelling import read_labels
+from annotation.domain.schema import Schema
+from annotation.models import Proposition, Story, Suggestion
+from annotation.services.prefill_requests import numbered, rows_by_story, sample_counts, story_request
+from annotation.services.prefill_scope import open_cells
+from workers.models import Call, Item, ItemState
+from workers.providers.contract import Request
+from workers.services.handlers import JobHandler, Received, register
+
+PURPOSE = "prefill"
+CLOSED_MEANWHILE = "Not asked: every cell of this story has a vote or a suggestion by now."
+
+
+class PrefillHandler(JobHandler):
+    """Ask for each story, and turn answers into suggestions."""
+
+    def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
+        stories = {
+            story.uid: story
+            for story in Story.objects.filter(uid__in=[item.key for item in items]).select_related(
+                "category", "project"
+            )
+        }
+        rows_of, open_ = rows_by_story(stories.values()), open_cells(list(stories.values()))
+        requests: dict[int, Request | str] = {}
+        for item in items:
+            story = stories.get(item.key)
+            if story is None or not rows_of[story.pk]:
+                requests[item.pk] = "The story is gone, or it has no propositions."
+                continue
+            if not open_.get(story.pk):
+                requests[item.pk] = CLOSED_MEANWHILE
+                continue
+            schema = story.project.schema
+            counts = sample_counts(schema)
+            params = item.job.params
+            room = params.get("reasoning_tokens", 0)
+            requests[item.pk] = story_request(story, rows_of[story.pk], schema, params["level"], counts, room)
+        return requests
+
+    def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
+        uids = [item.key for item, _ in answered]
+        stories = {story.uid: story for story in Story.objects.filter(uid__in=uids).select_related("project")}
+        rows_of, open_ = rows_by_story(stories.values()), open_cells(list(stories.values()))
+        suggestions: list[Suggestion] = []
+        received: dict[int, Received] = {}
+        for item, call in answered:
+            story = stories.get(item.key)
+            if story is None:
+                received[item.pk] = Received(ItemState.FAILED, "The story is gone.")
+                continue
+            received[item.pk] = self._take(
+                item, call, rows_of[story.pk], story.project.schema, open_.get(story.pk, set()), suggestions
+            )
+        Suggestion.objects.bulk_create(suggestions, ignore_conflicts=True)
+        return received
+
+    def _take(
+        self,
+        item: Item,
+        call: Call,
+        rows: Sequence[Proposition],
+        schema: Schema,
+        open_cells_left: set[tuple[int, str]],
+        suggestions: list[Suggestion],
+    ) -> Received:
+        """Append usable labels to `suggestions` and remove their cells from `open_cells_left`."""
+        if call.state in ("refused", "unusable"):
+            return Received(ItemState.UNUSABLE, call.problem or "The model refused to answer.")
+        read = read_labels(call.answer, numbered(rows), schema)
+        source = f"{item.endpoint.name} ({call.answered_by or call.model})"[:200]
+        if not any(read.labels.values()):
+            return Received(ItemState.UNUSABLE, f"{call.problem} {read.problem}".strip())
+        before = set(open_cells_left)
+        for at, row in enumerate(rows, 1):
+            for key, label in read.labels[at].items():
+                if (row.pk, key) in before:
+                    open_cells_left.discard((row.pk, key))
+                    suggestions.append(
+                        Suggestion(
+                            proposition=row,
+                            dimension=key,
+                            label=label,
+                            source=source,
+                            call=call,
+                            created_at=timezone.now(),
+                        )
+                    )
+        remarks = [read.problem, _closed(before, len(rows) * len(schema.keys))]
+        used = len(open_cells_left) < len(before)
+        return Received(ItemState.DONE if used else ItemState.UNUSABLE, " ".join(filter(None, remarks)))
+
+
+def _closed(open_: Set[tuple[int, str]], cells: int) -> str:
+    """Return a remark on an answer that could only be used in part; empty where every cell was open."""
+    if len(open_) == cells:
+        return ""
+    return f"{len(open_)} of {cells} cells were still open; the others keep the vote or suggestion that they have."
+
+
+def register_handler() -> None:
+    register(PURPOSE, PrefillHandler())
