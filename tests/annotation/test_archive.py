@@ -208,7 +208,7 @@ def test_nothing_secret_is_in_it(full_project):
 
 CHANGES = {
     "a hash": (lambda parts: {**parts, "votes.jsonl": parts["votes.jsonl"] + b" "}, False, "damaged or changed"),
-    "a foreign file": (lambda parts: {**parts, "../evil": b"x"}, False, "no part of a project"),
+    "a foreign file": (lambda parts: {**parts, "../evil": b"x"}, False, "not part of a project"),
     "a missing file": (lambda parts: {n: r for n, r in parts.items() if n != "gold.jsonl"}, False, "lacks gold"),
     "no JSON": (lambda parts: {**parts, "votes.jsonl": b"{\n"}, True, "votes.jsonl, line 1: expected one JSON"),
     "deep JSON": (lambda parts: {**parts, "votes.jsonl": b"[" * 99999}, True, "expected one JSON object"),
