@@ -189,7 +189,7 @@ def test_a_path_without_files_is_one_sentence(db, tmp_path, path, expected):
 
 
 def test_a_bad_project_name_is_one_sentence(db):
-    with pytest.raises(ImportRefused, match="no project name"):
+    with pytest.raises(ImportRefused, match="not a project name"):
         import_corpus(by=None, project_slug="a/b", format="omnitom", sources=[])
 
 
