@@ -26,7 +26,7 @@ Assumption = Literal["worst", "best", "estimate"]
 NONE_USABLE = "no usable story"
 BOUNDS: tuple[Assumption, Assumption] = ("worst", "best")
 COMPLETE = (0, 0)
-"""Of an extraction whose every row was judged."""
+"""Counts of unjudged rows of an extraction whose every row was judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def _unjudged(scores: Sequence[StoryScore]) -> tuple[int, int, int]:
 
 
 def _intervals(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str, **rules: int) -> dict[str, Interval]:
-    """Of each figure, all from the same resampled stories."""
+    """Return the interval of each metric, all from the same resampled stories."""
     names = [*shares, *([f"{mean_of}_category_mean"] if mean_of else [])]
     lowest = _case_intervals(scores, "worst", shares, mean_of, **rules)
     complete = not any(any(score.unjudged) for score in scores)

@@ -209,7 +209,7 @@ class Suite:
         return tuple(setting for setting in self.settings if setting.steps and set(setting.steps) <= judged)
 
     def step(self, key: str) -> Step:
-        """Raises KeyError where there is none."""
+        """Return the step of that key. Raises KeyError where there is none."""
         for step in self.steps:
             if step.key == key:
                 return step

@@ -230,7 +230,7 @@ def _official(group: MetricGroup, measured: Sequence[tuple[Sample, SampleResult]
 
 
 def _row(sample: Sample, score: StoryScore) -> dict[str, Any]:
-    """As `repaired_columns` takes it."""
+    """Return the result as `repaired_columns` takes it."""
     row: dict[str, Any] = {"story_id": sample.number, "story_category": sample.category}
     row |= score.estimate if score.estimate is not None else dict.fromkeys(score.worst)
     if score.unusable:
@@ -240,6 +240,6 @@ def _row(sample: Sample, score: StoryScore) -> dict[str, Any]:
 
 
 def _clusters(samples: Sequence[Sample]) -> dict[int, str]:
-    """By number; empty where no two samples share a cluster."""
+    """Return the clusters by sample number; empty where no two samples share a cluster."""
     clusters = {sample.number: sample.cluster for sample in samples}
     return clusters if len(set(clusters.values())) < len(clusters) else {}

@@ -43,7 +43,7 @@ class PromptSet(Protocol):
         """The levels that it has a prompt of a step for."""
 
     def template(self, stage: str, level: int, form: str = ..., /) -> Wording:
-        """Raises BadPromptSet where the set has none."""
+        """Return the prompt of a step and level. Raises BadPromptSet where the set has none."""
 
     def content_hash(self, stage: str, level: int, /) -> str:
         """SHA-256 of all wording that can enter a prompt of a step and level, in hexadecimal digits."""

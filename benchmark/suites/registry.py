@@ -1,4 +1,4 @@
-"""The suites that there are. A new one is its folder and its line in `FOLDERS`."""
+"""The registry of suites. A new one is its folder and its line in `FOLDERS`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _groups: dict[str, MetricGroup] = {}
 
 
 def register(suite: Suite) -> None:
-    """Adds a suite. Raises ValueError where its name, the key of one of its metric groups or a kind of answer that it parses is another's, or where
+    """Register a suite. Raises ValueError where its name, the key of one of its metric groups or a kind of answer that it parses is another's, or where
     the name of one of its settings is one of every run, that of a filter one of every suite."""
     if suite.name in _suites and _suites[suite.name].groups != suite.groups:
         raise ValueError(f"There is a suite {suite.name!r} already; expected a name of its own.")
@@ -58,7 +58,7 @@ def suites() -> dict[str, Suite]:
 
 
 def suite_named(name: str) -> Suite:
-    """Raises KeyError where there is none."""
+    """Return the suite of that name. Raises KeyError where there is none."""
     _load()
     return _suites[name]
 

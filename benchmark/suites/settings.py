@@ -8,7 +8,7 @@ from typing import Any
 from core.texts import storable
 
 MOST_CHARACTERS = 200
-"""Of a setting that is a text."""
+"""Limit of a setting that is a text."""
 
 OF_EVERY_RUN = frozenset(
     (

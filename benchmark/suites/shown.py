@@ -48,7 +48,7 @@ class Entry(TypedDict):
 
 
 Entries = Mapping[str, Sequence[Entry]]
-"""By key of metric group."""
+"""Entries by key of metric group."""
 
 
 @dataclass(frozen=True, slots=True)

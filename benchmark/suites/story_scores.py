@@ -19,7 +19,7 @@ READINGS: tuple[Reading, ...] = ("official", "repaired")
 
 
 def official_columns(rows: Sequence[Mapping[str, str | float]], categories: Sequence[str], stage: str) -> Columns:
-    """From the story rows of official figures; `categories` verbatim."""
+    """Return the columns of the story rows of official figures; `categories` verbatim."""
     return {
         "stories": [int(row["story_id"]) for row in rows],
         "categories": list(categories),
@@ -28,7 +28,7 @@ def official_columns(rows: Sequence[Mapping[str, str | float]], categories: Sequ
 
 
 def repaired_columns(rows: Sequence[Mapping[str, Any]], stage: str) -> Columns:
-    """From the story rows of repaired figures."""
+    """Return the columns of the story rows of repaired figures."""
     return {
         "stories": [row["story_id"] for row in rows],
         "categories": [row["story_category"] for row in rows],
@@ -47,14 +47,14 @@ def _value(row: Mapping[str, Any], name: str) -> Value:
 
 
 def _cases(value: Value) -> tuple[float | None, float | None, float | None]:
-    """(worst, estimate, best) of a kept value."""
+    """Return (worst, estimate, best) of a kept value."""
     if not isinstance(value, list):
         return value, value, value
     return value[0], value[1] if len(value) == 3 else None, value[-1]
 
 
 def scores_by_story(columns: Columns | None, name: str) -> dict[int, float | None]:
-    """{story: estimate}; None where the story has none."""
+    """Return {story: estimate}; None where the story has none."""
     if not columns:
         return {}
     stories_and_values = zip(columns["stories"], columns["values"][name], strict=True)
@@ -62,7 +62,7 @@ def scores_by_story(columns: Columns | None, name: str) -> dict[int, float | Non
 
 
 def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
-    """{story: case}; None where the figure is not defined, whatever was answered."""
+    """Return {story: case}; None where the figure is not defined, whatever was answered."""
     stories_and_values = zip(columns["stories"], columns["values"][name], strict=True)
     whys = columns.get("partly", {}) | columns.get("unusable", {})
     return {story: _case(value, whys.get(str(story), "")) for story, value in stories_and_values}

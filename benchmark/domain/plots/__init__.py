@@ -1,4 +1,4 @@
-"""Figures of a benchmark report, good on paper and legible in a browser: data → bytes of SVG, PDF or PNG.
+"""Plots of a benchmark report, good on paper and legible in a browser: data → bytes of SVG, PDF or PNG.
 
 Every function takes `format` (svg, pdf, png), `theme` (light, dark) and `width` (a paper's column or page), raises
 KeyError for others, and returns the same bytes for the same data. Figures are fractions, shown in per cent; None is

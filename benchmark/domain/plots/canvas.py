@@ -1,6 +1,6 @@
 """A drawing surface in points from the top left corner, and its bytes as SVG, PDF or PNG.
 
-Only matplotlib's object interface is used, so figures can be drawn in several threads.
+Only matplotlib's object interface is used, so plots can be drawn in several threads.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _printable_lines(text: str) -> str:
 
 
 def nothing(text: str, form: Format, theme: str, title: str) -> bytes:
-    """A figure of no data, which says so."""
+    """Draw a plot of no data, which says so."""
     canvas = Canvas(WIDTHS["column"], 40, theme)
     canvas.text(canvas.width / 2, 20, text, colour=canvas.theme.soft, ha="center")
     return canvas.bytes(form, title, text)

@@ -43,7 +43,7 @@ def fitted(text: str, room: float, weight: str = "normal") -> str:
 
 
 def printable(text: str) -> str:
-    """Without control and direction characters or towers of accents; a box for what no font at hand can draw."""
+    """Return the text without control and direction characters or towers of accents; a box stands for what no font at hand can draw."""
     kept: list[str] = []
     accents = 0
     for character in unicodedata.normalize("NFC", " ".join(text.split())):

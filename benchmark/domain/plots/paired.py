@@ -12,7 +12,7 @@ from benchmark.domain.plots.dots import EDGE, GAP, scale
 from benchmark.domain.plots.names import labels
 from benchmark.domain.plots.text_size import wrapped
 from benchmark.domain.plots.theme import SMALL, families
-from benchmark.domain.plots.values import Figure, Percent, ended, percent
+from benchmark.domain.plots.values import Metric, Percent, ended, percent
 from core.statistics import Floats
 
 NO_COMMON = "No story has a score of both models."
@@ -26,7 +26,7 @@ def two_models(
     first: str,
     second: str,
     score: str,
-    difference: Figure = None,
+    difference: Metric = None,
     format: Format = "svg",
     theme: str = "light",
     width: Width = "page",

@@ -8,7 +8,7 @@ from typing import NotRequired, TypedDict
 from benchmark.domain.plots.canvas import WIDTHS, Format, Width, nothing
 from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
 from benchmark.domain.plots.names import ROOM, labels
-from benchmark.domain.plots.values import BANDS, Figure, Percent, barred, ended, percent, percents, sentences
+from benchmark.domain.plots.values import BANDS, Metric, Percent, barred, ended, percent, percents, sentences
 
 NO_MODEL = "No model has a score."
 
@@ -17,8 +17,8 @@ class RankedRow(TypedDict):
     """A model in a ranking: its figure in both readings, the `group` letters, the `ranks` that it may have, and the share that is `left_out`."""
 
     model: str
-    official: NotRequired[Figure]
-    repaired: NotRequired[Figure]
+    official: NotRequired[Metric]
+    repaired: NotRequired[Metric]
     group: NotRequired[str | None]
     ranks: NotRequired[Sequence[int] | None]
     left_out: NotRequired[float | None]
@@ -29,8 +29,8 @@ class ModelRow(TypedDict):
     """A model's figures by part, such as category, dimension or kind, and over all."""
 
     model: str
-    values: Mapping[str, Figure]
-    overall: NotRequired[Figure]
+    values: Mapping[str, Metric]
+    overall: NotRequired[Metric]
 
 
 def leaderboard(

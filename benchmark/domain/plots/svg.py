@@ -20,7 +20,7 @@ ElementTree.register_namespace("xlink", _XLINK)
 
 
 def for_the_web(data: bytes, title: str, description: str) -> bytes:
-    """The same drawing with attributes in the place of style rules, a title, a description and the page's fonts.
+    """Return the same drawing with attributes in the place of style rules, a title, a description and the page's fonts.
 
     Nothing outside the file is referred to, and only ids that something refers to are kept.
     """

@@ -1,4 +1,4 @@
-"""Colours and type of figures: those of the design system, in light and dark.
+"""Colours and type of plots: those of the design system, in light and dark.
 
 Series also differ by the shape of their mark, fills by lightness, so that a grey print tells them apart.
 """

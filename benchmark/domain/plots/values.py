@@ -1,4 +1,4 @@
-"""Figures of a report as numbers in per cent, and as words."""
+"""Metrics of a report as numbers in per cent, and as words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 Number = float | str | None
 """A fraction, or its text as official scoring writes it."""
-Figure = Number | Mapping[str, Any]
+Metric = Number | Mapping[str, Any]
 """A number, or {"value": number, "interval": [low, high] or None[, "reason": why there is none]}."""
 
 
@@ -23,8 +23,8 @@ class Percent(NamedTuple):
         return f"{self.value:.1f}{ends}"
 
 
-def percent(figure: Figure) -> Percent | None:
-    """None where there is no value."""
+def percent(figure: Metric) -> Percent | None:
+    """Return the metric in per cent, None where there is no value."""
     estimate: Mapping[str, Any] = figure if isinstance(figure, Mapping) else {"value": figure}
     value, ends = estimate.get("value"), estimate.get("interval")
     if value is None or value == "":
@@ -37,8 +37,8 @@ def percent(figure: Figure) -> Percent | None:
 BANDS = ", bands: worst to best case of missing answers"
 
 
-def bounds_of(figure: Figure) -> tuple[float, float] | None:
-    """The "bounds" of a figure in per cent; None where nothing is missing."""
+def bounds_of(figure: Metric) -> tuple[float, float] | None:
+    """Return the "bounds" of a metric in per cent; None where nothing is missing."""
     return percents(figure.get("bounds")) if isinstance(figure, Mapping) else None
 
 

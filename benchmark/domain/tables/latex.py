@@ -70,7 +70,7 @@ def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: boo
     `mark` sets the best value of a column bold and the second underlined; `intervals` prints them in smaller type. `label` is for \\ref: letters, digits and `:-` only, ValueError otherwise.
     """
     if not all(character.isalnum() or character in ":-" for character in label):
-        raise ValueError(f"{label!r} is no label.")
+        raise ValueError(f"{label!r} is not a label.")
     wide = len(table.columns) > WIDE
     notes = (
         *table.lead,

@@ -17,7 +17,7 @@ class Items:
 
 
 Where = Mapping[str, Items]
-"""By the key of a column."""
+"""Filters of items by the key of a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class SourcedRow(Mapping[str, Any]):
 
 
 def source_of(row: Mapping[str, Any]) -> Source | None:
-    """None of a row that nothing is said of, such as a total."""
+    """Return the source of a row, None for one without, such as a total."""
     return row.source if isinstance(row, SourcedRow) else None
 
 

@@ -51,11 +51,11 @@ class Column:
             return None
         number = Decimal(str(value))
         if not number.is_finite():
-            raise ValueError(f"{self.header}: {value} is no number to print.")
+            raise ValueError(f"{self.header}: {value} is not a number to print.")
         return number.scaleb(2) if self.kind == "share" else number
 
     def rounded(self, value: Any) -> Decimal | None:
-        """As printed: halves away from nought, on the decimal digits."""
+        """Return the number as printed: halves away from nought, on the decimal digits."""
         number = self.exact(value)
         return None if number is None else number.quantize(Decimal(1).scaleb(-self.places), ROUND_HALF_UP)
 

@@ -50,7 +50,7 @@ _SAID = tuple(map(_Codes, DIMENSIONS))
 
 @lru_cache(4096)
 def _gold_codes(gold: tuple[Labels, ...]) -> Ints:
-    """The same for every model of a run; −1 for a label outside its closed set."""
+    """Return the codes of gold labels, the same for every model of a run; −1 for a label outside its closed set."""
     told = [
         [
             codes[label] if label in LEGAL[name] else -1

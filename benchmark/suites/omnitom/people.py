@@ -32,7 +32,7 @@ class PersonResults:
 
 
 def people_measured(person: Person) -> PersonMeasured | None:
-    """None for who labelled no cell of what models were asked about."""
+    """Score a person; None for who labelled no cell of what models were asked about."""
     records = person.resources.derived("records", records_by_key)
     results = PersonResults(Results(person.name, "person"))
     for labelled in person.labelled:
@@ -75,7 +75,7 @@ def _told(person: Person, results: PersonResults, records: Mapping[str, Record])
 
 
 def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> None:
-    """Adds the story, against gold with the person and without. A cell that has no label or is not settled has no gold, so that it counts
+    """Add the story, against gold with the person and without. A cell that has no label or is not settled has no gold, so that it counts
     nowhere."""
     labels, settled = labelled.labels, labelled.settled
     frozen = [[belief["labels"][key] for key in DIMENSIONS] for belief in labelled.sample.gold["beliefs"]]

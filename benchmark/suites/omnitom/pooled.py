@@ -46,12 +46,12 @@ class Ratios:
         return [_estimate(value if of else None, int(of), interval) for value, of, interval in estimates]
 
     def ends(self) -> tuple[list[list[float] | None], list[str]]:
-        """([low, high] of each, None where there is no interval; why, empty where there is one)."""
+        """Return ([low, high] of each, None where there is no interval; why, empty where there is one)."""
         ends, reasons = zip(*pairs, strict=True) if (pairs := self.intervals()) else ((), ())
         return list(ends), list(reasons)
 
     def intervals(self) -> list[Interval]:
-        """[low, high] of each, or the reason why there is none."""
+        """Return [low, high] of each, or the reason why there is none."""
         computed = intervals(
             self.values,
             self.replicates,
@@ -90,7 +90,7 @@ class Bounded:
     best: Ratios
 
     def estimates(self) -> list[Estimate]:
-        """With `bounds` where rows are missing; an interval then goes from the lower end for the worst to the upper for the best."""
+        """Return the estimates, with `bounds` where rows are missing; an interval then goes from the lower end for the worst to the upper for the best."""
         estimates = self.known.estimates()
         if self.worst is self.best:
             return estimates
@@ -159,7 +159,7 @@ class Pooled:
     replicates: Floats
 
     def ratios(self, numerators: slice, denominators: slice, *, each: int = 1, scale: Scale = SHARE) -> Ratios:
-        """Of sums of columns. A denominator serves `each` numerators in turn, a single one all of them."""
+        """Return ratios of sums of columns. A denominator serves `each` numerators in turn, a single one all of them."""
         top, bottom = self.columns[:, numerators], np.repeat(self.columns[:, denominators], each, axis=1)
         bottom = np.broadcast_to(bottom, top.shape)
         drawn = ratios(self.replicates[:, numerators], np.repeat(self.replicates[:, denominators], each, axis=1))
@@ -167,7 +167,7 @@ class Pooled:
         return Ratios(ratios(top.sum(axis=0), of), of, (bottom > 0).sum(axis=0), drawn, len(top), scale=scale)
 
     def bounded(self, parts: Parts) -> Bounded:
-        """Of what is meant in the known rows, and in all rows with none, or all, of the missing ones meant."""
+        """Return the ratios of what is meant in the known rows, and in all rows with none, or all, of the missing ones meant."""
         known = self.ratios(parts.meant, parts.known)
         if parts.missing is None:
             return Bounded(known, known, known)

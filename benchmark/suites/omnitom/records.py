@@ -76,7 +76,7 @@ def record_of(values: Mapping[str, Any]) -> Record:
 
 
 def record_of_sample(sample: Sample) -> Record:
-    """Raises Misfit."""
+    """Return the record of a sample. Raises Misfit."""
     rows = (_gold_row(_Belief.of(belief)) for belief in sample.gold["beliefs"])
     return Record(int(sample.key), sample.category, sample.content["story"], tuple(rows))
 

@@ -33,7 +33,7 @@ def belief_table(record: Record) -> str:
 
 
 def gold_csv(record: Record) -> str:
-    """The same rows for the judge."""
+    """Serialise the same rows for the judge."""
     return judge_tables.gold_csv(row.as_told for row in record.rows)
 
 

@@ -103,7 +103,7 @@ def _judging(question: Question) -> Request:
 
 
 def _follow_up(question: Question) -> Request | None:
-    """None where the judgement leaves no row out."""
+    """Return the follow-up request, None where the judgement leaves no row out."""
     record, structured = record_of_sample(question.sample), question.settings["form"] == STRUCTURED
     predicted = read_extraction(question.answers[EXTRACT], structured=structured)
     judgement = question.answers[JUDGE]

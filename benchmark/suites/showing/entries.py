@@ -16,7 +16,7 @@ JUDGE_TEST = "judge_test"
 
 
 def models_of(entries: Iterable[Entry]) -> list[Entry]:
-    """Without people."""
+    """Return the entries that are not people."""
     return [entry for entry in entries if entry["kind"] != "person"]
 
 

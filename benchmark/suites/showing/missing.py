@@ -41,7 +41,7 @@ def leads(entries: Sequence[Entry], stage: str) -> list[str]:
 def unlike_missing(
     stages: Mapping[str, Sequence[Entry]], *, titled: bool = True, counted: str = AT_THEIR_WORST
 ) -> list[str]:
-    """Of tables without a ranking: at which stages missing answers differ between models, and by how much; `counted` says what becomes of them."""
+    """Say, for tables without a ranking, at which stages missing answers differ between models, and by how much; `counted` says what becomes of them."""
     head = {stage: f"{group_named(stage).title}. " if titled else "" for stage in stages}
     return [
         f"{head[stage]}{told}"

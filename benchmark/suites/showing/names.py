@@ -39,7 +39,7 @@ def _told(settings: Mapping[str, str]) -> str:
 
 
 def _short(value: Any) -> str:
-    """Of an endpoint's spec: options can be of any length."""
+    """Return a value of an endpoint's spec as a short text: options can be of any length."""
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else str(value or "–")
     return text if len(text) <= 40 else f"{text[:39]}…"
 

@@ -34,13 +34,13 @@ def _within(entries: Iterable[Entry]) -> list[str]:
 
 
 def in_rank_order(entries: Sequence[Entry], reading: str) -> list[Entry]:
-    """Those that are ranked in the reading, by their rank; reports that were frozen before have none."""
+    """Return the entries that are ranked in the reading, by their rank; reports that were frozen before have none."""
     ranked = [entry for entry in entries if ((entry.get("ranking") or {}).get(reading) or {}).get("rank")]
     return sorted(ranked, key=lambda entry: entry["ranking"][reading]["rank"])
 
 
 def with_settings(table: Table) -> Table:
-    """With a column of the settings that not all rows share, where there are any."""
+    """Return the table with a column of the settings that not all rows share, where there are any."""
     if not any(_own(row) for row in table.rows):
         return table
     rows, totals = (

@@ -65,7 +65,7 @@ def plain(name: object) -> str:
 
 
 def text_of(value: object) -> str:
-    """A cell as text that every database holds; "" for what is no text and no whole number.
+    """A cell as text that every database holds; "" for what is neither a text nor a whole number.
 
     An answer was made storable as a text, but JSON escapes in it can spell what no database takes.
     """

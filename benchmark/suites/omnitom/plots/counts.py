@@ -74,7 +74,7 @@ def _totals(table: Labels) -> dict[Side, int]:
 
 
 def _used(table: Labels) -> dict[str, LabelCounts]:
-    """What is no label is shown only where it was said."""
+    """Leave out what is not a label and was not predicted."""
     return {label: counts for label, counts in table.items() if label not in {MISSING, ILLEGAL} or counts["predicted"]}
 
 
@@ -247,7 +247,7 @@ def confusion(
 ) -> bytes:
     """Gold labels × predicted labels with counts, coloured by the share of the gold label's rows.
 
-    `table` is {gold label: {predicted label: rows}}; what is no label has a column only where it was said.
+    `table` is {gold label: {predicted label: rows}}; what is not a label has a column only where it was predicted.
     """
     title = f"{SCHEMA[dimension].name}: gold labels and those of {model}, {reading} reading"
     said = [

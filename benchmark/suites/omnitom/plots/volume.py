@@ -15,7 +15,7 @@ from benchmark.domain.plots.dots import EDGE, GAP
 from benchmark.domain.plots.names import labels
 from benchmark.domain.plots.text_size import text_width, wrapped
 from benchmark.domain.plots.theme import SMALL, families
-from benchmark.domain.plots.values import BANDS, Figure, Percent, barred, bounds_of, ended, limits, percent, sentences
+from benchmark.domain.plots.values import BANDS, Metric, Percent, barred, bounds_of, ended, limits, percent, sentences
 from benchmark.suites.omnitom.plots.label_placement import LabelPlacer
 from core.statistics import Floats
 
@@ -84,7 +84,7 @@ def _worst_to_best(ends: Bounds | None) -> str:
     return f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else ""
 
 
-def _rows_a_story(figure: Figure) -> Percent | None:
+def _rows_a_story(figure: Metric) -> Percent | None:
     """A number of rows, which is no share; None for nought, which a logarithmic axis does not have."""
     estimate: Mapping[str, Any] = figure if isinstance(figure, Mapping) else {"value": figure}
     value, ends = estimate.get("value"), estimate.get("interval")

@@ -39,7 +39,7 @@ TEMPERATURE = 0.0
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """How something is asked, the same for all stages."""
+    """The parameters of a request at any stage."""
 
     stage: str
     category: str

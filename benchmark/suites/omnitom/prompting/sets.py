@@ -55,7 +55,7 @@ class PromptSet:
     files: Mapping[str, str] = field(repr=False)
 
     def template(self, stage: str, level: int, form: str = "text") -> Template:
-        """Raises BadPromptSet where the set has none."""
+        """Return the template of a stage and level. Raises BadPromptSet where the set has none."""
         try:
             return self.templates[stage, level, form]
         except KeyError:
@@ -136,7 +136,7 @@ def _digest(value: object) -> str:
 
 
 class _Reader:
-    """Makes templates of a set's files, and notes which files they came from."""
+    """Make templates of a set's files, and note which files they came from."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self.texts = texts

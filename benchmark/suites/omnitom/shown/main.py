@@ -80,7 +80,7 @@ class _Joined:
 
 
 def _joined(stages: Entries) -> Iterator[tuple[Entry | None, Entry | None]]:
-    """Those of one run together, then those that were asked alike in two runs."""
+    """Pair the entries of one run, then those that were asked alike in two runs."""
     rest = list(stages["stage2"])
     for entry in stages["stage1"]:
         alike = [other for other in rest if other["key"] == entry["key"]] or [

@@ -22,7 +22,7 @@ def plots() -> ModuleType:
 
 
 def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
-    """Of what has figures, and of what has analyses, in the reading."""
+    """Return the pictures of what has figures, and of what has analyses, in the reading."""
     return dict([*_of_figures(results), *_of_analyses(results), *_of_labels(results)])
 
 

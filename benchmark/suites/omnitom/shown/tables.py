@@ -18,7 +18,7 @@ BY_KIND = {"order": "orders", "role": "roles"}
 
 
 def tables(results: ReadingResults) -> dict[str, ShownTable]:
-    """Of what has figures, and of what has analyses, in the reading."""
+    """Return the tables of what has figures, and of what has analyses, in the reading."""
     return dict(_tables(results))
 
 
