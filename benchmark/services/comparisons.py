@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from django.core.cache import cache
 
-from benchmark.domain.inference import Cases, differs, paired_differences
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.inference import Cases, paired_differences
 from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entries_of
 from benchmark.services.reports import reports_of
@@ -225,80 +223,9 @@ def _stories(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str
     return sorted(stories, key=lambda row: (row["difference"] is None, -abs(row["difference"] or 0), row["number"]))
 
 
-def told_apart(row: Mapping[str, Any]) -> str:
-    """Return whether a test shows a difference, in a word."""
-    return "–" if row["p_adjusted"] is None else "yes" if differs(row) else "no"
-
-
-def count_column(stage: str) -> Column:
-    """Return the column of how many samples a difference is over."""
-    return Column(key="n", header=nouns_of_group(stage)[1].capitalize(), kind="count")
-
-
-def answered_columns(stage: str) -> tuple[Column, ...]:
-    """Beside a difference with missing answers at their worst, what it is where nothing is missing."""
-    counted = replace(count_column(stage), key="answered_n", group="Answered by both")
-    difference = Column(key="answered_value", header="Difference", unit="points", kind="share", group=counted.group)
-    return difference, counted
-
-
-def answered_by_both(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row holds for `answered_columns`; frozen comparisons may be older than these."""
-    return {f"answered_{name}": value for name, value in (row.get("answered") or {}).items()}
-
-
-def difference_table(comparison: Comparison) -> Table:
-    """The measures over all stories, of labelling each dimension among them, and the score by category."""
-    first, second = comparison["first"], comparison["second"]
-    columns = [
-        Column(key="part", header="Over"),
-        Column(key="what", header="Figure"),
-        Column(key="first", header=first, unit="%", kind="share"),
-        Column(key="second", header=second, unit="%", kind="share"),
-        Column(key="value", header="Difference", unit="points", kind="share", interval="interval"),
-        Column(key="p", header="p", kind="number", digits=4),
-        Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
-        Column(key="shown", header="Shown to differ"),
-        count_column(comparison["stage"]),
-        *(answered_columns(comparison["stage"]) if any(row.get("answered") for row in comparison["rows"]) else ()),
-    ]
-    everything = f"All {nouns_of_group(comparison['stage'])[1]}"
-    rows = [
-        row
-        | {"part": "Category" if row["category"] else everything, "shown": told_apart(row)}
-        | {"interval_reason": row.get("reason")}
-        | answered_by_both(row)
-        for row in comparison["rows"]
-    ]
-    title = f"{group_named(comparison['stage']).score_title}: {first} minus {second}, {comparison['reading']} reading"
-    told = {"Stories": comparison.get("selection"), "Settings that differ": comparison.get("differ")}
-    notes = [f"{what}: {said}." for what, said in told.items() if said]
-    notes += comparison.get("judge_tests", [])
-    how = comparison["method"]
-    notes.append(f"{how[:1].upper()}{how[1:]}.")
-    return Table(title=title, columns=columns, rows=rows, lead=comparison.get("lead", ()), notes=notes)
-
-
-def story_table(comparison: Comparison) -> Table:
-    columns = [
-        Column(key="number", header="Story"),
-        Column(key="category", header="Category"),
-        Column(key="first", header=comparison["first"], unit="%", kind="share"),
-        Column(key="second", header=comparison["second"], unit="%", kind="share"),
-        Column(key="difference", header="Difference", unit="points", kind="share"),
-    ]
-    title = f"{group_named(comparison['stage']).score_title} by story, {comparison['reading']} reading"
-    return Table(title=title, columns=columns, rows=comparison["stories"], lead=comparison.get("lead", ()))
-
-
-def tables_of(comparison: Comparison) -> dict[str, Callable[[], Table]]:
-    """The tables by name, made when they are asked for."""
-    return {"differences": lambda: difference_table(comparison), "stories": lambda: story_table(comparison)}
-
-
 def items_behind(entries: Sequence[Entry], stage: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
-    """(entry key, story number) → the id of the item behind a figure."""
-    wanted = {one["entrant"]: one["key"] for one in entries if one["entrant"]}
-    held = RunItem.objects.filter(entrant__in=wanted, stage=group_named(stage).scored, sample__number__in=numbers)
-    rows = held.values_list("entrant_id", "sample__number", "pk")
-    return {(wanted[entrant], number): pk for entrant, number, pk in rows}
+    """Return {(entry key, story number): the id of the item behind a figure}."""
+    keys = {entry["entrant"]: entry["key"] for entry in entries if entry["entrant"]}
+    items = RunItem.objects.filter(entrant__in=keys, stage=group_named(stage).scored, sample__number__in=numbers)
+    rows = items.values_list("entrant_id", "sample__number", "pk")
+    return {(keys[entrant], number): pk for entrant, number, pk in rows}

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.categories import in_order
-from benchmark.services.comparisons import answered_by_both, answered_columns, count_column, told_apart
+from benchmark.services.comparison_tables import answered_by_both, answered_columns, count_column, told_apart
 from benchmark.services.leaderboards import differences
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, nouns_of_group

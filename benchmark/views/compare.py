@@ -17,7 +17,8 @@ from annotation.models import Role
 from benchmark.access import comparison_for, results_access
 from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
-from benchmark.services.comparisons import Comparison, NotComparable, difference_table, items_behind, pair_of, unread
+from benchmark.services.comparison_tables import difference_table
+from benchmark.services.comparisons import Comparison, NotComparable, items_behind, pair_of, unread
 from benchmark.services.comparisons import compare as compared
 from benchmark.services.conditions import FIELDS
 from benchmark.services.leaderboard_scope import ranking_with

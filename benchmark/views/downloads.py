@@ -21,8 +21,8 @@ from benchmark.access import (
 )
 from benchmark.domain.tables import Table
 from benchmark.models import Entrant
+from benchmark.services.comparison_tables import tables_of as tables_of_comparison
 from benchmark.services.comparisons import NotComparable
-from benchmark.services.comparisons import tables_of as tables_of_comparison
 from benchmark.services.documents import board_document, tables_of
 from benchmark.services.downloads import (
     TABLE_TYPES,

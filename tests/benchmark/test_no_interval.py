@@ -12,8 +12,8 @@ import pytest
 from django.core.management import call_command
 
 from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
+from benchmark.services.comparison_tables import tables_of as tables_of_comparison
 from benchmark.services.comparisons import compare, pair_of
-from benchmark.services.comparisons import tables_of as tables_of_comparison
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.plot_data import comparison_picture, figures_of
 from benchmark.services.shared_reports import freeze_run

@@ -12,7 +12,8 @@ from django.core.management import CommandError, call_command
 
 from benchmark.domain.tables import source_of
 from benchmark.models import Form
-from benchmark.services.comparisons import compare, difference_table, pair_of
+from benchmark.services.comparison_tables import difference_table
+from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import board_document, tables_of
 from benchmark.services.judge_versions import version_of
 from benchmark.services.leaderboard_scope import leaderboard_of

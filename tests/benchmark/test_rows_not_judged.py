@@ -10,8 +10,8 @@ import pytest
 
 from benchmark.domain.tables import to_csv, to_json
 from benchmark.models import Run, RunItem
+from benchmark.services.comparison_tables import tables_of as compared
 from benchmark.services.comparisons import compare, pair_of
-from benchmark.services.comparisons import tables_of as compared
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.plot_data import figures_of
 from benchmark.services.reports import forget_report

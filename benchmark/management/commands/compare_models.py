@@ -7,7 +7,7 @@ from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._comparing import add_choices, compared
 from benchmark.management.commands._files import PICTURES, check_output, content_of, written
 from benchmark.management.commands._runs import run_of
-from benchmark.services.comparisons import tables_of, told_apart
+from benchmark.services.comparison_tables import tables_of, told_apart
 from benchmark.services.plot_data import comparison_picture
 from benchmark.suites.registry import nouns_of_group
 

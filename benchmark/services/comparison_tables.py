@@ -1,0 +1,83 @@
+"""Tables of a comparison of two entrants: differences with their tests, and scores story by story."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from benchmark.domain.inference import differs
+from benchmark.domain.tables import Column, Table
+from benchmark.services.comparisons import Comparison
+from benchmark.suites.registry import group_named, nouns_of_group
+
+
+def told_apart(row: Mapping[str, Any]) -> str:
+    """Return whether a test shows a difference, in a word."""
+    return "–" if row["p_adjusted"] is None else "yes" if differs(row) else "no"
+
+
+def count_column(stage: str) -> Column:
+    """Return the column of how many samples a difference is over."""
+    return Column(key="n", header=nouns_of_group(stage)[1].capitalize(), kind="count")
+
+
+def answered_columns(stage: str) -> tuple[Column, ...]:
+    """Return the columns of the difference over what both answered, beside the one with missing answers at their worst."""
+    counted = replace(count_column(stage), key="answered_n", group="Answered by both")
+    difference = Column(key="answered_value", header="Difference", unit="points", kind="share", group=counted.group)
+    return difference, counted
+
+
+def answered_by_both(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a row for `answered_columns`; frozen comparisons may be older than these."""
+    return {f"answered_{name}": value for name, value in (row.get("answered") or {}).items()}
+
+
+def difference_table(comparison: Comparison) -> Table:
+    """Return the measures over all stories, of labelling each dimension among them, and the score by category."""
+    first, second = comparison["first"], comparison["second"]
+    columns = [
+        Column(key="part", header="Over"),
+        Column(key="what", header="Figure"),
+        Column(key="first", header=first, unit="%", kind="share"),
+        Column(key="second", header=second, unit="%", kind="share"),
+        Column(key="value", header="Difference", unit="points", kind="share", interval="interval"),
+        Column(key="p", header="p", kind="number", digits=4),
+        Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
+        Column(key="shown", header="Shown to differ"),
+        count_column(comparison["stage"]),
+        *(answered_columns(comparison["stage"]) if any(row.get("answered") for row in comparison["rows"]) else ()),
+    ]
+    everything = f"All {nouns_of_group(comparison['stage'])[1]}"
+    rows = [
+        row
+        | {"part": "Category" if row["category"] else everything, "shown": told_apart(row)}
+        | {"interval_reason": row.get("reason")}
+        | answered_by_both(row)
+        for row in comparison["rows"]
+    ]
+    title = f"{group_named(comparison['stage']).score_title}: {first} minus {second}, {comparison['reading']} reading"
+    facts = {"Stories": comparison.get("selection"), "Settings that differ": comparison.get("differ")}
+    notes = [f"{name}: {text}." for name, text in facts.items() if text]
+    notes += comparison.get("judge_tests", [])
+    how = comparison["method"]
+    notes.append(f"{how[:1].upper()}{how[1:]}.")
+    return Table(title=title, columns=columns, rows=rows, lead=comparison.get("lead", ()), notes=notes)
+
+
+def story_table(comparison: Comparison) -> Table:
+    columns = [
+        Column(key="number", header="Story"),
+        Column(key="category", header="Category"),
+        Column(key="first", header=comparison["first"], unit="%", kind="share"),
+        Column(key="second", header=comparison["second"], unit="%", kind="share"),
+        Column(key="difference", header="Difference", unit="points", kind="share"),
+    ]
+    title = f"{group_named(comparison['stage']).score_title} by story, {comparison['reading']} reading"
+    return Table(title=title, columns=columns, rows=comparison["stories"], lead=comparison.get("lead", ()))
+
+
+def tables_of(comparison: Comparison) -> dict[str, Callable[[], Table]]:
+    """Return the tables by name, made when they are asked for."""
+    return {"differences": lambda: difference_table(comparison), "stories": lambda: story_table(comparison)}
