@@ -37,7 +37,7 @@ class ProjectAccess:
 
     @property
     def context(self) -> dict:
-        """What every page of a project hands to its template."""
+        """The context that every page of a project gives its template."""
         return {"project": self.project, "role": self.role.value}
 
 

@@ -58,7 +58,7 @@ def simulated(rng: np.random.Generator, *, stories: int, unit: str, shift: float
 
 
 def decided(votes: Votes, seed: int, draws: int) -> tuple[bool, bool]:
-    """Whether a shift is announced over all votes, and in any dimension after Holm's correction."""
+    """Return whether a shift is announced over all votes, and in any dimension after Holm's correction."""
     overall = randomisation_p(votes, seed=seed, draws=draws)
     each = holm([randomisation_p(part, seed=seed, draws=draws) for _, part in votes.by("dimension")])
     return overall is not None and overall <= ALPHA, any(p is not None and p <= ALPHA for p in each)

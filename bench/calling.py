@@ -170,7 +170,7 @@ def memory(options, calls: int = 20_000) -> dict:
     from tests.servers.process import ModelServer
 
     def resident() -> float:
-        """Without the pages of files that are mapped: those are the operating system's to drop."""
+        """Return the memory without the pages of files that are mapped: those are the operating system's to drop."""
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) / 1024
 

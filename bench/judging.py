@@ -69,7 +69,7 @@ def judged_story(rng: Random, number: int) -> Stage1Result:
 
 
 def skipped(rng: Random, story: Stage1Result, judge: Skipping) -> Stage1Result:
-    """What that judge leaves of a fully judged story."""
+    """Return what that judge leaves of a fully judged story."""
     sides = [_left(rng, side, judge) for side in (story.pred_counts, story.gold_counts)]
     size = len(story.gold_counts)
     if 2 * size > SIZES[-1] and rng.random() < judge.cut:
@@ -129,13 +129,13 @@ def bounded(results: Sequence[Stage1Result], figures: Mapping[str, Any]) -> Iter
 
 
 def is_within(value: float, ends: Sequence[float]) -> bool:
-    """Whether a value lies between two ends, but for the last digit of a double."""
+    """Return whether a value lies between two ends, but for the last digit of a double."""
     return ends[0] - 1e-12 <= value <= ends[1] + 1e-12
 
 
 @dataclass(slots=True)
 class Tally:
-    """What repetitions of one judge and number of stories came to: shares, and mean widths of intervals."""
+    """Results of the repetitions of one judge and number of stories: shares, and mean widths of intervals."""
 
     rows_missing: list[float]
     outside: int

@@ -1,4 +1,4 @@
-"""Makes a corpus of the size of OmniToM: 895 stories, 22,343 propositions and three votes on each of seven dimensions.
+"""Make a corpus of the size of OmniToM: 895 stories, 22,343 propositions and three votes on each of seven dimensions.
 
     python bench/make_corpus.py OUT [--tombench FOLDER] [--seed 1]
 

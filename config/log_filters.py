@@ -1,4 +1,4 @@
-"""What the log leaves out."""
+"""Filters of the log: refusals in one line, no keys of models, storage failures as sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no library of ours does for every request: headers of private pages, an answer to NUL."""
+"""Middleware that no library of ours has: headers of private pages, an answer to NUL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How static files are stored: under the hash of what is in them, so that a browser may keep each for ever."""
+"""Storage of static files: under the hash of what is in them, so that a browser may keep each for ever."""
 
 from __future__ import annotations
 

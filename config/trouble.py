@@ -1,4 +1,4 @@
-"""What a person reads where the disk or the database fails under a page."""
+"""The page that people read where the disk or the database fails."""
 
 from __future__ import annotations
 

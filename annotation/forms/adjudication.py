@@ -17,7 +17,7 @@ STATUSES = [
 
 
 class QueueFilter(forms.Form):
-    """What part of the queue is shown; every link into the queue is one of these as a query string."""
+    """Filters of the queue; every link into the queue is one of these as a query string."""
 
     status = forms.ChoiceField(required=False, choices=STATUSES)
     dimension = forms.ChoiceField(required=False)

@@ -92,7 +92,7 @@ def _threads(comments, *, named: bool) -> list[dict]:
 
 @require_GET
 def overruled(request: HttpRequest, slug: str) -> HttpResponse:
-    """Where the annotator's vote and an expert's decision differ, in stories that the annotator has finished."""
+    """List the cells where the annotator's vote and an expert's decision differ, in stories that the annotator has finished."""
     access = project_access(request.user, slug)
     schema = access.project.schema
     rows = adjudication_queue.overruled(access.project, request.user, unfinished=unfinished(access))

@@ -1,4 +1,4 @@
-"""What the adjudication pages show of a cell: who sees which votes, in which order, with or without names."""
+"""The cells of the adjudication pages: who sees which votes, in which order, with or without names."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Cell:
 
 @dataclass(slots=True)
 class CellReader:
-    """Makes the cells of some propositions in five statements, whatever their number."""
+    """Make the cells of some propositions in five statements, whatever their number."""
 
     access: ProjectAccess
     propositions: Sequence[Proposition]

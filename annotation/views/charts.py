@@ -25,19 +25,7 @@ def interval_chart(title: str, points: list[dict], *, percent: bool, difference:
     def x(value: float) -> float:
         return round(LEFT + (value - low) / span * (WIDTH - LEFT - RIGHT), 1)
 
-    def value_text(value: float) -> str:
-        if percent and difference:
-            return f"{100 * value:+.1f}".replace("-", "\N{MINUS SIGN}")
-        return f"{value:.1%}" if percent else f"{value:.2f}"
-
-    def tick_text(tick: float) -> str:
-        if percent and difference:
-            return f"{100 * tick:.0f}".replace("-", "\N{MINUS SIGN}").replace("\N{MINUS SIGN}0", "0")
-        return f"{tick:.0%}" if percent else f"{tick:.2g}"
-
-    step = 0.1 if span > 0.25 else 0.02
-    step = 0.2 if span > 1.2 else step
-    ticks = [high - step * at for at in range(int(span / step + 1e-9) + 1)]
+    ticks = _tick_values(high, span)
     marks = [
         {
             **point,
@@ -45,7 +33,7 @@ def interval_chart(title: str, points: list[dict], *, percent: bool, difference:
             "x": x(point["value"]) if point["value"] is not None else None,
             "low": x(point["interval"][0]) if point["interval"] else None,
             "high": x(point["interval"][1]) if point["interval"] else None,
-            "shown": value_text(point["value"]) if point["value"] is not None else "undefined",
+            "shown": _value_text(point["value"], percent, difference) if point["value"] is not None else "undefined",
         }
         for at, point in enumerate(points)
     ]
@@ -61,7 +49,7 @@ def interval_chart(title: str, points: list[dict], *, percent: bool, difference:
         "bottom": bottom,
         "tick_y": bottom + 18,
         "zero": x(0) if difference else None,
-        "ticks": [{"x": x(tick), "label": tick_text(tick)} for tick in ticks][::-1],
+        "ticks": [{"x": x(tick), "label": _tick_text(tick, percent, difference)} for tick in ticks][::-1],
         "marks": marks,
         "lacking": no_intervals(points),
     }
@@ -75,6 +63,24 @@ def no_intervals(estimates: Iterable[Mapping[str, Any]]) -> str:
         if estimate["value"] is not None and not estimate["interval"] and estimate.get("reason")
     )
     return f"No interval: {'; or '.join(reasons)}." if reasons else ""
+
+
+def _value_text(value: float, percent: bool, difference: bool) -> str:
+    if percent and difference:
+        return f"{100 * value:+.1f}".replace("-", "\N{MINUS SIGN}")
+    return f"{value:.1%}" if percent else f"{value:.2f}"
+
+
+def _tick_text(tick: float, percent: bool, difference: bool) -> str:
+    if percent and difference:
+        return f"{100 * tick:.0f}".replace("-", "\N{MINUS SIGN}").replace("\N{MINUS SIGN}0", "0")
+    return f"{tick:.0%}" if percent else f"{tick:.2g}"
+
+
+def _tick_values(high: float, span: float) -> list[float]:
+    """List the ticks of a scale from its upper end down, fourteen at most."""
+    step = 0.2 if span > 1.2 else 0.1 if span > 0.25 else 0.02
+    return [high - step * at for at in range(int(span / step + 1e-9) + 1)]
 
 
 def _tenth_below(edges: list[float]) -> float:

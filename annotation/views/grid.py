@@ -52,7 +52,7 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
 
 
 def _rows(user, propositions: list[Proposition], votes: list[Vote], schema: Schema, suggestions: dict) -> list[dict]:
-    """Only the user's own labels, flags and threads; nothing here depends on what other annotators did."""
+    """Return the rows of the grid with only the user's own labels, flags and threads; nothing here depends on what other annotators did."""
     labels = {(vote.proposition_id, vote.dimension): vote.label for vote in votes}
     threads = _threads(user, propositions)
     flags: dict[int, str] = {}
@@ -88,7 +88,7 @@ def _threads(user, propositions: list[Proposition]) -> dict[tuple[int, str], str
 
 
 def _settings(assignment: Assignment, slug: str, votes: list[Vote]) -> dict:
-    """What the grid's script needs: who and where, addresses, and the clocks of the server and of the newest vote."""
+    """Return what the grid's script needs: who and where, addresses, and the clocks of the server and of the newest vote."""
     story = assignment.story.uid
     place = {"slug": slug, "story": story, "proposition": "PROPOSITION"}
     guideline = reverse("annotation:guideline", args=[slug, "dimension"])
@@ -113,7 +113,7 @@ def _settings(assignment: Assignment, slug: str, votes: list[Vote]) -> dict:
 
 @require_POST
 def save(request: HttpRequest, slug: str, story: str) -> JsonResponse:
-    """Saves the changes of one annotator, all or none. A browser may hold the unsent changes of somebody else who
+    """Save the changes of one annotator, all or none. A browser may hold the unsent changes of somebody else who
     used it before: they name their annotator, and are refused under any other."""
     assignment = assignment_of(request.user, slug, story)
     try:

@@ -131,7 +131,7 @@ def discard(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
-    """What suggestions did to votes, in pictures first."""
+    """Show what suggestions did to votes, in pictures first."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     report = report_of(access.project)
     rows, charts = [], []

@@ -46,7 +46,7 @@ def reconcile(request: HttpRequest, slug: str, story: str) -> HttpResponse:
 
 
 def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
-    """Saves the expert's own draft, or hands it in."""
+    """Save the expert's own draft, or hand it in."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
     if request.method != "POST":

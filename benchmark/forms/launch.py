@@ -1,4 +1,4 @@
-"""What a run is to be, as an admin chooses it."""
+"""Forms of launching, judging and extending runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run would ask, cost and be able to show, before it is launched."""
+"""Estimates of a run before it is launched: calls, cost, detectable differences and a prompt."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Planned = tuple[Plan, Sequence[DatasetSample], list[estimates.Part]]
 
 @require_GET
 def estimate(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the chosen run asks and costs, and what it can show; with `ledger`, which takes longer, also which answers the ledger has."""
+    """Estimate what the chosen run asks and costs and what it can show; with `ledger`, which takes longer, also count the answers that the ledger has."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, request.GET.get("dataset"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)
@@ -129,7 +129,7 @@ def _field_label(form: forms.Form, name: str) -> str:
 
 @require_GET
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
-    """The prompt of one stage for the first of the chosen stories."""
+    """Show the prompt of one stage for the first of the chosen stories."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, request.GET.get("dataset"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)

@@ -1,4 +1,4 @@
-"""What the figures of an annotator or expert rest on: stories, and in each the labels that were given beside gold."""
+"""The evidence behind the figures of an annotator or expert: stories, and in each the labels that were given beside gold."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _extend(request: HttpRequest, run: Run, form: ExtendForm) -> str:
 
 @require_http_methods(["GET", "POST"])
 def again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """The same once more; what the ledger holds is not asked again."""
+    """Repeat a run; what the ledger holds is not asked again."""
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     if request.method == "GET":
         context = {"suite": suite_named(access.run.suite)}

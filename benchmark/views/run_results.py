@@ -1,4 +1,4 @@
-"""What a run came to, as a part of the run's page."""
+"""Results of a run, as a part of the run's page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run_address(slug: str, uid: str) -> Address:
 
 
 def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
-    """What the fragment and the report page of a run both show."""
+    """Return what the fragment and the report page of a run both show."""
     slug, uid = access.project.project.slug, access.run.uid
     address = run_address(slug, uid)
     charts = {

@@ -109,7 +109,7 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 @require_GET
 def progress(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
-    """How it stands, as a fragment; buttons and results come along only when they changed."""
+    """Show the progress of a run, as a fragment; buttons and results come along only when they changed."""
     access = run_access(request.user, slug, uid)
     context = _live(access)
     context["oob"] = request.GET.get("seen", context["seen"]) != context["seen"]

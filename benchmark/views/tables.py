@@ -159,7 +159,7 @@ def _groups(columns: Sequence[Column]) -> list[dict[str, Any]]:
 
 
 def _text(column: Column, value: Any) -> str:
-    """As printed, but a small number is not shown as nought: no p is 0."""
+    """Write a value as printed, but never round a small number to nought: no p is 0."""
     if column.kind == "number" and value and not column.rounded(value):
         return f"<{Decimal(1).scaleb(-column.places)}"
     return column.text(value)

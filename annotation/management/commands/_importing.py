@@ -1,4 +1,4 @@
-"""What the commands that read files share: an input that is refused as a whole ends with 1, after it was told."""
+"""Shared by the commands that read files: an input that is refused as a whole is reported, and the command ends with 1."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def counted(count: int, noun: str, several: str = "") -> str:
 
 
 def check_readable(path: Path) -> Path:
-    """Raises ValueError where there is no such file."""
+    """Raise ValueError where there is no such file."""
     if path == Path():
         raise ValueError("The file has no name.")
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""Where a command may write: never over what it did not make."""
+"""Output of commands: files and folders, never written over what no command made."""
 
 from __future__ import annotations
 

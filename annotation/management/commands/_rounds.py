@@ -1,4 +1,4 @@
-"""What the commands about rounds of suggestions share: running one to its end, and its standing."""
+"""Shared by the commands about rounds of suggestions: running one to its end, and its standing."""
 
 from __future__ import annotations
 

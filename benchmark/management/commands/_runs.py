@@ -1,4 +1,4 @@
-"""What the commands about runs share: naming their endpoints, running one to its end, and what is printed of it."""
+"""Shared by the commands about runs: naming their endpoints, running one to its end, and what is printed of it."""
 
 from __future__ import annotations
 
