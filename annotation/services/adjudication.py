@@ -75,10 +75,8 @@ def adjudicate(
     votes = current_votes(proposition, dimension)
     _check_decidable(proposition, dimension, gold, votes, by=by, label=label, reason=reason)
     if gold is not None and gold.label == label and gold.decided_by_id not in {None, by.pk}:
-        reason, error_tag = (
-            reason or gold.reason,
-            error_tag or gold.error_tag,
-        )  # confirming keeps the first expert's why
+        # Confirming a decision keeps the first expert's reason.
+        reason, error_tag = reason or gold.reason, error_tag or gold.error_tag
     remarks = {"reason": reason, "error_tag": error_tag, "guideline_flag": guideline_flag}
     after = decided(label, by=by, at=now, votes=votes, project=project, **remarks)
     return _write(proposition, Change(proposition.pk, dimension, gold, after, votes), by=by, now=now)

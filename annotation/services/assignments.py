@@ -112,7 +112,7 @@ def release(*, by: User, assignment: Assignment, now: datetime) -> int:
     )
     events = []
     for vote in votes:
-        key = f"release-{uuid.uuid4().hex}"
+        idempotency_key = f"release-{uuid.uuid4().hex}"
         events.append(
             VoteEvent(
                 proposition_id=vote.proposition_id,
@@ -120,13 +120,13 @@ def release(*, by: User, assignment: Assignment, now: datetime) -> int:
                 dimension=vote.dimension,
                 label="",
                 previous=vote.label,
-                client_key=key,
+                client_key=idempotency_key,
                 changed_at=now,
                 received_at=now,
                 origin="release",
             )
         )
-        vote.label, vote.changed_at, vote.client_key = "", now, key
+        vote.label, vote.changed_at, vote.client_key = "", now, idempotency_key
     Vote.objects.bulk_update(votes, ["label", "changed_at", "client_key"], batch_size=500)
     VoteEvent.objects.bulk_create(events)
     cells = {(vote.proposition_id, vote.dimension) for vote in votes}

@@ -106,8 +106,8 @@ def _votes_of(cells: set[Cell]) -> dict[Cell, list[dict]]:
         .order_by("annotator_id")
         .values_list("proposition_id", "dimension", "annotator_id", "label", "client_key")
     )
-    for proposition, dimension, annotator, label, key in rows:
-        votes_by_cell[proposition, dimension].append({"annotator": annotator, "label": label, "key": key})
+    for proposition, dimension, annotator, label, idempotency_key in rows:
+        votes_by_cell[proposition, dimension].append({"annotator": annotator, "label": label, "key": idempotency_key})
     return votes_by_cell
 
 

@@ -145,12 +145,12 @@ class Batch:
         if placed.proposition not in self.stored.live:
             raise Refused(f"The proposition left the table of story {row.story} meanwhile.")
         cell = (placed.proposition, row.dimension, person.pk)
-        key = self._key(cell, row)
+        idempotency_key = self._key(cell, row)
         standing = None if person.pk is None else self.votes.get(cell)
         moment = min(row.created_at or self.now, self.now)
         if standing is not None:
-            self._check_kept(cell, placed, key)
-            if not self._changes(standing, placed, key, moment):
+            self._check_kept(cell, placed, idempotency_key)
+            if not self._changes(standing, placed, idempotency_key, moment):
                 return False
         self._check_member(person)
         slot = self._slot(placed)
@@ -163,7 +163,7 @@ class Batch:
             person.pk = -self.rehearsal.people
             cell = (placed.proposition, row.dimension, person.pk)
         self._take_slot(placed.story, person.pk, slot)
-        vote = Standing(row.label, moment, key)
+        vote = Standing(row.label, moment, idempotency_key)
         previous = standing.label if standing else ""
         self.events.append((*_columns(cell, vote), previous, "", self.now, True, _ORIGIN))
         self.votes[cell] = vote

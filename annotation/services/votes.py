@@ -183,12 +183,12 @@ def _known(by, changes, ids) -> dict[str, bool]:
             raise Refused(f"The key {change.client_key} stands for two cells; every change needs a key of its own.")
     applied_by_key = {}
     rows = VoteEvent.objects.filter(annotator=by, client_key__in=list(cells))
-    for key, applied, proposition, dimension in rows.values_list(
+    for idempotency_key, applied, proposition, dimension in rows.values_list(
         "client_key", "applied", "proposition_id", "dimension"
     ):
-        if (proposition, dimension) != (ids[cells[key][0]], cells[key][1]):
-            raise Refused(f"The key {key} was used for another cell; every change needs a key of its own.")
-        applied_by_key[key] = applied
+        if (proposition, dimension) != (ids[cells[idempotency_key][0]], cells[idempotency_key][1]):
+            raise Refused(f"The key {idempotency_key} was used for another cell; every change needs a key of its own.")
+        applied_by_key[idempotency_key] = applied
     return applied_by_key
 
 
