@@ -18,7 +18,7 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.watching import standings
-from benchmark.suites.omnitom.parsing.extraction import read_extraction
+from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
 from workers.models import Call, Endpoint, ItemState
@@ -142,7 +142,7 @@ def test_the_question_is_the_same_conversation_with_only_these_rows(cast, gold, 
         assert held["id"]["enum"] == [len(gold_rows)]
         extraction = RunItem.objects.get(entrant=first.entrant, sample=first.sample, stage=EXTRACT).call.answer
         matched = later.call.request["schema"]["$defs"]["prediction"]["enum"]
-        assert matched == list(range(1, len(read_extraction(extraction, structured=True)) + 1))
+        assert matched == list(range(1, len(parse_extraction(extraction, structured=True)) + 1))
 
 
 def test_nobody_asks_unless_somebody_says_so_and_never_twice(cast, gold):

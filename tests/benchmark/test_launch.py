@@ -430,8 +430,8 @@ def test_answers_are_read_again_from_the_page(alice, extracted, monkeypatch):
     address = f"/p/minds/runs/{extracted.uid}/read/"
     assert address in written(alice.get(f"/p/minds/runs/{extracted.uid}/"))
     assert "every answer reads as it did." in written(alice.post(address, follow=True))
-    read = steps.read_stage2
-    monkeypatch.setattr(steps, "read_stage2", lambda record, answer, **how: read(record, "", **how))
+    read = steps.parse_stage2
+    monkeypatch.setattr(steps, "parse_stage2", lambda record, answer, **how: read(record, "", **how))
     assert "2 readings changed." in written(alice.post(address, follow=True))
     assert Call.objects.count() == calls
     monkeypatch.setattr(reruns, "MOST_READ_AT_ONCE", 5)

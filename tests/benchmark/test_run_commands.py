@@ -130,8 +130,8 @@ def test_another_judge_reads_the_extractions_that_are_there(extracted):
 
 # --- reading again ---------------------------------------------------------------------------------------------------------------
 def test_kept_answers_are_read_by_the_present_parser_without_a_call(labelled, monkeypatch):
-    calls, read = Call.objects.count(), steps.read_stage2
-    monkeypatch.setattr(steps, "read_stage2", lambda record, answer, **how: read(record, "", **how))
+    calls, read = Call.objects.count(), steps.parse_stage2
+    monkeypatch.setattr(steps, "parse_stage2", lambda record, answer, **how: read(record, "", **how))
     assert told("benchmark_run", "reread", labelled.uid) == {"run": labelled.uid, "changed": 3}
     assert Call.objects.count() == calls
     assert scores_of(labelled)["repaired"]["stage2"]["overall"]["unusable"] == 3

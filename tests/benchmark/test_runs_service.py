@@ -21,7 +21,7 @@ from benchmark.services.results import samples_of
 from benchmark.services.runs import extend_run, run_again, start_run
 from benchmark.services.stored_plans import plan_of
 from benchmark.suites.omnitom import steps
-from benchmark.suites.omnitom.item_parses import read_stage2
+from benchmark.suites.omnitom.item_parses import parse_stage2
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.official import STRUCTURED
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE
@@ -237,9 +237,9 @@ def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, m
     assert read_again(by=None, run=run, now=NOW()) == 0
 
     def worse(record, answer, **form):
-        return read_stage2(record, "", **form)
+        return parse_stage2(record, "", **form)
 
-    monkeypatch.setattr(steps, "read_stage2", worse)
+    monkeypatch.setattr(steps, "parse_stage2", worse)
     assert read_again(by=None, run=run, now=NOW()) == 8
     assert Call.objects.count() == calls
     row = report_of(run)["entrants"][0]["stage2"]

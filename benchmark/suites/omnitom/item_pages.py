@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.domain.schema import Schema
 from benchmark.suites.contract import ItemView
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, read_extraction
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.matching import row_key
 from benchmark.suites.omnitom.parsing.structured import json_in, rows_in
 from benchmark.suites.omnitom.parsing.values import repaired
@@ -39,7 +39,7 @@ def _extraction(view: ItemView, record: Record, structured: bool) -> dict[str, A
     if view.answer is None:
         return {"gold": gold, "tables": []}
     answer = view.answer
-    mended = _rows_shown(read_extraction(answer, structured=structured), record)
+    mended = _rows_shown(parse_extraction(answer, structured=structured), record)
     official = None if structured else _rows_shown(extraction_rows(answer), record)
     same = official == mended
     tables = [
@@ -72,7 +72,7 @@ def _capped(rows: list[Shown]) -> dict[str, Any]:
 def _follow_up(view: ItemView, record: Record, structured: bool) -> dict[str, Any]:
     """The rows that were asked for and what the follow-up says of each."""
     texts = view.question.answers
-    predicted = read_extraction(texts.get(EXTRACT, ""), structured=structured)
+    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=structured)
     first = {"judge": texts.get(JUDGE, "")}
     before, after = (
         judged_counts(first | more, predicted, record.shown, structured=structured)
@@ -124,7 +124,7 @@ def _gold_counts(record: Record, official: Reading | None, mended: Reading) -> l
 
 def _predicted_counts(extraction: str, official: Reading | None, mended: Reading, structured: bool) -> list[Shown]:
     """One table where both readings have the same rows, otherwise one of each."""
-    ours = read_extraction(extraction, structured=structured)
+    ours = parse_extraction(extraction, structured=structured)
     rows = _counted(ours, mended.get("pred", ()), "repaired")
     if structured:
         return [{"name": "Predicted", "rows": rows}]

@@ -11,7 +11,7 @@ from benchmark.suites.omnitom import official, repaired
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import DIMENSIONS, Labels
 from benchmark.suites.omnitom.metrics import f1, share
-from benchmark.suites.omnitom.parsing.extraction import read_extraction
+from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.parsing.structured import ignores_schema
 from benchmark.suites.omnitom.parsing.values import repaired as repaired_label
 from benchmark.suites.omnitom.records import GoldRow, Record
@@ -19,7 +19,7 @@ from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
 
 
-def read_stage1(
+def parse_stage1(
     record: Record, extraction: str, judgement: str, follow_up: str = "", *, structured: bool = False
 ) -> Parsed:
     """Of a judgement; what it lacks the repaired reading takes from its follow-up, the official one never."""
@@ -36,7 +36,7 @@ def read_stage1(
     return Parsed(parsed, kept, None if tables.aborted else _f1(result), *told)
 
 
-def read_follow_up(
+def parse_follow_up(
     record: Record, extraction: str, judgement: str, follow_up: str, *, structured: bool = False
 ) -> Parsed:
     """How many of the rows that a judgement lacks its follow-up brings: {"asked", "judged"}."""
@@ -50,9 +50,9 @@ def read_follow_up(
     return Parsed(None, {"asked": before, "judged": before - after}, None, None, unusable, after)
 
 
-def read_stage1_rows(extraction: str, *, structured: bool = False) -> Parsed:
+def parse_stage1_rows(extraction: str, *, structured: bool = False) -> Parsed:
     """An extraction alone has no score: `unusable` says whether it can be read, the repaired reading how many rows of which kinds."""
-    rows = read_extraction(extraction, structured=structured)
+    rows = parse_extraction(extraction, structured=structured)
     kinds = {"orders": [order_bucket(row.order) for row in rows], "roles": [role_of(row.actor) for row in rows]}
     unusable = "" if rows else repaired.why_unreadable(extraction, structured=structured)
     return Parsed(None, {"rows": len(rows), **kinds}, None, None, unusable, empty=not rows)
@@ -64,7 +64,7 @@ def _stage1(result: Stage1Result) -> dict[str, Any]:
     return counts | {"orders": list(result.pred_orders), "roles": list(result.pred_roles)}
 
 
-def read_stage2(record: Record, answer: str, *, structured: bool = False) -> Parsed:
+def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Parsed:
     texts = {"label": answer}
     mended = repaired.stage2_result(record, texts, structured=structured)
     kept = {"predicted": [row and list(row) for row in mended.predicted]}
@@ -100,7 +100,7 @@ def _accuracy(result: Stage2Result) -> float:
 
 
 def stage1_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage1Result:
-    """The result again that `read_stage1` put down as its `repaired` (`mended`) or `official` part."""
+    """The result again that `parse_stage1` put down as its `repaired` (`mended`) or `official` part."""
     gold, roles = _gold(record.rows, mended)
     return Stage1Result(
         record.story_id,

@@ -96,7 +96,7 @@ def _heading(line: str) -> str:
     return normalise_space(line).lower().strip("*").strip(":")
 
 
-def read_judgement(text: str) -> Judgement:
+def parse_judgement(text: str) -> Judgement:
     """Both tables of a judge's text; a section that is not found has no rows. Raises OversizedField."""
     lines = text.splitlines()
     kinds = [(is_prediction_heading(line), is_gold_heading(line)) for line in lines]

@@ -8,7 +8,7 @@ from typing import Any
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.judged import FollowUp, Judge, JudgeTest, Pairs, Settings
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
-from benchmark.suites.omnitom.parsing.judgement import read_counts
+from benchmark.suites.omnitom.parsing.judgement import parse_counts
 from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT, wanted_by
 from benchmark.suites.omnitom.prompting.follow_up import DIGEST
 from benchmark.suites.omnitom.records import GoldRow, record_of_sample
@@ -41,7 +41,7 @@ def _request(question: Question, pairs: Pairs) -> Request:
 def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
     predicted = [PredictedRow(pair["actor"], pair["belief"], "") for pair in pairs]
     structured = question.settings["form"] == STRUCTURED
-    return read_counts(answer, predicted, _gold(question.sample, pairs), structured=structured)[0]
+    return parse_counts(answer, predicted, _gold(question.sample, pairs), structured=structured)[0]
 
 
 def _gold(sample: Sample, pairs: Pairs) -> list[GoldRow]:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.suites.omnitom.judge_alignment import align
-from benchmark.suites.omnitom.judge_tables import JudgedRow, OversizedField, check_fields, read_judgement
+from benchmark.suites.omnitom.judge_tables import JudgedRow, OversizedField, check_fields, parse_judgement
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import canonical
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
@@ -94,7 +94,7 @@ def judged_tables(
     record: Record, extraction: Sequence[ExtractionRow], text: str
 ) -> tuple[tuple[JudgedRow, ...], tuple[JudgedRow, ...]]:
     """The judge's counts on the rows that it was given: predicted, gold. Raises OversizedField."""
-    judgement = read_judgement(text)
+    judgement = parse_judgement(text)
     sides = (
         ([(row.actor, row.belief) for row in extraction], judgement.predictions),
         ([(row.actor, row.belief) for row in record.rows], judgement.gold),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmark.suites.omnitom.judge_alignment import align
-from benchmark.suites.omnitom.judge_tables import JudgedRow, read_judgement
+from benchmark.suites.omnitom.judge_tables import JudgedRow, parse_judgement
 from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
 from benchmark.suites.released import Parser, Row, Tables
 
@@ -21,7 +21,7 @@ def _label(text: str, tables: Tables) -> dict[str, Any]:
 
 def _judge(text: str, tables: Tables) -> dict[str, Any]:
     """The counts of the given rows, or the rows as parsed where none are given."""
-    judgement = read_judgement(text)
+    judgement = parse_judgement(text)
     pred, gold = (
         _counted(tables[side], judged) if side in tables else [row.keyed() for row in judged]
         for side, judged in (("pred", judgement.predictions), ("gold", judgement.gold))

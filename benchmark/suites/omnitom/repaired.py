@@ -27,9 +27,9 @@ from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, f1
 from benchmark.suites.omnitom.official import Texts
 from benchmark.suites.omnitom.parsing.emptiness import says_nothing
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, read_extraction
-from benchmark.suites.omnitom.parsing.judgement import Counts, read_counts
-from benchmark.suites.omnitom.parsing.labels import read_labels
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
+from benchmark.suites.omnitom.parsing.judgement import Counts, parse_counts
+from benchmark.suites.omnitom.parsing.labels import parse_labels
 from benchmark.suites.omnitom.parsing.structured import ignores_schema
 from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.records import GoldRow, Record
@@ -41,7 +41,7 @@ from core.statistics import RESAMPLES
 def stage1_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage1Result:
     """The counts of the propositions that a person would read, on both sides."""
     gold = record.shown
-    predicted = read_extraction(texts.get("extract", ""), structured=structured)
+    predicted = parse_extraction(texts.get("extract", ""), structured=structured)
     counts = judged_counts(texts, predicted, gold, structured=structured)
     if not gold:
         unusable = NO_GOLD
@@ -73,7 +73,7 @@ def judged_counts(
 ) -> tuple[Counts, Counts]:
     """The counts of the judgement `judge`, those that it lacks from its `follow_up`."""
     first, later = (
-        read_counts(texts.get(name, ""), predicted, gold, structured=structured) for name in ("judge", "follow_up")
+        parse_counts(texts.get(name, ""), predicted, gold, structured=structured) for name in ("judge", "follow_up")
     )
     filled = [
         [more if count is None else count for count, more in zip(*both, strict=True)]
@@ -92,7 +92,7 @@ def why_unreadable(text: str, *, structured: bool) -> str:
 def stage2_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage2Result:
     """The labels that a person would read for each gold proposition; gold labels are repaired in the same way."""
     gold = record.shown
-    predicted = read_labels(texts.get("label", ""), gold, structured=structured)
+    predicted = parse_labels(texts.get("label", ""), gold, structured=structured)
     if not gold:
         unusable = NO_GOLD
     elif "label" not in texts:

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.contract import Parsed, Question, Resources, Sample, Step
-from benchmark.suites.omnitom.item_parses import read_follow_up, read_stage1, read_stage1_rows, read_stage2
+from benchmark.suites.omnitom.item_parses import parse_follow_up, parse_stage1, parse_stage1_rows, parse_stage2
 from benchmark.suites.omnitom.labels import SCHEMA
-from benchmark.suites.omnitom.parsing.extraction import read_extraction
+from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
 from benchmark.suites.omnitom.prompting import (
     built_in,
@@ -57,12 +57,12 @@ def parse(question: Question, answer: str) -> Parsed:
     record, structured = record_of_sample(question.sample), question.settings["form"] == STRUCTURED
     extraction = question.answers.get(EXTRACT, "")
     if question.step == JUDGE:
-        return read_stage1(record, extraction, answer, question.answers.get(FOLLOW_UP, ""), structured=structured)
+        return parse_stage1(record, extraction, answer, question.answers.get(FOLLOW_UP, ""), structured=structured)
     if question.step == FOLLOW_UP:
-        return read_follow_up(record, extraction, question.answers.get(JUDGE, ""), answer, structured=structured)
+        return parse_follow_up(record, extraction, question.answers.get(JUDGE, ""), answer, structured=structured)
     if question.step == LABEL:
-        return read_stage2(record, answer, structured=structured)
-    return read_stage1_rows(answer, structured=structured)
+        return parse_stage2(record, answer, structured=structured)
+    return parse_stage1_rows(answer, structured=structured)
 
 
 def expected(question: Question) -> str:
@@ -93,7 +93,7 @@ def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold
 
 def predicted_rows(extraction: str, form: str) -> list[tuple[str, str]]:
     """What the judge is shown of an extraction: the rows of official parsing, of structured output those of its own reading."""
-    rows = read_extraction(extraction, structured=True) if form == STRUCTURED else extraction_rows(extraction)
+    rows = parse_extraction(extraction, structured=True) if form == STRUCTURED else extraction_rows(extraction)
     return [(row.actor, row.belief) for row in rows]
 
 
@@ -105,7 +105,7 @@ def _judging(question: Question) -> Request:
 def _follow_up(question: Question) -> Request | None:
     """Return the follow-up request, None where the judgement leaves no row out."""
     record, structured = record_of_sample(question.sample), question.settings["form"] == STRUCTURED
-    predicted = read_extraction(question.answers[EXTRACT], structured=structured)
+    predicted = parse_extraction(question.answers[EXTRACT], structured=structured)
     judgement = question.answers[JUDGE]
     counts = judged_counts({"judge": judgement}, predicted, record.shown, structured=structured)
     predictions, gold = ([at for at, count in enumerate(side) if count is None] for side in counts)

@@ -25,7 +25,7 @@ def extract_official(answer: str) -> str:
     return last[0] if last else "A"
 
 
-def read_official(answer: str, shown: Shown) -> str:
+def parse_official(answer: str, shown: Shown) -> str:
     """Return the original letter of the option that the released code takes an answer for.
 
     Empty where the letter stands for no option that was shown: a vote like any other, which is never right.
@@ -33,7 +33,7 @@ def read_official(answer: str, shown: Shown) -> str:
     return shown.original_of[extract_official(answer)]
 
 
-def read_repaired(answer: str, shown: Shown) -> str | None:
+def parse_repaired(answer: str, shown: Shown) -> str | None:
     """Return the original letter of the option that an answer commits to, None where it commits to none.
 
     An answer that names none, that leaves it between several, or that names a letter that was not shown chooses nothing.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmark.suites.contract import Parsed, Question, Sample, Step
-from benchmark.suites.tombench.parsing import read_official, read_repaired
+from benchmark.suites.tombench.parsing import parse_official, parse_repaired
 from benchmark.suites.tombench.prompting import render_prompt
 from benchmark.suites.tombench.samples import item_of, shown_in
 from benchmark.suites.tombench.shuffling import Shown
@@ -46,7 +46,7 @@ def count_letters(samples: Sequence[Sample]) -> dict[str, int]:
 def parse(question: Question, answer: str) -> Parsed:
     """The original letter that an answer chooses, as the released code takes it and as a person reads it."""
     item, shown = item_of(question.sample), shown_in(question)
-    official, repaired = read_official(answer, shown), read_repaired(answer, shown)
+    official, repaired = parse_official(answer, shown), parse_repaired(answer, shown)
     return Parsed(
         official={"choice": official},
         repaired={"choice": repaired},

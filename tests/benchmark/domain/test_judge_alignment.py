@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.omnitom.judge_alignment import align, exact_match_counts
-from benchmark.suites.omnitom.judge_tables import JudgedRow, read_judgement
+from benchmark.suites.omnitom.judge_tables import JudgedRow, parse_judgement
 
 
 def test_the_official_alignment(omnitom):
     vectors = omnitom("unit_judge")
     rows = {side: [tuple(row) for row in vectors["input_rows"][side]] for side in ("pred", "gt")}
     for case in vectors["cases"]:
-        found = read_judgement(case["text"])
+        found = parse_judgement(case["text"])
         assert align(rows["pred"], found.predictions) == case["expected"]["aligned_pred"], case["note"]
         assert align(rows["gt"], found.gold) == case["expected"]["aligned_gt"], case["note"]
 

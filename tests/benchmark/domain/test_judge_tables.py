@@ -14,8 +14,8 @@ from benchmark.suites.omnitom.judge_tables import (
     is_prediction_heading,
     judged_csv,
     match_count,
+    parse_judgement,
     predictions_csv,
-    read_judgement,
 )
 from judge.domain.text import key, normalise_space
 
@@ -40,20 +40,20 @@ def test_the_official_headings(omnitom):
 
 def test_the_official_reading_of_judge_texts(omnitom):
     for case in omnitom("unit_judge")["cases"]:
-        found = read_judgement(case["text"])
+        found = parse_judgement(case["text"])
         assert [list(row.keyed()) for row in found.predictions] == case["expected"]["parsed_pred"], case["note"]
         assert [list(row.keyed()) for row in found.gold] == case["expected"]["parsed_gt"], case["note"]
 
 
 def test_counts_are_read_to_the_end_of_the_table():
     text = TABLE.format(2) + "```\nTomas,The key is here,1\nGT\nActor,Belief,MatchCount\nInes,x,1"
-    found = read_judgement(text)
+    found = parse_judgement(text)
     assert [tuple(row) for row in found.predictions] == [("Ines", "The key, and the bag", 2)]
     assert [tuple(row) for row in found.gold] == [("Ines", "x", 1)]
 
 
 def test_an_actor_called_gt_cuts_the_table():
-    found = read_judgement(TABLE.format(1) + "GT,The car is fast,1\nTomas,The key is here,1\n")
+    found = parse_judgement(TABLE.format(1) + "GT,The car is fast,1\nTomas,The key is here,1\n")
     assert len(found.predictions) == 1
     assert found.gold == ()
 
@@ -62,19 +62,19 @@ def test_a_field_that_the_released_code_cannot_read_is_a_named_error():
     limit = csv.field_size_limit()
     long = "x" * (MAX_FIELD + 1)
     with pytest.raises(OversizedField, match="131,072 characters"):
-        read_judgement(TABLE.format(f"1\nInes,{long},1"))
+        parse_judgement(TABLE.format(f"1\nInes,{long},1"))
     csv.field_size_limit(2 * MAX_FIELD)  # the limit is the process's own; others raise it
     try:
         with pytest.raises(OversizedField):
-            read_judgement(TABLE.format(f"1\nInes,{long},1"))
+            parse_judgement(TABLE.format(f"1\nInes,{long},1"))
     finally:
         csv.field_size_limit(limit)
-    assert read_judgement(TABLE.format(f"1\nInes,{long[1:]},1")).predictions[1].count == 1
+    assert parse_judgement(TABLE.format(f"1\nInes,{long[1:]},1")).predictions[1].count == 1
 
 
 def test_what_is_written_is_read_back():
     rows = [('Ines "the cat"', "a, b", 2), ("Tomas", "|\x00\u202e<script>", 0)]
-    found = read_judgement(f"Prediction Table:\n{judged_csv(rows)}\nGround Truth Table:\n{judged_csv(rows[:1])}")
+    found = parse_judgement(f"Prediction Table:\n{judged_csv(rows)}\nGround Truth Table:\n{judged_csv(rows[:1])}")
     assert [tuple(row) for row in found.predictions] == rows
     assert [tuple(row) for row in found.gold] == rows[:1]
 
@@ -91,7 +91,7 @@ def test_the_tables_that_a_judge_is_shown():
 def test_a_megabyte_is_read(line):
     text = "Prediction Table:\nActor,Belief,MatchCount\n" + line * (1_000_000 // len(line))
     try:
-        read_judgement(text)
+        parse_judgement(text)
     except OversizedField:
         assert '"' in line
 
@@ -103,7 +103,7 @@ pieces = st.sampled_from(
 
 @given(st.one_of(st.text(), st.lists(pieces).map("".join)))
 def test_no_text_breaks_the_reading(text):
-    found = read_judgement(text)
+    found = parse_judgement(text)
     assert all(isinstance(row.count, int) for row in (*found.predictions, *found.gold))
 
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.omnitom.judge_alignment import align
-from benchmark.suites.omnitom.judge_tables import read_judgement
+from benchmark.suites.omnitom.judge_tables import parse_judgement
 from benchmark.suites.omnitom.official import STAGES, score_official
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, read_extraction
-from benchmark.suites.omnitom.parsing.judgement import read_counts
-from benchmark.suites.omnitom.parsing.labels import read_labels
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
+from benchmark.suites.omnitom.parsing.judgement import parse_counts
+from benchmark.suites.omnitom.parsing.labels import parse_labels
 from benchmark.suites.omnitom.prompting import examples_for
 from benchmark.suites.omnitom.prompting.examples import Example, example_of, ideal_answer, is_alike
 from benchmark.suites.omnitom.prompting.imperfect import LEAST_ROWS, Prediction, imperfect
@@ -114,7 +114,7 @@ def test_ideal_answers_score_one_officially_and_repaired_in_text(sample):
         texts[record.story_id] = answers = {
             stage: ideal_answer(example_of(record, stage), stage, "text") for stage in ("extract", "label")
         }
-        said = [row[:2] for row in read_extraction(answers["extract"])]
+        said = [row[:2] for row in parse_extraction(answers["extract"])]
         shown = [(row.actor, row.belief) for row in record.shown]
         every = tuple((at, shown.index(row)) for at, row in enumerate(said))
         answers["judge"] = ideal_answer(Example(record, Prediction(tuple(said), every)), "judge", "text")
@@ -132,11 +132,11 @@ def test_ideal_answers_of_examples_are_read_back_in_both_forms(sample):
         predicted = [PredictedRow(*row, "") for row in judged.prediction.rows]
         counts = judged.prediction.counts(len(gold))
         for form in ("text", "structured"):
-            said = read_extraction(ideal_answer(extracted, "extract", form))
+            said = parse_extraction(ideal_answer(extracted, "extract", form))
             assert [row[:3] for row in said] == rows
-            assert read_labels(ideal_answer(labelled, "label", form), gold) == [row.labels for row in gold]
-            assert read_counts(ideal_answer(judged, "judge", form), predicted, gold) == counts
-        official = read_judgement(ideal_answer(judged, "judge", "text"))
+            assert parse_labels(ideal_answer(labelled, "label", form), gold) == [row.labels for row in gold]
+            assert parse_counts(ideal_answer(judged, "judge", form), predicted, gold) == counts
+        official = parse_judgement(ideal_answer(judged, "judge", "text"))
         assert align(judged.prediction.rows, official.predictions) == counts[0]
         assert align([row.as_told for row in gold], official.gold) == counts[1]
         assert {0, 1, 2} == set(counts[0])

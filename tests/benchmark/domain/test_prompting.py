@@ -14,9 +14,9 @@ from benchmark.suites.omnitom import serialisers
 from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
 from benchmark.suites.omnitom.labels import SCHEMA
 from benchmark.suites.omnitom.official import STAGES
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, read_extraction
-from benchmark.suites.omnitom.parsing.judgement import read_counts
-from benchmark.suites.omnitom.parsing.labels import read_labels
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
+from benchmark.suites.omnitom.parsing.judgement import parse_counts
+from benchmark.suites.omnitom.parsing.labels import parse_labels
 from benchmark.suites.omnitom.prompting import (
     FORMS,
     LEVELS,
@@ -143,14 +143,14 @@ def test_answers_in_the_structured_shape_are_read_back(sample):
         assert_strict(request.schema)
     rows = [{"actor": row.actor, "belief": row.belief, "order": row.order} for row in gold]
     said = valid({"rows": rows}, asked("extract", record, form="structured"))
-    assert [row[:3] for row in read_extraction(said)] == [(row.actor, row.belief, row.order) for row in gold]
+    assert [row[:3] for row in parse_extraction(said)] == [(row.actor, row.belief, row.order) for row in gold]
     rows = [{"id": at, **dict(zip(SCHEMA.keys, row.labels, strict=True))} for at, row in enumerate(gold, 1)]
     said = valid({"rows": rows[::-1]}, asked("label", record, form="structured"))
-    assert read_labels(said, gold) == [row.labels for row in gold]
+    assert parse_labels(said, gold) == [row.labels for row in gold]
     matched = [{"id": at, "matches": [at] if at > 1 else []} for at in range(1, len(gold) + 1)]
     said = valid({"predictions": matched, "gold": matched}, asked("judge", record, form="structured"))
     expected = [0] + [1] * (len(gold) - 1)
-    assert read_counts(said, predicted(record), gold) == (expected, expected)
+    assert parse_counts(said, predicted(record), gold) == (expected, expected)
 
 
 def predicted(record) -> list[PredictedRow]:
@@ -197,15 +197,15 @@ def test_tables_without_rows_or_with_very_many_still_have_a_schema():
 @pytest.mark.parametrize("form", FORMS)
 def test_baselines_find_in_the_task_what_they_compute_from(sample, form):
     record = sample[1]
-    found = read_extraction(baselines.omniscient_answer({"task": asked("extract", record, form=form).task}))
+    found = parse_extraction(baselines.omniscient_answer({"task": asked("extract", record, form=form).task}))
     # four sentences as facts of the world, and as beliefs of Mateo and of Freya: 4 × 3
     assert {row.actor for row in found} == {"world", "Mateo", "Freya"} and len(found) == 12
     judged = lexical_judge.answer({"task": asked("judge", record, form=form).task, "threshold": 0.5})
     ones = [1] * len(record.shown)
-    assert read_counts(judged, predicted(record), record.shown) == (ones, ones)
+    assert parse_counts(judged, predicted(record), record.shown) == (ones, ones)
     counts = {"context": {"Temporal": 3, "Neutral": 1}}
     labelled = baselines.majority_answer({"task": asked("label", record, form=form, counts=counts).task})
-    assert [row[6] for row in read_labels(labelled, record.shown)] == ["Temporal"] * len(record.shown)
+    assert [row[6] for row in parse_labels(labelled, record.shown)] == ["Temporal"] * len(record.shown)
 
 
 def test_what_has_no_place_in_a_prompt_is_refused(sample):

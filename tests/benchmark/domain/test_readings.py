@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow, read_extraction
-from benchmark.suites.omnitom.parsing.judgement import read_counts
-from benchmark.suites.omnitom.parsing.labels import read_labels
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
+from benchmark.suites.omnitom.parsing.judgement import parse_counts
+from benchmark.suites.omnitom.parsing.labels import parse_labels
 from benchmark.suites.omnitom.parsing.matching import by_position, pair
 from benchmark.suites.omnitom.parsing.values import repaired
 
@@ -32,18 +32,18 @@ TWO = [("Ines", "The key is here", "1"), ("world", "It rains", "0")]
     ],
 )
 def test_the_same_two_propositions(text):
-    assert [tuple(row[:3]) for row in read_extraction(text)] == TWO
+    assert [tuple(row[:3]) for row in parse_extraction(text)] == TWO
 
 
 def test_pipes_inside_a_belief_are_kept():
-    found = read_extraction("world | The sign reads A | B | 0\nworld | The sign reads A \\| B | 0")
+    found = parse_extraction("world | The sign reads A | B | 0\nworld | The sign reads A \\| B | 0")
     assert [row[:3] for row in found] == [("world", "The sign reads A | B", "0")] * 2
     assert found[0].officially == ("world", "The sign reads A")
 
 
 @pytest.mark.parametrize("text", ["", "I cannot do that.", "This | is | prose", "| Ines |  | 1 |", '{"rows": [{}]}'])
 def test_no_proposition_where_there_is_none(text):
-    assert read_extraction(text) == []
+    assert parse_extraction(text) == []
 
 
 @pytest.mark.parametrize(
@@ -106,20 +106,20 @@ def cells(*more: str) -> str:
 )  # fmt: skip
 def test_the_same_seven_labels(make_record, text):
     gold = make_record(1, ("Ines", "The key is here"), ("Bo", "It rains")).rows
-    assert read_labels(text, gold) == [LABELS, None]
+    assert parse_labels(text, gold) == [LABELS, None]
 
 
 def test_labels_of_rows_with_pipes_and_of_equal_rows(make_record):
     gold = make_record(1, ("Aunt | Wang", "A | B"), ("Bo", "x"), ("Bo", "x")).rows
     second = cells("Bo", "X").replace("True", "False")
-    found = read_labels("\n".join([cells("Bo", "x"), cells("Aunt | Wang", "A | B"), second]), gold)
+    found = parse_labels("\n".join([cells("Bo", "x"), cells("Aunt | Wang", "A | B"), second]), gold)
     assert [row[1] for row in found] == ["True", "True", "False"]
 
 
 def test_ids_that_contradict_each_other_or_name_no_row_count_for_nothing(make_record):
     gold = make_record(1, ("Ines", "a"), ("Bo", "b")).rows
     rows = [{"id": 1, "context": "Neutral"}, {"id": 1, "context": "Temporal"}, {"id": 2, "context": "Neutral"}]
-    found = read_labels(json.dumps({"rows": [*rows, {"id": 9}, {"id": True}, {"id": "x"}]}), gold)
+    found = parse_labels(json.dumps({"rows": [*rows, {"id": 9}, {"id": True}, {"id": "x"}]}), gold)
     assert found == [None, ("",) * 6 + ("Neutral",)]
 
 
@@ -145,7 +145,7 @@ QUOTED = '"The key, and the bag, are here"'
 )
 def test_the_same_judgement(make_record, text):
     gold = make_record(1, ("Ines", "The key is here.")).rows
-    predicted, told = read_counts(text, PREDICTED, gold)
+    predicted, told = parse_counts(text, PREDICTED, gold)
     assert predicted == ([1, 0] if text.startswith("{") else [2, 0])
     assert told == [1]
 
@@ -154,7 +154,7 @@ def test_official_cases_that_a_person_can_read(omnitom, make_record):
     vectors = omnitom("unit_judge")
     predicted = [PredictedRow(*row, "1") for row in vectors["input_rows"]["pred"]]
     gold = make_record(1, *map(tuple, vectors["input_rows"]["gt"])).rows
-    found = {case["note"]: read_counts(case["text"], predicted, gold) for case in vectors["cases"]}
+    found = {case["note"]: parse_counts(case["text"], predicted, gold) for case in vectors["cases"]}
     lost = [case["note"] for case in vectors["cases"] if not any(case["expected"]["aligned_pred"])]
     # what official parsing loses wholly and a person reads: the first three rows, as the fourth was never judged
     readable = [note for note in lost if found[note] == ([1, 2, 0, None], [1, 1, 3])]
@@ -168,8 +168,8 @@ def test_official_cases_that_a_person_can_read(omnitom, make_record):
 def test_a_judge_need_not_repeat_equal_rows_nor_may_it_contradict_itself(make_record):
     gold = make_record(1, ("Bo", "x"), ("Bo", "x."), ("Bo", "y")).rows
     head = "Ground Truth Table\nActor,Belief,MatchCount\n"
-    assert read_counts(head + "Bo,x,2\nBo,y,0", [], gold)[1] == [2, 2, 0]
-    assert read_counts(head + "Bo,x,2\nBo,y,0\nBo,y,1", [], gold)[1] == [2, 2, None]
+    assert parse_counts(head + "Bo,x,2\nBo,y,0", [], gold)[1] == [2, 2, 0]
+    assert parse_counts(head + "Bo,x,2\nBo,y,0\nBo,y,1", [], gold)[1] == [2, 2, None]
 
 
 def test_a_match_with_a_row_that_is_not_there_is_no_judgement(make_record):
@@ -177,7 +177,7 @@ def test_a_match_with_a_row_that_is_not_there_is_no_judgement(make_record):
     text = (
         '{"predictions": [{"id": 1, "matches": [2]}, {"id": 2, "matches": "1"}], "gold": [{"id": 1, "matches": [2]}]}'
     )
-    assert read_counts(text, PREDICTED, gold) == ([None, None], [1])
+    assert parse_counts(text, PREDICTED, gold) == ([None, None], [1])
 
 
 def test_a_reworded_row_is_found_by_its_place_only_where_the_rest_stands_in_its_own():
@@ -194,9 +194,9 @@ def test_a_reworded_row_is_found_by_its_place_only_where_the_rest_stands_in_its_
 def test_a_megabyte_is_read(make_record, line):
     text = line * (1_000_000 // len(line))
     gold = make_record(1, ("Ines", "a")).rows
-    read_extraction(text)
-    read_labels(text, gold)
-    read_counts(text, PREDICTED, gold)
+    parse_extraction(text)
+    parse_labels(text, gold)
+    parse_counts(text, PREDICTED, gold)
 
 
 pieces = st.sampled_from(
@@ -207,8 +207,8 @@ pieces = st.sampled_from(
 
 @given(st.one_of(st.text(), st.lists(pieces).map("".join)))
 def test_no_text_breaks_a_reading(text):
-    found = read_extraction(text)
+    found = parse_extraction(text)
     assert all(row.actor and row.belief for row in found)
-    assert read_labels(text, []) == []
-    counts = read_counts(text, found, [])
+    assert parse_labels(text, []) == []
+    counts = parse_counts(text, found, [])
     assert len(counts[0]) == len(found)

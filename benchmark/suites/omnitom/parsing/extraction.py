@@ -20,7 +20,7 @@ class PredictedRow(NamedTuple):
     officially: tuple[str, str] | None = None
 
 
-def read_extraction(text: str, *, structured: bool = False) -> list[PredictedRow]:
+def parse_extraction(text: str, *, structured: bool = False) -> list[PredictedRow]:
     """The propositions of an answer, in its order: of its JSON (`rows`), otherwise of its tables, but for `structured` ones.
 
     Rows without an actor or a belief are no proposition. Without a header a line counts only if it ends in an order, so

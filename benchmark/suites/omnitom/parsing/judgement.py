@@ -30,7 +30,7 @@ class _Judged(NamedTuple):
     count: int  # type: ignore[assignment]  # it hides tuple.count, which rows have no use for
 
 
-def read_counts(
+def parse_counts(
     text: str, predicted: Sequence[PredictedRow], gold: Sequence[GoldRow], *, structured: bool = False
 ) -> tuple[Counts, Counts]:
     """The count of each predicted row and of each gold row that the judge was shown; None where it gave none.

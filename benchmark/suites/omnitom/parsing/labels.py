@@ -16,7 +16,7 @@ _POSITIONAL = {"actor": 0, "belief": 1} | {dimension: at for at, dimension in en
 _PLAIN = {plain(dimension): dimension for dimension in DIMENSIONS}
 
 
-def read_labels(text: str, gold: Sequence[GoldRow], *, structured: bool = False) -> list[Labels | None]:
+def parse_labels(text: str, gold: Sequence[GoldRow], *, structured: bool = False) -> list[Labels | None]:
     """For each of the `gold` rows that were shown, in their order, its seven labels; None where the answer has no row.
 
     A structured row names its gold row by `id`, counted from 1, or by actor and belief; a table row by actor and belief. A table

@@ -11,7 +11,7 @@ from rapidfuzz import fuzz
 
 from annotation.domain.schema import WORLD
 from benchmark.suites.omnitom.judge_alignment import align
-from benchmark.suites.omnitom.judge_tables import OversizedField, read_judgement
+from benchmark.suites.omnitom.judge_tables import OversizedField, parse_judgement
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
 from benchmark.suites.omnitom.prompting.imperfect import Prediction, imperfect
@@ -111,7 +111,7 @@ def _reads_back(example: Example, stage: str) -> bool:
     if stage == "label":
         return [tuple(row) for row in label_rows(text)] == [(row.actor, row.belief, row.labels) for row in rows]
     try:
-        judged = read_judgement(text)
+        judged = parse_judgement(text)
     except OversizedField:
         return False
     prediction = example.judged

@@ -7,7 +7,7 @@ import pytest
 from benchmark.suites.tombench.baselines import first_option, majority_letter, random_option
 from benchmark.suites.tombench.data import Item
 from benchmark.suites.tombench.metrics import VotedItem, repaired_accuracies
-from benchmark.suites.tombench.parsing import read_repaired
+from benchmark.suites.tombench.parsing import parse_repaired
 from benchmark.suites.tombench.shuffling import TRIES, seeded_order, show
 
 FOUR, TWO = ("Tote bag", "Handbag", "Briefcase", "Backpack"), ("Yes", "No")
@@ -55,7 +55,7 @@ def accuracy(items, answer):
         votes = []
         for attempt in range(TRIES):
             shown = show(item.cleaned_options, seeded_order(1, item.key, attempt, len(item.options)))
-            votes.append(read_repaired(answer(item, attempt, shown), shown))
+            votes.append(parse_repaired(answer(item, attempt, shown), shown))
         voted.append(VotedItem(item.task, item.ability, item.answer, tuple(votes)))
     return repaired_accuracies(voted).overall
 

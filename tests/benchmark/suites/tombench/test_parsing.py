@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from benchmark.suites.tombench.committed_letters import committed_letter
 from benchmark.suites.tombench.options import clean_option, clean_option_officially
-from benchmark.suites.tombench.parsing import extract_official, read_official, read_repaired
+from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
 from benchmark.suites.tombench.shuffling import show
 
 OPTIONS = ("Tote bag", "Handbag", "Briefcase", "Backpack")
@@ -196,22 +196,22 @@ def test_options_with_letters_of_their_own_are_read_as_text():
 def test_of_doubled_options_the_first_stands_for_both():
     shown = show(("Angry", "Thrilled", "Angry", "Surprise"), (2, 3, 0, 1))
     assert shown.originals == ("A", "D", "A", "B")
-    assert read_repaired("Angry", shown) == read_repaired("[[C]]", shown) == read_official("[[C]]", shown) == "A"
+    assert parse_repaired("Angry", shown) == parse_repaired("[[C]]", shown) == parse_official("[[C]]", shown) == "A"
 
 
 def test_a_vote_for_a_missing_option_is_empty_officially_and_none_repaired():
     shown = show(("Yes", "No"), (1, 0))
-    assert (read_official("[[C]]", shown), read_repaired("[[C]]", shown)) == ("", None)
-    assert (read_official("[[A]]", shown), read_repaired("[[A]]", shown)) == ("B", "B")
-    assert (read_official("no idea", shown), read_repaired("no idea", shown)) == ("B", None)
+    assert (parse_official("[[C]]", shown), parse_repaired("[[C]]", shown)) == ("", None)
+    assert (parse_official("[[A]]", shown), parse_repaired("[[A]]", shown)) == ("B", "B")
+    assert (parse_official("no idea", shown), parse_repaired("no idea", shown)) == ("B", None)
 
 
 @given(st.text() | st.lists(PIECES).map("".join), st.permutations(range(4)) | st.permutations(range(2)))
 def test_every_answer_is_read_as_an_option_or_as_none(answer, order):
     shown = show(OPTIONS[: len(order)], tuple(order))
     assert extract_official(answer) in "ABCD"
-    assert read_official(answer, shown) in {*shown.originals, ""}
-    assert read_repaired(answer, shown) in {*shown.originals, None}
+    assert parse_official(answer, shown) in {*shown.originals, ""}
+    assert parse_repaired(answer, shown) in {*shown.originals, None}
 
 
 @given(

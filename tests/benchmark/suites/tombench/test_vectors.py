@@ -14,7 +14,7 @@ from benchmark.suites.tombench.metrics import (
     official_accuracies,
     repaired_accuracies,
 )
-from benchmark.suites.tombench.parsing import extract_official, read_official, read_repaired
+from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
 from benchmark.suites.tombench.shuffling import TRIES, official_orders, show
 
 MODELS = ("oracle", "always_A", "random_seed29", "sloppy", "unparseable")
@@ -80,14 +80,14 @@ def test_majority(vectors):
 def test_parsed_answers(vectors, shown, language, model):
     run = vectors["runs"][language][model]
     assert run["expected_parsed"] == {
-        name: [extract_official(answer), read_official(answer, shown[language, name])]
+        name: [extract_official(answer), parse_official(answer, shown[language, name])]
         for name, answer in run["model_answers"].items()
     }
 
 
 @runs
 def test_votes(vectors, vector_items, shown, language, model):
-    items = voted(vectors, vector_items, shown, language, model, read_official)
+    items = voted(vectors, vector_items, shown, language, model, parse_official)
     assert vectors["runs"][language][model]["expected_votes"] == {
         name: {"votes": list(item.votes), "majority": majority(item.votes), "correct": is_correct_officially(item)}
         for name, item in items.items()
@@ -96,7 +96,7 @@ def test_votes(vectors, vector_items, shown, language, model):
 
 @runs
 def test_accuracies(vectors, vector_items, shown, language, model):
-    items = voted(vectors, vector_items, shown, language, model, read_official)
+    items = voted(vectors, vector_items, shown, language, model, parse_official)
     found = official_accuracies(list(items.values()))
     expected = vectors["runs"][language][model]["expected_metrics"]
     for groups, official in ((found.tasks, expected["tasks"]), (found.abilities, expected["abilities"])):
@@ -110,7 +110,7 @@ def test_accuracies(vectors, vector_items, shown, language, model):
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_repaired_accuracies(vectors, vector_items, shown, language):
     def accuracy(model):
-        items = voted(vectors, vector_items, shown, language, model, read_repaired)
+        items = voted(vectors, vector_items, shown, language, model, parse_repaired)
         return repaired_accuracies(list(items.values()))
 
     oracle = accuracy("oracle")
@@ -127,7 +127,7 @@ def test_sloppy_answers_lose_less_when_repaired(vectors, vector_items, shown):
     def accuracy(read, accuracies):
         return accuracies(list(voted(vectors, vector_items, shown, "en", "sloppy", read).values())).overall.value
 
-    assert accuracy(read_repaired, repaired_accuracies) > accuracy(read_official, official_accuracies)
+    assert accuracy(parse_repaired, repaired_accuracies) > accuracy(parse_official, official_accuracies)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
