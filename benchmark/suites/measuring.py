@@ -105,7 +105,7 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
     """What single repetitions came to, from the scores of each, sample by sample, None where a sample has none: {repetitions, mean, spread (the
     standard deviation between them), lowest, highest, agreement (the share of samples with the same score in all), of_samples and of_repetitions (their shares of the variance, None where it cannot be
     split)}; empty where nothing is known."""
-    means = [mean(known) for row in values if (known := [score for score in row if score is not None])]
+    means = [mean(of_sample) for row in values if (of_sample := [score for score in row if score is not None])]
     if not means:
         return {}
     complete = [column for column in zip(*values, strict=True) if None not in column]
@@ -148,7 +148,7 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
     official = None if reason else _official(group, measured)
     categories = [sample.category for sample, _ in measured] if official else []
     figures, by_sample = with_columns(
-        official, categories, repaired, group.key, _clusters([one for one, _ in measured])
+        official, categories, repaired, group.key, _clusters([sample for sample, _ in measured])
     )
     figures["analyses"] = _analyses(group, entered, measured, official is not None, score)
     if reason:

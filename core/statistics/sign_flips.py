@@ -105,12 +105,12 @@ def _drawn_p(blocks: Sequence[Floats], *, seed: int, flips: int) -> Floats:
     step = max(1, _AT_ONCE // max(sum(block.shape[1] for block in blocks), observed.shape[1]))
     for start in range(0, flips, step):
         size = min(step, flips - start)
-        whole = np.zeros((size, observed.shape[1]))
+        totals = np.zeros((size, observed.shape[1]))
         for at, block in enumerate(blocks, 1):
             signs = rng.integers(0, 2, size=(size, block.shape[1]), dtype=np.int8) * 2.0 - 1.0
             sums = signs @ block.T
-            whole += sums
+            totals += sums
             extreme[at] += _reached(sums, observed[at], scale[at]).sum(axis=0)
-        extreme[0] += _reached(whole, observed[0], scale[0]).sum(axis=0)
+        extreme[0] += _reached(totals, observed[0], scale[0]).sum(axis=0)
     p: Floats = (extreme + 1) / (flips + 1)
     return p

@@ -46,11 +46,11 @@ class _Sentence:
     text: str
 
 
-def contradict(one: str, other: str) -> bool:
+def contradict(text: str, other: str) -> bool:
     """Whether two sentences, in lower case, cannot say the same. In doubt they can."""
-    if one == other:
+    if text == other:
         return False
-    first, second = _read(one), _read(other)
+    first, second = _read(text), _read(other)
     opposed = _opposed(first, second)
     counted = bool(first.numbers - second.numbers and second.numbers - first.numbers)
     return (first.denials != second.denials) != opposed or counted or (not opposed and _swapped(first, second))

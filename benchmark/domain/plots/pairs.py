@@ -67,7 +67,7 @@ def _drawn(
     caption = wrapped(f"{text} {note[:1].upper()}{note[1:]}." if note else text, WIDTHS[width] - 2 * EDGE)
     bottom = EDGE + _HEAD + _ROW * len(models)
     canvas = Canvas(WIDTHS[width], bottom + 8 + LINE * len(caption), theme)
-    told = _texts(cells, each)
+    labelled = _texts(cells, each)
     most = max((cell["value"] for row in cells for cell in row if cell), default=0.0) or 1.0
     step = next(candidate for candidate in (1, 2, 5, 10, 100) if candidate * each > text_width(numbers, SMALL) + 1)
     for line, (name, number) in enumerate(zip(names, numbers, strict=True)):
@@ -79,7 +79,7 @@ def _drawn(
             canvas.text(across, EDGE + _HEAD / 2, number, ha="center", size=SMALL, colour=canvas.theme.soft)
         for at, cell in enumerate(cells[line]):
             if cell:
-                _cell(canvas, cell, told[line][at], (left + at * each, middle - _ROW / 2, each), most)
+                _cell(canvas, cell, labelled[line][at], (left + at * each, middle - _ROW / 2, each), most)
     canvas.caption(WIDTHS[width] / 2, bottom + 10, caption)
     return canvas
 

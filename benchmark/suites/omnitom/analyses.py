@@ -180,9 +180,9 @@ def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], 
         ]
     pooled = columns.pooled(**rules)
     confusion, predicted = {}, {}
-    for name, (whole, of_gold, of_said, total) in places.items():
+    for name, (correct, of_gold, of_said, total) in places.items():
         rows, labels = tables[name].sum(axis=0), said_labels(name)
-        ends, reasons = pooled.ratios(whole, of_gold, each=len(labels)).ends()
+        ends, reasons = pooled.ratios(correct, of_gold, each=len(labels)).ends()
         starts = range(0, len(ends), len(labels))
         confusion[name] = {
             "gold": list(SCHEMA[name].values),

@@ -51,14 +51,14 @@ _SAID = tuple(map(_Codes, DIMENSIONS))
 @lru_cache(4096)
 def _gold_codes(gold: tuple[Labels, ...]) -> Ints:
     """Return the codes of gold labels, the same for every model of a run; −1 for a label outside its closed set."""
-    told = [
+    rows = [
         [
             codes[label] if label in LEGAL[name] else -1
             for name, codes, label in zip(DIMENSIONS, _SAID, row, strict=True)
         ]
         for row in gold
     ]
-    return np.array(told, dtype=np.int64).reshape(len(gold), len(DIMENSIONS))
+    return np.array(rows, dtype=np.int64).reshape(len(gold), len(DIMENSIONS))
 
 
 @lru_cache(4096)

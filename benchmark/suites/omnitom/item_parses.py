@@ -27,13 +27,13 @@ def parse_stage1(
     mended = repaired.stage1_result(record, texts | {"follow_up": follow_up}, structured=structured)
     kept = _stage1(mended)
     mended_score = repaired.stage1_score(mended).of("estimate", "f1")
-    told = (mended_score, mended.unusable, sum(mended.unjudged))
+    repaired_fields = (mended_score, mended.unusable, sum(mended.unjudged))
     if structured:
-        return Parsed(None, kept, None, *told)
+        return Parsed(None, kept, None, *repaired_fields)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage1_result(record, tables)
     parsed = _stage1(result) | _aborted(tables)
-    return Parsed(parsed, kept, None if tables.aborted else _f1(result), *told)
+    return Parsed(parsed, kept, None if tables.aborted else _f1(result), *repaired_fields)
 
 
 def parse_follow_up(

@@ -76,8 +76,8 @@ def _turn(entered: Entered, turn: int) -> Entered:
 
 def results_of(entered: Entered) -> Results:
     """The readings of one model, in the order of the stories."""
-    held = entered.resources.derived("records", records_by_key)
-    records = {sample.key: held[sample.key] for sample in entered.samples}
+    records_of = entered.resources.derived("records", records_by_key)
+    records = {sample.key: records_of[sample.key] for sample in entered.samples}
     return _Collecting(entered, records).collected()
 
 

@@ -66,8 +66,8 @@ def _saw(reported: Reported) -> str:
             f"similarity of their wording, none to one that denies, counts or names something else. {BLIND}"
         )
     story = "the story and both tables" if settings.get("with_story") else "both tables but no story"
-    shown = reported.examples.get(JUDGE)
-    examples = f"in-context examples: {shown}" if shown else "no in-context example"
+    judge_examples = reported.examples.get(JUDGE)
+    examples = f"in-context examples: {judge_examples}" if judge_examples else "no in-context example"
     return f"which saw {story} in a prompt of level {settings.get('judge_level')}, with {examples}."
 
 

@@ -50,11 +50,11 @@ class _Stages(Shape):
     judge: str = ""
 
 
-def _texts(answers: Mapping[str, Any], file: Path, known: set[int]) -> dict[int, dict[str, str]]:
+def _texts(answers: Mapping[str, Any], file: Path, story_ids: set[int]) -> dict[int, dict[str, str]]:
     texts: dict[int, dict[str, str]] = {}
     for name, stages in answers.items():
         number = int(name) if name.isascii() and name.isdecimal() and len(name) < 20 else None
-        if number not in known:
+        if number not in story_ids:
             raise BadAnswers(f"{file} answers story {name[:60]!r}, which the records do not have.")
         try:
             _Stages.of(stages)

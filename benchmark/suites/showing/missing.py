@@ -44,9 +44,9 @@ def unlike_missing(
     """Say, for tables without a ranking, at which stages missing answers differ between models, and by how much; `counted` says what becomes of them."""
     head = {stage: f"{group_named(stage).title}. " if titled else "" for stage in stages}
     return [
-        f"{head[stage]}{told}"
+        f"{head[stage]}{sentence}"
         for stage, counts in stages.items()
-        for told in _missing_differ(models_of(counts), stage, counted)
+        for sentence in _missing_differ(models_of(counts), stage, counted)
     ]
 
 

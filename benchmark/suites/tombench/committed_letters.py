@@ -96,10 +96,10 @@ def _last(text: str, mentions: Sequence[_Mention]) -> str | None:
 def _repeated(text: str, options: Sequence[str]) -> str | None:
     """The letter of the one option whose text is the whole answer or its last line; of doubled texts the first."""
     keys = [_key(option) for option in options]
-    whole, lines = _place(text, keys), [_place(line, keys) for line in text.splitlines()]
-    if whole is None and (not lines or lines[-1] is None or len({*lines} - {None}) > 1):
+    in_text, lines = _place(text, keys), [_place(line, keys) for line in text.splitlines()]
+    if in_text is None and (not lines or lines[-1] is None or len({*lines} - {None}) > 1):
         return None
-    place = lines[-1] if whole is None else whole
+    place = lines[-1] if in_text is None else in_text
     return None if place is None else LETTERS[place]
 
 

@@ -29,12 +29,12 @@ def parse_extraction(text: str, *, structured: bool = False) -> list[PredictedRo
     value = json_in(text)
     if value is not None and (rows := rows_in(value, "rows")):
         cells = ([text_of(row.get(name)) for name in ("actor", "belief", "order")] for row in rows)
-        found = [PredictedRow(actor, belief, order) for actor, belief, order in cells]
+        predicted = [PredictedRow(actor, belief, order) for actor, belief, order in cells]
     elif structured:
-        found = []
+        predicted = []
     else:
-        found = [row for line in pipes.rows_of(text) if (row := _row(line))]
-    return [row for row in map(_tidy, found) if row.actor and row.belief]
+        predicted = [row for line in pipes.rows_of(text) if (row := _row(line))]
+    return [row for row in map(_tidy, predicted) if row.actor and row.belief]
 
 
 def _tidy(row: PredictedRow) -> PredictedRow:

@@ -105,15 +105,15 @@ def _tables(text: str) -> Iterator[tuple[int | None, list[_Judged]]]:
     lines = [line.strip() for line in answer_of(text).splitlines()]
     at = 0
     while at < len(lines):
-        found = _header(lines[at]) if lines[at] else None
-        cells, used = _cells(lines, at, header) if header and not found else (None, 1)
+        columns = _header(lines[at]) if lines[at] else None
+        cells, used = _cells(lines, at, header) if header and not columns else (None, 1)
         row = _row(cells, header) if cells and header else None
-        heading = None if row or found else _heading(lines[at])
+        heading = None if row or columns else _heading(lines[at])
         if heading is not None:
             yield side, rows
             side, header, rows = heading, None, []
-        elif found:
-            header = found
+        elif columns:
+            header = columns
         elif row:
             rows.append(row)
         at += used

@@ -27,23 +27,23 @@ def parse_labels(text: str, gold: Sequence[GoldRow], *, structured: bool = False
     if rows and not any("actor" in row for row in rows):
         return _by_id(rows, len(gold))
     read = [_structured(row) for row in rows] if rows or structured else _tabled(text, gold)
-    found = [row for row in read if row]
+    present = [row for row in read if row]
     keys = [row_key(row.actor, row.belief) for row in gold]
-    places = pair(keys, [row_key(row["actor"], row["belief"]) for row in found])
-    places = by_position(places, [row.actor for row in gold], [row["actor"] for row in found])
-    return [None if place is None else _labels(found[place]) for place in places]
+    places = pair(keys, [row_key(row["actor"], row["belief"]) for row in present])
+    places = by_position(places, [row.actor for row in gold], [row["actor"] for row in present])
+    return [None if place is None else _labels(present[place]) for place in places]
 
 
 def _by_id(rows: Sequence[Mapping[str, Any]], count: int) -> list[Labels | None]:
     """Two rows that give one id different labels leave it without any."""
-    found: dict[int, Labels] = {}
+    labels_by_row: dict[int, Labels] = {}
     twice: set[int] = set()
     for row in rows:
         if (at := id_of(row, count)) is not None:
             labels = _labels(_structured(row))
-            if found.setdefault(at, labels) != labels:
+            if labels_by_row.setdefault(at, labels) != labels:
                 twice.add(at)
-    return [None if at in twice else found.get(at) for at in range(count)]
+    return [None if at in twice else labels_by_row.get(at) for at in range(count)]
 
 
 def _structured(row: Mapping[str, Any]) -> dict[str, str]:

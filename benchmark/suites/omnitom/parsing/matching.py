@@ -28,22 +28,22 @@ def row_key(actor: str, belief: str) -> str:
     return _AROUND_PIPE.sub("|", f"{fold(actor)}|{fold(belief)}")
 
 
-def pair(wanted: Sequence[str], found: Sequence[str]) -> list[int | None]:
-    """For each wanted key the place of its row in `found`, the n-th of equal keys with the n-th; None without one."""
+def pair(expected: Sequence[str], keys: Sequence[str]) -> list[int | None]:
+    """For each expected key the place of its row in `keys`, the n-th of equal keys with the n-th; None without one."""
     waiting: dict[str, list[int]] = defaultdict(list)
-    for at in range(len(found) - 1, -1, -1):
-        waiting[found[at]].append(at)
-    return [waiting[key].pop() if waiting.get(key) else None for key in wanted]
+    for at in range(len(keys) - 1, -1, -1):
+        waiting[keys[at]].append(at)
+    return [waiting[key].pop() if waiting.get(key) else None for key in expected]
 
 
-def by_position(pairs: Sequence[int | None], wanted: Sequence[str], found: Sequence[str]) -> list[int | None]:
-    """`pairs` with reworded rows filled in from their position; `wanted` and `found` are the rows' actors.
+def by_position(pairs: Sequence[int | None], expected: Sequence[str], keys: Sequence[str]) -> list[int | None]:
+    """`pairs` with reworded rows filled in from their position; `expected` and `keys` are the rows' actors.
 
     Only where both tables have the same number of rows, more than half are paired, each with the row at its own place,
     and the actors agree: then there is one row left for one place.
     """
     paired = [at for at, place in enumerate(pairs) if place is not None]
-    in_place = len(wanted) == len(found) and all(pairs[at] == at for at in paired)
-    if not in_place or 2 * len(paired) <= len(wanted):
+    in_place = len(expected) == len(keys) and all(pairs[at] == at for at in paired)
+    if not in_place or 2 * len(paired) <= len(expected):
         return list(pairs)
-    return [at if place is None and fold(wanted[at]) == fold(found[at]) else place for at, place in enumerate(pairs)]
+    return [at if place is None and fold(expected[at]) == fold(keys[at]) else place for at, place in enumerate(pairs)]

@@ -55,8 +55,8 @@ def _candidates(text: str) -> Iterator[str]:
 
 def rows_in(value: Mapping[str, Any] | None, name: str) -> list[Mapping[str, Any]]:
     """The objects of a list field, by plain names (`Truth-Status` and `truth_status` are `truthstatus`)."""
-    held = (value or {}).get(name)
-    rows = held if isinstance(held, list) else []
+    listed = (value or {}).get(name)
+    rows = listed if isinstance(listed, list) else []
     return [{plain(key): cell for key, cell in row.items()} for row in rows if isinstance(row, Mapping)]
 
 

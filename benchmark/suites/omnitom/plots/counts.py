@@ -250,7 +250,7 @@ def confusion(
     `table` is {gold label: {predicted label: rows}}; what is not a label has a column only where it was predicted.
     """
     title = f"{SCHEMA[dimension].name}: gold labels and those of {model}, {reading} reading"
-    said = [
+    columns = [
         name
         for name in next(iter(table.values()), {})
         if name not in {MISSING, ILLEGAL} or any(row[name] for row in table.values())
@@ -259,13 +259,13 @@ def confusion(
         return nothing(NO_LABEL, format, theme, title)
     totals = {gold: sum(row.values()) for gold, row in table.items()}
     shares = [
-        [100 * row[name] / totals[gold] if totals[gold] else None for name in said] for gold, row in table.items()
+        [100 * row[name] / totals[gold] if totals[gold] else None for name in columns] for gold, row in table.items()
     ]
     canvas = heat_table(
         [printable(gold) for gold in table],
-        said,
+        columns,
         shares,
-        [[f"{row[name]:,}" for name in said] for row in table.values()],
+        [[f"{row[name]:,}" for name in columns] for row in table.values()],
         legend=f"Rows, {reading} reading; colour: share of the gold label's rows (%)",
         theme=theme,
         width=WIDTHS[width],
@@ -273,7 +273,7 @@ def confusion(
         corner=("Gold", shortened(f"Predicted by {printable(model)}", 44)),
     )
     lines = [
-        f"{gold} ({totals[gold]} rows): " + ", ".join(f"{name} {row[name]}" for name in said if row[name])
+        f"{gold} ({totals[gold]} rows): " + ", ".join(f"{name} {row[name]}" for name in columns if row[name])
         for gold, row in table.items()
     ]
     return canvas.bytes(format, title, sentences(lines))

@@ -67,9 +67,9 @@ def check_count(count: int) -> None:
         raise ValueError(f"{count} examples were asked for; a prompt takes 0 to {MAX_EXAMPLES}.")
 
 
-def is_alike(one: str, other: str) -> bool:
+def is_alike(first: str, other: str) -> bool:
     """Whether two texts are one story, or versions of it that differ in a few words."""
-    return fuzz.ratio(key(one), key(other), score_cutoff=ALIKE) >= ALIKE
+    return fuzz.ratio(key(first), key(other), score_cutoff=ALIKE) >= ALIKE
 
 
 @lru_cache(1024)  # a run asks for the same few records once a story

@@ -65,8 +65,8 @@ def _to_merge(gold: Sequence[Pair]) -> tuple[int, int] | None:
     for at, (actor, _) in enumerate(gold):
         places[key(actor)].append(at)
     people = [rows_of_actor for actor, rows_of_actor in places.items() if actor != WORLD]
-    found = next((rows_of_place for rows_of_place in (*people, places[WORLD]) if len(rows_of_place) > 1), None)
-    return (found[0], found[1]) if found else None
+    mergeable = next((rows_of_place for rows_of_place in (*people, places[WORLD]) if len(rows_of_place) > 1), None)
+    return (mergeable[0], mergeable[1]) if mergeable else None
 
 
 def _bare(belief: str) -> str:

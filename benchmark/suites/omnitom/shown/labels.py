@@ -23,22 +23,21 @@ def distribution_table(entries: Sequence[Entry], dimension: str, reading: str) -
     counts_by_entry = {entry["key"]: analyses_of(entry, reading)["labels"][dimension] for entry in entries}
     labels = next(iter(counts_by_entry.values()))["labels"]
     columns = [Column(key="model", header="Model")]
-    for one in labels:
+    for name in labels:
         columns += [
-            Column(key=one, header=one, kind="count"),
-            estimated(f"{one} share", f"{one}, share", unit="%", best="", n="", digits=1),
+            Column(key=name, header=name, kind="count"),
+            estimated(f"{name} share", f"{name}, share", unit="%", best="", n="", digits=1),
         ]
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
-    for one in entries:
-        counts = counts_by_entry[one["key"]]
+    for entry in entries:
+        counts = counts_by_entry[entry["key"]]
         cells = _distributed(labels, counts["predicted"], counts["ends"], counts.get("reasons"))
         where = {label: Items({"dimension": dimension, "said": label, "reading": reading}) for label in labels}
         where |= {f"{label} share": items for label, items in where.items()}
-        rows.append(row_of(one, "stage2", cells, where))
-    most = max(
-        counts_by_entry.values(), key=lambda counts: sum(counts["gold"])
-    )  # people cover fewer stories than the run
+        rows.append(row_of(entry, "stage2", cells, where))
+    # people cover fewer stories than the run
+    most = max(counts_by_entry.values(), key=lambda counts: sum(counts["gold"]))
     gold = {"model": "Gold of all stories"} | _distributed(
         labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
     )

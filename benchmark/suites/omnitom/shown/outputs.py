@@ -64,16 +64,16 @@ def unusable_table(stages: Entries, reading: str) -> Table:
 def _outputs_where(reading: str) -> dict[str, Items]:
     """Official parsing keeps no row of an extraction itself: its counts stand with the judgement."""
     first = "judge" if reading == "official" else "extract"
-    found: dict[str, dict[str, str]] = {}
+    filters_by_column: dict[str, dict[str, str]] = {}
     for key, stage in (("stage1", first), ("stage2", "label")):
         unusable = {"stage": stage, "problem": "unusable"} | ({"reading": reading} if reading == "official" else {})
-        found |= {key: unusable, f"{key}_unusable": unusable}
+        filters_by_column |= {key: unusable, f"{key}_unusable": unusable}
     steps = {"stage1": "extract", "stage2": "label"}
-    found |= {f"{key}_answers": {"stage": stage, "problem": "answered"} for key, stage in steps.items()}
-    found |= {f"{key}_calls": {"stage": stage, "problem": "unanswered"} for key, stage in steps.items()}
+    filters_by_column |= {f"{key}_answers": {"stage": stage, "problem": "answered"} for key, stage in steps.items()}
+    filters_by_column |= {f"{key}_calls": {"stage": stage, "problem": "unanswered"} for key, stage in steps.items()}
     gaps = {"stage1_judgements": "unjudged", "stage1_rows": "gaps"}
-    found |= {key: {"stage": "judge", "problem": problem} for key, problem in gaps.items()}
-    return {key: Items(filters) for key, filters in found.items()}
+    filters_by_column |= {key: {"stage": "judge", "problem": problem} for key, problem in gaps.items()}
+    return {key: Items(filters) for key, filters in filters_by_column.items()}
 
 
 def _reasons(stages: Mapping[str, Mapping[str, Any] | None]) -> str:
