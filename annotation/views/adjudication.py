@@ -133,7 +133,7 @@ def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     rows = []
     for proposition in propositions:
         cells = [reader.cell(proposition, dimension, wanted=wanted_cell) for dimension in schema.dimensions]
-        rows.append({"proposition": proposition, "shown": [cell for cell in cells if cell.shown], "cells": cells})
+        rows.append({"proposition": proposition, "shown": [cell for cell in cells if cell.in_full], "cells": cells})
     every = [cell for row in rows for cell in row["cells"]]
     context = {
         "story": row,

@@ -56,12 +56,12 @@ class Cell:
         return self.todo and not self.voted
 
     @property
-    def shown(self) -> bool:
+    def in_full(self) -> bool:
         """Whether the cell stands in full; others are shown in one line as context."""
         return self.todo or self.decided or self.wanted
 
     @property
-    def own(self) -> bool:
+    def decided_by_user(self) -> bool:
         return self.decided and self.gold.decided_by_id == self.expert.pk
 
     @property
@@ -70,7 +70,7 @@ class Cell:
 
     @property
     def needs_reason(self) -> bool:
-        return not self.todo and not self.own
+        return not self.todo and not self.decided_by_user
 
     @property
     def chips(self) -> list[dict]:
@@ -101,7 +101,7 @@ class CellReader:
     access: ProjectAccess
     propositions: Sequence[Proposition]
     gold: dict[Key, GoldLabel] = field(init=False)
-    own: set[Key] = field(init=False)
+    voted: set[Key] = field(init=False)
     votes: dict[Key, list[tuple[int, str]]] = field(init=False)
     names: dict[int, str] = field(init=False)
     comments: dict[Key, int] = field(init=False)
@@ -109,7 +109,7 @@ class CellReader:
     def __post_init__(self) -> None:
         rows = GoldLabel.objects.filter(proposition__in=self.propositions).select_related("decided_by")
         self.gold = {(gold.proposition_id, gold.dimension): gold for gold in rows}
-        self.own = adjudication_queue.voted_on(self.access.user, self.propositions)
+        self.voted = adjudication_queue.voted_on(self.access.user, self.propositions)
         self.votes = defaultdict(list)
         cast = Vote.objects.cast().filter(proposition__in=self.propositions).order_by("annotator_id")
         for proposition, dimension, annotator, label in cast.values_list(
@@ -121,7 +121,7 @@ class CellReader:
 
     def cell(self, proposition: Proposition, dimension: Dimension, *, wanted: str = "") -> Cell:
         key = proposition.pk, dimension.key
-        gold, voted = self.gold.get(key), key in self.own
+        gold, voted = self.gold.get(key), key in self.voted
         cell = Cell(
             proposition=proposition,
             dimension=dimension,
