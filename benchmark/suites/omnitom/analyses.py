@@ -49,19 +49,7 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
     Rows that the judge left out are in no estimate and no n; estimates that they bear on have `bounds`, with them as unmatched and as
     matched, of `match_counts` as of another bucket and as of this one.
     """
-    usable = [
-        _without_counts(result) if result.unusable else result
-        for result in results
-        if not result.unusable or any(result.unjudged)
-    ]
-    gold = _Rows(
-        usable,
-        [result.gold_counts for result in usable],
-        [kind_codes(result.gold_orders, result.gold_roles) for result in usable],
-    )
-    predicted = _Rows(
-        usable, [result.pred_counts for result in usable], [kind_codes(*told_kinds(result)) for result in usable]
-    )
+    usable, gold, predicted = _rows_of(results)
     columns = Columns(len(usable))
     recalled, precise = (_parts(columns, *side.by_kind()) for side in (gold, predicted))
     matches = predicted.by_bucket()
@@ -72,7 +60,7 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
     pooled = columns.pooled(seed=seed, resamples=resamples)
     recall, precision = pooled.bounded(recalled), pooled.bounded(precise)
     measures = {"precision": precision, "recall": recall, "f1": precision.harmonic(recall)}
-    estimates = {name: pooled.estimates() for name, pooled in measures.items()}
+    estimates = {name: measure.estimates() for name, measure in measures.items()}
     rows = matches.sum(axis=0).tolist()
     volume = dict(
         zip(
@@ -97,6 +85,24 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
             **volume,
         },
     }
+
+
+def _rows_of(results: Sequence[Stage1Result]) -> tuple[list[Stage1Result], _Rows, _Rows]:
+    """Return the results that count, their gold rows and their predicted rows."""
+    usable = [
+        _without_counts(result) if result.unusable else result
+        for result in results
+        if not result.unusable or any(result.unjudged)
+    ]
+    gold = _Rows(
+        usable,
+        [result.gold_counts for result in usable],
+        [kind_codes(result.gold_orders, result.gold_roles) for result in usable],
+    )
+    predicted = _Rows(
+        usable, [result.pred_counts for result in usable], [kind_codes(*told_kinds(result)) for result in usable]
+    )
+    return usable, gold, predicted
 
 
 def _parts(columns: Columns, meant: Ints, judged: Ints, missing: Ints) -> Parts:
