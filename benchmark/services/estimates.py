@@ -176,7 +176,7 @@ def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | No
     line.cost = prices.cost(Usage(input=line.input_tokens, output=line.output_tokens), batch=batch)
     line.most = prices.at_most(line.input_tokens, plan.max_tokens * len(uncached), batch=batch)
     room = line.asked.context_tokens
-    needed = [size.question.fewest_tokens + plan.max_tokens for size in questions] if room else []
+    needed = [size.question.fewest_tokens + plan.max_tokens for size in uncached] if room else []
     line.too_long = sum(tokens > room for tokens in needed)
     return line
 
