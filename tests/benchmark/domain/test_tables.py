@@ -62,7 +62,7 @@ def test_numbers_are_rounded_on_their_decimal_digits():
     assert SCORE.exact(0.1 + 0.2) == Decimal("30.000000000000004")
     assert SCORE.interval_text({"ci": [0.50049, 0.6005]}) == "[50.0, 60.1]"
     assert SCORE.interval_text({"ci": None}) == SCORE.interval_text({}) == ""
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="not a number"):
         SCORE.text(float("nan"))
 
 
@@ -110,7 +110,7 @@ def test_latex_by_hand():
     assert r"m1 & \underline{25.00} {\scriptsize" in text and r"m2 & 12.50 {\scriptsize" in text
     plain = to_latex(table(0.5, -0.25, None, ci=[0.1, 0.9]), mark=False, intervals=False).decode()
     assert "m0 & 50.00 \\\\\nm1 & $-$25.00 \\\\\nm2 & -- \\\\\n" in plain and "textbf" not in plain
-    with pytest.raises(ValueError, match="no label"):
+    with pytest.raises(ValueError, match="not a label"):
         to_latex(table(0.5), label=r"x}\input{y")
 
 
