@@ -8,11 +8,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from tests.cast import Cast, new_cast, new_story
 from tests.prepared import copy_prepared
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync API runs an event loop of its own
+
+hypothesis_settings.register_profile("untimed", deadline=None)  # a busy machine makes no test fail
+hypothesis_settings.load_profile("untimed")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
