@@ -177,7 +177,7 @@ def leaderboard_for(
     closed = closed_to(access, dataset.suite) & stories
     _check_enough(stories, closed)
     if closed:
-        stages = {stage: entries for stage, (entries, _) in leaderboard["stages"].items()}
+        stages = {stage: entrants for stage, (entrants, _) in leaderboard["stages"].items()}
         visible = withheld.whole_stages(stages)
         leaderboard["stages"] = {
             stage: (visible[stage], settings) for stage, (_, settings) in leaderboard["stages"].items()
@@ -190,7 +190,7 @@ def comparison_for(access: ProjectAccess, pair: list[dict], comparison: Comparis
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
     closed = closed_to(access, group_suite(comparison["stage"]))
     stories = {row["number"] for row in comparison["stories"]}
-    telling = any(entry["kind"] in withheld.TELLING for entry in pair)
+    telling = any(entrant["kind"] in withheld.TELLING for entrant in pair)
     if too_few(stories, closed) or (telling and closed & stories):
         raise NotComparable(withheld.sentence(len(closed & stories), len(stories)))
     return withheld.whole_comparison(comparison, closed)

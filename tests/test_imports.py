@@ -94,7 +94,7 @@ def test_what_suites_share_knows_none_of_them():
     folders = {f"benchmark.suites.{name}" for name in FOLDERS}
     of_suites = folders.union(*map(graph.find_descendants, folders))
     shared = graph.find_descendants("benchmark.suites") - of_suites
-    assert {"benchmark.suites.contract", "benchmark.suites.showing.entries"} < shared
+    assert {"benchmark.suites.contract", "benchmark.suites.showing.entrants"} < shared
     known = [f"{one} → {other}" for one in shared for other in graph.find_modules_directly_imported_by(one) & of_suites]
     assert known == []
 

@@ -20,7 +20,7 @@ from benchmark.services.leaderboards import people_of
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.registry import group_named, keys_of
 from benchmark.suites.showing.ranking import WITHIN
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 from workers.domain.outcomes import commonest
 from workers.models import ItemState
 
@@ -75,20 +75,24 @@ def apart(stage: str, ranking: Ranking) -> list[Absence]:
     return absent
 
 
-def uncovered(stage: str, entries: Sequence[Entry], present: Set[str], stories: Set[int]) -> list[Absence]:
-    """Those of `entries` whose names are not `present` in a ranking over the stories: no run has all of them. Each once, with the run that
+def uncovered(stage: str, entrants: Sequence[EntrantResults], present: Set[str], stories: Set[int]) -> list[Absence]:
+    """Those of `entrants` whose names are not `present` in a ranking over the stories: no run has all of them. Each once, with the run that
     has most, the newest of several."""
-    widest: dict[str, tuple[int, Entry]] = {}
-    for entry in entries:
-        covered = len(stories & set(entry["numbers"]))
-        if entry["kind"] != "person" and entry["name"] not in present and covered > widest.get(entry["name"], (-1,))[0]:
-            widest[entry["name"]] = covered, entry
+    widest: dict[str, tuple[int, EntrantResults]] = {}
+    for entrant in entrants:
+        covered = len(stories & set(entrant["numbers"]))
+        if (
+            entrant["kind"] != "person"
+            and entrant["name"] not in present
+            and covered > widest.get(entrant["name"], (-1,))[0]
+        ):
+            widest[entrant["name"]] = covered, entrant
     return [
         Absence(
-            stage, name, run=entry["run"], run_title=entry["run_title"], covered=covered,
+            stage, name, run=entrant["run"], run_title=entrant["run_title"], covered=covered,
             why=f"its run has {covered:,} of these {len(stories):,} stories",
         )
-        for name, (covered, entry) in widest.items()
+        for name, (covered, entrant) in widest.items()
     ]  # fmt: skip
 
 
@@ -113,20 +117,20 @@ def rows_withheld(stage: str, rows: str, stories: int) -> Absence:
     return Absence(stage, rows, why=f"withheld: you still have work to do on {some}")
 
 
-def unread(entries: Sequence[Entry], reading: str) -> list[Absent]:
+def unread(entrants: Sequence[EntrantResults], reading: str) -> list[Absent]:
     """Return the models without figures of a reading, and of the repaired one those without a usable story."""
     unread_models = []
-    for entry in entries:
-        figures = entry["readings"][reading]
+    for entrant in entrants:
+        figures = entrant["readings"][reading]
         if not figures:
             unread_models.append(
-                {"model": entry["model"], "why": _sentence(entry["readings"].get("reason") or "no figures")}
+                {"model": entrant["model"], "why": _sentence(entrant["readings"].get("reason") or "no figures")}
             )
         elif not int(figures["overall"]["stories"]):
             reasons = figures["overall"].get("unusable_reasons", {})
             counted = ", ".join(f"{why} {count:,}" for why, count in reasons.items())
             unread_models.append(
-                {"model": entry["model"], "why": f"no usable story{f': {counted}' if counted else ''}"}
+                {"model": entrant["model"], "why": f"no usable story{f': {counted}' if counted else ''}"}
             )
     return unread_models
 
@@ -135,20 +139,20 @@ def _sentence(text: str) -> str:
     return text.strip().removesuffix(".")
 
 
-def is_absent(entry: Entry) -> bool:
-    """Whether every story of the entry lacks its figure because a call failed. A refusal is an answer, and keeps its row."""
-    overall = (entry["figures"].get("repaired") or {}).get("overall") or {}
+def is_absent(entrant: EntrantResults) -> bool:
+    """Whether every story of the entrant lacks its figure because a call failed. A refusal is an answer, and keeps its row."""
+    overall = (entrant["figures"].get("repaired") or {}).get("overall") or {}
     reasons = set(overall.get("unusable_reasons", ()))
-    return entry["kind"] != "person" and overall.get("stories") == 0 and bool(reasons) and reasons <= NO_ANSWER
+    return entrant["kind"] != "person" and overall.get("stories") == 0 and bool(reasons) and reasons <= NO_ANSWER
 
 
-def absences(stage: str, entries: Sequence[Entry]) -> list[Absence]:
-    """Return the absences of these entries, in their order. One query."""
-    problems = _problems(stage, [entry["entrant"] for entry in entries])
+def absences(stage: str, entrants: Sequence[EntrantResults]) -> list[Absence]:
+    """Return the absences of these entrants, in their order. One query."""
+    problems = _problems(stage, [entrant["entrant"] for entrant in entrants])
     absent = []
-    for entry in entries:
-        model_problems = problems.get(entry["entrant"], [])
-        fields = {"model": entry["name"], "run": entry["run"], "run_title": entry["run_title"]}
+    for entrant in entrants:
+        model_problems = problems.get(entrant["entrant"], [])
+        fields = {"model": entrant["name"], "run": entrant["run"], "run_title": entrant["run_title"]}
         failed, problem = sum(count for _, count in model_problems), commonest(model_problems)[0]
         why = f"all {failed:,} calls failed" + (f", most often: {_sentence(problem[:_LONGEST])}" if problem else "")
         absent.append(Absence(stage, why=why, failed=failed, problem=problem, **fields))

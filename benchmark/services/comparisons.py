@@ -11,14 +11,14 @@ from django.core.cache import cache
 
 from benchmark.domain.inference import Cases, paired_differences
 from benchmark.models import Run, RunItem, StoryScores
-from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entries_of
+from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import differ_told, rows_told, shares_told
 from benchmark.suites.showing.names import label
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import cases_by_story, categories_of, lacking, scores_by_story
 from core.made_by import made_by
 from core.statistics import caution, holm, mean_of, method
@@ -30,8 +30,8 @@ class NotComparable(ValueError):
     """Two entrants that cannot be compared. Its text says why in one sentence."""
 
 
-def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list[Entry]]]:
-    """Return (the two runs, both entries by each stage that both have) of two keys `<run>.<entrant>`. Raises NotComparable."""
+def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list[EntrantResults]]]:
+    """Return (the two runs, both entrants by each stage that both have) of two keys `<run>.<entrant>`. Raises NotComparable."""
     uids = [key.partition(".")[0] for key in (first, second)]
     chosen_runs = Run.objects.filter(project=project, uid__in=[uid for uid in uids if uid.isalnum()]).select_related(
         "dataset", "judge"
@@ -47,34 +47,36 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
     if first_run.suite != second_run.suite:
         raise NotComparable("The two ran under different suites, which measure different things.")
     reports = reports_of(list(runs.values()))
-    entries_by_stage = {}
+    entrants_by_stage = {}
     for stage in keys_of(first_run.suite):
-        by_key = {entry["key"]: entry for entry in entries_of(list(runs.values()), reports, stage)}
+        by_key = {entrant["key"]: entrant for entrant in entrants_of(list(runs.values()), reports, stage)}
         if first in by_key and second in by_key:
-            entries_by_stage[stage] = [by_key[first], by_key[second]]
-            label(entries_by_stage[stage])
-    if not entries_by_stage:
+            entrants_by_stage[stage] = [by_key[first], by_key[second]]
+            label(entrants_by_stage[stage])
+    if not entrants_by_stage:
         raise NotComparable("The two have no stage in common, or no figures yet.")
-    return [first_run, second_run], entries_by_stage
+    return [first_run, second_run], entrants_by_stage
 
 
-def unread(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None = None) -> str:
+def unread(entrants: Sequence[EntrantResults], stage: str, reading: str, selection: Selection | None = None) -> str:
     """Return why one of the two has no figures of a reading, over the selection where there is one, in a sentence; empty where both have."""
-    for entry in entries:
-        if why := _unread(entry, stage, reading, selection):
-            return f"{entry['model']} has no {reading} figures. {why}".strip()
+    for entrant in entrants:
+        if why := _unread(entrant, stage, reading, selection):
+            return f"{entrant['model']} has no {reading} figures. {why}".strip()
     return ""
 
 
-def _unread(entry: Entry, stage: str, reading: str, selection: Selection | None) -> str:
-    figures = entry["figures"]
+def _unread(entrant: EntrantResults, stage: str, reading: str, selection: Selection | None) -> str:
+    figures = entrant["figures"]
     if figures[reading]:
         return ""
-    columns = selection and StoryScores.objects.get(pk=entry["scores"]).figures[stage][reading]
+    columns = selection and StoryScores.objects.get(pk=entrant["scores"]).figures[stage][reading]
     return lacking(columns, selection.stories) if columns else figures.get("reason") or "It has none."
 
 
-def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None = None) -> Comparison:
+def compare(
+    entrants: Sequence[EntrantResults], stage: str, reading: str, selection: Selection | None = None
+) -> Comparison:
     """Return {first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method, lead, judge_tests}, cached by the
     scores of both entrants.
 
@@ -85,13 +87,13 @@ def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selec
     A row is {what, key, category, first, second, value, interval, n, p, p_adjusted, answered}; a story {number, category, first, second, difference},
     the largest difference first, those that lack a score last. Raises NotComparable.
     """
-    if why := unread(entries, stage, reading, selection):
+    if why := unread(entrants, stage, reading, selection):
         raise NotComparable(why)
     how = method(seed=SEED, unit="stories")
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
     compared = [
         made_by(),
-        [[entry["scores"], entry["model"], entry["own"]] for entry in entries],
+        [[entrant["scores"], entrant["model"], entrant["own"]] for entrant in entrants],
         stage,
         reading,
         how,
@@ -100,16 +102,16 @@ def compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selec
     key = "comparison:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
     comparison = cache.get(key)
     if comparison is None:
-        comparison = _compare(entries, stage, reading, selection)
+        comparison = _compare(entrants, stage, reading, selection)
         cache.set(key, comparison, KEPT_SECONDS)
-    return comparison | {"judge_tests": notes_of(entries)}
+    return comparison | {"judge_tests": notes_of(entrants)}
 
 
-def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Selection | None) -> Comparison:
+def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selection: Selection | None) -> Comparison:
     figures_by_scores = dict(
-        StoryScores.objects.filter(pk__in=[entry["scores"] for entry in entries]).values_list("pk", "figures")
+        StoryScores.objects.filter(pk__in=[entrant["scores"] for entrant in entrants]).values_list("pk", "figures")
     )
-    sides = [figures_by_scores[entry["scores"]][stage][reading] for entry in entries]
+    sides = [figures_by_scores[entrant["scores"]][stage][reading] for entrant in entrants]
     categories = categories_of(sides[0]) | categories_of(sides[1])
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
@@ -119,18 +121,18 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
         number: categories[number] for number in categories if all(number in side["stories"] for side in sides)
     }
     rows = _rows(sides, asked_both, stage)
-    repaired = [figures_by_scores[entry["scores"]][stage]["repaired"] for entry in entries]
+    repaired = [figures_by_scores[entrant["scores"]][stage]["repaired"] for entrant in entrants]
     return {
-        "first": entries[0]["model"],
-        "second": entries[1]["model"],
+        "first": entrants[0]["model"],
+        "second": entrants[1]["model"],
         "stage": stage,
         "reading": reading,
-        "differ": "; ".join(f"{entry['model']}: {entry['own']}" for entry in entries if entry["own"]),
+        "differ": "; ".join(f"{entrant['model']}: {entrant['own']}" for entrant in entrants if entrant["own"]),
         "split": selection.key if selection else "",
         "selection": selection.label if selection else "",
         "lead": [
-            *_not_asked(entries, repaired, selection.stories if selection else set(categories), set(asked_both)),
-            *_unlike_missing(entries, repaired, stage, set(asked_both)),
+            *_not_asked(entrants, repaired, selection.stories if selection else set(categories), set(asked_both)),
+            *_unlike_missing(entrants, repaired, stage, set(asked_both)),
         ],
         "rows": rows,
         "stories": _stories(sides, categories, stage),
@@ -148,27 +150,31 @@ def _compare(entries: Sequence[Entry], stage: str, reading: str, selection: Sele
     }
 
 
-def _not_asked(entries: Sequence[Entry], sides: Sequence[Mapping], stories: Set[int], both: Set[int]) -> list[str]:
+def _not_asked(
+    entrants: Sequence[EntrantResults], sides: Sequence[Mapping], stories: Set[int], both: Set[int]
+) -> list[str]:
     """Return a sentence on who was not asked about some of the stories, as only those of both are compared; none where both have all."""
     sentences = []
-    for entry, columns in zip(entries, sides, strict=True):
+    for entrant, columns in zip(entrants, sides, strict=True):
         if lacks := len(stories - set(columns["stories"])):
-            how = "has not labelled" if entry["kind"] == "person" else "was not asked about"
-            sentences.append(f"{entry['model']} {how} {lacks:,} of the {len(stories):,} stories")
+            how = "has not labelled" if entrant["kind"] == "person" else "was not asked about"
+            sentences.append(f"{entrant['model']} {how} {lacks:,} of the {len(stories):,} stories")
     return [f"{' and '.join(sentences)}: only the {len(both):,} that both have are compared."] if sentences else []
 
 
-def _unlike_missing(entries: Sequence[Entry], sides: Sequence[Mapping], stage: str, stories: Set[int]) -> list[str]:
+def _unlike_missing(
+    entrants: Sequence[EntrantResults], sides: Sequence[Mapping], stage: str, stories: Set[int]
+) -> list[str]:
     """Return what `unlike_missing` says, of the stories that are compared."""
-    if any(entry["kind"] == "person" for entry in entries):
+    if any(entrant["kind"] == "person" for entrant in entrants):
         return []
     shares, rows = {}, {}
-    for entry, columns in zip(entries, sides, strict=True):
+    for entrant, columns in zip(entrants, sides, strict=True):
         cases = cases_by_story(columns, group_named(stage).score)
         answered = [case for number, case in cases.items() if case and number in stories]
-        shares[entry["model"]] = sum(case.answered is None for case in answered) / len(answered) if answered else 0.0
+        shares[entrant["model"]] = sum(case.answered is None for case in answered) / len(answered) if answered else 0.0
         unjudged = columns.get("unjudged", {}).items()
-        rows[entry["model"]] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
+        rows[entrant["model"]] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
     return differ_told(
         (shares_told(shares, nouns_of_group(stage)[1]), rows_told(rows)), "The differences count them at their worst."
     )
@@ -223,9 +229,9 @@ def _stories(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str
     return sorted(stories, key=lambda row: (row["difference"] is None, -abs(row["difference"] or 0), row["number"]))
 
 
-def items_behind(entries: Sequence[Entry], stage: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
-    """Return {(entry key, story number): the id of the item behind a figure}."""
-    keys = {entry["entrant"]: entry["key"] for entry in entries if entry["entrant"]}
+def items_behind(entrants: Sequence[EntrantResults], stage: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
+    """Return {(entrant key, story number): the id of the item behind a figure}."""
+    keys = {entrant["entrant"]: entrant["key"] for entrant in entrants if entrant["entrant"]}
     items = RunItem.objects.filter(entrant__in=keys, stage=group_named(stage).scored, sample__number__in=numbers)
     rows = items.values_list("entrant_id", "sample__number", "pk")
     return {(keys[entrant], number): pk for entrant, number, pk in rows}

@@ -97,53 +97,53 @@ class Ranking:
     others: Sequence[Mapping[str, Any]]
 
 
-def named(entries: Sequence[dict[str, Any]]) -> None:
-    """Gives each entry `within`: the name of each of its conditions. One digest has one name, whatever words its runs have for it (an
+def named(entrants: Sequence[dict[str, Any]]) -> None:
+    """Gives each entrant `within`: the name of each of its conditions. One digest has one name, whatever words its runs have for it (an
     endpoint may have another name, a category another number of examples), and no two digests share one."""
     for field in FIELDS:
         words: dict[str, str] = {}
-        for phrase, digest in filter(None, (entry["conditions"][field] for entry in entries)):
+        for phrase, digest in filter(None, (entrant["conditions"][field] for entrant in entrants)):
             words[digest] = min(phrase, words.get(digest, phrase))
         shared = Counter(words.values())
-        for entry in entries:
-            _, digest = entry["conditions"][field] or ("", "")
+        for entrant in entrants:
+            _, digest = entrant["conditions"][field] or ("", "")
             name = words.get(digest) and words[digest] + (
                 f", version {digest[:6]}" if shared[words[digest]] > 1 else ""
             )
-            entry["within"] = entry.get("within", {}) | {field: name}
+            entrant["within"] = entrant.get("within", {}) | {field: name}
 
 
 def ranked_together(
-    entries: Sequence[dict[str, Any]], asked: Mapping[str, str], known: Mapping[str, Iterable[str]]
+    entrants: Sequence[dict[str, Any]], asked: Mapping[str, str], known: Mapping[str, Iterable[str]]
 ) -> tuple[list[dict[str, Any]], Ranking]:
-    """The entries of one ranking: of the conditions that were asked for, or of those that most models have. What is asked for counts where it
+    """The entrants of one ranking: of the conditions that were asked for, or of those that most models have. What is asked for counts where it
     is one of the `known` names, even if this stage has no model under it."""
-    kept, chosen, options = list(entries), {}, {}
+    kept, chosen, options = list(entrants), {}, {}
     for field in FIELDS:
         counts = Counter(
-            entry["within"][field] for entry in kept if entry["within"][field] and entry["kind"] == "model"
+            entrant["within"][field] for entrant in kept if entrant["within"][field] and entrant["kind"] == "model"
         )
-        counts.update(dict.fromkeys((entry["within"][field] for entry in kept if entry["within"][field]), 0))
+        counts.update(dict.fromkeys((entrant["within"][field] for entrant in kept if entrant["within"][field]), 0))
         options[field] = [name for name, _ in counts.most_common()]
         asked_name = asked.get(field, "")
         chosen[field] = asked_name if asked_name in known[field] else next(iter(options[field]), "")
-        kept = [entry for entry in kept if entry["within"][field] in (None, chosen[field])]
-    return kept, Ranking(options, chosen, _others(entries, kept))
+        kept = [entrant for entrant in kept if entrant["within"][field] in (None, chosen[field])]
+    return kept, Ranking(options, chosen, _others(entrants, kept))
 
 
-def _others(entries: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _others(entrants: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """What is left out, by conditions, with the names of its models; baselines are counted to the largest ranking of their judge."""
-    inside = {entry["key"] for entry in kept}
-    left = [entry for entry in entries if entry["key"] not in inside]
+    inside = {entrant["key"] for entrant in kept}
+    left = [entrant for entrant in entrants if entrant["key"] not in inside]
     groups: dict[tuple[str, str], list[str]] = {}
-    for entry in left:
-        if prompts := entry["within"]["prompts"]:
-            groups.setdefault((entry["within"]["judge"] or "", prompts), []).append(entry["name"])
+    for entrant in left:
+        if prompts := entrant["within"]["prompts"]:
+            groups.setdefault((entrant["within"]["judge"] or "", prompts), []).append(entrant["name"])
     largest = sorted(groups, key=lambda conditions: -len(groups[conditions]))
-    for entry in left:
-        if not entry["within"]["prompts"]:
-            judge = entry["within"]["judge"] or ""
-            groups.setdefault(next((of for of in largest if of[0] == judge), (judge, "")), []).append(entry["name"])
+    for entrant in left:
+        if not entrant["within"]["prompts"]:
+            judge = entrant["within"]["judge"] or ""
+            groups.setdefault(next((of for of in largest if of[0] == judge), (judge, "")), []).append(entrant["name"])
     return [
         {"judge": judge, "prompts": prompts, "rows": len(names), "models": names}
         for (judge, prompts), names in sorted(groups.items(), key=lambda group: -len(group[1]))

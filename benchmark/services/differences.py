@@ -11,10 +11,10 @@ from benchmark.services.comparison_tables import answered_by_both, answered_colu
 from benchmark.services.leaderboards import differences
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, nouns_of_group
-from benchmark.suites.showing.entries import short_names_of
+from benchmark.suites.showing.entrants import short_names_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 
 NOTES = (
     "First minus second over the same stories, missing answers at their worst as in the ranking. Brackets: 95 % intervals over stories.",
@@ -24,12 +24,12 @@ NOTES = (
 
 
 def pairs_of(
-    entries: Sequence[Entry], stage: str, selection: Selection | None, reading: str
+    entrants: Sequence[EntrantResults], stage: str, selection: Selection | None, reading: str
 ) -> tuple[list[dict[str, Any]], str]:
     """(rows, method): {first, second, category, value, interval, n, p, p_adjusted, first_key, second_key}, the biggest difference first
-    and those without one last; models by their unique labels, the keys of their entries beside them."""
-    tested = differences(entries, stage, selection)[reading]
-    names = {entry["key"]: entry["model"] for entry in entries}
+    and those without one last; models by their unique labels, the keys of their entrants beside them."""
+    tested = differences(entrants, stage, selection)[reading]
+    names = {entrant["key"]: entrant["model"] for entrant in entrants}
     rows = [
         pair
         | {
@@ -51,9 +51,9 @@ def categories_among(rows: Sequence[Mapping[str, Any]], stage: str) -> list[str]
 
 
 def pair_table(
-    rows: Sequence[Mapping[str, Any]], stage: str, reading: str, method: str, entries: Sequence[Entry] = ()
+    rows: Sequence[Mapping[str, Any]], stage: str, reading: str, method: str, entrants: Sequence[EntrantResults] = ()
 ) -> Table:
-    """The rows of `pairs_of`; `entries` are those that they are of, to say which judges they had."""
+    """The rows of `pairs_of`; `entrants` are those that they are of, to say which judges they had."""
     columns = [
         Column(key="first", header="First"),
         Column(key="second", header="Second"),
@@ -73,6 +73,6 @@ def pair_table(
         for row in rows
     ]
     title = f"{group_named(stage).score_title}: differences between models, {reading} reading"
-    notes = [*NOTES, f"{method[:1].upper()}{method[1:]}.", *ranked_within(entries)]
-    lead = unlike_missing({stage: entries}) if entries else []
-    return Table(title=title, columns=columns, rows=shown_rows, lead=lead, notes=notes, ranking=ranked_by(entries))
+    notes = [*NOTES, f"{method[:1].upper()}{method[1:]}.", *ranked_within(entrants)]
+    lead = unlike_missing({stage: entrants}) if entrants else []
+    return Table(title=title, columns=columns, rows=shown_rows, lead=lead, notes=notes, ranking=ranked_by(entrants))

@@ -1,8 +1,8 @@
 """A report as data: what is on its page, made once from a run and drawn the same way when it was frozen.
 
-A document is {"title", "kind", "stages": {stage: entries}, "absent": {stage: models that are not among them}, "facts", "methods"}, of a run
+A document is {"title", "kind", "stages": {stage: entrants}, "absent": {stage: models that are not among them}, "facts", "methods"}, of a run
 with "form" and "stories" too, and with "unscored" where its suite could not score some, ready for JSON; its
-tables and figures are made from the entries by name. Names of what has one reading end in it. One with "withheld", the number of stories that
+tables and figures are made from the entrants by name. Names of what has one reading end in it. One with "withheld", the number of stories that
 its reader still has work on, has the tables and figures over all stories alone.
 """
 
@@ -25,9 +25,9 @@ from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, stage_table
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
-from benchmark.suites.showing.entries import analyses_of
+from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
-from benchmark.suites.shown import Entry, ReadingResults, ShownTable
+from benchmark.suites.shown import EntrantResults, ReadingResults, ShownTable
 from benchmark.suites.story_scores import READINGS
 
 Document = dict[str, Any]
@@ -37,7 +37,8 @@ def document_of(run: Run) -> Document:
     prefetch_related_objects([run], "entrants")
     report = report_of(run)
     stages = {
-        stage: [_plain(entry) for entry in ranked_entrants_of_run(run, report, stage)] for stage in keys_of(run.suite)
+        stage: [_plain(entrant) for entrant in ranked_entrants_of_run(run, report, stage)]
+        for stage in keys_of(run.suite)
     }
     failed = unscored(run.suite, [run], {run.pk: report})
     return {
@@ -54,15 +55,17 @@ def document_of(run: Run) -> Document:
     }
 
 
-def board_document(title: str, stages: Mapping[str, Sequence[Entry]], absent: Sequence[Absence] = ()) -> Document:
+def board_document(
+    title: str, stages: Mapping[str, Sequence[EntrantResults]], absent: Sequence[Absence] = ()
+) -> Document:
     absent_rows = {stage: [absence.told for absence in absent if absence.stage == stage] for stage in stages}
     return {"title": title, "kind": "leaderboard", "stages": stages, "absent": absent_rows, "facts": [], "methods": []}
 
 
-def _plain(entry: Entry) -> Entry:
+def _plain(entrant: EntrantResults) -> EntrantResults:
     """Without user names and what only the comparison needed."""
     left_out = {"person", "numbers", "scores", "spec", "conditions"}
-    return {name: value for name, value in entry.items() if name not in left_out} | {"at": entry["at"].isoformat()}
+    return {name: value for name, value in entrant.items() if name not in left_out} | {"at": entrant["at"].isoformat()}
 
 
 def absent_from(document: Document, *stages: str) -> list[Absent]:
@@ -71,8 +74,8 @@ def absent_from(document: Document, *stages: str) -> list[Absent]:
     return [row for at, row in enumerate(rows) if row not in rows[:at]]
 
 
-def by_group(document: Document) -> dict[str, list[Entry]]:
-    """The entries by metric group, in the order of its suite."""
+def by_group(document: Document) -> dict[str, list[EntrantResults]]:
+    """The entrants by metric group, in the order of its suite."""
     return {stage: document["stages"][stage] or [] for stage in ordered_keys(document["stages"])}
 
 
@@ -83,17 +86,17 @@ def suites_of(document: Document) -> list[Suite]:
 
 def results_of(document: Document, suite: Suite, reading: str) -> ReadingResults:
     """What there is of each metric group of the suite. A leaderboard has no analyses: its figures are of chosen stories, analyses of a run's."""
-    entries = {group.key: document["stages"].get(group.key) or [] for group in suite.groups}
+    entrants = {group.key: document["stages"].get(group.key) or [] for group in suite.groups}
     read = {
-        stage: [entry for entry in group_entries if entry["readings"][reading]]
-        for stage, group_entries in entries.items()
+        stage: [entrant for entrant in group_entrants if entrant["readings"][reading]]
+        for stage, group_entrants in entrants.items()
     }
     of_board = document["kind"] == "leaderboard"
     analysed = {
-        stage: [entry for entry in group_entries if not of_board and analyses_of(entry, reading)]
-        for stage, group_entries in read.items()
+        stage: [entrant for entrant in group_entrants if not of_board and analyses_of(entrant, reading)]
+        for stage, group_entrants in read.items()
     }
-    return ReadingResults(reading, entries, read, analysed)
+    return ReadingResults(reading, entrants, read, analysed)
 
 
 def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
@@ -124,19 +127,19 @@ def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
 
 def _without_figures(document: Document, stage: str, reading: str) -> list[Absent]:
     """Who has no row in a table of one reading."""
-    entries = document["stages"].get(stage) or []
-    return unread([entry for entry in entries if not entry["readings"][reading]], reading)
+    entrants = document["stages"].get(stage) or []
+    return unread([entrant for entrant in entrants if not entrant["readings"][reading]], reading)
 
 
 def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
     """What every metric group has, both readings in one table."""
-    judged: list[Entry] = []
-    for stage, entries in by_group(document).items():
-        if entries:
-            yield stage, ShownTable(partial(stage_table, entries, stage), (stage,), keeps_unread=True, whole=True)
-            make = partial(category_table, entries, stage)
+    judged: list[EntrantResults] = []
+    for stage, entrants in by_group(document).items():
+        if entrants:
+            yield stage, ShownTable(partial(stage_table, entrants, stage), (stage,), keeps_unread=True, whole=True)
+            make = partial(category_table, entrants, stage)
             yield f"categories-{stage}", ShownTable(make, (stage,), keeps_unread=True)
-        judged += entries if group_named(stage).judged else []
+        judged += entrants if group_named(stage).judged else []
     if tests_of(judged):
         yield "judge-tests", ShownTable(partial(judge_test_table, judged))
 
@@ -144,9 +147,9 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
 def _of_facets(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
     """By facet, and of single repetitions, in one reading."""
     reading = results.reading
-    for stage, entries in results.analysed.items():
+    for stage, entrants in results.analysed.items():
         for name in group_named(stage).facets:
-            if kept := [entry for entry in entries if "facets" in analyses_of(entry, reading)]:
+            if kept := [entrant for entrant in entrants if "facets" in analyses_of(entrant, reading)]:
                 yield f"facet-{name}-{stage}", ShownTable(partial(facet_table, kept, stage, name, reading))
-        if repeated := [entry for entry in entries if "repetitions" in analyses_of(entry, reading)]:
+        if repeated := [entrant for entrant in entrants if "repetitions" in analyses_of(entrant, reading)]:
             yield f"repetitions-{stage}", ShownTable(partial(repetition_table, repeated, stage, reading))

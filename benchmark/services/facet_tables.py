@@ -10,7 +10,7 @@ from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.registry import group_named, nouns_of_group
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_within
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 
 NOTE = "Brackets: 95 % intervals over stories; n: how many count. Bounds, in CSV and JSON, take missing answers at their worst and at their best."
 REPEATED = "Spread: the standard deviation of the score between repetitions; lowest and highest are those of single repetitions."
@@ -19,10 +19,12 @@ SAME = "Same in all: the share whose score is the same in every repetition."
 SPLIT = "Variance: of single scores, by a mixed model with a random intercept for each (restricted maximum likelihood); none where it cannot be split."
 
 
-def facet_table(entries: Sequence[Entry], stage: str, facet: str, reading: str) -> Table:
-    """`facet` is a key of the group's facets. Entries without analyses of the reading are left out by the caller."""
+def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, reading: str) -> Table:
+    """`facet` is a key of the group's facets. EntrantsByGroup without analyses of the reading are left out by the caller."""
     group = group_named(stage)
-    facets_by_model = {entry["model"]: entry["figures"]["analyses"][reading]["facets"][facet] for entry in entries}
+    facets_by_model = {
+        entrant["model"]: entrant["figures"]["analyses"][reading]["facets"][facet] for entrant in entrants
+    }
     values = list(dict.fromkeys(value for rows in facets_by_model.values() for value in rows))
     columns = [Column(key="value", header=group.facets[facet])]
     columns += [estimated(model, model, digits=1, best="") for model in facets_by_model]
@@ -33,11 +35,11 @@ def facet_table(entries: Sequence[Entry], stage: str, facet: str, reading: str) 
             row |= estimate(model, facet_values.get(value, {"value": None}))
         rows.append(row)
     title = f"{group.score_title} by {group.facets[facet].lower()}, {reading} reading (%)"
-    lead = unlike_missing({stage: entries})
-    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[NOTE, *ranked_within(entries)])
+    lead = unlike_missing({stage: entrants})
+    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[NOTE, *ranked_within(entrants)])
 
 
-def repetition_table(entries: Sequence[Entry], stage: str, reading: str) -> Table:
+def repetition_table(entrants: Sequence[EntrantResults], stage: str, reading: str) -> Table:
     """What single repetitions came to, beside the score over all of them."""
     group = group_named(stage)
     share: Mapping[str, Any] = {"kind": "share"}
@@ -52,7 +54,9 @@ def repetition_table(entries: Sequence[Entry], stage: str, reading: str) -> Tabl
         Column(key="of_samples", header=f"Between {nouns_of_group(stage)[1]}", group="Variance (%)", **share),
         Column(key="of_repetitions", header="Between repetitions", group="Variance (%)", **share),
     ]
-    rows = [{"model": entry["model"], **entry["figures"]["analyses"][reading]["repetitions"]} for entry in entries]
+    rows = [
+        {"model": entrant["model"], **entrant["figures"]["analyses"][reading]["repetitions"]} for entrant in entrants
+    ]
     title = f"{group.score_title} of single repetitions, {reading} reading (%)"
     notes = [REPEATED, SAME, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)

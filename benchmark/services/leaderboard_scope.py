@@ -10,12 +10,12 @@ from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.absences import absences, apart, is_absent, uncovered, unscored
 from benchmark.services.conditions import FIELDS, named, ranked_together
-from benchmark.services.leaderboards import entries_of, newest, ranked_entrants
+from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
 from benchmark.suites.registry import group_suite, keys_of, suites
 from benchmark.suites.showing.names import label
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 from workers.models import JobState
 
 
@@ -35,7 +35,7 @@ def leaderboard_of(
     all_runs: bool = False,
     asked: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return {selections, chosen, stages: {stage: (entries, shared settings)}, rankings: {stage: Ranking}, conditions, runs, fitting, failed, absent}.
+    """Return {selections, chosen, stages: {stage: (entrants, shared settings)}, rankings: {stage: Ranking}, conditions, runs, fitting, failed, absent}.
 
     Of one suite, as `finished_runs`. `key` names a selection; an unknown one is the largest. `asked` names conditions of the rankings, `conditions` has all that there are, by
     field. `fitting` runs have figures of its stories, `failed` ones would have; `absent` are models that the
@@ -48,17 +48,17 @@ def leaderboard_of(
     chosen = _chosen(dataset, selections, key)
     fitting = _fitting(runs, reports, chosen)
     everybody, without = _everybody(suite, fitting, reports, all_runs)
-    absent = [absence for stage, entries in without.items() for absence in absences(stage, entries)]
+    absent = [absence for stage, entrants in without.items() for absence in absences(stage, entrants)]
     absent += unscored(suite, fitting, reports)
     all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
     stages, rankings = {}, {}
-    for stage, entries in everybody.items():
-        together, rankings[stage] = ranked_together(entries, asked or {}, all_conditions)
+    for stage, entrants in everybody.items():
+        together, rankings[stage] = ranked_together(entrants, asked or {}, all_conditions)
         common = label(together)
         stages[stage] = (ranked_entrants(together, stage, chosen), common)
         absent += apart(stage, rankings[stage])
-        present = {entry["name"] for entry in (*entries, *without[stage])}
-        others = entries_of([run for run in runs if run not in fitting], reports, stage)
+        present = {entrant["name"] for entrant in (*entrants, *without[stage])}
+        others = entrants_of([run for run in runs if run not in fitting], reports, stage)
         absent += uncovered(stage, others, present, chosen.stories if chosen else frozenset())
     return {
         "selections": selections,
@@ -76,9 +76,9 @@ def leaderboard_of(
 def ranking_with(
     dataset: Dataset, answer_format: str, stage: str, keys: Sequence[str], *, asked: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what the address of a leaderboard asks for so that its ranking of `stage` holds all entries of these `keys`.
+    """Return what the address of a leaderboard asks for so that its ranking of `stage` holds all entrants of these `keys`.
 
-    That is `asked` (split, runs, judge, prompts) where it does; else with the entries' own conditions, with all runs, or over the stories of
+    That is `asked` (split, runs, judge, prompts) where it does; else with the entrants' own conditions, with all runs, or over the stories of
     one of their runs. Where no ranking holds all of them it is `asked`.
     """
     suite = group_suite(stage)
@@ -93,7 +93,7 @@ def ranking_with(
         given = {field: asked.get(field, "") for field in FIELDS}
         for conditions in (given, _own_conditions(everybody[stage], keys)):
             together, _ = ranked_together(everybody[stage], conditions, all_conditions)
-            if set(keys) <= {entry["key"] for entry in together}:
+            if set(keys) <= {entrant["key"] for entrant in together}:
                 address = {"split": split, "runs": "all" if every else "", **conditions}
                 return {name: value for name, value in address.items() if value}
     return dict(asked)
@@ -106,28 +106,28 @@ def _fitting(runs: Sequence[Run], reports: Mapping[int, Any], chosen: Selection 
 
 def _everybody(
     suite: str, runs: Sequence[Run], reports: Mapping[int, Any], all_runs: bool
-) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
-    """Return, by stage, the named entries with figures (only the newest of each settings unless `all_runs`), and those without an answer."""
+) -> tuple[dict[str, list[EntrantResults]], dict[str, list[EntrantResults]]]:
+    """Return, by stage, the named entrants with figures (only the newest of each settings unless `all_runs`), and those without an answer."""
     everybody, without = {}, {}
     for stage in keys_of(suite):
-        entries = entries_of(runs, reports, stage)
-        without[stage] = [entry for entry in entries if is_absent(entry)]
+        entrants = entrants_of(runs, reports, stage)
+        without[stage] = [entrant for entrant in entrants if is_absent(entrant)]
         # before the newest is chosen: an earlier run has figures
-        entries = [entry for entry in entries if not is_absent(entry)]
-        everybody[stage] = entries if all_runs else newest(entries)
+        entrants = [entrant for entrant in entrants if not is_absent(entrant)]
+        everybody[stage] = entrants if all_runs else newest(entrants)
         named(everybody[stage])
     return everybody, without
 
 
-def _own_conditions(entries: Sequence[Entry], keys: Sequence[str]) -> dict[str, str]:
-    """Return, by field, the first condition that one of the entries has; a baseline has no prompts."""
-    conditions = [entry["within"] for entry in entries if entry["key"] in keys]
+def _own_conditions(entrants: Sequence[EntrantResults], keys: Sequence[str]) -> dict[str, str]:
+    """Return, by field, the first condition that one of the entrants has; a baseline has no prompts."""
+    conditions = [entrant["within"] for entrant in entrants if entrant["key"] in keys]
     return {field: next(filter(None, (condition[field] for condition in conditions)), "") for field in FIELDS}
 
 
-def _names(stages: Iterable[Sequence[Entry]], field: str) -> list[str]:
+def _names(stages: Iterable[Sequence[EntrantResults]], field: str) -> list[str]:
     """Return all names of a condition, sorted."""
-    return sorted({name for entries in stages for entry in entries if (name := entry["within"][field])})
+    return sorted({name for entrants in stages for entrant in entrants if (name := entrant["within"][field])})
 
 
 def _chosen(dataset: Dataset, selections: Sequence[Selection], key: str | None) -> Selection | None:

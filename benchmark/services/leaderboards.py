@@ -22,7 +22,7 @@ from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named
 from benchmark.suites.showing.names import label
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import (
     READINGS,
     cases_by_story,
@@ -62,11 +62,11 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
     return settings
 
 
-def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> list[Entry]:
-    """Return an entry of each entrant and person with figures of the stage, in the order of the runs."""
+def entrants_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> list[EntrantResults]:
+    """Return each entrant and person with figures of the stage, in the order of the runs."""
     rows = StoryScores.objects.filter(run__in=runs).values_list("run_id", "entrant_id", "person", "pk")
     scores = {(run, entrant, person): pk for run, entrant, person, pk in rows}
-    entries = []
+    entrants = []
     tests = summaries_of(runs) if group_named(stage).judged else {}
     for run in runs:
         specs = {entrant.pk: entrant.spec for entrant in run.entrants.all()}
@@ -77,7 +77,7 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
             person = "" if row["id"] else row["name"]
             reads = row["kind"] == "model"
             settings = {} if person else settings_of(run, stage, reads=reads)
-            entries.append({
+            entrants.append({
                 "key": f"{run.uid}.{row['id']}" if row["id"] else f"{run.uid}.p{list(people).index(person) + 1}",
                 "name": people[person] if person else row["name"],
                 "person": person,
@@ -95,7 +95,7 @@ def entries_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> l
                 "numbers": reports[run.pk]["numbers"],
                 "scores": scores[run.pk, row["id"], person],
             })  # fmt: skip
-    return entries
+    return entrants
 
 
 def people_of(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -107,59 +107,60 @@ def people_of(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def newest(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the first entry of each model and settings, with `others`, how many further ones there are. Not the best one: choosing among
+def newest(entrants: Sequence[EntrantResults]) -> list[EntrantResults]:
+    """Return the first entrant of each model and settings, with `others`, how many further ones there are. Not the best one: choosing among
     repetitions by their score would flatter."""
-    newest_by_settings: dict[str, Entry] = {}
-    for entry in entries:
+    newest_by_settings: dict[str, EntrantResults] = {}
+    for entrant in entrants:
         digests = {
-            field: condition and condition[1] for field, condition in entry["conditions"].items()
+            field: condition and condition[1] for field, condition in entrant["conditions"].items()
         }  # a judge may have changed under its name
         same = json.dumps(
-            [entry["name"], entry["person"], entry["kind"], entry["spec"], entry["settings"], digests], sort_keys=True
+            [entrant["name"], entrant["person"], entrant["kind"], entrant["spec"], entrant["settings"], digests],
+            sort_keys=True,
         )
         if same in newest_by_settings:
             newest_by_settings[same]["others"] += 1
         else:
-            newest_by_settings[same] = entry | {"others": 0}
+            newest_by_settings[same] = entrant | {"others": 0}
     return list(newest_by_settings.values())
 
 
 def ranked_entrants(
-    entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
-) -> list[Entry]:
-    """Return the entries with `readings`, their figures on the selection, `ranking` by reading, `group`, its letters, by reading, and `no_letters`,
+    entrants: Sequence[EntrantResults], stage: str, selection: Selection | None = None, *, seed: int = SEED
+) -> list[EntrantResults]:
+    """Return the entrants with `readings`, their figures on the selection, `ranking` by reading, `group`, its letters, by reading, and `no_letters`,
     why there are none, by reading. By rank of the repaired reading, then who has none, then people: annotators, then experts, whose
     decisions are gold.
 
     A `ranking` is a model of `inference.leaderboard`, with `against`: {key: [difference, p_adjusted, shown to differ]} of those below it,
     and None of who is not ranked at all. Without an official reading `readings` has a `reason`, which says why.
     """
-    if not entries:
+    if not entrants:
         return []
-    rankings, part, no_letters = _kept("ranking", entries, stage, selection, seed)
+    rankings, part, no_letters = _kept("ranking", entrants, stage, selection, seed)
     ranked = []
-    for entry in entries:
-        figures = part.get(entry["key"]) or _own_figures(entry)
-        ranking = {name: rankings[name].get(entry["key"]) for name in READINGS}
+    for entrant in entrants:
+        figures = part.get(entrant["key"]) or _own_figures(entrant)
+        ranking = {name: rankings[name].get(entrant["key"]) for name in READINGS}
         group = {name: rank["group"] if rank else None for name, rank in ranking.items()}
-        ranked.append(entry | {"readings": figures, "ranking": ranking, "group": group, "no_letters": no_letters})
-    return sorted(ranked, key=lambda entry: _place(entry, stage))
+        ranked.append(entrant | {"readings": figures, "ranking": ranking, "group": group, "no_letters": no_letters})
+    return sorted(ranked, key=lambda entrant: _place(entrant, stage))
 
 
-def _place(entry: Entry, stage: str) -> tuple[Any, ...]:
-    ranking = entry["ranking"]["repaired"]
+def _place(entrant: EntrantResults, stage: str) -> tuple[Any, ...]:
+    ranking = entrant["ranking"]["repaired"]
     rank = ranking["rank"] if ranking else None
-    return ROLES.index(entry["role"]), rank is None, rank or 0, -_score(entry, stage), entry["model"]
+    return ROLES.index(entrant["role"]), rank is None, rank or 0, -_score(entrant, stage), entrant["model"]
 
 
 ROLES = ("", "annotator", "expert")
 """Models first: people are not ranked among them."""
 
 
-def _own_figures(entry: Entry) -> dict[str, Any]:
-    """Return the figures that the run's report has of the entry."""
-    figures = entry["figures"]
+def _own_figures(entrant: EntrantResults) -> dict[str, Any]:
+    """Return the figures that the run's report has of the entrant."""
+    figures = entrant["figures"]
     own = {"own": figures["own"]} if "own" in figures else {}
     return (
         {name: figures[name] for name in READINGS}
@@ -168,8 +169,8 @@ def _own_figures(entry: Entry) -> dict[str, Any]:
     )
 
 
-def _score(entry: Entry, stage: str) -> float:
-    repaired, official = entry["readings"]["repaired"], entry["readings"]["official"]
+def _score(entrant: EntrantResults, stage: str) -> float:
+    repaired, official = entrant["readings"]["repaired"], entrant["readings"]["official"]
     value = (
         repaired["overall"][group_named(stage).score]
         if repaired
@@ -179,22 +180,22 @@ def _score(entry: Entry, stage: str) -> float:
 
 
 def differences(
-    entries: Sequence[Entry], stage: str, selection: Selection | None = None, *, seed: int = SEED
+    entrants: Sequence[EntrantResults], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> dict[str, Any]:
     """Return by reading {pairs, method, tests}: every two models over the selection's stories and in each category, as
-    `inference.paired_differences` has them under the keys of their entries. The letters of `ranked_entrants` rest on the same tests."""
-    return _kept("differences", entries, stage, selection, seed)
+    `inference.paired_differences` has them under the keys of their entrants. The letters of `ranked_entrants` rest on the same tests."""
+    return _kept("differences", entrants, stage, selection, seed)
 
 
-def _kept(what: str, entries: Sequence[Entry], stage: str, selection: Selection | None, seed: int) -> Any:
+def _kept(what: str, entrants: Sequence[EntrantResults], stage: str, selection: Selection | None, seed: int) -> Any:
     """Return the part of `_compare` of that name, computed once for the same scores."""
-    partial = [entry for entry in entries if selection and set(entry["numbers"]) != selection.stories]
-    models = [entry for entry in entries if entry["kind"] != "person"]
+    partial = [entrant for entrant in entrants if selection and set(entrant["numbers"]) != selection.stories]
+    models = [entrant for entrant in entrants if entrant["kind"] != "person"]
     compared = [
         made_by(),
         stage,
-        sorted((entry["scores"], entry["key"], entry["model"]) for entry in models),
-        sorted(entry["scores"] for entry in partial),
+        sorted((entrant["scores"], entrant["key"], entrant["model"]) for entrant in models),
+        sorted(entrant["scores"] for entrant in partial),
         sorted(selection.stories) if partial else None,
         method(seed=seed, unit="stories"),
     ]
@@ -211,7 +212,7 @@ def _kept(what: str, entries: Sequence[Entry], stage: str, selection: Selection 
 def _compare(models, partial, stage: str, selection: Selection | None, seed: int) -> dict[str, Any]:
     """Return {"ranking": (rankings by reading and key, figures of the selection by key where they are not the report's own, why there are no
     letters by reading), "differences": by reading}."""
-    score_ids = {entry["scores"] for entry in (*models, *partial)}
+    score_ids = {entrant["scores"] for entrant in (*models, *partial)}
     columns = {
         pk: figures[stage] for pk, figures in StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "figures")
     }
@@ -224,7 +225,7 @@ def _compare(models, partial, stage: str, selection: Selection | None, seed: int
         }
         apart[reading] = {name: comparison[name] for name in ("pairs", "method", "tests")}
         no_letters[reading] = comparison["no_letters"]
-    part = {entry["key"]: _part(entry, columns[entry["scores"]], stage, selection, seed) for entry in partial}
+    part = {entrant["key"]: _part(entrant, columns[entrant["scores"]], stage, selection, seed) for entrant in partial}
     return {"ranking": (ranked, part, no_letters), "differences": apart}
 
 
@@ -236,12 +237,14 @@ def _against(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Any
     return against
 
 
-def _part(entry: Entry, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> dict[str, Any]:
-    """Return both readings of an entry's figures on the selection; of a person also against gold with the person's own votes."""
+def _part(
+    entrant: EntrantResults, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int
+) -> dict[str, Any]:
+    """Return both readings of an entrant's figures on the selection; of a person also against gold with the person's own votes."""
     figures = _readings(columns, stage, selection, seed)
     if not figures["official"]:
         why = lacking(columns["official"], selection.stories)
-        figures["reason"] = why if columns["official"] else entry["figures"].get("reason", why)
+        figures["reason"] = why if columns["official"] else entrant["figures"].get("reason", why)
     return figures | ({"own": _readings(columns["own"], stage, selection, seed)} if "own" in columns else {})
 
 
@@ -273,9 +276,9 @@ def _ranked(models, columns, stage: str, reading: str, selection: Selection | No
     return leaderboard(all_cases, seed=seed, categories=categories, samples=nouns_of_group(stage)[1])
 
 
-def ranked_entrants_of_run(run: Run, report: Mapping[str, Any], stage: str) -> list[Entry]:
+def ranked_entrants_of_run(run: Run, report: Mapping[str, Any], stage: str) -> list[EntrantResults]:
     """Rank the entrants of one run against each other, over its own stories."""
-    entries = entries_of([run], {run.pk: report}, stage)
-    named(entries)
-    label(entries)
-    return ranked_entrants(entries, stage, seed=run.params.get("seed", 1))
+    entrants = entrants_of([run], {run.pk: report}, stage)
+    named(entrants)
+    label(entrants)
+    return ranked_entrants(entrants, stage, seed=run.params.get("seed", 1))

@@ -16,7 +16,7 @@ from benchmark.services.watching import SchemaBreaker, schema_breakers
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported
 from benchmark.suites.showing.judges import notes_of
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 from core.statistics import caution
 from workers.models import Call
 from workers.providers.registry import without_prompts
@@ -149,7 +149,9 @@ def _answered(run: Run, report: Mapping[str, Any]) -> Facts:
     ]
 
 
-def methods_of(run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequence[Entry]]) -> list[dict[str, str]]:
+def methods_of(
+    run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequence[EntrantResults]]
+) -> list[dict[str, str]]:
     """[{heading, text}] in the order of a methods section: what was asked about, then the suite's own paragraphs."""
     suite, reported = suite_named(run.suite), _reported(run, stages)
     own_paragraphs = list(suite.methods(reported)) if suite.methods else []
@@ -163,14 +165,14 @@ def methods_of(run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequenc
     return [{"heading": heading, "text": text} for heading, text in paragraphs if text]
 
 
-def _reported(run: Run, stages: Mapping[str, Sequence[Entry]]) -> Reported:
+def _reported(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Reported:
     """What of the run its suite's paragraphs are made from; `stages` are the rows by metric group."""
     judge = (run.spec.get("judge") or {}).get("name", run.judge.name) if run.judge else ""
-    judged = [entry for key, entries in stages.items() if group_named(key).judged for entry in entries]
+    judged = [entrant for key, entrants in stages.items() if group_named(key).judged for entrant in entrants]
     return Reported(
         settings=settings_of(run),
-        groups=frozenset(key for key, entries in stages.items() if entries),
-        kinds=frozenset(entry["kind"] for entries in stages.values() for entry in entries),
+        groups=frozenset(key for key, entrants in stages.items() if entrants),
+        kinds=frozenset(entrant["kind"] for entrants in stages.values() for entrant in entrants),
         prompted=any(entrant.spec.get("provider") not in without_prompts() for entrant in run.entrants.all()),
         judge=judge,
         asking=_asking(run),
@@ -213,14 +215,14 @@ def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:
     return f"The schema was ignored by {breaches}. These answers are unusable, whatever they say."
 
 
-def _uncertainty(run: Run, stages: Mapping[str, Sequence[Entry]]) -> str:
-    shown_entries = [entry for entries in stages.values() for entry in entries]
-    if not shown_entries:
+def _uncertainty(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> str:
+    shown_entrants = [entrant for entrants in stages.values() for entrant in entrants]
+    if not shown_entrants:
         return ""
-    suite, method = suite_named(run.suite), shown_entries[0]["figures"]["repaired"]["method"]
+    suite, method = suite_named(run.suite), shown_entrants[0]["figures"]["repaired"]["method"]
     (_, many), (cluster, clusters) = suite.noun, suite.cluster
     dependent = suite.dependent or f"{many} about one {cluster}"
-    why = caution(min(entry["figures"]["repaired"]["overall"]["stories"] for entry in shown_entries), many)
+    why = caution(min(entrant["figures"]["repaired"]["overall"]["stories"] for entrant in shown_entrants), many)
     return (
         f"Intervals: {method}; {dependent} are not independent, so {clusters} are resampled whole. Models are ranked by the mean over all {many} "
         f"with missing answers at their worst, and compared in pairs on the same scores by a two-sided sign-flip test of the mean difference by "

@@ -27,7 +27,7 @@ class Person:
 
 
 def person_of(run: Run, key: str) -> Person | None:
-    """Return the person of a run by the last part of an entry's key; None for one without figures."""
+    """Return the person of a run by the last part of an entrant's key; None for one without figures."""
     group = suite_named(run.suite).people
     people = [person for person in report_of(run)["entrants"] if person["id"] is None]
     pseudonyms = people_of(people)

@@ -8,7 +8,7 @@ from typing import Any
 from benchmark.domain.tables import Column
 from benchmark.domain.tables.estimates import interval_of
 from benchmark.suites.registry import group_named
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import READINGS
 
 PEOPLE_NOTE = (
@@ -20,9 +20,9 @@ OWN_GROUP = "Own votes in gold (%)"
 SETTLERS = {"votes": "the other votes", "expert": "an expert", "record": "the record"}
 
 
-def own_columns(entries: Sequence[Entry]) -> list[Column]:
+def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
     """Overall accuracy of people against gold that contains their own votes, by reading; none without people."""
-    own_readings = [entry["readings"]["own"] for entry in entries if entry["readings"].get("own")]
+    own_readings = [entrant["readings"]["own"] for entrant in entrants if entrant["readings"].get("own")]
     return [
         Column(
             key=f"own_{name}", header=name.capitalize(), kind="share", group=OWN_GROUP, interval=f"own_{name}_interval"
@@ -32,19 +32,19 @@ def own_columns(entries: Sequence[Entry]) -> list[Column]:
     ]
 
 
-def own_values(entry: Entry, stage: str) -> dict[str, Any]:
+def own_values(entrant: EntrantResults, stage: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for name, figures in entry["readings"].get("own", {}).items():
+    for name, figures in entrant["readings"].get("own", {}).items():
         overall = figures["overall"] if figures else {}
         values[f"own_{name}"] = overall.get(group_named(stage).score)
         values |= interval_of(f"own_{name}_interval", overall, group_named(stage).score)
     return values
 
 
-def labelled_notes(entries: Sequence[Entry]) -> list[str]:
+def labelled_notes(entrants: Sequence[EntrantResults]) -> list[str]:
     """Return a note on how much of what models were asked each person labelled, and how much of that counts; older frozen reports have none."""
     labelled_by_model = [
-        (entry["model"], entry["figures"]["labelled"]) for entry in entries if entry["figures"].get("labelled")
+        (entrant["model"], entrant["figures"]["labelled"]) for entrant in entrants if entrant["figures"].get("labelled")
     ]
     sentences = [f"{name}: {_labelled(labelled)}" for name, labelled in labelled_by_model]
     return [f"Labelled by {'; '.join(sentences)}."] if sentences else []

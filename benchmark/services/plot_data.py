@@ -14,10 +14,10 @@ from benchmark.services.absences import unread
 from benchmark.services.documents import Document, absent_from, by_group, results_of, suites_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_named
-from benchmark.suites.showing.entries import analyses_of, models_of
+from benchmark.suites.showing.entrants import analyses_of, models_of
 from benchmark.suites.showing.missing import left_out, missing_of
 from benchmark.suites.showing.ranking import in_rank_order
-from benchmark.suites.shown import Entry, Plot, ReadingResults, ShownPicture
+from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, ShownPicture
 from benchmark.suites.story_scores import READINGS
 
 
@@ -89,37 +89,37 @@ def _picture_of(document: Document, picture: ShownPicture, reading: str) -> Pict
 
 def _leaderboards(document: Document) -> Iterator[tuple[str, Picture]]:
     """Yield the ranking of each metric group."""
-    for stage, entries in by_group(document).items():
-        if entries:
+    for stage, entrants in by_group(document).items():
+        if entrants:
             title, absent = f"{group_named(stage).score_title}, both readings", tuple(absent_from(document, stage))
-            make_arguments = partial(_leaderboard_arguments, entries, stage)
+            make_arguments = partial(_leaderboard_arguments, entrants, stage)
             yield (
                 f"leaderboard-{stage}",
                 Picture(title, lambda: plots().leaderboard, make_arguments, absent, whole=True),
             )
 
 
-def _leaderboard_arguments(entries: Sequence[Entry], stage: str) -> dict[str, Any]:
-    return {"positional": [leaderboard_rows(entries, stage)], "score": group_named(stage).score_title}
+def _leaderboard_arguments(entrants: Sequence[EntrantResults], stage: str) -> dict[str, Any]:
+    return {"positional": [leaderboard_rows(entrants, stage)], "score": group_named(stage).score_title}
 
 
-def leaderboard_rows(entries: Sequence[Entry], stage: str) -> list[dict[str, Any]]:
-    """Return {model, repaired, official, group, ranks, left_out, bounds} of each entry: what the plots of a ranking show. `bounds` are where the score can
+def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dict[str, Any]]:
+    """Return {model, repaired, official, group, ranks, left_out, bounds} of each entrant: what the plots of a ranking show. `bounds` are where the score can
     be, None where nothing is missing."""
     rows = []
-    for entry in entries:
-        missing = missing_of(entry, stage)
-        ranking = (entry.get("ranking") or {}).get("repaired") or {}
-        row = {"model": entry["model"], "group": entry["group"]["repaired"], "ranks": ranking.get("ranks")}
-        row |= {name: score_of(entry, name, stage) for name in READINGS}
+    for entrant in entrants:
+        missing = missing_of(entrant, stage)
+        ranking = (entrant.get("ranking") or {}).get("repaired") or {}
+        row = {"model": entrant["model"], "group": entrant["group"]["repaired"], "ranks": ranking.get("ranks")}
+        row |= {name: score_of(entrant, name, stage) for name in READINGS}
         row["left_out"] = left_out(missing)
         rows.append(row | {"bounds": [missing["low"], missing["high"]] if missing["low"] != missing["high"] else None})
     return rows
 
 
-def score_of(entry: Entry, reading: str, stage: str) -> dict[str, Any] | None:
+def score_of(entrant: EntrantResults, reading: str, stage: str) -> dict[str, Any] | None:
     """{value, interval[, reason]} of the figure that the stage is ranked by."""
-    overall = (entry["readings"][reading] or {}).get("overall")
+    overall = (entrant["readings"][reading] or {}).get("overall")
     return figure_of(overall, group_named(stage).score) if overall else None
 
 
@@ -129,11 +129,11 @@ MATRIX_FROM = 3
 
 def _matrices(document: Document, results: ReadingResults) -> Iterator[tuple[str, Picture]]:
     """The differences between all pairs."""
-    for stage, entries in results.entries.items():
-        if len(in_rank_order(entries, results.reading)) >= MATRIX_FROM:
+    for stage, entrants in results.entrants.items():
+        if len(in_rank_order(entrants, results.reading)) >= MATRIX_FROM:
             title = f"{group_named(stage).score_title}: differences between all pairs"
             make_arguments, absent = (
-                partial(_pairs, entries, stage, results.reading),
+                partial(_pairs, entrants, stage, results.reading),
                 _unpaired(document, stage, results.reading),
             )
             yield (
@@ -155,11 +155,11 @@ def _unpaired(document: Document, stage: str, reading: str) -> list[Absent]:
     return unpaired
 
 
-def _pairs(entries: Sequence[Entry], stage: str, reading: str) -> dict[str, Any]:
-    ranked = in_rank_order(entries, reading)
+def _pairs(entrants: Sequence[EntrantResults], stage: str, reading: str) -> dict[str, Any]:
+    ranked = in_rank_order(entrants, reading)
     cells = [[_pair(first["ranking"][reading]["against"], second["key"]) for second in ranked] for first in ranked]
     return {
-        "positional": [[entry["model"] for entry in ranked], cells],
+        "positional": [[entrant["model"] for entrant in ranked], cells],
         "score": group_named(stage).score_title,
         "reading": reading,
     }
@@ -180,13 +180,14 @@ def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPi
     reading = results.reading
     for stage, read in results.read.items():
         group = group_named(stage)
-        analysed = [entry for entry in results.analysed[stage] if "facets" in analyses_of(entry, reading)]
+        analysed = [entrant for entrant in results.analysed[stage] if "facets" in analyses_of(entrant, reading)]
         parts = {}
         if not suite.arranges(f"categories-{stage}"):
-            parts[f"categories-{stage}"] = ("category", [_category_values(entry, stage, reading) for entry in read])
+            parts[f"categories-{stage}"] = ("category", [_category_values(entrant, stage, reading) for entrant in read])
         for name, title in group.facets.items():
             rows = [
-                {"model": entry["model"], "values": analyses_of(entry, reading)["facets"][name]} for entry in analysed
+                {"model": entrant["model"], "values": analyses_of(entrant, reading)["facets"][name]}
+                for entrant in analysed
             ]
             parts[f"facet-{name}-{stage}"] = (title.lower(), rows)
         for name, (part, rows) in parts.items():
@@ -200,11 +201,11 @@ def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPi
                 )
 
 
-def _category_values(entry: Entry, stage: str, reading: str) -> dict[str, Any]:
-    """Return {"model", "values": {category: figure}} of one entry."""
-    rows = entry["readings"][reading]["by_category"]
+def _category_values(entrant: EntrantResults, stage: str, reading: str) -> dict[str, Any]:
+    """Return {"model", "values": {category: figure}} of one entrant."""
+    rows = entrant["readings"][reading]["by_category"]
     return {
-        "model": entry["model"],
+        "model": entrant["model"],
         "values": {row["story_category"]: figure_of(row, group_named(stage).score) for row in rows},
     }
 

@@ -11,11 +11,11 @@ from benchmark.domain.tables.estimates import interval_of, share_column, worst_o
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
-from benchmark.suites.showing.entries import by_category, measured, readings_in, row_of, short_names_of, unjudged
+from benchmark.suites.showing.entrants import by_category, measured, readings_in, row_of, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import READINGS
 
 GROUPS = {"official": "Official reading (%)", "repaired": "Repaired reading (%)"}
@@ -35,32 +35,32 @@ UNJUDGED_NOTE = (
 )
 
 
-def stage_table(entries: Sequence[Entry], stage: str) -> Table:
+def stage_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
     """Every figure of a metric group: the ranking, what is missing, then both readings."""
     group = group_named(stage)
-    rows, below = _ranked([(entry, _stage_row(entry, stage)) for entry in entries])
+    rows, below = _ranked([(entrant, _stage_row(entrant, stage)) for entrant in entrants])
     table = Table(
         title=group.title,
-        columns=_stage_columns(entries, stage),
+        columns=_stage_columns(entrants, stage),
         rows=rows,
         totals=below,
-        lead=leads(entries, stage),
-        notes=_notes(entries, stage),
-        ranking=ranked_by(entries),
+        lead=leads(entrants, stage),
+        notes=_notes(entrants, stage),
+        ranking=ranked_by(entrants),
     )
     return with_settings(table)
 
 
-def _stage_columns(entries: Sequence[Entry], stage: str) -> list[Column]:
+def _stage_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Column]:
     group = group_named(stage)
     columns = [Column(key="model", header="Model"), *_ranking_columns("repaired", RANKING), *_missing_columns(group)]
-    for reading in reversed(readings_in(entries)):  # the repaired one, which the ranking goes by, first
+    for reading in reversed(readings_in(entrants)):  # the repaired one, which the ranking goes by, first
         if reading == "official":
             columns += _ranking_columns(reading, GROUPS[reading])
         columns += [_figure_column(reading, name, header) for name, header in group.headers.items()]
-    columns += own_columns(entries)
+    columns += own_columns(entrants)
     columns.append(Column(key="stories", header=nouns_of_group(stage)[1].capitalize(), kind="count"))
-    return columns + ([COLUMN] if tests_of(entries) else [])
+    return columns + ([COLUMN] if tests_of(entrants) else [])
 
 
 def _missing_columns(group: MetricGroup) -> list[Column]:
@@ -86,36 +86,36 @@ def _ranking_columns(reading: str, group: str) -> list[Column]:
     return [rank, Column(key=f"{reading}_group", header="Group", group=group)]
 
 
-def _ranked(rows: Sequence[tuple[Entry, SourcedRow]]) -> tuple[list[SourcedRow], list[SourcedRow]]:
+def _ranked(rows: Sequence[tuple[EntrantResults, SourcedRow]]) -> tuple[list[SourcedRow], list[SourcedRow]]:
     """Rows to sort and to mark the best of, and those that stand below: experts, whose decisions are gold."""
-    below = [row for entry, row in rows if entry.get("role") == "expert"]
-    ranked = [row for entry, row in rows if entry.get("role") != "expert"]
+    below = [row for entrant, row in rows if entrant.get("role") == "expert"]
+    ranked = [row for entrant, row in rows if entrant.get("role") != "expert"]
     return (ranked, below) if ranked else (below, [])
 
 
-def _stage_row(entry: Entry, stage: str) -> SourcedRow:
+def _stage_row(entrant: EntrantResults, stage: str) -> SourcedRow:
     row: dict[str, Any] = {}
     for reading in READINGS:
-        row |= _of_reading(entry, stage, reading)
-    missing = missing_of(entry, stage)
-    ranking = (entry.get("ranking") or {}).get("repaired") or {}
+        row |= _of_reading(entrant, stage, reading)
+    missing = missing_of(entrant, stage)
+    ranking = (entrant.get("ranking") or {}).get("repaired") or {}
     row |= {"low_interval": ranking.get("interval"), "low_interval_reason": ranking.get("interval_reason")}
-    row |= own_values(entry, stage)
-    row |= {"unusable": left_out(missing), "unjudged": unjudged(entry)}
+    row |= own_values(entrant, stage)
+    row |= {"unusable": left_out(missing), "unjudged": unjudged(entrant)}
     row |= {name: missing[name] for name in ("low", "high", "stories")}
-    return row_of(entry, stage, row, _where(stage))
+    return row_of(entrant, stage, row, _where(stage))
 
 
-def _of_reading(entry: Entry, stage: str, reading: str) -> dict[str, Any]:
+def _of_reading(entrant: EntrantResults, stage: str, reading: str) -> dict[str, Any]:
     row: dict[str, Any] = {}
-    overall = (entry["readings"][reading] or {}).get("overall", {})
+    overall = (entrant["readings"][reading] or {}).get("overall", {})
     for name in group_named(stage).headers:
         key = f"{reading}_{name}"
         row |= {key: overall.get(name), **interval_of(f"{key}_interval", overall, name)}
         row[f"{key}_worst"] = worst_of(overall, name)
-    ranking = (entry.get("ranking") or {}).get(reading) or {}
+    ranking = (entrant.get("ranking") or {}).get(reading) or {}
     row |= {f"{reading}_{name}": ranking.get(name) for name in ("rank", "ranks", "ranks_reason")}
-    return row | {f"{reading}_group": entry["group"][reading]}
+    return row | {f"{reading}_group": entrant["group"][reading]}
 
 
 def _where(stage: str) -> dict[str, Items]:
@@ -126,54 +126,54 @@ def _where(stage: str) -> dict[str, Items]:
     return where | {"unjudged": Items({"problem": "gaps"})}
 
 
-def _notes(entries: Sequence[Entry], stage: str) -> list[str]:
+def _notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
     notes = [RANK_NOTE, GROUP_NOTE, READING_NOTE]
     group = group_named(stage)
     notes += group.notes
     if group.judged:
-        notes += [UNJUDGED_NOTE] if any(unjudged(entry) for entry in entries) else []
-        notes += [NOTE, *notes_of(entries)] if tests_of(entries) else []
-    notes += ranked_within(entries)
-    notes += _unofficial(entries)
-    if any(entry["kind"] == "person" for entry in entries):
-        notes += [PEOPLE_NOTE, *labelled_notes(entries)]
+        notes += [UNJUDGED_NOTE] if any(unjudged(entrant) for entrant in entrants) else []
+        notes += [NOTE, *notes_of(entrants)] if tests_of(entrants) else []
+    notes += ranked_within(entrants)
+    notes += _unofficial(entrants)
+    if any(entrant["kind"] == "person" for entrant in entrants):
+        notes += [PEOPLE_NOTE, *labelled_notes(entrants)]
     return notes
 
 
-def _unofficial(entries: Sequence[Entry]) -> list[str]:
+def _unofficial(entrants: Sequence[EntrantResults]) -> list[str]:
     """Why there is no official figure, a note for each reason."""
     models: dict[str, list[str]] = {}
-    for entry in entries:
-        if not entry["readings"]["official"]:
-            models.setdefault(entry["readings"].get("reason", ""), []).append(entry["model"])
+    for entrant in entrants:
+        if not entrant["readings"]["official"]:
+            models.setdefault(entrant["readings"].get("reason", ""), []).append(entrant["model"])
     return [
-        why if len(names) == len(entries) else f"No official figure of {', '.join(names)}: {why}"
+        why if len(names) == len(entrants) else f"No official figure of {', '.join(names)}: {why}"
         for why, names in models.items()
         if why
     ]
 
 
-def category_table(entries: Sequence[Entry], stage: str) -> Table:
+def category_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
     """The score of a metric group by category, official beside repaired."""
     short = short_names_of(stage)
     categories = in_order(
-        (name for entry in entries for reading in READINGS for name in by_category(entry, reading)), short
+        (name for entrant in entrants for reading in READINGS for name in by_category(entrant, reading)), short
     )
     columns = [Column(key="model", header="Model")]
     for category in categories:
         columns += [
-            _category_column(reading, category, short.get(category, category)) for reading in readings_in(entries)
+            _category_column(reading, category, short.get(category, category)) for reading in readings_in(entrants)
         ]
-    ranked, below = _ranked([(entry, _category_row(entry, stage)) for entry in entries])
+    ranked, below = _ranked([(entrant, _category_row(entrant, stage)) for entrant in entrants])
     nouns = f"n: {nouns_of_group(stage)[1]}."
     table = Table(
         title=f"{group_named(stage).score_title} by {suite_named(group_suite(stage)).category_noun} (%)",
         columns=columns,
         rows=ranked,
         totals=below,
-        lead=unlike_missing({stage: entries}),
-        notes=[*short_names_told(categories, short), nouns, *ranked_within(entries)],
-        ranking=ranked_by(entries),
+        lead=unlike_missing({stage: entrants}),
+        notes=[*short_names_told(categories, short), nouns, *ranked_within(entrants)],
+        ranking=ranked_by(entrants),
     )
     return with_settings(table)
 
@@ -189,14 +189,14 @@ def _category_column(reading: str, category: str, group: str) -> Column:
     )
 
 
-def _category_row(entry: Entry, stage: str) -> SourcedRow:
+def _category_row(entrant: EntrantResults, stage: str) -> SourcedRow:
     score = group_named(stage).score
     row: dict[str, Any] = {}
     where: dict[str, Items] = {}
     for reading in READINGS:
-        for category, figures in by_category(entry, reading).items():
+        for category, figures in by_category(entrant, reading).items():
             key = f"{reading} {category}"
             row |= {key: figures[score], **interval_of(f"{key} interval", figures, score)}
             row |= {f"{key} n": int(figures["stories"]), f"{key} worst": worst_of(figures, score)}
             where[key] = Items({"category": category} | measured(stage, score, reading))
-    return row_of(entry, stage, row, where)
+    return row_of(entrant, stage, row, where)

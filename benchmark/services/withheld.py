@@ -52,7 +52,7 @@ def whole_document(document: Document, closed: Numbers) -> Document:
 
 def rows_of(stages: Mapping[str, Any], stories: int) -> list[Absence]:
     """That `TELLING` rows are left out, where there are any; `stories` is how many wait."""
-    present = {(stage, entry["kind"]) for stage, entries in stages.items() for entry in entries}
+    present = {(stage, entrant["kind"]) for stage, entrants in stages.items() for entrant in entrants}
     return [
         rows_withheld(stage, rows, stories)
         for stage in stages
@@ -62,7 +62,9 @@ def rows_of(stages: Mapping[str, Any], stories: int) -> list[Absence]:
 
 
 def whole_stages(stages: Mapping[str, Any]) -> dict[str, Any]:
-    return {stage: [entry for entry in entries if entry["kind"] not in TELLING] for stage, entries in stages.items()}
+    return {
+        stage: [entrant for entrant in entrants if entrant["kind"] not in TELLING] for stage, entrants in stages.items()
+    }
 
 
 def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:

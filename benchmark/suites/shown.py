@@ -13,11 +13,11 @@ from typing import Any, NotRequired, TypedDict
 from benchmark.domain.tables import Table
 
 
-class Entry(TypedDict):
+class EntrantResults(TypedDict):
     """One model, baseline or person of one run in one metric group, as plain data; one that was frozen may be older than some of it.
 
     `model` is its unique label, `own` the settings that not all have, `figures` the group's of the report, `scores` the id of its `StoryScores`;
-    `others` is how many earlier entries it stands for, `within` what all models of its ranking have in common. A ranking adds `readings`, the figures of its
+    `others` is how many earlier entrants it stands for, `within` what all models of its ranking have in common. A ranking adds `readings`, the figures of its
     selection, and by reading `ranking`, `group`, its letters, and `no_letters`, why there are none.
     """
 
@@ -47,19 +47,19 @@ class Entry(TypedDict):
     no_letters: NotRequired[dict[str, str]]
 
 
-Entries = Mapping[str, Sequence[Entry]]
-"""Entries by key of metric group."""
+EntrantsByGroup = Mapping[str, Sequence[EntrantResults]]
+"""Entrants by key of metric group."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingResults:
-    """What tables and pictures of one reading are made of, for each metric group of the suite: all `entries`, those that are `read`, with figures of the
+    """What tables and pictures of one reading are made of, for each metric group of the suite: all `entrants`, those that are `read`, with figures of the
     reading, and those that are `analysed`, with analyses of it too, which no leaderboard has."""
 
     reading: str
-    entries: Entries
-    read: Entries
-    analysed: Entries
+    entrants: EntrantsByGroup
+    read: EntrantsByGroup
+    analysed: EntrantsByGroup
 
 
 @dataclass(frozen=True, slots=True)

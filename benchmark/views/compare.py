@@ -25,7 +25,7 @@ from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_comparison
 from benchmark.suites.registry import group_named
-from benchmark.suites.showing.entries import measured
+from benchmark.suites.showing.entrants import measured
 from benchmark.views.pictures import dot_chart
 from benchmark.views.sections import Address, files_of
 from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, table_context
@@ -70,7 +70,7 @@ def _tabs(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
             "query": urlencode(chosen["asked"] | {"stage": stage, "reading": reading}),
             "here": (stage, reading) == (chosen["stage"], chosen["reading"]),
         }
-        for stage in chosen["entries"]
+        for stage in chosen["entrants"]
         for reading in chosen["readings"]
     ]
 
@@ -91,25 +91,25 @@ def ranking_in(params: Mapping[str, str]) -> dict[str, str]:
 
 def chosen_comparison(params, access: ProjectAccess) -> dict[str, Any]:
     """Return what the address asks to be compared: `whole`, and as the reader may see it. Raises NotComparable."""
-    runs, entries = pair_of(access.project, params.get("a", ""), params.get("b", ""))
-    stage = params.get("stage") if params.get("stage") in entries else next(iter(entries))
+    runs, entrants = pair_of(access.project, params.get("a", ""), params.get("b", ""))
+    stage = params.get("stage") if params.get("stage") in entrants else next(iter(entrants))
     selection = selection_named(runs[0].dataset, params.get("split", ""))
-    unofficial = unread(entries[stage], stage, "official", selection)
+    unofficial = unread(entrants[stage], stage, "official", selection)
     readings = ["repaired"] if unofficial else ["repaired", "official"]
     reading = params.get("reading") if params.get("reading") in readings else readings[0]
-    full = compared(entries[stage], stage, reading, selection)
+    full = compared(entrants[stage], stage, reading, selection)
     query = {"a": params["a"], "b": params["b"], "stage": stage, "reading": reading}
     query |= ({"split": selection.key} if selection else {}) | ranking_in(params)
     return {
         "runs": runs,
-        "entries": entries,
-        "pair": entries[stage],
+        "entrants": entrants,
+        "pair": entrants[stage],
         "stage": stage,
         "reading": reading,
         "readings": readings,
         "unofficial": unofficial,
         "whole": full,
-        "comparison": comparison_for(access, entries[stage], full),
+        "comparison": comparison_for(access, entrants[stage], full),
         "query": urlencode(query),
         "asked": query,
         "swapped": urlencode(query | {"a": params["b"], "b": params["a"]}),
@@ -127,12 +127,12 @@ def _opening(slug: str, chosen: dict[str, Any]) -> Href:
             return ""
         if column.key == "value":
             return f"?{chosen['query']}&{urlencode({'category': row['category']})}#stories"
-        entry = sides.get(column.key)
-        if entry is None or not entry["entrant"]:
+        entrant = sides.get(column.key)
+        if entrant is None or not entrant["entrant"]:
             return ""
         where = {"category": row["category"], "split": chosen["comparison"]["split"]}
         where |= measured(chosen["stage"], row["key"], chosen["reading"])
-        return items_url(slug, entry["run"], **{"model": entry["entrant"], "stage": stage} | where)
+        return items_url(slug, entrant["run"], **{"model": entrant["entrant"], "stage": stage} | where)
 
     return href
 
@@ -233,28 +233,28 @@ def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dic
         gap = row["difference"] or 0
         cells = [
             {
-                "text": _without_score(entry, row["number"]) if value is None else f"{100 * value:.1f}",
-                "href": _item_url(access, entry, items.get((entry["key"], row["number"]))),
+                "text": _without_score(entrant, row["number"]) if value is None else f"{100 * value:.1f}",
+                "href": _item_url(access, entrant, items.get((entrant["key"], row["number"]))),
                 "ahead": gap * sign > 0,
-                "model": entry["model"],
+                "model": entrant["model"],
             }
-            for entry, value, sign in zip(pair, (row["first"], row["second"]), (1, -1), strict=True)
+            for entrant, value, sign in zip(pair, (row["first"], row["second"]), (1, -1), strict=True)
         ]
         rows.append(row | {"cells": cells, "gap": points(row["difference"])})
     return rows
 
 
-def _without_score(entry: Mapping[str, Any], number: int) -> str:
+def _without_score(entrant: Mapping[str, Any], number: int) -> str:
     """Say why a story has no score of an entrant, in a word or two."""
-    if entry["kind"] == "person":
+    if entrant["kind"] == "person":
         return "not labelled"
-    return "unusable" if number in entry["numbers"] else "not asked"
+    return "unusable" if number in entrant["numbers"] else "not asked"
 
 
-def _item_url(access: ProjectAccess, entry: dict[str, Any], pk: int | None) -> str:
+def _item_url(access: ProjectAccess, entrant: dict[str, Any], pk: int | None) -> str:
     if pk is None:
         return ""
-    return reverse("benchmark:run_item", args=[access.project.slug, entry["run"], pk])
+    return reverse("benchmark:run_item", args=[access.project.slug, entrant["run"], pk])
 
 
 def comparison_now(slug: str, document: Mapping[str, Any]) -> str:

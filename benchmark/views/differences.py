@@ -35,7 +35,7 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = chosen_board(request, access)
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
-    stages = {stage: entries[0] for stage, entries in chosen["board"]["stages"].items() if entries[0]}
+    stages = {stage: entrants[0] for stage, entrants in chosen["board"]["stages"].items() if entrants[0]}
     readings = [reading for reading in reversed(READINGS) if reading == "repaired" or chosen["form"] != Form.STRUCTURED]
     stage = request.GET.get("stage") if request.GET.get("stage") in stages else next(iter(stages), "")
     reading = request.GET.get("reading") if request.GET.get("reading") in readings else readings[0]
@@ -55,13 +55,13 @@ def _pairs(
     request: HttpRequest, access: ProjectAccess, chosen: Mapping[str, Any], stage: str, reading: str
 ) -> dict[str, Any]:
     """Return the filters, one page of the table and the files of all of it."""
-    entries = chosen["board"]["stages"][stage][0]
+    entrants = chosen["board"]["stages"][stage][0]
     rows, method = _open_pairs(chosen, stage, reading)
     categories = categories_among(rows, stage)
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
     over = over if over in (EVERY, *categories) else ""
     kept = [row for row in rows if over in (EVERY, row["category"]) and _fits(row, text)]
-    table = pair_table(kept, stage, reading, method, entries)
+    table = pair_table(kept, stage, reading, method, entrants)
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in {column.key for column in table.columns} else ""
     page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
@@ -69,7 +69,7 @@ def _pairs(
     query = f"{chosen['query']}&{urlencode({name: value for name, value in filters.items() if value})}"
     shown_table = table_context(
         "differences",
-        _naming_absent(pair_table(list(page), stage, reading, method, entries), chosen, stage),
+        _naming_absent(pair_table(list(page), stage, reading, method, entrants), chosen, stage),
         href=_compare(access, stage, reading, chosen),
     )
     return {
@@ -98,7 +98,7 @@ def _matrix(
 ) -> dict[str, Any] | None:
     """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where it waits for the reader's work."""
     name, board = f"pairs-{stage}-{reading}", chosen["board"]
-    stages = {stage: entries[0] for stage, entries in board["stages"].items()}
+    stages = {stage: entrants[0] for stage, entrants in board["stages"].items()}
     document = board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
     picture = figures_of(document).get(name)
     if picture is None:
@@ -145,9 +145,9 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     if chosen is None or table not in chosen["board"]["stages"] or data not in TABLE_TYPES:
         raise Http404("There is no such table, or not in this format.")
     reading = request.GET.get("reading") if request.GET.get("reading") in READINGS else "repaired"
-    entries = chosen["board"]["stages"][table][0]
+    entrants = chosen["board"]["stages"][table][0]
     rows, method = _open_pairs(chosen, table, reading)
-    full_table = _naming_absent(pair_table(rows, table, reading, method, entries), chosen, table)
+    full_table = _naming_absent(pair_table(rows, table, reading, method, entrants), chosen, table)
     content = table_file(full_table, data)
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{table}-{reading}.{data}"'

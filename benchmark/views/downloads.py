@@ -77,7 +77,7 @@ def board_of(request: HttpRequest, slug: str):
     if chosen is None:
         raise Http404("There is no dataset yet.")
     filters = filters_of(request)
-    stages = {stage: kept(entries, filters) for stage, (entries, _) in chosen["board"]["stages"].items()}
+    stages = {stage: kept(entrants, filters) for stage, (entrants, _) in chosen["board"]["stages"].items()}
     board = chosen["board"]
     return board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
 

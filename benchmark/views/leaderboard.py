@@ -24,7 +24,7 @@ from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import OF_RUN
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.showing.missing import unlike_missing
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import READINGS
 from benchmark.views.pictures import dot_chart
 from benchmark.views.tables import evidence, items_url, table_context
@@ -144,19 +144,21 @@ def filters_of(request: HttpRequest) -> dict[str, str]:
     }
 
 
-def kept(entries: list[Entry], filters: dict[str, str]) -> list[Entry]:
-    return [entry for entry in entries if _fits(entry, filters["model"], filters["show"])]
+def kept(entrants: list[EntrantResults], filters: dict[str, str]) -> list[EntrantResults]:
+    return [entrant for entrant in entrants if _fits(entrant, filters["model"], filters["show"])]
 
 
-def _fits(entry: Entry, text: str, kind: str) -> bool:
-    return text.casefold() in entry["model"].casefold() and (not kind or entry["kind"] == kind)
+def _fits(entrant: EntrantResults, text: str, kind: str) -> bool:
+    return text.casefold() in entrant["model"].casefold() and (not kind or entrant["kind"] == kind)
 
 
-def _stage(request: HttpRequest, access: ProjectAccess, stage: str, entries: list[Entry], board) -> dict[str, Any]:
+def _stage(
+    request: HttpRequest, access: ProjectAccess, stage: str, entrants: list[EntrantResults], board
+) -> dict[str, Any]:
     sort, slug = request.GET.get("sort", ""), access.project.slug
     split = board["chosen"].key
     reading = filters_of(request)["reading"]
-    table = of_reading(stage_table(entries, stage), reading)
+    table = of_reading(stage_table(entrants, stage), reading)
     if sort.removeprefix("-") not in {column.key for column in table.columns}:
         sort = f"{reading or 'repaired'}_rank"
     return {
@@ -171,7 +173,7 @@ def _stage(request: HttpRequest, access: ProjectAccess, stage: str, entries: lis
             sort=sort,
             sortable=True,
         ),
-        "chart": board_chart(slug, entries, stage, split),
+        "chart": board_chart(slug, entrants, stage, split),
         "common": board["stages"][stage][1],
         "all": len(board["stages"][stage][0]),
         "ranking": board["rankings"][stage],
@@ -213,33 +215,35 @@ def of_reading(table: Table, reading: str) -> Table:
     return replace(table, columns=[column for column in table.columns if not other or not column.key.startswith(other)])
 
 
-def board_chart(slug: str, entries: list[Entry], stage: str, split: str = "", limit: int = 40) -> dict[str, Any]:
+def board_chart(
+    slug: str, entrants: list[EntrantResults], stage: str, split: str = "", limit: int = 40
+) -> dict[str, Any]:
     """Draw both readings of the score with intervals, what is missing and letters, in the order of the ranking; a name opens the items behind it,
     unless `slug` is empty."""
     rows = [
         {
-            "label": entry["model"],
+            "label": entrant["model"],
             "first": row["repaired"],
             "second": row["official"],
             "bounds": row["bounds"],
             "out": row["left_out"],
-            "aside": row["group"] or ("" if entry["kind"] == "person" else "–"),
-            "href": items_url(slug, entry["run"], **_behind(entry, stage), split=split)
-            if slug and entry["entrant"]
+            "aside": row["group"] or ("" if entrant["kind"] == "person" else "–"),
+            "href": items_url(slug, entrant["run"], **_behind(entrant, stage), split=split)
+            if slug and entrant["entrant"]
             else "",
         }
-        for entry, row in zip(entries[:limit], leaderboard_rows(entries[:limit], stage), strict=True)
+        for entrant, row in zip(entrants[:limit], leaderboard_rows(entrants[:limit], stage), strict=True)
     ]
     chart = dot_chart(
         group_named(stage).score_title,
         rows,
         unit=f"{group_named(stage).score_title} (%), lines are 95 % intervals over stories",
     )
-    return chart | {"lead": unlike_missing({stage: entries}, titled=False)}
+    return chart | {"lead": unlike_missing({stage: entrants}, titled=False)}
 
 
-def _behind(entry: Entry, stage: str) -> dict[str, Any]:
-    return {"model": entry["entrant"], "stage": group_named(stage).scored}
+def _behind(entrant: EntrantResults, stage: str) -> dict[str, Any]:
+    return {"model": entrant["entrant"], "stage": group_named(stage).scored}
 
 
 def _comparable(board: dict[str, Any]) -> list[dict[str, str]]:
@@ -247,8 +251,8 @@ def _comparable(board: dict[str, Any]) -> list[dict[str, str]]:
     for stage in sorted(
         board["stages"], key=lambda stage: -len(board["stages"][stage][0])
     ):  # the first two have a stage in common
-        for entry in board["stages"][stage][0]:
-            labels.setdefault(entry["key"], f"{entry['model']} · {entry['run_title']}")
+        for entrant in board["stages"][stage][0]:
+            labels.setdefault(entrant["key"], f"{entrant['model']} · {entrant['run_title']}")
     return [{"key": key, "label": label} for key, label in labels.items()]
 
 

@@ -39,10 +39,12 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
         for stage in ordered_keys(document["stages"])
         if document["stages"][stage]
     }
-    kinds = {entry["kind"] for entries in document["stages"].values() for entry in entries}
-    by_size = sorted(document["stages"].values(), key=lambda entries: -len(entries))
-    entrants = {
-        entry["key"]: {"key": entry["key"], "label": entry["model"]} for entries in by_size for entry in entries
+    kinds = {entrant["kind"] for entrants in document["stages"].values() for entrant in entrants}
+    by_size = sorted(document["stages"].values(), key=lambda entrants: -len(entrants))
+    comparable = {
+        entrant["key"]: {"key": entrant["key"], "label": entrant["model"]}
+        for entrants in by_size
+        for entrant in entrants
     }
     no_folder = no_official_output(access.run)
     shows_outputs = not no_folder and not document.get("withheld")
@@ -53,8 +55,8 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
         "explorer": explorer_of(document, address, chosen, evidence(slug)),
         "people": "person" in kinds,
         "incomplete": access.run.job.state != "finished",
-        "entrants": list(entrants.values()),
-        "outputs": [one for one in access.run.entrants.all()] if shows_outputs else [],
+        "entrants": list(comparable.values()),
+        "outputs": list(access.run.entrants.all()) if shows_outputs else [],
         "withheld": document.get("withheld", 0),
         "no_folder": no_folder,
     }

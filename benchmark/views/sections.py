@@ -77,8 +77,8 @@ def _named(name: str, reading: str, parts: Mapping[str, Any]) -> str:
 
 def readings_in(document: Document) -> list[str]:
     """List the repaired reading, and the official one where anybody has it."""
-    entries = [entry for stage_entries in document["stages"].values() for entry in stage_entries]
-    return [name for name in ("repaired", "official") if any(entry["readings"][name] for entry in entries)]
+    entrants = [entrant for stage_entrants in document["stages"].values() for entrant in stage_entrants]
+    return [name for name in ("repaired", "official") if any(entrant["readings"][name] for entrant in entrants)]
 
 
 def chosen_reading(chosen: Mapping[str, str], readings: Sequence[str]) -> str:

@@ -24,8 +24,8 @@ Where = Mapping[str, Items]
 class Source:
     """Whose figures a row holds.
 
-    `key` is the entry's, `kind` is model, baseline or person, `run` and `entrant` say whose items the figures rest on, at the metric group `stage`,
-    and `where` which of them. `own` are the settings that not all rows have, in words; `others` is how many earlier entries the row stands for. An
+    `key` is the entrant's, `kind` is model, baseline or person, `run` and `entrant` say whose items the figures rest on, at the metric group `stage`,
+    and `where` which of them. `own` are the settings that not all rows have, in words; `others` is how many earlier entrants the row stands for. An
     `unranked` row takes no marks.
     """
 

@@ -34,9 +34,9 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
     if run.project_id != other.project_id:
         raise ValueError("The two runs are of different projects.")
     keys = [_key(run, options["model"], "model"), _key(other, options["other_model"], "other_model")]
-    runs, entries = pair_of(run.project, *keys)
-    stage = groups_by_name().get(options["stage"], options["stage"]) if options["stage"] else next(iter(entries))
-    if stage not in entries:
+    runs, entrants = pair_of(run.project, *keys)
+    stage = groups_by_name().get(options["stage"], options["stage"]) if options["stage"] else next(iter(entrants))
+    if stage not in entrants:
         raise ValueError(f"The two have no scores of {options['stage']} in common.")
     reading = options["reading"] or "repaired"
     if reading == "official" and runs[0].form == Form.STRUCTURED:
@@ -44,7 +44,7 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
     selection = selection_named(run.dataset, options["split"] or "")
     if options["split"] and selection is None:
         raise ValueError(f"Version {run.dataset.version} of the gold has no split {options['split']!r}.")
-    return runs, keys, compare(entries[stage], stage, reading, selection)
+    return runs, keys, compare(entrants[stage], stage, reading, selection)
 
 
 def _key(run: Run, name: str | None, option: str) -> str:

@@ -53,8 +53,8 @@ class Command(JsonCommand):
         board = _board(dataset, form, options)
         kind = options["kind"]
         stages = {
-            stage: [entry for entry in entries if not kind or entry["kind"] == kind]
-            for stage, (entries, _) in board["stages"].items()
+            stage: [entrant for entrant in entrants if not kind or entrant["kind"] == kind]
+            for stage, (entrants, _) in board["stages"].items()
         }
         result = {
             "project": project.slug,
@@ -62,12 +62,12 @@ class Command(JsonCommand):
             **({"title": dataset.title} if dataset.title else {}),
             "form": str(form),
             "stories": board["chosen"].label if board["chosen"] else "",
-            "stages": {stage: [_row(entry, stage) for entry in entries] for stage, entries in stages.items()},
+            "stages": {stage: [_row(entrant, stage) for entrant in entrants] for stage, entrants in stages.items()},
             "rankings": {
                 stage: dict(ranking.chosen) | {"others": list(ranking.others)}
                 for stage, ranking in board["rankings"].items()
             },
-            "notes": {stage: leads(entries, stage) for stage, entries in stages.items()},
+            "notes": {stage: leads(entrants, stage) for stage, entrants in stages.items()},
             "absent": [absence.as_json() for absence in board["absent"]],
         }
         for absence in board["absent"]:
@@ -144,29 +144,29 @@ def _version(project: Project, number: int | None) -> Dataset:
     return dataset
 
 
-def _row(entry: Mapping[str, Any], stage: str) -> dict[str, Any]:
+def _row(entrant: Mapping[str, Any], stage: str) -> dict[str, Any]:
     return {
-        "model": entry["model"],
-        "kind": entry["kind"],
-        "run": entry["run"],
-        "settings": entry["settings"],
-        **({"judge_test": entry["judge_test"]} if entry["judge_test"] else {}),
-        **_ranking(entry),
-        **_missing(entry, stage),
-        **{reading: _number(score_of(entry, reading, stage)) for reading in READINGS},
+        "model": entrant["model"],
+        "kind": entrant["kind"],
+        "run": entrant["run"],
+        "settings": entrant["settings"],
+        **({"judge_test": entrant["judge_test"]} if entrant["judge_test"] else {}),
+        **_ranking(entrant),
+        **_missing(entrant, stage),
+        **{reading: _number(score_of(entrant, reading, stage)) for reading in READINGS},
     }
 
 
-def _ranking(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _ranking(entrant: Mapping[str, Any]) -> dict[str, Any]:
     """Return rank, its interval from eight models on, and letters; why there is no rank."""
-    ranking = entry["ranking"]["repaired"] or {}
-    place = {"rank": ranking.get("rank"), "rank_interval": ranking.get("ranks"), "group": entry["group"]["repaired"]}
+    ranking = entrant["ranking"]["repaired"] or {}
+    place = {"rank": ranking.get("rank"), "rank_interval": ranking.get("ranks"), "group": entrant["group"]["repaired"]}
     return place | ({"reason": ranking["reason"]} if ranking.get("rank") is None and ranking.get("reason") else {})
 
 
-def _missing(entry: Mapping[str, Any], stage: str) -> dict[str, Any]:
+def _missing(entrant: Mapping[str, Any], stage: str) -> dict[str, Any]:
     """Count stories without a score, how many of these judges or providers lost, and what the score is with them at their worst and best."""
-    missing = missing_of(entry, stage)
+    missing = missing_of(entrant, stage)
     counts = {name: missing[name] for name in ("stories", "unusable", "lost")}
     return counts | {"left_out": left_out(missing), "worst_case": missing["low"], "best_case": missing["high"]}
 
@@ -180,16 +180,16 @@ def _differences(board: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tables `differences-STAGE-READING`, which hold all pairs."""
 
     def make(stage: str, reading: str):
-        entries = board["stages"][stage][0]
-        rows, method = pairs_of(entries, stage, board["chosen"], reading)
+        entrants = board["stages"][stage][0]
+        rows, method = pairs_of(entrants, stage, board["chosen"], reading)
         absent = [absence.told for absence in board["absent"] if absence.stage == stage]
-        return replace(pair_table(rows, stage, reading, method, entries), absent=absent)
+        return replace(pair_table(rows, stage, reading, method, entrants), absent=absent)
 
     return {
         f"differences-{stage}-{reading}": partial(make, stage, reading)
-        for stage, (entries, _) in board["stages"].items()
+        for stage, (entrants, _) in board["stages"].items()
         for reading in READINGS
-        if any(entry["readings"][reading] for entry in entries)
+        if any(entrant["readings"][reading] for entrant in entrants)
     }
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column, Table
-from benchmark.suites.showing.entries import JUDGE_TEST
-from benchmark.suites.shown import Entry
+from benchmark.suites.showing.entrants import JUDGE_TEST
+from benchmark.suites.shown import EntrantResults
 from judge.domain.self_test import METHOD
 
 NOT_TESTED = "not tested"
@@ -20,18 +20,18 @@ COLUMN = Column(key=JUDGE_TEST, header="Judge’s self-test")
 NOTE = "Judge’s self-test: pairs judged rightly of those answered, made by rule from gold; identical and paraphrase are to match, the others not."
 
 
-def tests_of(entries: Sequence[Entry]) -> list[Summary]:
+def tests_of(entrants: Sequence[EntrantResults]) -> list[Summary]:
     """The tests of the judges of these rows, each once, in the order of the rows; reports that were frozen before have none."""
     summaries: list[Summary] = []
-    for entry in entries:
-        if (test := entry.get("judge_test")) and test not in summaries:
+    for entrant in entrants:
+        if (test := entrant.get("judge_test")) and test not in summaries:
             summaries.append(test)
     return summaries
 
 
-def notes_of(entries: Sequence[Entry]) -> list[str]:
+def notes_of(entrants: Sequence[EntrantResults]) -> list[str]:
     """What the self-test of each judge came to, with intervals."""
-    return [told_of(test) for test in tests_of(entries)]
+    return [told_of(test) for test in tests_of(entrants)]
 
 
 def told_of(test: Summary) -> str:
@@ -55,7 +55,7 @@ def _share(kind: dict[str, Any]) -> str:
     return f"{100 * kind['rate']:.1f} % [{100 * low:.1f}, {100 * high:.1f}], n = {kind['n']}{missing}"
 
 
-def judge_test_table(entries: Sequence[Entry]) -> Table:
+def judge_test_table(entrants: Sequence[EntrantResults]) -> Table:
     """A row for each judge and kind of pair; one row with "not tested" for a judge without a test."""
     columns = [
         Column(key="judge", header="Judge"),
@@ -66,13 +66,13 @@ def judge_test_table(entries: Sequence[Entry]) -> Table:
         Column(key="missing", header="Unanswered", kind="count"),
     ]
     rows: list[dict[str, Any]] = []
-    for test in tests_of(entries):
+    for test in tests_of(entrants):
         kinds = [
             kind | {"judge": test["judge"], "kind": kind["name"], "match": "yes" if kind["alike"] else "no"}
             for kind in test["kinds"]
         ]
         rows += kinds or [{"judge": test["judge"], "kind": NOT_TESTED}]
-    states = [f"{test['judge']}: {test['told']}." for test in tests_of(entries) if test["state"] != "tested"]
+    states = [f"{test['judge']}: {test['told']}." for test in tests_of(entrants) if test["state"] != "tested"]
     return Table(
         title="Self-test of judges",
         columns=columns,

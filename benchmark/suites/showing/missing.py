@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.registry import group_named, nouns_of_group
-from benchmark.suites.showing.entries import models_of, readings_in, unjudged
-from benchmark.suites.shown import Entry
+from benchmark.suites.showing.entrants import models_of, readings_in, unjudged
+from benchmark.suites.shown import EntrantResults
 from core.statistics import caution
 
 UNMARKED = "Nothing is marked as best: {why}."
@@ -15,13 +15,13 @@ AT_THEIR_WORST = "Order, bold and letters count them at their worst."
 LEFT_OUT = "Rows pooled over stories leave them out."
 
 
-def missing_of(entry: Entry, stage: str) -> dict[str, Any]:
+def missing_of(entrant: EntrantResults, stage: str) -> dict[str, Any]:
     """{stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of these judges or providers lost,
     and the score with all of them at their worst and at their best, None without a story."""
-    if ranking := (entry.get("ranking") or {}).get("repaired"):
+    if ranking := (entrant.get("ranking") or {}).get("repaired"):
         counts = {"stories": ranking["n"], "unusable": ranking["missing"], "lost": ranking["lost"]}
         return counts | {"low": ranking["value"], "high": ranking["best"]}
-    overall = entry["readings"]["repaired"]["overall"]
+    overall = entrant["readings"]["repaired"]["overall"]
     low, high = overall["bounds"][group_named(stage).score] or (None, None)
     counts = {"stories": overall["stories"] + overall["unusable"], "unusable": overall["unusable"], "lost": 0}
     return counts | {"low": low, "high": high}
@@ -32,14 +32,14 @@ def left_out(missing: Mapping[str, Any]) -> float | None:
     return missing["unusable"] / missing["stories"] if missing["stories"] else None
 
 
-def leads(entries: Sequence[Entry], stage: str) -> list[str]:
+def leads(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
     """What has to be known before the ranking is read: missing answers that differ, models without a rank, no letters."""
-    models = models_of(entries)
+    models = models_of(entrants)
     return [*_missing_differ(models, stage), *_lost(models, stage), *_without_letters(models), *_few_stories(models)]
 
 
 def unlike_missing(
-    stages: Mapping[str, Sequence[Entry]], *, titled: bool = True, counted: str = AT_THEIR_WORST
+    stages: Mapping[str, Sequence[EntrantResults]], *, titled: bool = True, counted: str = AT_THEIR_WORST
 ) -> list[str]:
     """Say, for tables without a ranking, at which stages missing answers differ between models, and by how much; `counted` says what becomes of them."""
     head = {stage: f"{group_named(stage).title}. " if titled else "" for stage in stages}
@@ -50,17 +50,19 @@ def unlike_missing(
     ]
 
 
-def _few_stories(models: Sequence[Entry]) -> list[str]:
+def _few_stories(models: Sequence[EntrantResults]) -> list[str]:
     """What the letters take for granted where there are any."""
-    lettered = [entry for entry in models if any((entry.get("group") or {}).values())]
-    stories = min((ranking["n"] for entry in lettered for ranking in entry["ranking"].values() if ranking), default=0)
+    lettered = [entrant for entrant in models if any((entrant.get("group") or {}).values())]
+    stories = min(
+        (ranking["n"] for entrant in lettered for ranking in entrant["ranking"].values() if ranking), default=0
+    )
     why = caution(stories, "stories") if lettered else ""
     return [f"{why[:1].upper()}{why[1:]}."] if why else []
 
 
-def missing_told(entries: Sequence[Entry], stage: str) -> str:
+def missing_told(entrants: Sequence[EntrantResults], stage: str) -> str:
     """Between which shares the missing answers of models lie; empty where all left out equally much."""
-    shares = {entry["model"]: left_out(missing_of(entry, stage)) or 0.0 for entry in models_of(entries)}
+    shares = {entrant["model"]: left_out(missing_of(entrant, stage)) or 0.0 for entrant in models_of(entrants)}
     return shares_told(shares, nouns_of_group(stage)[1])
 
 
@@ -72,9 +74,9 @@ def shares_told(shares: Mapping[str, float], nouns: str = "stories") -> str:
     return f"missing answers differ: {100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} % of the {nouns}, most of {most}"
 
 
-def unjudged_told(entries: Sequence[Entry]) -> str:
+def unjudged_told(entrants: Sequence[EntrantResults]) -> str:
     """Between which numbers the rows lie that judges left out; empty where they left out equally many of all models."""
-    return rows_told({entry["model"]: unjudged(entry) for entry in models_of(entries)})
+    return rows_told({entrant["model"]: unjudged(entrant) for entrant in models_of(entrants)})
 
 
 def rows_told(counts: Mapping[str, int]) -> str:
@@ -85,7 +87,7 @@ def rows_told(counts: Mapping[str, int]) -> str:
     return f"rows not judged differ: {min(counts.values()):,} to {counts[most]:,}, most of {most}"
 
 
-def _missing_differ(models: Sequence[Entry], stage: str, counted: str = AT_THEIR_WORST) -> list[str]:
+def _missing_differ(models: Sequence[EntrantResults], stage: str, counted: str = AT_THEIR_WORST) -> list[str]:
     return differ_told((missing_told(models, stage), unjudged_told(models)), counted)
 
 
@@ -95,18 +97,18 @@ def differ_told(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str
     return [f"{text[:1].upper()}{text[1:]}. {counted}"] if text else []
 
 
-def _lost(models: Sequence[Entry], stage: str) -> list[str]:
+def _lost(models: Sequence[EntrantResults], stage: str) -> list[str]:
     """What is not the models' doing: why some have no rank, then of how many stories others lack something."""
     sentences: list[str] = []
     alike: dict[int, list[str]] = {}
-    for entry in models:
-        ranking = (entry.get("ranking") or {}).get("repaired") or {}
+    for entrant in models:
+        ranking = (entrant.get("ranking") or {}).get("repaired") or {}
         if not ranking.get("lost"):
             continue
         if ranking.get("reason"):
-            sentences.append(f"{entry['model']}: {ranking['reason']}.")
+            sentences.append(f"{entrant['model']}: {ranking['reason']}.")
         else:
-            alike.setdefault(ranking["lost"], []).append(entry["model"])
+            alike.setdefault(ranking["lost"], []).append(entrant["model"])
     for lost, names in alike.items():
         stories = f"{lost:,} {nouns_of_group(stage)[lost != 1]}"
         sentences.append(
@@ -116,8 +118,8 @@ def _lost(models: Sequence[Entry], stage: str) -> list[str]:
     return sentences
 
 
-def _without_letters(models: Sequence[Entry]) -> list[str]:
-    no_letters: Mapping[str, str] = next((entry["no_letters"] for entry in models if entry.get("no_letters")), {})
+def _without_letters(models: Sequence[EntrantResults]) -> list[str]:
+    no_letters: Mapping[str, str] = next((entrant["no_letters"] for entrant in models if entrant.get("no_letters")), {})
     read = [name for name in readings_in(models) if no_letters.get(name)]
     whys = {no_letters[name] for name in read}
     if len(whys) == 1 and len(read) == len(readings_in(models)):
@@ -125,24 +127,24 @@ def _without_letters(models: Sequence[Entry]) -> list[str]:
     return [f"No letters in the {name} reading: {no_letters[name]}." for name in read]
 
 
-def complete(entries: Sequence[Entry], reading: str) -> bool:
+def complete(entrants: Sequence[EntrantResults], reading: str) -> bool:
     """Whether the models' figures are of the same stories and of all rows, so that the highest can be marked as best."""
-    return not incomplete(entries, reading)
+    return not incomplete(entrants, reading)
 
 
-def incomplete(entries: Sequence[Entry], reading: str) -> str:
+def incomplete(entrants: Sequence[EntrantResults], reading: str) -> str:
     """Why the highest figure cannot be marked as best; official figures count as 0 what is missing."""
-    models = models_of(entries) if reading == "repaired" else []
+    models = models_of(entrants) if reading == "repaired" else []
     whys = {
         "the models answered different stories": any(
-            entry["readings"]["repaired"]["overall"]["unusable"] for entry in models
+            entrant["readings"]["repaired"]["overall"]["unusable"] for entrant in models
         ),
         "judges left out rows": any(map(unjudged, models)),
     }
     return " and ".join(why for why, holds in whys.items() if holds)
 
 
-def unmarked(entries: Sequence[Entry], reading: str) -> list[str]:
+def unmarked(entrants: Sequence[EntrantResults], reading: str) -> list[str]:
     """The note of a table without marks; none where the best can be marked."""
-    why = incomplete(entries, reading)
+    why = incomplete(entrants, reading)
     return [UNMARKED.format(why=why)] if why else []

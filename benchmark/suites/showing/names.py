@@ -6,32 +6,34 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 
 
-def label(entries: Sequence[Entry]) -> dict[str, str]:
-    """Gives each entry a `model` that no other has, by the settings in which those of its name differ, and the `own` settings that not
+def label(entrants: Sequence[EntrantResults]) -> dict[str, str]:
+    """Gives each entrant a `model` that no other has, by the settings in which those of its name differ, and the `own` settings that not
     all have; returns those that all share."""
     common = {}
-    for name in _settings(entries):
-        having = [entry for entry in entries if name in entry["settings"] or entry["kind"] == "model"]
+    for name in _settings(entrants):
+        having = [entrant for entrant in entrants if name in entrant["settings"] or entrant["kind"] == "model"]
         if _alike(having, name):
             common[name] = having[0]["settings"].get(name, "–")
     taken: dict[str, int] = {}
-    for entry in entries:
-        distinct = {name: value for name, value in entry["settings"].items() if name not in common}
-        entry["own"] = _told(distinct)
-        namesakes = [other for other in entries if other["name"] == entry["name"]]
-        endpoint = {name: _short(entry["spec"].get(name)) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")}
+    for entrant in entrants:
+        distinct = {name: value for name, value in entrant["settings"].items() if name not in common}
+        entrant["own"] = _told(distinct)
+        namesakes = [other for other in entrants if other["name"] == entrant["name"]]
+        endpoint = {
+            name: _short(entrant["spec"].get(name)) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")
+        }
         differing = _told({name: value for name, value in distinct.items() if not _alike(namesakes, name)} | endpoint)
-        model = f"{entry['name']} ({differing})" if differing else entry["name"]
+        model = f"{entrant['name']} ({differing})" if differing else entrant["name"]
         taken[model] = taken.get(model, 0) + 1
-        entry["model"] = f"{model} #{taken[model]}" if taken[model] > 1 else model
+        entrant["model"] = f"{model} #{taken[model]}" if taken[model] > 1 else model
     return common
 
 
-def _settings(entries: Sequence[Entry]) -> list[str]:
-    return list(dict.fromkeys(name for entry in entries for name in entry["settings"]))
+def _settings(entrants: Sequence[EntrantResults]) -> list[str]:
+    return list(dict.fromkeys(name for entrant in entrants for name in entrant["settings"]))
 
 
 def _told(settings: Mapping[str, str]) -> str:
@@ -48,5 +50,5 @@ ENDPOINT_S = ("provider", "model", "revision", "base_url", "options")
 """What of an endpoint's spec tells two of one name apart."""
 
 
-def _alike(entries: Sequence[Entry], name: str, of: Literal["settings", "spec"] = "settings") -> bool:
-    return len({json.dumps(entry.get(of, {}).get(name), sort_keys=True) for entry in entries}) == 1
+def _alike(entrants: Sequence[EntrantResults], name: str, of: Literal["settings", "spec"] = "settings") -> bool:
+    return len({json.dumps(entrant.get(of, {}).get(name), sort_keys=True) for entrant in entrants}) == 1

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from benchmark.domain.tables import Column, Row, Table, source_of, with_cell
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 
 WITHIN = {"prompts": "asked with", "judge": "judged by"}
 """Models are ranked among those that were asked and judged alike; how a sentence says so."""
 
 
-def ranked_within(entries: Iterable[Entry]) -> list[str]:
+def ranked_within(entrants: Iterable[EntrantResults]) -> list[str]:
     """Which prompts and which judge all models of a ranking have in common; frozen reports may be older than that."""
-    scope = _within(entries)
+    scope = _within(entrants)
     return (
         [f"One ranking: {', '.join(scope)}. What was asked or judged otherwise has a ranking of its own."]
         if scope
@@ -22,21 +22,21 @@ def ranked_within(entries: Iterable[Entry]) -> list[str]:
     )
 
 
-def ranked_by(entries: Iterable[Entry]) -> str:
+def ranked_by(entrants: Iterable[EntrantResults]) -> str:
     """The name of the ranking, as files have it."""
-    return "; ".join(["worst case (missing answers at their worst)", *_within(entries)])
+    return "; ".join(["worst case (missing answers at their worst)", *_within(entrants)])
 
 
-def _within(entries: Iterable[Entry]) -> list[str]:
-    listed = list(entries)
-    names = {field: {name for entry in listed if (name := entry.get("within", {}).get(field))} for field in WITHIN}
+def _within(entrants: Iterable[EntrantResults]) -> list[str]:
+    listed = list(entrants)
+    names = {field: {name for entrant in listed if (name := entrant.get("within", {}).get(field))} for field in WITHIN}
     return [f"{label} {'; '.join(sorted(names[field]))}" for field, label in WITHIN.items() if names[field]]
 
 
-def in_rank_order(entries: Sequence[Entry], reading: str) -> list[Entry]:
-    """Return the entries that are ranked in the reading, by their rank; reports that were frozen before have none."""
-    ranked = [entry for entry in entries if ((entry.get("ranking") or {}).get(reading) or {}).get("rank")]
-    return sorted(ranked, key=lambda entry: entry["ranking"][reading]["rank"])
+def in_rank_order(entrants: Sequence[EntrantResults], reading: str) -> list[EntrantResults]:
+    """Return the entrants that are ranked in the reading, by their rank; reports that were frozen before have none."""
+    ranked = [entrant for entrant in entrants if ((entrant.get("ranking") or {}).get(reading) or {}).get("rank")]
+    return sorted(ranked, key=lambda entrant: entrant["ranking"][reading]["rank"])
 
 
 def with_settings(table: Table) -> Table:

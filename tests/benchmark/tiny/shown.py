@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated, figure_of
-from benchmark.suites.showing.entries import row_of
+from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.shown import Plot, ReadingResults, Section, ShownPicture, ShownTable
 
 SECTIONS = (Section("Sums at a glance", ("glance",), ("glance",)),)

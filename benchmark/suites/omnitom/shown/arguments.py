@@ -1,4 +1,4 @@
-"""What the plots of a reading take, from the entries of a report."""
+"""What the plots of a reading take, from the entrants of a report."""
 
 from __future__ import annotations
 
@@ -11,72 +11,72 @@ from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.shown.outputs import volume_of
 from benchmark.suites.omnitom.tables import HEADERS
-from benchmark.suites.showing.entries import analyses_of
+from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.missing import complete, missing_told, unjudged_told
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 
 Arguments = dict[str, Any]
 
 
-def without_bounds(entries: Sequence[Entry], stage: str, reading: str) -> str:
+def without_bounds(entrants: Sequence[EntrantResults], stage: str, reading: str) -> str:
     """What a picture of the rows that were read leaves out, where models left out unlike much; official figures count it as 0."""
-    note = missing_told(entries, stage) if reading == "repaired" else ""
+    note = missing_told(entrants, stage) if reading == "repaired" else ""
     return f"{note}; left out here, without bounds, as nobody knows what these answers hold" if note else ""
 
 
 LINES_TAKE_THEM = "marks leave them out, lines take them as unmatched and as matched"
 
 
-def _without_rows(entries: Sequence[Entry], stage: str, reading: str, becomes: str) -> str:
+def _without_rows(entrants: Sequence[EntrantResults], stage: str, reading: str, becomes: str) -> str:
     """What `without_bounds` says, and what becomes of rows that judges left out where they are unlike many."""
-    note = unjudged_told(entries) if reading == "repaired" and stage == "stage1" else ""
-    return "; ".join(filter(None, (without_bounds(entries, stage, reading), note and f"{note}; {becomes}")))
+    note = unjudged_told(entrants) if reading == "repaired" and stage == "stage1" else ""
+    return "; ".join(filter(None, (without_bounds(entrants, stage, reading), note and f"{note}; {becomes}")))
 
 
-def by_category(entries: Sequence[Entry], reading: str) -> Arguments:
+def by_category(entrants: Sequence[EntrantResults], reading: str) -> Arguments:
     rows = [
         {
-            "model": entry["model"],
+            "model": entrant["model"],
             "values": {
-                row["story_category"]: figure_of(row, "f1") for row in entry["readings"][reading]["by_category"]
+                row["story_category"]: figure_of(row, "f1") for row in entrant["readings"][reading]["by_category"]
             },
         }
-        for entry in entries
+        for entrant in entrants
     ]
     return {"positional": [rows], "reading": reading}
 
 
-def dimensions(entries: Sequence[Entry], reading: str) -> Arguments:
+def dimensions(entrants: Sequence[EntrantResults], reading: str) -> Arguments:
     rows = []
-    for entry in entries:
-        overall = entry["readings"][reading]["overall"]
+    for entrant in entrants:
+        overall = entrant["readings"][reading]["overall"]
         values = {name: overall[f"acc_{COLUMNS[name]}"] for name in DIMENSIONS}
-        rows.append({"model": entry["model"], "values": values, "overall": overall["overall_accuracy"]})
+        rows.append({"model": entrant["model"], "values": values, "overall": overall["overall_accuracy"]})
     return {
         "positional": [rows],
         "reading": reading,
-        "bold_best": complete(entries, reading),
-        "note": without_bounds(entries, "stage2", reading),
+        "bold_best": complete(entrants, reading),
+        "note": without_bounds(entrants, "stage2", reading),
     }
 
 
-def extraction_by_kind(entries: Sequence[Entry], by: str, reading: str) -> Arguments:
-    return _by_kind(entries, by, reading, {"F1": "f1", "Precision": "precision", "Recall": "recall"}, "Extraction")
+def extraction_by_kind(entrants: Sequence[EntrantResults], by: str, reading: str) -> Arguments:
+    return _by_kind(entrants, by, reading, {"F1": "f1", "Precision": "precision", "Recall": "recall"}, "Extraction")
 
 
-def labelling_by_kind(entries: Sequence[Entry], by: str, reading: str) -> Arguments:
+def labelling_by_kind(entrants: Sequence[EntrantResults], by: str, reading: str) -> Arguments:
     heads = {"Overall": "overall", **{HEADERS[name]: name for name in DIMENSIONS}}
-    return _by_kind(entries, by, reading, heads, "Labelling accuracy")
+    return _by_kind(entrants, by, reading, heads, "Labelling accuracy")
 
 
-def _by_kind(entries: Sequence[Entry], by: str, reading: str, panels: dict[str, str], of: str) -> Arguments:
+def _by_kind(entrants: Sequence[EntrantResults], by: str, reading: str, panels: dict[str, str], of: str) -> Arguments:
     panel_rows = {
         title: [
             {
-                "model": entry["model"],
-                "values": {kind: analyses_of(entry, reading)["kinds"][kind][name] for kind in KINDS[by]},
+                "model": entrant["model"],
+                "values": {kind: analyses_of(entrant, reading)["kinds"][kind][name] for kind in KINDS[by]},
             }
-            for entry in entries
+            for entrant in entrants
         ]
         for title, name in panels.items()
     }
@@ -86,29 +86,29 @@ def _by_kind(entries: Sequence[Entry], by: str, reading: str, panels: dict[str, 
         "by": by,
         "of": of,
         "reading": reading,
-        "note": _without_rows(entries, stage, reading, LINES_TAKE_THEM),
+        "note": _without_rows(entrants, stage, reading, LINES_TAKE_THEM),
     }
 
 
-def volume(entries: Sequence[Entry], reading: str) -> Arguments:
-    rows = [{"model": entry["model"]} | volume_of(entry, reading) for entry in entries]
+def volume(entrants: Sequence[EntrantResults], reading: str) -> Arguments:
+    rows = [{"model": entrant["model"]} | volume_of(entrant, reading) for entrant in entrants]
     return {"positional": [rows], "reading": reading}
 
 
-def match_counts(entries: Sequence[Entry], reading: str) -> Arguments:
+def match_counts(entrants: Sequence[EntrantResults], reading: str) -> Arguments:
     rows = {}
-    for entry in entries:
-        counts = analyses_of(entry, reading)["match_counts"]["rows"]
-        rows[entry["model"]] = {name: counts[name] for name in BUCKETS}
+    for entrant in entrants:
+        counts = analyses_of(entrant, reading)["match_counts"]["rows"]
+        rows[entrant["model"]] = {name: counts[name] for name in BUCKETS}
     return {
         "positional": [rows],
         "reading": reading,
-        "note": _without_rows(entries, "stage1", reading, "left out here"),
+        "note": _without_rows(entrants, "stage1", reading, "left out here"),
     }
 
 
-def labels(entry: Entry, reading: str) -> Arguments:
-    labels_by_dimension = analyses_of(entry, reading)["labels"]
+def labels(entrant: EntrantResults, reading: str) -> Arguments:
+    labels_by_dimension = analyses_of(entrant, reading)["labels"]
     tables = {}
     for name in DIMENSIONS:
         counts = labels_by_dimension[name]
@@ -125,7 +125,7 @@ def labels(entry: Entry, reading: str) -> Arguments:
             label: {"gold": gold, "gold_interval": gold_ends, "predicted": predicted, "interval": ends, "reason": why}
             for label, gold, gold_ends, predicted, ends, why in columns
         }
-    return {"positional": [tables], "model": entry["model"], "reading": reading}
+    return {"positional": [tables], "model": entrant["model"], "reading": reading}
 
 
 def _reasons(counts: Mapping[str, Any]) -> list[str]:
@@ -135,10 +135,10 @@ def _reasons(counts: Mapping[str, Any]) -> list[str]:
     return [why or other for why, other in zip(*sides, strict=True)]
 
 
-def confusion(entry: Entry, dimension: str, reading: str) -> Arguments:
-    confusion = analyses_of(entry, reading)["confusion"][dimension]
+def confusion(entrant: EntrantResults, dimension: str, reading: str) -> Arguments:
+    confusion = analyses_of(entrant, reading)["confusion"][dimension]
     table = {
         gold: dict(zip(confusion["said"], rows, strict=True))
         for gold, rows in zip(confusion["gold"], confusion["rows"], strict=True)
     }
-    return {"positional": [table], "dimension": dimension, "model": entry["model"], "reading": reading}
+    return {"positional": [table], "dimension": dimension, "model": entrant["model"], "reading": reading}

@@ -10,26 +10,26 @@ from benchmark.domain.tables import Items, Table
 from benchmark.domain.tables.estimates import figure_of, worst_of
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS, SCHEMA
 from benchmark.suites.omnitom.tables import by_dimension_and_category
-from benchmark.suites.showing.entries import by_category, row_of
+from benchmark.suites.showing.entrants import by_category, row_of
 from benchmark.suites.showing.missing import unlike_missing
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 
 BY_NAME = {SCHEMA[dimension].name: dimension for dimension in DIMENSIONS}
 
 
-def dimension_table(entries: Sequence[Entry], reading: str) -> Table:
+def dimension_table(entrants: Sequence[EntrantResults], reading: str) -> Table:
     """The paper's table 10."""
-    accuracies = {entry["model"]: _accuracies(entry, reading) for entry in entries}
+    accuracies = {entrant["model"]: _accuracies(entrant, reading) for entrant in entrants}
     table = by_dimension_and_category(accuracies, reading=reading)
-    by_model = {entry["model"]: entry for entry in entries}
+    by_model = {entrant["model"]: entrant for entrant in entrants}
     rows = [row_of(by_model[row["model"]], "stage2", row, _where(row, reading)) for row in table.rows]
-    return replace(table, rows=rows, lead=unlike_missing({"stage2": entries}))
+    return replace(table, rows=rows, lead=unlike_missing({"stage2": entrants}))
 
 
-def _accuracies(entry: Entry, reading: str) -> dict[str, dict[str, dict[str, Any]]]:
+def _accuracies(entrant: EntrantResults, reading: str) -> dict[str, dict[str, dict[str, Any]]]:
     """{dimension: {category: {value, interval, n}}}; official figures are texts, their number of stories too."""
     accuracies: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in DIMENSIONS}
-    for category, row in by_category(entry, reading).items():
+    for category, row in by_category(entrant, reading).items():
         for name in DIMENSIONS:
             share = f"acc_{COLUMNS[name]}"
             accuracies[name][category] = figure_of(row, share) | {

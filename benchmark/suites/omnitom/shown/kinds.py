@@ -11,9 +11,9 @@ from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.shown.pooled import POOLED, of_bounds, pooled_lead
 from benchmark.suites.omnitom.tables import HEADERS
-from benchmark.suites.showing.entries import analyses_of, row_of
+from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.showing.missing import complete, unmarked
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 
 KIND_NAMES = {**{order: f"Order {order}" for order in KINDS["order"]}, "world": "World", "actors": "Actors"}
 KIND_HEADS = {"order": "order", "role": "actor role"}
@@ -25,49 +25,49 @@ KIND_NOTES = {
 CELLS_NOTE = "By the {head} of the gold row; overall is over the cells of all dimensions."
 
 
-def kind_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
+def kind_table(entrants: Sequence[EntrantResults], by: str, reading: str) -> Table:
     """Precision, recall and F1 of extraction by order (paper, figure 5 a) or actor role; `by` is a key of KINDS."""
     measures = {"f1": "F1", "precision": "Precision", "recall": "Recall"}
-    columns, best = [Column(key="model", header="Model")], "high" if complete(entries, reading) else ""
+    columns, best = [Column(key="model", header="Model")], "high" if complete(entrants, reading) else ""
     for kind in KINDS[by]:
         columns += [
             estimated(f"{kind} {name}", head, group=KIND_NAMES[kind], digits=1, best=best)
             for name, head in measures.items()
         ]
     rows = []
-    for entry in entries:
+    for entrant in entrants:
         cells: dict[str, Any] = {}
         where: dict[str, Items] = {}
         for kind in KINDS[by]:
-            estimates = analyses_of(entry, reading)["kinds"][kind]
+            estimates = analyses_of(entrant, reading)["kinds"][kind]
             for name in measures:
                 cells |= estimate(f"{kind} {name}", estimates[name])
                 where[f"{kind} {name}"] = Items({by: kind, "reading": reading})
-        rows.append(row_of(entry, "stage1", cells, where))
+        rows.append(row_of(entrant, "stage1", cells, where))
     title = f"Extraction by {KIND_HEADS[by]}, {reading} reading (%)"
-    notes = [POOLED, KIND_NOTES[by], *of_bounds(rows), *unmarked(entries, reading)]
-    return Table(title=title, columns=columns, rows=rows, lead=pooled_lead("stage1", entries), notes=notes)
+    notes = [POOLED, KIND_NOTES[by], *of_bounds(rows), *unmarked(entrants, reading)]
+    return Table(title=title, columns=columns, rows=rows, lead=pooled_lead("stage1", entrants), notes=notes)
 
 
-def kind_dimension_table(entries: Sequence[Entry], by: str, reading: str) -> Table:
+def kind_dimension_table(entrants: Sequence[EntrantResults], by: str, reading: str) -> Table:
     """Accuracy of labelling by dimension and order (paper, figure 5 b) or actor role."""
     heads = {"overall": "Overall", **{dimension: HEADERS[dimension] for dimension in DIMENSIONS}}
-    best = "high" if complete(entries, reading) else ""
+    best = "high" if complete(entrants, reading) else ""
     columns = [Column(key="model", header="Model")]
     columns += [estimated(name, head, digits=1, best=best) for name, head in heads.items()]
     rows = []
     for kind in KINDS[by]:
-        for entry in entries:
-            estimates = analyses_of(entry, reading)["kinds"][kind]
+        for entrant in entrants:
+            estimates = analyses_of(entrant, reading)["kinds"][kind]
             cells: dict[str, Any] = {"kind": KIND_NAMES[kind]}
             where = {}
             for name, figure in estimates.items():
                 cells |= estimate(name, figure)
                 dimension = {} if name == "overall" else {"dimension": name}
                 where[name] = Items({by: kind, "reading": reading} | dimension)
-            rows.append(row_of(entry, "stage2", cells, where))
+            rows.append(row_of(entrant, "stage2", cells, where))
     title = f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {reading} reading (%)"
     notes = [POOLED.replace("n: rows", "n: cells"), CELLS_NOTE.format(head=KIND_HEADS[by])]
-    notes += unmarked(entries, reading)
-    lead = pooled_lead("stage2", entries)
+    notes += unmarked(entrants, reading)
+    lead = pooled_lead("stage2", entrants)
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes, section="kind", mark_within="kind")

@@ -11,17 +11,17 @@ from benchmark.suites.omnitom.cells import ILLEGAL
 from benchmark.suites.omnitom.cells import MISSING as NO_LABEL
 from benchmark.suites.omnitom.labels import SCHEMA
 from benchmark.suites.omnitom.shown.pooled import pooled_lead
-from benchmark.suites.showing.entries import analyses_of, row_of
-from benchmark.suites.shown import Entry
+from benchmark.suites.showing.entrants import analyses_of, row_of
+from benchmark.suites.shown import EntrantResults
 
 DISTRIBUTION_NOTE = "Brackets: 95 % intervals over stories of the share of the row's total (%). Gold's are those of all stories, models' of usable ones."
 CONFUSION_NOTE = "Brackets: 95 % intervals over stories of the share of the gold label's rows (%)."
 
 
-def distribution_table(entries: Sequence[Entry], dimension: str, reading: str) -> Table:
+def distribution_table(entrants: Sequence[EntrantResults], dimension: str, reading: str) -> Table:
     """How often each label stands in gold and was predicted (paper, figure 4)."""
-    counts_by_entry = {entry["key"]: analyses_of(entry, reading)["labels"][dimension] for entry in entries}
-    labels = next(iter(counts_by_entry.values()))["labels"]
+    counts_by_entrant = {entrant["key"]: analyses_of(entrant, reading)["labels"][dimension] for entrant in entrants}
+    labels = next(iter(counts_by_entrant.values()))["labels"]
     columns = [Column(key="model", header="Model")]
     for name in labels:
         columns += [
@@ -30,20 +30,20 @@ def distribution_table(entries: Sequence[Entry], dimension: str, reading: str) -
         ]
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
-    for entry in entries:
-        counts = counts_by_entry[entry["key"]]
+    for entrant in entrants:
+        counts = counts_by_entrant[entrant["key"]]
         cells = _distributed(labels, counts["predicted"], counts["ends"], counts.get("reasons"))
         where = {label: Items({"dimension": dimension, "said": label, "reading": reading}) for label in labels}
         where |= {f"{label} share": items for label, items in where.items()}
-        rows.append(row_of(entry, "stage2", cells, where))
+        rows.append(row_of(entrant, "stage2", cells, where))
     # people cover fewer stories than the run
-    most = max(counts_by_entry.values(), key=lambda counts: sum(counts["gold"]))
+    most = max(counts_by_entrant.values(), key=lambda counts: sum(counts["gold"]))
     gold = {"model": "Gold of all stories"} | _distributed(
         labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
     )
     gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
     title = f"{SCHEMA[dimension].name}: labels as predicted, {reading} reading"
-    lead = pooled_lead("stage2", entries)
+    lead = pooled_lead("stage2", entrants)
     return Table(title=title, columns=columns, rows=rows, totals=[gold], lead=lead, notes=[DISTRIBUTION_NOTE])
 
 
@@ -59,9 +59,9 @@ def _distributed(
     return row
 
 
-def confusion_table(entry: Entry, dimension: str, reading: str) -> Table:
+def confusion_table(entrant: EntrantResults, dimension: str, reading: str) -> Table:
     """Gold labels in rows, predicted labels in columns."""
-    confusion = analyses_of(entry, reading)["confusion"][dimension]
+    confusion = analyses_of(entrant, reading)["confusion"][dimension]
     columns = [Column(key="gold", header="Gold")]
     for label in confusion["said"]:
         columns += [
@@ -77,8 +77,8 @@ def confusion_table(entry: Entry, dimension: str, reading: str) -> Table:
         where |= {f"{label} share": items for label, items in where.items()}
         where["total"] = Items(of_gold)
         cells = {"gold": gold} | _distributed(confusion["said"], counts, ends, why)
-        rows.append(row_of(entry, "stage2", cells, where))
-    title = f"{SCHEMA[dimension].name}: gold labels and those of {entry['model']}, {reading} reading"
+        rows.append(row_of(entrant, "stage2", cells, where))
+    title = f"{SCHEMA[dimension].name}: gold labels and those of {entrant['model']}, {reading} reading"
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])
 
 

@@ -8,22 +8,22 @@ from typing import Any
 
 from benchmark.domain.tables import Items, Table
 from benchmark.suites.omnitom.tables import main_results
-from benchmark.suites.showing.entries import measured, row_of
+from benchmark.suites.showing.entrants import measured, row_of
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.names import label
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
-from benchmark.suites.shown import Entries, Entry
+from benchmark.suites.shown import EntrantResults, EntrantsByGroup
 
 
-def main_table(stages: Entries, reading: str) -> Table:
+def main_table(stages: EntrantsByGroup, reading: str) -> Table:
     """The paper's table 3: a row for each model under its settings, with what it came to at either stage."""
     rows = [_Joined(*pair) for pair in _joined(stages)]
     heads = [row.head for row in rows]
     label(heads)
     runs = [
         {"model": head["model"]}
-        | {stage: entry["readings"][reading] if entry else None for stage, entry in row.by_stage.items()}
+        | {stage: entrant["readings"][reading] if entrant else None for stage, entrant in row.by_stage.items()}
         for head, row in zip(heads, rows, strict=True)
     ]
     table = main_results(runs, reading=reading)
@@ -32,12 +32,12 @@ def main_table(stages: Entries, reading: str) -> Table:
         for row, head, main_row in zip(table.rows, heads, rows, strict=True)
     ]
     notes = [*table.notes, *_stories(runs), *_of_judges([row.first for row in rows if row.first])]
-    ranking = ranked_by(entry for entries in stages.values() for entry in entries)
+    ranking = ranked_by(entrant for entrants in stages.values() for entrant in entrants)
     return with_settings(replace(table, rows=cells, lead=unlike_missing(stages), notes=notes, ranking=ranking))
 
 
-def _of_judges(entries: Sequence[Entry]) -> list[str]:
-    return [*ranked_within(entries), *notes_of(entries)]
+def _of_judges(entrants: Sequence[EntrantResults]) -> list[str]:
+    return [*ranked_within(entrants), *notes_of(entrants)]
 
 
 def _stories(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -57,50 +57,50 @@ def _stories(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Joined:
-    """One model's entries at the two stages; either may be lacking."""
+    """One model's entrants at the two stages; either may be lacking."""
 
-    first: Entry | None
-    second: Entry | None
+    first: EntrantResults | None
+    second: EntrantResults | None
 
     @property
-    def by_stage(self) -> dict[str, Entry | None]:
+    def by_stage(self) -> dict[str, EntrantResults | None]:
         return {"stage1": self.first, "stage2": self.second}
 
     @property
-    def head(self) -> Entry:
-        """A copy of the entry that names the row, with the settings of both."""
-        present = [entry for entry in (self.first, self.second) if entry]
+    def head(self) -> EntrantResults:
+        """A copy of the entrant that names the row, with the settings of both."""
+        present = [entrant for entrant in (self.first, self.second) if entrant]
         return {**present[0], "settings": present[-1]["settings"] | present[0]["settings"]}
 
     def where(self, key: str, reading: str) -> Items:
         """The items behind a column, which may be another run's than the row's."""
         filters = _main_where(key, reading)
-        entry = self.first if filters["stage"] == "judge" else self.second
-        return Items(filters, entry["run"], entry["entrant"]) if entry else Items(filters)
+        entrant = self.first if filters["stage"] == "judge" else self.second
+        return Items(filters, entrant["run"], entrant["entrant"]) if entrant else Items(filters)
 
 
-def _joined(stages: Entries) -> Iterator[tuple[Entry | None, Entry | None]]:
-    """Pair the entries of one run, then those that were asked alike in two runs."""
+def _joined(stages: EntrantsByGroup) -> Iterator[tuple[EntrantResults | None, EntrantResults | None]]:
+    """Pair the entrants of one run, then those that were asked alike in two runs."""
     rest = list(stages["stage2"])
-    for entry in stages["stage1"]:
-        alike = [other for other in rest if other["key"] == entry["key"]] or [
-            other for other in rest if _asked_alike(entry, other) and not _in(stages["stage1"], other)
+    for entrant in stages["stage1"]:
+        alike = [other for other in rest if other["key"] == entrant["key"]] or [
+            other for other in rest if _asked_alike(entrant, other) and not _in(stages["stage1"], other)
         ]
         if alike:
             rest.remove(alike[0])
-        yield entry, alike[0] if alike else None
+        yield entrant, alike[0] if alike else None
     yield from ((None, other) for other in rest)
 
 
-def _in(entries: Sequence[Entry], entry: Entry) -> bool:
-    return any(other["key"] == entry["key"] for other in entries)
+def _in(entrants: Sequence[EntrantResults], entrant: EntrantResults) -> bool:
+    return any(other["key"] == entrant["key"] for other in entrants)
 
 
 SHARED_SETTINGS = ("prompts", "level", "seed", "longest answer")
 """What bears on both stages."""
 
 
-def _asked_alike(first: Entry, other: Entry) -> bool:
+def _asked_alike(first: EntrantResults, other: EntrantResults) -> bool:
     if (first["name"], first["kind"], first.get("spec")) != (other["name"], other["kind"], other.get("spec")):
         return False
     return all(first["settings"].get(name) == other["settings"].get(name) for name in SHARED_SETTINGS)

@@ -12,8 +12,8 @@ from benchmark.domain.tables.estimates import estimate, estimated, figure_of
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.shown.pooled import CASES_NOTE, of_bounds, pooled_lead
 from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
-from benchmark.suites.showing.entries import analyses_of, row_of
-from benchmark.suites.shown import Entries, Entry
+from benchmark.suites.showing.entrants import analyses_of, row_of
+from benchmark.suites.shown import EntrantResults, EntrantsByGroup
 
 UNUSABLE_NOTES = {
     "official": "Unusable: answers in which official parsing finds no row, of labelling no row of a gold proposition. Official scoring counts them 0.",
@@ -22,9 +22,9 @@ UNUSABLE_NOTES = {
 }
 
 
-def match_count_table(entries: Sequence[Entry], reading: str) -> Table:
+def match_count_table(entrants: Sequence[EntrantResults], reading: str) -> Table:
     """The paper's table 11."""
-    matches_by_model = {entry["model"]: analyses_of(entry, reading)["match_counts"] for entry in entries}
+    matches_by_model = {entrant["model"]: analyses_of(entrant, reading)["match_counts"] for entrant in entrants}
     counts = {
         model: {name: matches["rows"][name] for name in (*BUCKETS, "total")}
         for model, matches in matches_by_model.items()
@@ -34,26 +34,26 @@ def match_count_table(entries: Sequence[Entry], reading: str) -> Table:
     )
     where = {name: Items({"match_count": name, "reading": reading}) for name in BUCKETS}
     where |= {f"{name} share": items for name, items in where.items()}
-    rows = [row_of(entry, "stage1", row, where) for row, entry in zip(table.rows, entries, strict=True)]
+    rows = [row_of(entrant, "stage1", row, where) for row, entrant in zip(table.rows, entrants, strict=True)]
     left = "; ".join(
         f"{model} {matches['unjudged']:,}" for model, matches in matches_by_model.items() if matches.get("unjudged")
     )
     notes = [*table.notes, "Shares of the model's predicted rows; brackets: 95 % intervals over stories."]
     notes += [f"Not among them, as the judge left them out: {left}."] if left else []
     notes += of_bounds(rows)
-    return replace(table, rows=rows, lead=pooled_lead("stage1", entries), notes=notes)
+    return replace(table, rows=rows, lead=pooled_lead("stage1", entrants), notes=notes)
 
 
-def unusable_table(stages: Entries, reading: str) -> Table:
+def unusable_table(stages: EntrantsByGroup, reading: str) -> Table:
     """The paper's table 12, with the reasons below."""
     shares: dict[str, dict[str, Any]] = {}
-    by_model: dict[str, Entry] = {}
-    for stage, entries in stages.items():
-        for entry in entries:
-            if entry["kind"] != "person" and entry["figures"]["analyses"][reading]:
-                by_model.setdefault(entry["model"], entry)
-                shares.setdefault(entry["model"], {"stage1": None, "stage2": None})[stage] = analyses_of(
-                    entry, reading
+    by_model: dict[str, EntrantResults] = {}
+    for stage, entrants in stages.items():
+        for entrant in entrants:
+            if entrant["kind"] != "person" and entrant["figures"]["analyses"][reading]:
+                by_model.setdefault(entrant["model"], entrant)
+                shares.setdefault(entrant["model"], {"stage1": None, "stage2": None})[stage] = analyses_of(
+                    entrant, reading
                 )["outputs"]
     table = unusable_outputs(shares, reading=reading)
     rows = [row_of(by_model[row["model"]], "stage1", row, _outputs_where(reading)) for row in table.rows]
@@ -85,7 +85,7 @@ def _reasons(stages: Mapping[str, Mapping[str, Any] | None]) -> str:
     return ", ".join(f"{why} {count:,}" for why, count in sorted(reasons.items()))
 
 
-def volume_table(entries: Sequence[Entry], reading: str) -> Table:
+def volume_table(entrants: Sequence[EntrantResults], reading: str) -> Table:
     """How much a model says against how much of it is right (paper, figure 8)."""
     number = {"kind": "number", "digits": 1, "unit": "", "best": ""}
     share = {"unit": "%", "best": "", "n": ""}
@@ -102,20 +102,20 @@ def volume_table(entries: Sequence[Entry], reading: str) -> Table:
         Column(key="stories", header="Stories", kind="count"),
     ]
     rows = []
-    for entry in entries:
-        volume = volume_of(entry, reading)
+    for entrant in entrants:
+        volume = volume_of(entrant, reading)
         row = {name: volume[name] for name in ("predicted", "gold", "stories")}
         for name in ("predicted_per_story", "gold_per_story", "precision", "recall", "f1"):
             row |= estimate(name, volume[name])
-        rows.append(row_of(entry, "stage1", row))
+        rows.append(row_of(entrant, "stage1", row))
     notes = ["Brackets: 95 % intervals over stories."]
     notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
-    title, lead = f"Volume against precision and recall, {reading} reading", pooled_lead("stage1", entries)
+    title, lead = f"Volume against precision and recall, {reading} reading", pooled_lead("stage1", entrants)
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes)
 
 
-def volume_of(entry: Entry, reading: str) -> dict[str, Any]:
+def volume_of(entrant: EntrantResults, reading: str) -> dict[str, Any]:
     """Rows, stories, and {value, interval} of rows a story, precision, recall and F1."""
-    overall = entry["readings"][reading]["overall"]
+    overall = entrant["readings"][reading]["overall"]
     shares = {name: figure_of(overall, name) for name in ("precision", "recall", "f1")}
-    return dict(analyses_of(entry, reading)["volume"]) | shares
+    return dict(analyses_of(entrant, reading)["volume"]) | shares

@@ -67,11 +67,11 @@ def _of_analyses(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
 
 def _of_labels(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
     reading = results.reading
-    for at, entry in enumerate(results.analysed["stage2"], 1):
-        arguments_of = partial(arguments.labels, entry, reading)
-        title = f"Labels in gold and by {entry['model']}"
+    for at, entrant in enumerate(results.analysed["stage2"], 1):
+        arguments_of = partial(arguments.labels, entrant, reading)
+        title = f"Labels in gold and by {entrant['model']}"
         yield f"labels-{at}", ShownPicture(title, lambda: plots().label_distribution, arguments_of)
         for dimension in DIMENSIONS:
-            arguments_of = partial(arguments.confusion, entry, dimension, reading)
-            title = f"{SCHEMA[dimension].name}: gold labels and those of {entry['model']}"
+            arguments_of = partial(arguments.confusion, entrant, dimension, reading)
+            title = f"{SCHEMA[dimension].name}: gold labels and those of {entrant['model']}"
             yield f"confusion-{at}-{slug_of(dimension)}", ShownPicture(title, lambda: plots().confusion, arguments_of)

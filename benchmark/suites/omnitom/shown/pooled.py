@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.showing.missing import LEFT_OUT, unlike_missing
-from benchmark.suites.shown import Entry
+from benchmark.suites.shown import EntrantResults
 
 POOLED = "Rows are pooled over stories; brackets: 95 % intervals over stories; n: rows."
 BOUNDS_NOTE = (
@@ -18,8 +18,8 @@ CASES_NOTE = (
 )
 
 
-def pooled_lead(stage: str, entries: Sequence[Entry]) -> list[str]:
-    return unlike_missing({stage: entries}, counted=LEFT_OUT)
+def pooled_lead(stage: str, entrants: Sequence[EntrantResults]) -> list[str]:
+    return unlike_missing({stage: entrants}, counted=LEFT_OUT)
 
 
 def of_bounds(rows: Sequence[Mapping[str, Any]]) -> list[str]:

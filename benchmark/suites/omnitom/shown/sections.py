@@ -29,7 +29,7 @@ def _choices(results: ReadingResults) -> list[Choice]:
     labelled = results.analysed["stage2"]
     if not labelled:
         return []
-    models = [(str(at), str(entry["model"])) for at, entry in enumerate(labelled, 1)]
+    models = [(str(at), str(entrant["model"])) for at, entrant in enumerate(labelled, 1)]
     dimensions = [(slug_of(dimension), SCHEMA[dimension].name) for dimension in DIMENSIONS]
     return [Choice("confusion_model", "Model", models), Choice("dimension", "Dimension", dimensions)]
 

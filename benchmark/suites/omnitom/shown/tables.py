@@ -25,7 +25,7 @@ def tables(results: ReadingResults) -> dict[str, ShownTable]:
 def _tables(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
     reading, first, second = results.reading, results.analysed["stage1"], results.analysed["stage2"]
     if any(results.read.values()):
-        main = partial(main_table, results.entries, reading)
+        main = partial(main_table, results.entrants, reading)
         yield "main", ShownTable(main, ("stage1", "stage2"), keeps_unread=True)
     if labelled := results.read["stage2"]:
         yield "dimensions", ShownTable(partial(dimension_table, labelled, reading), ("stage2",))
@@ -49,5 +49,5 @@ def _of_labels(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
     for dimension in DIMENSIONS:
         slug = slug_of(dimension)
         yield f"labels-{slug}", ShownTable(partial(distribution_table, labelled, dimension, reading))
-        for at, entry in enumerate(labelled, 1):
-            yield f"confusion-{at}-{slug}", ShownTable(partial(confusion_table, entry, dimension, reading))
+        for at, entrant in enumerate(labelled, 1):
+            yield f"confusion-{at}-{slug}", ShownTable(partial(confusion_table, entrant, dimension, reading))

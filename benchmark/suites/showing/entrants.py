@@ -1,0 +1,79 @@
+"""The entrants that tables and pictures show, and what their rows say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from benchmark.domain.tables import Source, SourcedRow, Where
+from benchmark.domain.tables.categories import ShortNames
+from benchmark.suites.registry import group_named, group_suite, suite_named
+from benchmark.suites.shown import EntrantResults
+from benchmark.suites.story_scores import READINGS
+
+JUDGE_TEST = "judge_test"
+"""The key of a row under which it says what the self-test of its judge came to."""
+
+
+def models_of(entrants: Iterable[EntrantResults]) -> list[EntrantResults]:
+    """Return the entrants that are not people."""
+    return [entrant for entrant in entrants if entrant["kind"] != "person"]
+
+
+def readings_in(entrants: Iterable[EntrantResults]) -> list[str]:
+    """Both, or only the repaired one where nobody has an official one: structured output."""
+    listed = list(entrants)
+    return [name for name in READINGS if name == "repaired" or any(entrant["readings"][name] for entrant in listed)]
+
+
+def unranked(entrant: EntrantResults) -> bool:
+    """Whether the entrant is out of the ranking: a person, or a model of which too much was lost."""
+    ranking = (entrant.get("ranking") or {}).get("repaired")
+    return entrant["kind"] == "person" or bool(ranking and ranking["rank"] is None)
+
+
+def unjudged(entrant: EntrantResults) -> int:
+    """Rows of both tables without a judgement."""
+    counts = entrant["readings"]["repaired"]["overall"].get("unjudged", {})
+    return int(counts.get("predicted", 0) + counts.get("gold", 0))
+
+
+def by_category(entrant: EntrantResults, reading: str) -> dict[str, Mapping[str, Any]]:
+    """The report's row of each category; none without figures of the reading."""
+    return {row["story_category"]: row for row in (entrant["readings"][reading] or {}).get("by_category", ())}
+
+
+def analyses_of(entrant: EntrantResults, reading: str) -> Mapping[str, Any]:
+    """The analyses of an entrant that has them in the reading."""
+    analyses: Mapping[str, Any] = entrant["figures"]["analyses"][reading]
+    return analyses
+
+
+def row_of(entrant: EntrantResults, stage: str, cells: Mapping[str, Any], where: Where | None = None) -> SourcedRow:
+    """A row of an entrant: its name, what the self-test of its judge came to, and `cells`, which rest on the items `where`."""
+    source = Source(
+        key=entrant["key"],
+        kind=entrant["kind"],
+        run=entrant["run"],
+        run_title=entrant["run_title"],
+        entrant=entrant["entrant"],
+        stage=stage,
+        own=entrant["own"],
+        others=entrant.get("others", 0),
+        unranked=unranked(entrant),
+        where=where or {},
+    )
+    result = (entrant.get("judge_test") or {}).get("told")
+    return SourcedRow({**cells, "model": entrant["model"], JUDGE_TEST: result}, source)
+
+
+def measured(stage: str, name: str, reading: str) -> dict[str, str]:
+    """The items behind the measure `name` of a metric group."""
+    if where := group_named(stage).measured_in.get(name):
+        return dict(where) | {"reading": reading}
+    return {"problem": "used"} if reading == "repaired" else {}
+
+
+def short_names_of(stage: str) -> ShortNames:
+    """The categories that the suite of a metric group names."""
+    return suite_named(group_suite(stage)).categories
