@@ -340,14 +340,13 @@ BY_NATURE = {
     ("annotation/projects/settings.html", "<form"): "sets rules",
     ("benchmark/datasets/datasets.html", "benchmark:audience"): "sets who sees results",
     ("benchmark/prompts/prompt_set.html", "discard_prompt_set"): "discards",
-    ("benchmark/runs/_actions.html", "benchmark:run_action"): "sets the state of a job",
     ("benchmark/runs/run.html", "benchmark:read_again"): "reads kept answers again, to the same end",
     ("components/topbar.html", "logout"): "logs out",
     ("registration/login.html", "<form"): "logs in",
     ("registration/password_change_form.html", "<form"): "sets a password",
     ("registration/password_reset_confirm.html", "<form"): "sets a password",
     ("registration/password_reset_form.html", "<form"): "sends a link that sets a password; it makes nothing here",
-    ("workers/_job_actions.html", "{{ job_url }}"): "sets the state of a job",
+    ("workers/_job_actions.html", "{{ actions."): "sets the state of a job",
     ("workers/endpoint.html", "delete-endpoint"): "deletes",
 }
 

@@ -20,7 +20,6 @@ from annotation.services import prefill as service
 from annotation.services.anchoring import report_of
 from annotation.views.charts import interval_chart, no_intervals
 from core.idempotency.forms import made_once
-from core.statistics import ALPHA
 from workers.services.failures import reasons_of
 from workers.services.jobs import apply_action
 from workers.services.progress import progress_of_all
@@ -96,9 +95,7 @@ def progress(request: HttpRequest, slug: str, round: str) -> HttpResponse:
 
 
 def _progress(access: ProjectAccess, row: Prefill) -> dict:
-    return live.progress_context(
-        row.job, reverse("annotation:prefill", args=[access.project.slug, row.uid]), takes_budget=True
-    )
+    return live.progress_context(row.job, reverse("annotation:prefill", args=[access.project.slug, row.uid]))
 
 
 def _items(request: HttpRequest, row: Prefill) -> Page:
@@ -151,7 +148,6 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
         "report": report,
         "rows": rows,
         "charts": charts,
-        "alpha": ALPHA,
         "drawn_for": _drawn_for(report),
         **(tables := _tables(report, rows) if rows else {}),
         "lacking": no_intervals(_estimates(tables)) if tables else "",

@@ -25,7 +25,7 @@ _TAKEN_OVER = Q(item=None, call__isnull=False)
 
 @dataclass(slots=True)
 class Standing:
-    """Progress of one model at one stage, or of a whole run, in items. `waiting` includes judgements that are still to come; `reused` are answers
+    """Progress of one model at one stage, or of a whole run, in items. `waiting` includes judgements that are still to come, and `held`, which waits for a person; `reused` are answers
     that the ledger had; `rate` in answers a minute, `cost` in US dollars, without `unpriced` calls; `seconds_left` is None where nothing can be said."""
 
     name: str = ""
@@ -37,6 +37,7 @@ class Standing:
     failed: int = 0
     cancelled: int = 0
     in_flight: int = 0
+    held: int = 0
     made: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -78,7 +79,7 @@ class Standing:
 
 
 _SUMMED = (
-    "total", "done", "unusable", "failed", "cancelled", "in_flight", "made", "input_tokens", "output_tokens", "cost", "unpriced", "recent",
+    "total", "done", "unusable", "failed", "cancelled", "in_flight", "held", "made", "input_tokens", "output_tokens", "cost", "unpriced", "recent",
 )  # fmt: skip
 
 
@@ -118,6 +119,7 @@ def _counted(run: Run, now: datetime) -> Iterable[dict]:
             unusable=count(item__state=ItemState.UNUSABLE),  # from here on the name is no longer the field's
             cancelled=count(item__state=ItemState.CANCELLED),
             in_flight=count(item__state__in=_IN_FLIGHT),
+            held=count(item__state=ItemState.HELD),
             made=count(item__made=True),
             recent=count(item__finished_at__gte=now - RECENT),
             cost=Sum("item__cost"),

@@ -29,7 +29,7 @@ from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from workers.models import JobState
 from workers.services.failures import reasons_of
-from workers.services.jobs import apply_action
+from workers.services.jobs import ACTIONS, apply_action
 from workers.services.progress import Progress, progress_of_all
 from workers.views.live import budget_field, time_left
 
@@ -120,12 +120,14 @@ def _live(access: RunAccess) -> dict[str, Any]:
     job = access.run.job
     rows = standings(access.run, now=timezone.now())
     total = total_of(rows)
-    items_url = reverse("benchmark:run_items", args=[access.project.project.slug, access.run.uid])
+    address = [access.project.project.slug, access.run.uid]
+    items_url = reverse("benchmark:run_items", args=address)
     gaps = gaps_of(access.run)
     moves = job.state == JobState.RUNNING or bool(total.in_flight)
     pause = 15 if job.batch else 3 if total.total > BIG else 1
     return {
         "job": job,
+        "actions": {name: reverse("benchmark:run_action", args=[*address, name]) for name in ACTIONS},
         "rows": [{"standing": row, "left": time_left(row.seconds_left)} for row in rows],
         "total": total,
         "breakers": schema_breakers(access.run),
@@ -135,7 +137,7 @@ def _live(access: RunAccess) -> dict[str, Any]:
         "failed_href": f"{items_url}?state=failed",
         "unusable_href": f"{items_url}?state=unusable",
         "every": pause if moves else 0,
-        "seen": f"{job.state}-{total.failed}-{gaps['judgements']}-{'moves' if moves else 'stands'}",
+        "seen": f"{job.state}-{total.failed}-{gaps['judgements']}-{total.held}-{'moves' if moves else 'stands'}",
         **(budget_field(job) if job.state == JobState.PAUSED else {}),
         "shows_results": not moves and bool(total.done + total.unusable),
     }

@@ -235,6 +235,17 @@ def test_failed_questions_are_asked_again(alice, cast, gold):
     assert rows(run)["shaky", "label"].failed == 0
 
 
+def test_what_is_held_back_is_resumed_while_the_rest_goes_on(alice, run):
+    held = Item.objects.filter(job=run.job).first()
+    Item.objects.filter(pk=held.pk).update(state=ItemState.HELD)
+    told = page(alice, at(run))
+    assert "1 held back; the other models go on" in told and "Resume what is held back" in told
+    alice.post(at(run, "do/resume/"))
+    held.refresh_from_db()
+    assert held.state == ItemState.WAITING
+    assert "Resume what is held back" not in page(alice, at(run))
+
+
 def test_what_made_it_is_stated(alice, cast, gold, models):
     model = make_endpoint("paid", revision="abc123", options={"delay": 0})
     run = work_off(started(cast, gold, [model], ALL, judge=models["lexical-judge"], seed=7))
@@ -249,7 +260,7 @@ def test_buttons_are_the_admins_alone(client, cast, run):
     for person in (cast.esi, cast.bob):
         client.force_login(person)
         told = page(client, at(run))
-        assert "run-pause" not in told and "Run again" not in told
+        assert "job-pause" not in told and "Run again" not in told
         for tail in ("do/pause/", "again/", "extend/", "judge/"):
             assert client.post(at(run, tail)).status_code == 403, tail
     assert Job.objects.get().state == JobState.RUNNING and Run.objects.count() == 1

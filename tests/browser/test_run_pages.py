@@ -165,7 +165,7 @@ def test_gold_is_frozen_and_baselines_are_launched_and_watched_to_the_end(admin,
         admin.wait_for_selector("#run-progress .badge-done")
         admin.wait_for_selector("#run-results table")
     assert "9 / 9" in admin.inner_text("#run-progress")
-    admin.wait_for_selector("#run-actions:not(:has(button))", state="attached")
+    admin.wait_for_selector("#job-actions:not(:has(button))", state="attached")
     assert admin.get_attribute("#run-progress", "hx-get") is None, "an ended run is not asked for any more"
 
 
@@ -236,7 +236,7 @@ def test_the_button_that_launches_stays_in_the_window(admin, gold, models):
 def test_the_question_before_a_run_is_cancelled_names_both_answers(admin, cast, gold):
     run = started(cast, gold, [make_endpoint("slow", options={"default": "x"})])
     admin.goto(f"/p/minds/runs/{run.uid}/")
-    admin.locator("#run-cancel").press("Enter")
+    admin.locator("#job-cancel").press("Enter")
     assert admin.locator("dialog button").all_inner_texts() == ["Go back", "Cancel the run"]
     admin.get_by_role("button", name="Go back").press("Enter")
     assert Job.objects.get().state == "running"

@@ -13,23 +13,21 @@ from django.shortcuts import render
 
 from workers.models import ItemState, Job, JobState
 from workers.services.failures import shortfall_of
-from workers.services.jobs import least_budget
+from workers.services.jobs import ACTIONS, least_budget
 from workers.services.progress import Progress, progress_of
 
 TROUBLED = [ItemState.FAILED, ItemState.UNUSABLE]
 ITEMS_A_PAGE = 50
 
 
-def progress_context(job: Job, job_url: str, *, takes_budget: bool = False) -> dict[str, Any]:
-    """Return the context of the state of a job. `job_url` is its page; `every` is in seconds, 0 where nothing changes any more.
-
-    `takes_budget` says that the page's view passes to `apply_action` what is typed beside Resume.
-    """
+def progress_context(job: Job, job_url: str) -> dict[str, Any]:
+    """Return the context of the state of a job. `job_url` is its page, and the addresses of its actions begin with it; `every` is in seconds, 0 where
+    nothing changes any more."""
     progress = progress_of(job)
     return {
         "job": job,
         "job_url": job_url,
-        "takes_budget": takes_budget,
+        "actions": {name: f"{job_url}{name}/" for name in ACTIONS},
         "progress": progress,
         "shortfall": shortfall_of(job, total=progress.total) if progress.failed or progress.unusable else None,
         "failed_href": f"{job_url}?state={ItemState.FAILED}#job-items",

@@ -151,7 +151,7 @@ def job_progress(request: HttpRequest, uid: str) -> HttpResponse:
 
 
 def _live(job: Job) -> dict:
-    return live.progress_context(job, reverse("workers:job", args=[job.uid]), takes_budget=True)
+    return live.progress_context(job, reverse("workers:job", args=[job.uid]))
 
 
 @site_admin
