@@ -144,7 +144,6 @@ def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "tags": list(enumerate(ErrorTag.choices, 1)),
         "next_url": _next_url(access, row, form, hidden, request.GET.get("at", ""), every),
         "query": form.query(),
-        "wanted": wanted_cell,
     }
     return render(request, "annotation/adjudication/screen.html", access.context | context)
 

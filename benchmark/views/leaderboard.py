@@ -176,7 +176,6 @@ def _stage(
         "chart": board_chart(slug, entrants, stage, split),
         "common": board["stages"][stage][1],
         "all": len(board["stages"][stage][0]),
-        "ranking": board["rankings"][stage],
         "others": [_other(request, other) for other in board["rankings"][stage].others],
         "uncovered": _uncovered(request, stage, board),
     }
