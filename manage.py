@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def _database() -> str:
-    """What the sentence calls the database: settings may be what failed."""
+    """Return what the sentence calls the database: settings may be what failed."""
     try:
         from core.storage import place
 

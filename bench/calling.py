@@ -109,7 +109,7 @@ def _job(endpoint, calls: int, name: str = "Story"):
 
 
 def _timed_run(job) -> tuple[float, float]:
-    """(seconds, CPU seconds) to work `job` off in this process; every call must be in the ledger afterwards."""
+    """Return (seconds, CPU seconds) to work `job` off in this process; every call must be in the ledger afterwards."""
     from workers.models import Call
     from workers.services.runner import Runner
 

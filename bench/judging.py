@@ -116,7 +116,7 @@ def sample(
 
 
 def bounded(results: Sequence[Stage1Result], figures: Mapping[str, Any]) -> Iterator[tuple[float, Sequence[float]]]:
-    """(estimate, its bounds) at every level that has both: story, category, overall, and rows pooled by kind and MatchCount."""
+    """Yield (estimate, its bounds) at every level that has both: story, category, overall, and rows pooled by kind and MatchCount."""
     for row in (figures["overall"], *figures["by_category"], *figures["stories"]):
         for name, (low, high) in row.get("bounds", {}).items():
             if row[name] is not None:

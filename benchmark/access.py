@@ -47,7 +47,7 @@ def visibility_of(access: ProjectAccess) -> ResultsVisibility:
 
 
 def sees_results(access: ProjectAccess) -> bool:
-    """Whether this member may see what models came to; a project keeps it from those who could be biased."""
+    """Return whether this member may see what models came to; a project keeps it from those who could be biased."""
     if access.at_least(Role.ADMIN):
         return True
     visibility = visibility_of(access)

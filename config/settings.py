@@ -113,7 +113,7 @@ REDIS_URL = environment.text("REDIS_URL")
 
 
 def _cache(name: str, most: int) -> dict:
-    """In Redis, or up to `most` entries in files: beyond them a third is thrown out, whatever it is."""
+    """Return a cache in Redis, or of up to `most` entries in files: beyond them a third is thrown out, whatever it is."""
     if REDIS_URL:
         return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": name}
     return {

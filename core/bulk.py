@@ -56,7 +56,7 @@ def _insert(model: type[models.Model], fields: Sequence[str], ready: Iterable[Se
 def insert_missing(
     model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]], *, unique: str
 ) -> None:
-    """As `insert_rows`, without the rows whose `unique` field a row of the table has already."""
+    """Insert rows as `insert_rows` does, but for those whose `unique` field a row of the table has already."""
     columns = [model._meta.get_field(name) for name in fields]
     quote = connection.ops.quote_name
     listed, marks = ", ".join(quote(field.column) for field in columns), ", ".join(["%s"] * len(columns))

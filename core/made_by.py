@@ -71,7 +71,7 @@ def _version(name: str) -> str:
 
 
 def _required(name: str) -> Iterator[str]:
-    """Without those of extras, which nobody asked for."""
+    """Yield the libraries that `name` requires, without those of extras, which nobody asked for."""
     for requirement in (requires(name) or ()) if _version(name) else ():
         if "extra ==" not in requirement:
             yield re.split(r"[^\w.-]", requirement, maxsplit=1)[0]

@@ -1,4 +1,4 @@
-"""Where operations of this app act; which errors they have lies in core.api.description."""
+"""Path parameters of the operations of this app; their errors lie in core.api.description."""
 
 from __future__ import annotations
 

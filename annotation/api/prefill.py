@@ -53,7 +53,7 @@ class OneRound(GenericAPIView):
         responses=answers(RoundOut, 403),
     )
     def get(self, request: Request, slug: str, round: str) -> Response:
-        """How a round stands: its state and why, its items, calls, tokens and money."""
+        """Return how a round stands: its state and why, its items, calls, tokens and money."""
         return _answer(_round(request, slug, round))
 
 

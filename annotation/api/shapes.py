@@ -275,7 +275,7 @@ class AgainstOthersOut(AgainstResolvedOut):
 
 
 class AnnotatorsOut(serializers.Serializer):
-    """By annotator, then by dimension."""
+    """Agreement of annotators: by annotator, then by dimension."""
 
     pairs = PairOut(many=True)
     against_others = serializers.DictField(child=serializers.DictField(child=AgainstOthersOut()))

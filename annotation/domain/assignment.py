@@ -1,4 +1,4 @@
-"""Who labels which story: a balanced, seeded plan."""
+"""A balanced, seeded plan of who labels which story."""
 
 from __future__ import annotations
 

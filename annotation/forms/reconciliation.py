@@ -39,7 +39,7 @@ def as_text(rows: Sequence[DraftRow]) -> str:
 
 
 class LanesForm(forms.Form):
-    """For each pair of the lanes: whose words, other words, and a remark. Fields are numbered like the pairs."""
+    """The decision on each pair of the lanes: whose words, other words, and a remark. Fields are numbered like the pairs."""
 
     def __init__(self, data=None, *, pairs: Sequence[Pair]) -> None:
         super().__init__(data)

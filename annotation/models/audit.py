@@ -12,7 +12,7 @@ class AuditQuerySet(AppendOnlyQuerySet):
 
 
 class AuditEvent(models.Model):
-    """Who did what to which object, when; written in the same transaction as the change itself."""
+    """A record of who did what to which object, when; written in the same transaction as the change itself."""
 
     project = models.ForeignKey(Project, models.PROTECT, null=True, blank=True, related_name="audit_events")
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")

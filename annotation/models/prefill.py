@@ -26,7 +26,7 @@ class Prefill(OpaqueModel):
 
 class SuggestionQuerySet(models.QuerySet):
     def labels(self) -> dict[tuple[int, str], str]:
-        """(proposition id, dimension) → suggested label."""
+        """Return (proposition id, dimension) → suggested label."""
         return {(at, key): label for at, key, label in self.values_list("proposition_id", "dimension", "label")}
 
 

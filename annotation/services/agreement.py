@@ -40,7 +40,7 @@ def agreement_report(*, project: Project, split: str | None = None, category: st
 
 
 def annotator_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
-    """{pairs, confusions, against_others, against_resolved}: pairs of annotators, confusion by dimension, and by annotator and dimension how many
+    """Return {pairs, confusions, against_others, against_resolved}: pairs of annotators, confusion by dimension, and by annotator and dimension how many
     cells of theirs match the label that is settled without them, and the settled label that contains their own votes."""
     return _cached("annotators", project, split, category, _compute_annotators)
 

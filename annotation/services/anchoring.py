@@ -26,7 +26,7 @@ _SIZE = 100
 
 
 def report_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
-    """{"suggestions", "unseen", "votes": anchoring report, "models"}, ready for JSON.
+    """Return {"suggestions", "unseen", "votes": anchoring report, "models"}, ready for JSON.
 
     `models` has a row for each source of suggestions: {"source", "suggestions", "accuracy", "blind_gold" (what it rests
     on), "alternative_annotator"}; what is said of one model never rests on cells of another. Votes keep the arm that was drawn for them,

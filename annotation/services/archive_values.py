@@ -1,4 +1,4 @@
-"""From a row of an archive to the values of its columns: checked, and in terms of this installation."""
+"""The column values of an archive's row: checked, and in terms of this installation."""
 
 from __future__ import annotations
 

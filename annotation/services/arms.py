@@ -1,4 +1,4 @@
-"""Which suggestions an annotator sees, and when. Decided by the server alone, from what was drawn for the assignment."""
+"""The suggestions that an annotator sees, and when. Decided by the server alone, from what was drawn for the assignment."""
 
 from __future__ import annotations
 

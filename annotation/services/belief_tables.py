@@ -21,7 +21,7 @@ class TooManyRows(ValueError):
 
 
 class AddedAlready(ValueError):
-    """The same rows came twice within moments, as from a button that was pressed twice; the message is one sentence."""
+    """Rows that came twice within moments, as from a button that was pressed twice; the message is one sentence."""
 
 
 @transaction.atomic

@@ -164,7 +164,7 @@ class _Places:
         return person
 
     def _check_once(self, cell: tuple, row: VoteRow) -> None:
-        """Without times nothing says which of two labels is the later one."""
+        """Refuse a second, different label of a cell without a time: nothing says which is the later one."""
         label, line = self.lines.get(cell, (row.label, 0))
         if row.created_at is None and label != row.label:
             raise Refused(f"Line {line} gives {row.annotator}'s vote here as {label}; expected one vote.")

@@ -30,7 +30,7 @@ A_PAGE = 40
 
 
 def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
-    """Who did what to a cell, on which votes; and the threads of its annotators, with a reply."""
+    """Show who did what to a cell, on which votes, and the threads of its annotators, with a reply."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = proposition_in_gold(access, proposition, dimension)
     schema = access.project.schema

@@ -100,7 +100,7 @@ def _stories(access: ProjectAccess, chosen: dict, sort: str):
 
 
 def _with_progress(access: ProjectAccess, page) -> list[dict]:
-    """For each story of the page: its propositions, and for experts how many of its cells are settled."""
+    """Return, for each story of the page, its propositions, and for experts how many of its cells are settled."""
     here = access.project.stories.filter(pk__in=[story.pk for story in page]).order_by()
     counts = dict(here.annotate(count=Count("tables__propositions", filter=_LIVE)).values_list("pk", "count"))
     settled: dict[int, int] = {}

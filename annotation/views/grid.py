@@ -202,7 +202,7 @@ def comments(request: HttpRequest, slug: str, story: str, proposition: str, dime
 
 @require_http_methods(["GET", "POST"])
 def flag(request: HttpRequest, slug: str, story: str, proposition: str) -> HttpResponse:
-    """Says that a proposition itself is wrong, and shows what became of that, as a side panel."""
+    """Say that a proposition itself is wrong, and show what became of that, as a side panel."""
     assignment = assignment_of(request.user, slug, story)
     row = _proposition(assignment, proposition)
     form = FlagForm(request.POST or None)

@@ -64,7 +64,7 @@ class PasswordChange(auth.PasswordChangeView):
 
 
 class Reset(auth.PasswordResetConfirmView):
-    """Who has followed the link of the mail and chosen a password is logged in."""
+    """The choice of a password by the link of the mail; whoever has chosen one is logged in."""
 
     post_reset_login = True
     post_reset_login_backend = "django.contrib.auth.backends.ModelBackend"

@@ -185,7 +185,7 @@ def _intervals(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str
 def _case_intervals(
     scores: Sequence[StoryScore], case: Assumption, shares: Sequence[str], mean_of: str, *, seed: int, resamples: int
 ) -> list[Interval]:
-    """With what the judge left out at its `worst`, or at its `best`."""
+    """Return the interval of each metric with what the judge left out at its `worst`, or at its `best`."""
     columns = _matrix([[score.of(case, name) for score in scores] for name in shares])
     clusters = numbered([score.cluster or at for at, score in enumerate(scores)])
     counts = list(clusters_known(columns, clusters))

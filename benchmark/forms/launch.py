@@ -37,7 +37,7 @@ def able_to(suite: Suite, steps: Collection[str]) -> QuerySet[Endpoint]:
 
 
 class JudgingFields(forms.Form):
-    """Who judges, and how: the suite's settings of judging have fields under their names."""
+    """The judge and its settings: the suite's settings of judging have fields under their names."""
 
     judge = forms.ModelChoiceField(
         Endpoint.objects.none(), to_field_name="name", required=False, empty_label="No judge", label="Judge"

@@ -36,7 +36,7 @@ class PromptSetForm(forms.Form):
 
 
 class PromptChoice(forms.Form):
-    """Which prompt of a set is shown."""
+    """The choice of the prompt of a set that is shown."""
 
     stage = forms.ChoiceField()
     level = forms.TypedChoiceField(choices=[(level, str(level)) for level in (1, 2, 3, 4)], coerce=int)

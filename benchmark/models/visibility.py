@@ -18,7 +18,7 @@ class Audience(models.TextChoices):
 
 
 class ResultsVisibility(models.Model):
-    """Who of a project sees results of models, so that they bias nobody who still labels. Without a row: admins only.
+    """The members of a project who see results of models, so that these bias nobody who still labels. Without a row: admins only.
 
     `once_frozen`: experts and annotators of the audience only while the present gold is a frozen version that has every story of
     the project.
@@ -30,7 +30,7 @@ class ResultsVisibility(models.Model):
 
     @property
     def told(self) -> str:
-        """Who sees them, as the end of a sentence."""
+        """The members who see results, as the end of a sentence."""
         shown = Audience(self.audience)
         if not self.once_frozen or shown == Audience.ADMINS:
             return shown.label.lower()

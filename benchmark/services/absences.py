@@ -31,7 +31,7 @@ NO_ANSWER = {_FAILED, f"judgement: {_FAILED}"}
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Of a model from the ranking of a stage. Where all its calls failed, `failed` is how many and `problem` the commonest reason; where its
+    """The absence of a model from the ranking of a stage. Where all its calls failed, `failed` is how many and `problem` the commonest reason; where its
     run has a part of the stories, `covered` is how many; `unscored` where the suite could not score its answers."""
 
     stage: str
@@ -76,7 +76,7 @@ def apart(stage: str, ranking: Ranking) -> list[Absence]:
 
 
 def uncovered(stage: str, entrants: Sequence[EntrantResults], present: Set[str], stories: Set[int]) -> list[Absence]:
-    """Those of `entrants` whose names are not `present` in a ranking over the stories: no run has all of them. Each once, with the run that
+    """Return the absences of `entrants` whose names are not `present` in a ranking over the stories: no run has all of them. Each once, with the run that
     has most, the newest of several."""
     widest: dict[str, tuple[int, EntrantResults]] = {}
     for entrant in entrants:
@@ -140,7 +140,7 @@ def _sentence(text: str) -> str:
 
 
 def is_absent(entrant: EntrantResults) -> bool:
-    """Whether every story of the entrant lacks its figure because a call failed. A refusal is an answer, and keeps its row."""
+    """Return whether every story of the entrant lacks its figure because a call failed. A refusal is an answer, and keeps its row."""
     overall = (entrant["figures"].get("repaired") or {}).get("overall") or {}
     reasons = set(overall.get("unusable_reasons", ()))
     return entrant["kind"] != "person" and overall.get("stories") == 0 and bool(reasons) and reasons <= NO_ANSWER

@@ -1,4 +1,4 @@
-"""Under which conditions rows are ranked together: asked with the same prompts, judged by the same judge.
+"""The conditions under which rows are ranked together: asked with the same prompts, judged by the same judge.
 
 What matters is what the models read (the wording, its level, its examples) and who judged them, in which version, by which prompt: a figure
 under another of these is a figure of another instrument, and stands in a ranking of its own. How long an answer might be and the seed do not
@@ -30,7 +30,7 @@ Conditions = dict[str, list[str] | None]
 
 
 def conditions_of(run: Run, stage: str, *, reads: bool) -> Conditions:
-    """Of a run's rows of a stage; `reads` says whether the row's model reads prompts."""
+    """Return the conditions of a run's rows of a stage; `reads` says whether the row's model reads prompts."""
     judge = _judge(run) if group_named(stage).judged and run.judge else None
     return {"judge": judge, "prompts": _prompts(run, group_named(stage).prompt) if reads else None}
 
@@ -46,21 +46,21 @@ def _prompts(run: Run, stage: str) -> list[str]:
 
 
 def _own_prompts(run: Run, digest: str | None) -> list[str]:
-    """Of a suite without prompt sets: its options, how often and how freely everything was asked."""
+    """Return the condition of a suite without prompt sets: its options, how often and how freely everything was asked."""
     options = settings_told(run)
     in_words = ", ".join(f"{name} {value}" for name, value in options.items())
     return [f"{run.prompt_set}, {in_words}" if in_words else run.prompt_set, _digest([digest, options])]
 
 
 def settings_told(run: Run) -> dict[str, str]:
-    """By name in words: the options of the run's suite, repetitions and temperature where there are any."""
+    """Return, in words by name, the options of the run's suite, repetitions and temperature where there are any."""
     options = options_of(run)
     settings = [setting for setting in suite_named(run.suite).settings if setting.name in options]
     return {setting.label.lower(): setting.in_words(options[setting.name]) for setting in settings} | asking_told(run)
 
 
 def parameters_of(run: Run) -> dict[str, Any]:
-    """What a run was launched with, by name: of its parameters those that its suite has a use for, and the suite's own options."""
+    """Return what a run was launched with, by name: of its parameters those that its suite has a use for, and the suite's own options."""
     suite = suite_named(run.suite)
     names = {setting.name for setting in suite.settings} | (OF_EVERY_RUN - {"once", "budget", "options"})
     names |= {"example_stories"} if suite.prompting else set()
@@ -68,7 +68,7 @@ def parameters_of(run: Run) -> dict[str, Any]:
 
 
 def asking_told(run: Run) -> dict[str, str]:
-    """How often everything was asked, and at which temperature, where that is not once and the suite's own."""
+    """Return how often everything was asked, and at which temperature, where that is not once and the suite's own."""
     chosen: dict[str, str] = {}
     if (turns := run.params.get("repetitions", 1)) > 1:
         chosen["repetitions"] = str(turns)
@@ -98,7 +98,7 @@ class Ranking:
 
 
 def named(entrants: Sequence[dict[str, Any]]) -> None:
-    """Gives each entrant `within`: the name of each of its conditions. One digest has one name, whatever words its runs have for it (an
+    """Give each entrant `within`: the name of each of its conditions. One digest has one name, whatever words its runs have for it (an
     endpoint may have another name, a category another number of examples), and no two digests share one."""
     for field in FIELDS:
         words: dict[str, str] = {}
@@ -132,7 +132,7 @@ def ranked_together(
 
 
 def _others(entrants: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is left out, by conditions, with the names of its models; baselines are counted to the largest ranking of their judge."""
+    """Return what is left out, by conditions, with the names of its models; baselines are counted to the largest ranking of their judge."""
     inside = {entrant["key"] for entrant in kept}
     left = [entrant for entrant in entrants if entrant["key"] not in inside]
     groups: dict[tuple[str, str], list[str]] = {}

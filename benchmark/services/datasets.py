@@ -43,7 +43,7 @@ class FreezeRefused(ValueError):
 
 @transaction.atomic
 def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Dataset, bool]:
-    """(the version of the present gold, whether it is a new one). Stories with an unsettled cell are left out and counted.
+    """Return (the version of the present gold, whether it is a new one). Stories with an unsettled cell are left out and counted.
 
     Raises FreezeRefused where no story is settled.
     """

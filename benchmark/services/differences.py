@@ -26,7 +26,7 @@ NOTES = (
 def pairs_of(
     entrants: Sequence[EntrantResults], stage: str, selection: Selection | None, reading: str
 ) -> tuple[list[dict[str, Any]], str]:
-    """(rows, method): {first, second, category, value, interval, n, p, p_adjusted, first_key, second_key}, the biggest difference first
+    """Return (rows, method): {first, second, category, value, interval, n, p, p_adjusted, first_key, second_key}, the biggest difference first
     and those without one last; models by their unique labels, the keys of their entrants beside them."""
     tested = differences(entrants, stage, selection)[reading]
     names = {entrant["key"]: entrant["model"] for entrant in entrants}
@@ -53,7 +53,7 @@ def categories_among(rows: Sequence[Mapping[str, Any]], stage: str) -> list[str]
 def pair_table(
     rows: Sequence[Mapping[str, Any]], stage: str, reading: str, method: str, entrants: Sequence[EntrantResults] = ()
 ) -> Table:
-    """The rows of `pairs_of`; `entrants` are those that they are of, to say which judges they had."""
+    """Tabulate the rows of `pairs_of`; `entrants` are those that they are of, to say which judges they had."""
     columns = [
         Column(key="first", header="First"),
         Column(key="second", header="Second"),

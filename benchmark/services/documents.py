@@ -63,7 +63,7 @@ def board_document(
 
 
 def _plain(entrant: EntrantResults) -> EntrantResults:
-    """Without user names and what only the comparison needed."""
+    """Return the entrant without user names and what only the comparison needed."""
     left_out = {"person", "numbers", "scores", "spec", "conditions"}
     return {name: value for name, value in entrant.items() if name not in left_out} | {"at": entrant["at"].isoformat()}
 
@@ -85,7 +85,7 @@ def suites_of(document: Document) -> list[Suite]:
 
 
 def results_of(document: Document, suite: Suite, reading: str) -> ReadingResults:
-    """What there is of each metric group of the suite. A leaderboard has no analyses: its figures are of chosen stories, analyses of a run's."""
+    """Return what there is of each metric group of the suite. A leaderboard has no analyses: its figures are of chosen stories, analyses of a run's."""
     entrants = {group.key: document["stages"].get(group.key) or [] for group in suite.groups}
     read = {
         stage: [entrant for entrant in group_entrants if entrant["readings"][reading]]
@@ -126,13 +126,13 @@ def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
 
 
 def _without_figures(document: Document, stage: str, reading: str) -> list[Absent]:
-    """Who has no row in a table of one reading."""
+    """Return the models without a row in a table of one reading."""
     entrants = document["stages"].get(stage) or []
     return unread([entrant for entrant in entrants if not entrant["readings"][reading]], reading)
 
 
 def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
-    """What every metric group has, both readings in one table."""
+    """Yield what every metric group has, both readings in one table."""
     judged: list[EntrantResults] = []
     for stage, entrants in by_group(document).items():
         if entrants:
@@ -145,7 +145,7 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
 
 
 def _of_facets(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
-    """By facet, and of single repetitions, in one reading."""
+    """Yield the tables by facet, and of single repetitions, in one reading."""
     reading = results.reading
     for stage, entrants in results.analysed.items():
         for name in group_named(stage).facets:

@@ -188,7 +188,7 @@ def _examples(run: Run) -> dict[str, int]:
 
 
 def _sent(body: str) -> tuple[str, str]:
-    """(system, user) of a call's body; of a baseline, which is sent no text, the data that it read."""
+    """Return (system, user) of a call's body; of a baseline, which is sent no text, the data that it read."""
     request: Mapping[str, Any] = json.loads(body)
     if not request.get("messages"):
         return "", json.dumps(request.get("task", {}), ensure_ascii=False, indent=1)

@@ -36,7 +36,7 @@ def texts_of(project: Project, closed: Set[int]) -> list[str]:
 
 
 def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """[{role, text, …}] of the messages that were sent; for a baseline the data that it reads. What shows a story of `closed` solved, as an
+    """Return [{role, text, …}] of the messages that were sent; for a baseline the data that it reads. What shows a story of `closed` solved, as an
     example, or counts the labels of all gold is left out where there are any."""
     if call is None:
         return []

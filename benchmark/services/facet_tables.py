@@ -40,7 +40,7 @@ def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, read
 
 
 def repetition_table(entrants: Sequence[EntrantResults], stage: str, reading: str) -> Table:
-    """What single repetitions came to, beside the score over all of them."""
+    """Tabulate what single repetitions came to, beside the score over all of them."""
     group = group_named(stage)
     share: Mapping[str, Any] = {"kind": "share"}
     columns = [

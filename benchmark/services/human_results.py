@@ -45,7 +45,7 @@ def labels_by(story: DatasetSample, role: str) -> Mapping[str, Labels]:
 
 
 def gold_without_person(story: DatasetSample, name: str, dataset: Dataset) -> Settled:
-    """(gold label, by what it is settled) without the person of each dimension of each proposition."""
+    """Return (gold label, by what it is settled) without the person of each dimension of each proposition."""
     keys = dataset.schema.keys
     rules = [Rule(dataset.rule_version, dataset.votes_a_cell, key in dataset.unanimous) for key in keys]
     return [

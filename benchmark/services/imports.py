@@ -30,7 +30,7 @@ MOST_FILES = 2000
 def import_benchmark(
     *, by: User | None, project: Project, suite: Suite, folder: Path, options: Mapping[str, Any], note: str = ""
 ) -> tuple[Dataset, bool]:
-    """(the dataset of these samples, whether it is a new one): the same samples are one dataset.
+    """Return (the dataset of these samples, whether it is a new one): the same samples are one dataset.
 
     `options` are those of the suite's `load_options`. Raises BadImport with one sentence; then nothing was kept.
     """
@@ -168,7 +168,7 @@ def _unpacked(file: BinaryIO, folder: Path) -> Path:
 
 
 def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> None:
-    """No more of an entry than it said that it holds: its size is checked before, and may lie."""
+    """Unpack no more of an entry than its stated size, which was checked before and may be wrong."""
     parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
     if not parts or ".." in parts or parts[0] == "/" or any(":" in part or "\0" in part for part in parts):
         raise BadImport(f"The archive holds a file {entry.filename[:80]!r}, which leads out of it.")

@@ -1,4 +1,4 @@
-"""In-context examples of a run: which samples may serve, never one that the run asks about, and how many its prompts showed."""
+"""Examples in the prompts of a run: which samples may serve, never one that the run asks about, and how many its prompts showed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def wanted_by(run: Run, stage: str) -> int:
-    """How many examples the prompts of a run's stage are to show; none for a judge that reads no prompt."""
+    """Return how many examples the prompts of a run's stage are to show; none for a judge that reads no prompt."""
     sets = suite_named(run.suite).prompting
     return sets.wanted(settings_of(run), stage) if sets else 0
 
@@ -34,7 +34,7 @@ def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
 
 
 def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
-    """[{stage, category, from, least, most}]: how many examples the prompts about a category's samples really show; `from` is
+    """Return [{stage, category, from, least, most}]: how many examples the prompts about a category's samples really show; `from` is
     a key of the suite's sources, empty where none has any that can serve. Only stages that are to show examples are listed."""
     sets = suite_named(run.suite).prompting
     if sets is None:
@@ -52,7 +52,7 @@ def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSamp
 
 
 def examples_told(run: Run, stage: str) -> str:
-    """How many examples the prompts of a stage really showed, in words; empty where they were to show none."""
+    """Return how many examples the prompts of a stage really showed, in words; empty where they were to show none."""
     suite = suite_named(run.suite)
     groups: dict[str, list[str]] = {}
     for row in run.spec.get("examples", ()):
@@ -72,7 +72,7 @@ def _number(suite: Suite, row: Mapping[str, Any]) -> str:
 
 
 def judge_told(run: Run) -> str:
-    """Which judge, and what of its settings it saw: a baseline sees no prompt, and has rules of a version."""
+    """Return the judge, and what of its settings it saw, in words: a baseline sees no prompt, and has rules of a version."""
     if run.judge is None:
         return "–"
     if not reads_prompts(run.judge):

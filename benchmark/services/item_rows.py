@@ -1,4 +1,4 @@
-"""Which items of a model a figure over rows rests on: those whose answers hold rows that the suite's filters mean.
+"""The items of a model that a metric over rows rests on: those whose answers hold rows that the suite's filters mean.
 
 Answers are readings in JSON, which no two databases search alike, so that one model's are read and counted.
 """
@@ -20,12 +20,12 @@ OFFICIAL, REPAIRED = "official", "repaired"
 
 
 def asks_for_rows(rows: Rows | None, chosen: Mapping[str, Any]) -> bool:
-    """Whether the filters need the rows of a model's answers."""
+    """Return whether the filters need the rows of a model's answers."""
     return rows is not None and (bool(_filters(rows, chosen)) or _asks_for_unread(rows, chosen))
 
 
 def heading_of_rows(rows: Rows | None, chosen: Mapping[str, Any]) -> str:
-    """What the column of rows is called."""
+    """Return what the column of rows is called."""
     share = rows.share(_filters(rows, chosen)) if rows and rows.share else ""
     return share or "Rows meant"
 
@@ -44,7 +44,7 @@ def rows_of_items(
     closed: Set[int] = frozenset(),
     among: QuerySet[SharedItem] | None = None,
 ) -> dict[int, tuple[int, int]]:
-    """By item of the model `chosen["model"]` (rows meant, rows they are among), where there are any.
+    """Return (rows meant, rows they are among) by item of the model `chosen["model"]`, where there are any.
 
     Items of stories in `closed` are not looked into, whatever a filter tells. Of answers that official parsing gets nothing out of, all rows
     that were asked for.

@@ -115,7 +115,7 @@ def numbers_of(run: Run) -> set[int]:
 
 
 def _at_stage(step: Step, problem: str) -> Q:
-    """What a step misses, it also misses where a step that it needs has no answer."""
+    """Select the items of a step; those that miss an answer include items without one at a step that it needs."""
     if problem == "missing" and step.chosen:
         return Q(stage=step.key) | Q(stage__in=step.needs, call=None)
     return Q(stage=step.key)

@@ -20,13 +20,13 @@ Calls = list[tuple[DatasetSample, list[dict[str, Any]]]]
 
 
 def test_of(suite: str) -> judged.JudgeTest | None:
-    """How the judge of a suite is tested, None where there is no judge or no test."""
+    """Return how the judge of a suite is tested, None where there is no judge or no test."""
     judge = suite_named(suite).judge
     return judge.test if judge else None
 
 
 def calls_of(run: Run) -> Calls:
-    """What the run's judge is tested with: samples of the whole version, but for those that serve prompts as examples. Empty without a test."""
+    """Return what the run's judge is tested with: samples of the whole version, but for those that serve prompts as examples. Empty without a test."""
     test = test_of(run.suite)
     if test is None:
         return []
@@ -35,7 +35,7 @@ def calls_of(run: Run) -> Calls:
 
 @lru_cache(8)
 def _calls(suite: str, dataset: int, digest: str, examples: tuple[int, ...]) -> Calls:
-    """By digest, as another database's dataset may have the same id."""
+    """Return the calls of a dataset's test, kept by its digest too, as another database's dataset may have the same id."""
     test = test_of(suite)
     if test is None:
         return []
@@ -58,7 +58,7 @@ def request_of(sample: DatasetSample, pairs: Sequence[Mapping[str, Any]], run: R
 
 
 def counts_of(item: JudgeTestItem, answer: str) -> list[int | None]:
-    """How many gold rows the judge matched with each made row, None where the answer gives none."""
+    """Return how many gold rows the judge matched with each made row, None where the answer gives none."""
     run = draft_run(item.test)
     return _described(run).counts(_question(item.sample, run), item.pairs, answer)
 

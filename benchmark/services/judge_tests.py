@@ -53,7 +53,7 @@ def is_wanted(plan: Plan, draft: Run) -> bool:
 
 @transaction.atomic
 def start_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest:
-    """Has the judge of a run tested as it was when the run was launched; a test that stopped on its way goes on. Raises RunRefused."""
+    """Have the judge of a run tested as it was when the run was launched; a test that stopped on its way goes on. Raises RunRefused."""
     if why := why_untestable(run):
         raise RunRefused(why, "judge")
     if test := ensure_test(by=by, run=run, now=now):
@@ -88,7 +88,7 @@ def _go_on(test: JudgeTest, budget: Decimal | None, now: datetime) -> bool:
 
 
 def why_untestable(run: Run) -> str:
-    """In a sentence; empty where the run's judge can be tested."""
+    """Say in a sentence why the run's judge cannot be tested; empty where it can."""
     if not judged_at(run):
         return "The run has no judge."
     if test_of(run.suite) is None:

@@ -15,7 +15,7 @@ from workers.models import Endpoint
 
 
 def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **other: Any) -> Plan:
-    """What the judge reads of `source` judged anew: same dataset, models, form and prompts, every sample that has an answer; `options` are the
+    """Return what the judge reads of `source` judged anew: same dataset, models, form and prompts, every sample that has an answer; `options` are the
     settings of judging. Raises RunRefused."""
     suite = suite_named(source.suite)
     extracted = set(source.entrants.filter(items__stage__in=needed_by_judge(suite)).values_list("endpoint", flat=True))

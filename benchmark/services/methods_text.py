@@ -25,7 +25,7 @@ Facts = list[list[str]]
 
 
 def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
-    """[name, value] of everything that made the run, in one order: PostgreSQL keeps none of a JSON object's keys."""
+    """Return [name, value] of everything that made the run, in one order: PostgreSQL keeps none of a JSON object's keys."""
     params, spec, suite = run.params, run.spec, suite_named(run.suite)
     chosen = [f"split {params['split']}"] if params.get("split") else []
     chosen += [f"category {params['category']}"] if params.get("category") else []
@@ -74,7 +74,7 @@ def _code(spec: Mapping[str, Any]) -> str:
 
 
 def _later(change: Mapping[str, Any], many: str) -> str:
-    """What a run's `spec.later` says of one thing that was done to it (services/runs.py)."""
+    """Return what a run's `spec.later` says of one thing that was done to it (services/runs.py)."""
     parts = [f"models {', '.join(change['models'])}"] if change.get("models") else []
     parts += [f"{change['stories']:,} {many}"] if change.get("stories") else []
     parts += [f"{change['changed']:,} readings changed"] if change["did"] == READ_AGAIN else []
@@ -152,7 +152,7 @@ def _answered(run: Run, report: Mapping[str, Any]) -> Facts:
 def methods_of(
     run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequence[EntrantResults]]
 ) -> list[dict[str, str]]:
-    """[{heading, text}] in the order of a methods section: what was asked about, then the suite's own paragraphs."""
+    """Return [{heading, text}] in the order of a methods section: what was asked about, then the suite's own paragraphs."""
     suite, reported = suite_named(run.suite), _reported(run, stages)
     own_paragraphs = list(suite.methods(reported)) if suite.methods else []
     placed = {heading for heading, _ in own_paragraphs}
@@ -166,7 +166,7 @@ def methods_of(
 
 
 def _reported(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Reported:
-    """What of the run its suite's paragraphs are made from; `stages` are the rows by metric group."""
+    """Return what of the run its suite's paragraphs are made from; `stages` are the rows by metric group."""
     judge = (run.spec.get("judge") or {}).get("name", run.judge.name) if run.judge else ""
     judged = [entrant for key, entrants in stages.items() if group_named(key).judged for entrant in entrants]
     return Reported(
@@ -205,7 +205,7 @@ def _asking(run: Run) -> str:
 
 
 def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:
-    """Which endpoints ignored the schema, and in how many of their answers."""
+    """Name the endpoints that ignored the schema, and say in how many of their answers."""
     if not breakers:
         return "No endpoint ignored the schema."
     breaches = "; ".join(

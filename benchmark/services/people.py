@@ -51,7 +51,7 @@ def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
 
 
 def cells_of(run: Run, person: Person, story: DatasetSample) -> list[dict[str, Any]]:
-    """{actor, belief, cells: [{gold, said, settled}]} of each proposition, none of a story without a label of the person. `gold` is without
+    """Return {actor, belief, cells: [{gold, said, settled}]} of each proposition, none of a story without a label of the person. `gold` is without
     what the person had to do with it where the others settle the cell, else (`settled` is empty) the label that stands; `said` is empty in a
     cell without one."""
     labels = labels_by(story, person.role).get(person.username, [])

@@ -44,7 +44,7 @@ class Picture:
 
 
 def plots() -> ModuleType:
-    """What draws the pictures that every suite has."""
+    """Return the module of the functions that draw the pictures that every suite has."""
     from benchmark.domain import plots  # matplotlib takes a second to load
 
     return plots
@@ -118,7 +118,7 @@ def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dic
 
 
 def score_of(entrant: EntrantResults, reading: str, stage: str) -> dict[str, Any] | None:
-    """{value, interval[, reason]} of the figure that the stage is ranked by."""
+    """Return {value, interval[, reason]} of the figure that the stage is ranked by."""
     overall = (entrant["readings"][reading] or {}).get("overall")
     return figure_of(overall, group_named(stage).score) if overall else None
 
@@ -143,7 +143,7 @@ def _matrices(document: Document, results: ReadingResults) -> Iterator[tuple[str
 
 
 def _unpaired(document: Document, stage: str, reading: str) -> list[Absent]:
-    """Who is absent, with those that have no rank in the reading, people apart, who are not compared."""
+    """Return the models that are absent, and those without a rank in the reading; people are not compared."""
     models = models_of(document["stages"].get(stage) or [])
     ranked = {model["key"] for model in in_rank_order(models, reading)}
     unpaired = absent_from(document, stage)

@@ -25,7 +25,7 @@ class Size:
 
 
 def extent_of(request: Request | str) -> Extent:
-    """How much text is sent; nothing where nothing is to be asked."""
+    """Return how much text is sent; nothing where nothing is to be asked."""
     if isinstance(request, str):
         return Extent()
     schema = json.dumps(request.schema, ensure_ascii=False) if request.schema else ""
@@ -33,7 +33,7 @@ def extent_of(request: Request | str) -> Extent:
 
 
 def sizes_of(draft: Run, questions: Iterable[tuple[str, DatasetSample]]) -> dict[str, dict[int, Size]]:
-    """By step and dataset sample id, of what is `asked`: (step, sample), in which the same may come again. Raises BadPromptSet.
+    """Return sizes by step and dataset sample id of `questions`: (step, sample), in which the same may come again. Raises BadPromptSet.
 
     Where the suite measures its samples, a whole request is made for one sample of each category, and of the others only what is their
     own is measured, as the wording around it is the same for a category; else every request is made once.
@@ -57,12 +57,12 @@ def sizes_of(draft: Run, questions: Iterable[tuple[str, DatasetSample]]) -> dict
 
 
 def request_of(sample: DatasetSample, step: str, draft: Run, prompts: PromptSet | None) -> Request | str:
-    """What would be asked; earlier answers, which nobody has yet, are those of a perfect model."""
+    """Return what would be asked; earlier answers, which nobody has yet, are those of a perfect model."""
     return stage_request(sample, step, draft, prompts, answers_expected(draft, sample, step, prompts))
 
 
 def answers_expected(draft: Run, sample: DatasetSample, step: str, prompts: PromptSet | None) -> dict[str, str]:
-    """What a perfect model would have answered at the steps that this one needs."""
+    """Return what a perfect model would have answered at the steps that this one needs."""
     suite = suite_named(draft.suite)
     answers: dict[str, str] = {}
     for needed in suite.step(step).needs:
@@ -72,7 +72,7 @@ def answers_expected(draft: Run, sample: DatasetSample, step: str, prompts: Prom
 
 
 def test_sizes(run: Run) -> dict[int, Size]:
-    """Of the calls that test the run's judge, by dataset sample id."""
+    """Return sizes of the calls that test the run's judge, by dataset sample id."""
     sizes = suite_named(run.suite).sizes
     sizes_by_story = {}
     for story, pairs in calls_of(run):

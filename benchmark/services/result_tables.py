@@ -141,7 +141,7 @@ def _notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
 
 
 def _unofficial(entrants: Sequence[EntrantResults]) -> list[str]:
-    """Why there is no official figure, a note for each reason."""
+    """Say why there is no official figure, a note for each reason."""
     models: dict[str, list[str]] = {}
     for entrant in entrants:
         if not entrant["readings"]["official"]:

@@ -41,7 +41,7 @@ def _params(plan: Plan, stories: Sequence[DatasetSample]) -> dict[str, Any]:
 
 
 def plan_of(run: Run) -> Plan:
-    """What the run was launched with: to extend it, and to run it again."""
+    """Return what the run was launched with: to extend it, and to run it again."""
     params = {name: run.params[name] for name in KEPT if name in run.params}
     budget = run.params.get("budget")
     return Plan(

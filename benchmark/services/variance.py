@@ -1,4 +1,4 @@
-"""Where the spread of one model's scores comes from: samples, prompts and repetitions, over runs on one dataset."""
+"""Variance components of one model's scores: samples, prompts and repetitions, over runs on one dataset."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class NotSplit(ValueError):
 
 
 def split_of(runs: Sequence[Run], model: str, group: str = "") -> dict[str, Any]:
-    """{"group", "model", "prompts": [in words], "samples", "n", "of_samples", "of_prompts", "of_repetitions"[, "reason"]}.
+    """Return {"group", "model", "prompts": [in words], "samples", "n", "of_samples", "of_prompts", "of_repetitions"[, "reason"]}.
 
     The scores are those of the repaired reading at the group's step, of all runs and repetitions; `of_prompts` is None where all runs have the
     same prompts. `group` is the first that the suite ranks by, if not given. Raises NotSplit.
@@ -47,7 +47,7 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> dict[str, Any]
 
 
 def _rows(runs: Sequence[Run], model: str, group: str) -> list[tuple[float, int, str]]:
-    """(score, sample, prompts in words) of every usable answer."""
+    """Return (score, sample, prompts in words) of every usable answer."""
     rows: list[tuple[float, int, str]] = []
     for run in runs:
         prompts = conditions_of(run, group, reads=True)["prompts"]

@@ -1,4 +1,4 @@
-"""Who sees results of models."""
+"""Visibility of the results of models."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def _to_come(run: Run, rows: dict[str, dict]) -> dict[str, int]:
 
 
 def _awaiting(run: Run) -> list[tuple[str, str]]:
-    """(step, the last of the steps that it needs) of each that a run was launched with and that needs another."""
+    """Return (step, the last of the steps that it needs) of each that a run was launched with and that needs another."""
     steps = suite_named(run.suite).steps
     return [(step.key, step.needs[-1]) for step in steps if step.key in run.stages and step.needs and step.chosen]
 

@@ -51,7 +51,7 @@ def whole_document(document: Document, closed: Numbers) -> Document:
 
 
 def rows_of(stages: Mapping[str, Any], stories: int) -> list[Absence]:
-    """That `TELLING` rows are left out, where there are any; `stories` is how many wait."""
+    """Return an absence for each kind of `TELLING` rows that is left out; `stories` is how many wait."""
     present = {(stage, entrant["kind"]) for stage, entrants in stages.items() for entrant in entrants}
     return [
         rows_withheld(stage, rows, stories)
@@ -68,7 +68,7 @@ def whole_stages(stages: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:
-    """Without rows by category, and without the stories in `closed`."""
+    """Return the comparison without rows by category, and without the stories in `closed`."""
     if not any(row["number"] in closed for row in comparison["stories"]):
         return comparison
     rows = [row for row in comparison["rows"] if not row["category"]]

@@ -68,7 +68,7 @@ class Resources(Protocol):
         """The label schema of the dataset (`annotation.domain.schema.Schema`)."""
 
     def derived(self, name: object, compute: Callable[[Sequence[Sample]], T]) -> T:
-        """What `compute` makes of all samples of the dataset, kept under the hashable `name`: a dataset never changes."""
+        """Return what `compute` makes of all samples of the dataset, kept under the hashable `name`: a dataset never changes."""
 
 
 @dataclass(frozen=True, slots=True)

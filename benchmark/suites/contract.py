@@ -216,7 +216,7 @@ class Suite:
         raise KeyError(key)
 
     def arranges(self, table: str) -> bool:
-        """Whether a section of the suite's own has the table of that name."""
+        """Return whether a section of the suite's own has the table of that name."""
         return any(table in section.tables for section in self.sections)
 
     def related(self, key: str) -> frozenset[str]:

@@ -45,7 +45,7 @@ def with_columns(
     group: str,
     clusters: Mapping[int, str] | None = None,
 ) -> Measured:
-    """(figures, figures by sample) of both readings, whose rows of single samples are under `stories`; `clusters` names the cluster of each by
+    """Return (figures, figures by sample) of both readings, whose rows of single samples are under `stories`; `clusters` names the cluster of each by
     its number, where some share one."""
     by_sample: BySample = {"official": None, "repaired": repaired_columns(repaired["stories"], group)}
     figures: Figures = {
@@ -73,7 +73,7 @@ def with_columns(
 
 
 def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
-    """What a group came to whose every question was asked several times: the mean over repetitions of each sample, with the analyses of the
+    """Return what a group came to whose every question was asked several times: the mean over repetitions of each sample, with the analyses of the
     first repetition and what single ones came to. `each` is what the repetitions came to."""
     official, repaired = (mean_columns([repetition[1][reading] for repetition in each]) for reading in READINGS)
     first, rules = each[0][0], {"seed": seed, "resamples": RESAMPLES}
@@ -102,7 +102,7 @@ def _spread(each: Sequence[Columns | None], group: str) -> dict[str, float | int
 
 
 def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int | None]:
-    """What single repetitions came to, from the scores of each, sample by sample, None where a sample has none: {repetitions, mean, spread (the
+    """Return what single repetitions came to, from the scores of each, sample by sample, None where a sample has none: {repetitions, mean, spread (the
     standard deviation between them), lowest, highest, agreement (the share of samples with the same score in all), of_samples and of_repetitions (their shares of the variance, None where it cannot be
     split)}; empty where nothing is known."""
     means = [mean(of_sample) for row in values if (of_sample := [score for score in row if score is not None])]
@@ -159,7 +159,7 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
 def _analyses(
     group: MetricGroup, entered: Entered, measured: Held, has_official: bool, score: Scoring
 ) -> dict[str, Any]:
-    """{reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a reading without figures."""
+    """Return {reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a reading without figures."""
     analyses: dict[str, Any] = {}
     seed = int(entered.settings.get("seed", 1))
     readings: tuple[Reading, ...] = ("repaired", "official") if has_official else ("repaired",)
@@ -179,7 +179,7 @@ def _scored(sample: Sample, result: SampleResult, reading: Reading) -> StoryScor
 
 
 def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, share: str, seed: int) -> dict[str, Any]:
-    """{value: {"value", "interval", "n"[, "reason"][, "bounds"]}}, values in the order of the samples."""
+    """Return {value: {"value", "interval", "n"[, "reason"][, "bounds"]}}, values in the order of the samples."""
     parts: dict[str, list[StoryScore]] = {}
     for sample, story_score in scores:
         parts.setdefault(str(sample.content.get(name, "")), []).append(story_score)
@@ -199,7 +199,7 @@ def _estimate(scores: Sequence[StoryScore], share: str, seed: int) -> dict[str, 
 def _repeated(
     group: MetricGroup, entered: Entered, measured: Held, score: Scoring, reading: Reading
 ) -> dict[str, float | int | None]:
-    """What single repetitions came to; nothing where everything was asked once."""
+    """Return what single repetitions came to; nothing where everything was asked once."""
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     if len(turns) < 2:
         return {}

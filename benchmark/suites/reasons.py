@@ -28,5 +28,5 @@ LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, *JUDGE_S.values(), NO_JUDGEMENT, J
 
 
 def lost_outside(reason: str) -> bool:
-    """Whether a sample is unusable for something that the model did not do: its call or the judge's."""
+    """Return whether a sample is unusable for something that the model did not do: its call or the judge's."""
     return reason in LOST_OUTSIDE or reason.startswith(OF_JUDGE)

@@ -64,7 +64,7 @@ def suite_named(name: str) -> Suite:
 
 
 def parsers() -> dict[str, Parser]:
-    """What official parsing there is, of all suites, by kind of answer."""
+    """Return what official parsing there is, of all suites, by kind of answer."""
     return {kind: parser for suite in suites().values() for kind, parser in suite.parsers.items()}
 
 
@@ -74,12 +74,12 @@ def suite_of_gold() -> Suite:
 
 
 def nouns_of_group(key: str) -> tuple[str, str]:
-    """What the samples of a metric group's suite are called, one and many."""
+    """Return what the samples of a metric group's suite are called, one and many."""
     return suite_named(group_suite(key)).noun
 
 
 def nouns_of_samples(suite: str) -> tuple[str, str]:
-    """What the samples of a dataset are called, one and many; `suite` is empty for frozen gold."""
+    """Return what the samples of a dataset are called, one and many; `suite` is empty for frozen gold."""
     registered = suites().get(suite)
     return registered.noun if registered else suite_of_gold().noun
 

@@ -38,7 +38,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """That a setting is of use only where another one, `name`, has a `value`; `told` says so of its flag, with {value} for what the other has."""
+    """A setting's dependence: it is of use only where another one, `name`, has a `value`; `told` says so of its flag, with {value} for what the other has."""
 
     name: str
     value: str | int | bool
@@ -90,7 +90,7 @@ class Setting:
         return bool(value) if isinstance(self.default, bool) else value
 
     def _expected(self, value: Any) -> str:
-        """What is expected instead of the value; empty where it can be."""
+        """Return what is expected instead of the value; empty where it can be."""
         if self.choices:
             allowed = [choice for choice, _ in self.choices]
             return "" if value in allowed else " or ".join(map(str, allowed))

@@ -132,5 +132,5 @@ class Explorer:
 
 
 def nothing(results: ReadingResults) -> dict[str, Any]:
-    """What a suite shows beyond what every suite gets, unless it says so."""
+    """Return what a suite shows beyond what every suite gets, unless it says so."""
     return {}

@@ -86,7 +86,7 @@ def clusters_of(columns: Columns) -> dict[int, str]:
 
 
 def lacking(columns: Columns | None, stories: Set[int]) -> str:
-    """Why official scoring has no figures of the selection, from what was kept of its reading; empty where it has."""
+    """Return why official scoring has no figures of the selection, from what was kept of its reading; empty where it has."""
     missing = stories - set(columns["stories"] if columns else ())
     if not missing:
         return "" if stories else "No story is selected."
@@ -171,7 +171,7 @@ def mean_columns(each: Sequence[Columns | None]) -> Columns | None:
 
 
 def _partly(each: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Why some repetitions of a story are unusable; what the model itself did counts before what was lost outside."""
+    """Return why some repetitions of a story are unusable; what the model itself did counts before what was lost outside."""
     stories = dict.fromkeys(story for reasons in each for story in reasons)
     whys = {story: [reasons[story] for reasons in each if story in reasons] for story in stories}
     return {story: min(reasons, key=lost_outside) for story, reasons in whys.items()}

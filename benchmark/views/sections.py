@@ -20,7 +20,7 @@ Address = Callable[[str, str, str], str]
 def sections_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
 ) -> dict[str, Any]:
-    """{"heads": {stage: table}, "parts": [{title, figures, tables}], "reading", "readings"}."""
+    """Return {"heads": {stage: table}, "parts": [{title, figures, tables}], "reading", "readings"}."""
     tables, figures = tables_of(document), figures_of(document)
     heads = {
         stage: _table(stage, tables[stage](), address, href)

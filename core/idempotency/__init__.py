@@ -22,7 +22,7 @@ class OtherContent(ValueError):
 
 @transaction.atomic
 def made_once(*, key: str, content: str = "", make: Callable[[], str], now: datetime) -> str:
-    """What `make` said of what it made: now, or when the key was first used.
+    """Return what `make` said of what it made: now, or when the key was first used.
 
     The key is taken by an insert in the transaction of the making, so a second one waits until it is known whether the first
     succeeded. Whatever `make` raises leaves the key free. Raises OtherContent.
@@ -39,7 +39,7 @@ def made_once(*, key: str, content: str = "", make: Callable[[], str], now: date
 
 
 def made_before(*, key: str) -> str:
-    """What came of the key so far; empty where it is free."""
+    """Return what came of the key so far; empty where it is free."""
     return _records().filter(key=key).values_list("outcome", flat=True).first() or ""
 
 

@@ -19,7 +19,7 @@ _NOT_SAID = {FIELD, "csrfmiddlewaretoken"}
 
 
 def made_once(request: HttpRequest, make: Callable[[], str]) -> str:
-    """What `make` said of what it made, now or when this very form was sent before. Without a key it makes each time.
+    """Return what `make` said of what it made, now or when this very form was sent before. Without a key it makes each time.
 
     `make` returns a short text that finds the thing again. What it raises leaves the key free, and the form as it was typed.
     """
@@ -28,7 +28,7 @@ def made_once(request: HttpRequest, make: Callable[[], str]) -> str:
 
 
 def made_before(request: HttpRequest) -> str:
-    """What this very form has made before; empty where nothing. To be asked where a form is
+    """Return what this very form has made before; empty where nothing. To be asked where a form is
     refused: what it made may be why, such as a name that is now taken."""
     key = request.method == "POST" and _key_of(request)
     return once.made_before(key=key) if key else ""

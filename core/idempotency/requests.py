@@ -23,7 +23,7 @@ PARAMETER = OpenApiParameter(
 
 
 def made_once(request: Request, make: Callable[[], str]) -> str:
-    """What `make` said of what it made, now or under the same key before; without a key it makes each time.
+    """Return what `make` said of what it made, now or under the same key before; without a key it makes each time.
 
     Raises CannotBeDone where the key was used for another body.
     """

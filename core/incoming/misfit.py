@@ -28,7 +28,7 @@ class Wrong:
 
     @property
     def sentence(self) -> str:
-        """Without the place."""
+        """The sentence without the place."""
         return f"{self.found[:1].upper()}{self.found[1:]}; expected {self.expected}."
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Misfit(ValueError):
 
 
 def refusal(expected: str, found: str = "") -> PydanticCustomError:
-    """What a check of a shape raises; without `found` the value itself is quoted."""
+    """Return what a check of a shape raises; without `found` the value itself is quoted."""
     return PydanticCustomError("misfit", "{found}; {expected}", {"found": found, "expected": expected})
 
 
@@ -97,7 +97,7 @@ def _sort_of(value: Any) -> str:
 
 
 def _expected(kind: str, context: dict[str, Any], shape: type[BaseModel], path: Path) -> str:
-    """What pydantic's own checks expect."""
+    """Return what pydantic's own checks expect."""
     if kind in ("model_type", "model_attributes_type"):
         return f"an object with {', '.join(_names(_shape_at(shape, path)))}"
     match kind:

@@ -1,4 +1,4 @@
-"""From bytes to a JSON value. The standard library reads them: its hooks find a field that occurs twice, and its errors have line and column."""
+"""JSON values from bytes. The standard library reads them: its hooks find a field that occurs twice, and its errors have line and column."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def json_of(raw: bytes, *, nan: bool = False) -> Any:
 
 
 def json_of_line(raw: bytes, *, nan: bool = False) -> Any:
-    """As `json_of`; None for a blank line."""
+    """Read a line as `json_of` does; None for a blank one."""
     return json_of(raw.rstrip(b"\r\n"), nan=nan) if raw.removeprefix(BOM_UTF8).strip() else None
 
 
 def too_deep(value: Any) -> bool:
-    """Whether `value` nests lists and objects deeper than MAX_DEPTH, found without recursion."""
+    """Return whether `value` nests lists and objects deeper than MAX_DEPTH, found without recursion."""
     level = [value] if isinstance(value, _NESTING) else []
     for _ in range(MAX_DEPTH):
         inside = (container.values() if isinstance(container, dict) else container for container in level)

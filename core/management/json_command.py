@@ -73,7 +73,7 @@ class JsonCommand(BaseCommand):
 
 
 def _lines(name: str, value: Any) -> list[str]:
-    """What a person reads of a value: counts by name stand in one line, other values by name each in one of their own."""
+    """Return what a person reads of a value: counts by name stand in one line, other values by name each in one of their own."""
     if not isinstance(value, Mapping):
         return [f"{name}: {_plain(value)}"]
     if all(isinstance(number, int) and not isinstance(number, bool) for number in value.values()):
@@ -102,7 +102,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _refusing(parser: CommandParser) -> Callable[[str], NoReturn]:
-    """What argparse finds wrong with the arguments, as a refusal like any other: it would print its usage and end with 2."""
+    """Return an error handler for argparse that refuses as any other refusal does: it would print its usage and end with 2."""
 
     def refuse(message: str) -> NoReturn:
         text = " ".join(message.split())

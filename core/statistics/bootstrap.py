@@ -83,7 +83,7 @@ def replicated_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) -
 
 
 def weights(n: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[NDArray[np.float32]]:
-    """How often each resample drew each of n clusters, in blocks of shape (some resamples, n) of bearable size."""
+    """Yield how often each resample drew each of n clusters, in blocks of shape (some resamples, n) of bearable size."""
     if resamples * n <= DRAWS_AT_ONCE:
         yield _kept_weights(seed, resamples, n)
         return
@@ -100,6 +100,6 @@ def _kept_weights(seed: int, resamples: int, n: int) -> NDArray[np.float32]:
 
 
 def _weights(rng: np.random.Generator, resamples: int, n: int) -> Floats:
-    """How often each resample drew each cluster, shape (resamples, n)."""
+    """Return how often each resample drew each cluster, shape (resamples, n)."""
     flat = rng.integers(n, size=(resamples, n)) + np.arange(resamples)[:, None] * n
     return np.bincount(flat.ravel(), minlength=flat.size).reshape(flat.shape).astype(float)

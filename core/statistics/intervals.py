@@ -119,7 +119,7 @@ def _estimate(mean: float, n: int, clusters: int | None, interval: Interval) -> 
 
 
 def clusters_known(columns: Floats, clusters: Clusters | None) -> NDArray[np.int64]:
-    """How many clusters of each column, shape (n, k), have a value that is known: shape (k,)."""
+    """Return how many clusters of each column, shape (n, k), have a value that is known: shape (k,)."""
     counts: NDArray[np.int64] = (by_cluster(np.isfinite(columns).astype(float), clusters) > 0).sum(axis=0)
     return counts
 
@@ -127,7 +127,7 @@ def clusters_known(columns: Floats, clusters: Clusters | None) -> NDArray[np.int
 def intervals(
     values: Floats, replicates: Floats, counts: NDArray[np.int64], *, clusters: int, scale: Scale, unit: str, empty: str
 ) -> list[Interval]:
-    """([low, high] or None, the reason without one) of each of k figures.
+    """Return ([low, high] or None, the reason without one) of each of k figures.
 
     `values` has shape (k,), `counts` how many clusters each rests on, shape (k,). `replicates` is what they are without each of the
     `clusters` in turn and then in each resample, shape (clusters + resamples, k), nan where undefined. All are on one `scale`.
@@ -204,17 +204,17 @@ def t_quantile(share: float, freedom: Floats | NDArray[np.int64]) -> Floats:
 
 
 def few(unit: str) -> str:
-    """Why there is no interval of so few clusters."""
+    """Return why there is no interval of so few clusters."""
     return f"an interval needs at least {FEWEST} {unit}"
 
 
 def sparse(unit: str) -> str:
-    """Why there is no interval where too many resamples miss every cluster that has a figure."""
+    """Return why there is no interval where too many resamples miss every cluster that has a figure."""
     return f"too few {unit} have what is counted: more than {1 - KNOWN:.0%} of resamples have none"
 
 
 def method(*, seed: int, unit: str, resamples: int = RESAMPLES) -> str:
-    """How the intervals are made, in words."""
+    """Return how the intervals are made, in words."""
     return (
         f"{LEVEL:.0%} intervals: t quantile, standard error of a cluster bootstrap over {unit} ({resamples} resamples, seed {seed}), degrees of "
         f"freedom by kurtosis, on the logit of the figure's range; rule of three where all {unit} are alike; none of fewer than {FEWEST} {unit}"

@@ -6,7 +6,7 @@ from core.statistics.intervals import Interval
 
 
 def spanning(lowest: Interval, highest: Interval) -> Interval:
-    """From the lower end for the worst that is possible to the upper end for the best; none where either is none.
+    """Return the interval from the lower end of the worst case to the upper end of the best; none where either is none.
 
     Whatever is missing, and for whatever reason, the figure lies between worst and best, so that the interval holds it at least as
     often as an interval of known data does (Horowitz and Manski 2000, "Nonparametric analysis of randomized experiments with

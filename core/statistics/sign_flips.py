@@ -31,12 +31,12 @@ def flips_for(hypotheses: int) -> int:
 
 
 def out_of_reach(n: int, tests: int, alpha: float = ALPHA) -> bool:
-    """Whether no difference of so few clusters can pass so many tests, however large: with all of one sign the p is 2^(1 − n)."""
+    """Return whether no difference of so few clusters can pass so many tests, however large: with all of one sign the p is 2^(1 − n)."""
     return tests * 2.0 ** (1 - n) > alpha
 
 
 def caution(n: int, unit: str) -> str:
-    """What the test takes for granted where so few clusters cannot make up for it; empty from `SYMMETRY_FROM` clusters on."""
+    """Return what the test takes for granted where so few clusters cannot make up for it; empty from `SYMMETRY_FROM` clusters on."""
     if n >= SYMMETRY_FROM:
         return ""
     return f"with fewer than {SYMMETRY_FROM} {unit} the sign-flip test assumes that differences lie symmetrically around their mean"
@@ -76,7 +76,7 @@ def _p(differences: Floats, drawn: float) -> float | None:
 
 
 def _reached(sums: Floats, observed: Floats, scale: Floats) -> NDArray[np.bool_]:
-    """At least as extreme, rounding of sums forgiven so that ties count."""
+    """Return whether each sum is at least as extreme, rounding of sums forgiven so that ties count."""
     reached: NDArray[np.bool_] = np.abs(sums) >= np.abs(observed) - 1e-12 * scale
     return reached
 

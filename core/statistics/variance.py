@@ -19,7 +19,7 @@ _NONE = 1e-12
 def variance_split(
     scores: Sequence[float], clusters: Sequence[Any], conditions: Sequence[Any] | None = None
 ) -> dict[str, Any]:
-    """{"n", "clusters", "conditions", "repetitions"}: how many scores there are, and shares of their variance that sum to 1.
+    """Return {"n", "clusters", "conditions", "repetitions"}: how many scores there are, and shares of their variance that sum to 1.
 
     A linear mixed model with a random intercept for each cluster; what its clusters leave of the scores is repetitions. With two or more `conditions`,
     such as prompt levels, each has a fixed effect and a random one within each cluster: their share is the variance of the fixed effects plus that

@@ -12,6 +12,6 @@ _CONTROLS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 @register.filter(is_safe=True)
 def isolate(name: str) -> str:
-    """Its writing direction stays its own: without its own controls, and isolated where it is not plain ASCII."""
+    """Keep the writing direction of a name to itself: without its own controls, and isolated where it is not plain ASCII."""
     text = name.translate(_CONTROLS)
     return text if text.isascii() else f"{FIRST_STRONG_ISOLATE}{text}{POP_DIRECTIONAL_ISOLATE}"

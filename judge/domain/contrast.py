@@ -50,7 +50,7 @@ class Pair:
 def contrast_calls(
     samples: Mapping[Hashable, Sequence[Row]], *, most: int, seed: int, least: int = 2
 ) -> dict[Hashable, tuple[Pair, ...]]:
-    """By sample the pairs of one call, of at most `most` samples; the same for the same seed and samples.
+    """Return, by sample, the pairs of one call, of at most `most` samples; the same for the same seed and samples.
 
     A gold row serves once, and the kinds are kept level over all calls as far as the gold has material for them. A sample of which fewer than `least` pairs can be made is left out.
     """
@@ -113,7 +113,7 @@ def _another(actor: str, rows: Sequence[Row], rng: Random) -> str | None:
 
 
 def _near(changed: Row, source: Row, rows: Sequence[Row]) -> bool:
-    """Whether gold has a row of this actor besides the source that could well mean what was made."""
+    """Return whether gold has a row of this actor besides the source that could well mean what was made."""
     words = _content(changed[1])
     beside = [row for row in rows if key(row[0]) == key(changed[0]) and _key(row) != _key(source)]
     return any(2 * len(words & _content(row[1])) >= len(words | _content(row[1])) for row in beside)

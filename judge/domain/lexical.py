@@ -24,7 +24,7 @@ BLIND = (
 def align(
     predictions: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], *, threshold: float = THRESHOLD
 ) -> list[tuple[int, int]]:
-    """(prediction, gold) indices of the assignment with the greatest total similarity within each actor (Hungarian method),
+    """Return (prediction, gold) indices of the assignment with the greatest total similarity within each actor (Hungarian method),
     of pairs at or above `threshold` that do not contradict each other.
 
     Similarity is the mean of token-set and plain ratio, 0 to 1, case-insensitive.

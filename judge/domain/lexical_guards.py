@@ -47,7 +47,7 @@ class _Sentence:
 
 
 def contradict(text: str, other: str) -> bool:
-    """Whether two sentences, in lower case, cannot say the same. In doubt they can."""
+    """Return whether two sentences, in lower case, cannot say the same. In doubt they can."""
     if text == other:
         return False
     first, second = _read(text), _read(other)
@@ -93,7 +93,7 @@ def _han_numbers(text: str) -> Iterator[float]:
 
 
 def _stem(word: str) -> str:
-    """What the forms of a word have in common, roughly, whether spelt as in Britain or in America."""
+    """Return what the forms of a word have in common, roughly, whether spelt as in Britain or in America."""
     bare = word.removesuffix("'s")
     if bare in SAME_AS:
         return SAME_AS[bare]
@@ -115,7 +115,7 @@ def _opposed(first: _Sentence, second: _Sentence) -> bool:
 
 
 def _faces(words: frozenset[str], others: frozenset[str], left: frozenset[str], right: frozenset[str]) -> bool:
-    """Whether one sentence has a word of `left` and the other one of `right`, and neither has both."""
+    """Return whether one sentence has a word of `left` and the other one of `right`, and neither has both."""
     return bool(words & left and others & right and not words & right and not others & left)
 
 
@@ -129,7 +129,7 @@ def _faces_in(text: str, other: str, left: frozenset[str], right: frozenset[str]
 
 
 def _swapped(first: _Sentence, second: _Sentence) -> bool:
-    """Whether both have the same words in the same order but for a few that stand in the same places: at most half, or the only one."""
+    """Return whether both have the same words in the same order but for a few that stand in the same places: at most half, or the only one."""
     if first.signs or second.signs:
         return _swapped_signs(first.signs, second.signs)
     left, other = first.content, second.content
@@ -139,7 +139,7 @@ def _swapped(first: _Sentence, second: _Sentence) -> bool:
 
 
 def _swapped_signs(one: str, other: str) -> bool:
-    """The same of Chinese: characters replaced by as many others, at most half of them, and nothing else changed."""
+    """Return whether two Chinese texts differ only in characters replaced by as many others, at most half of them."""
     if len(one) != len(other) or Counter(one) == Counter(other):
         return False
     return sum(sign != with_it for sign, with_it in zip(one, other, strict=True)) * 2 <= len(one)

@@ -49,7 +49,7 @@ def _rate(kind: Kind, right: int, n: int, missing: int) -> Rate:
 
 
 def told(results: Sequence[dict[str, Any]]) -> str:
-    """In a line: "identical 3/3, negated 0/12 (2 unanswered), other actor –"."""
+    """Sum up the results in a line: "identical 3/3, negated 0/12 (2 unanswered), other actor –"."""
     return ", ".join(f"{result['name']} {_of(result)}" for result in results)
 
 

@@ -15,7 +15,7 @@ def normalise_space(value: object) -> str:
 
 
 def key(value: object) -> str:
-    """What texts are compared by: lower case, without outer straight quotes.
+    """Return what texts are compared by: lower case, without outer straight quotes.
 
     Blanks that the removed quotes held stay: `" a "` gives ` a `.
     """

@@ -125,7 +125,7 @@ class Money:
 
     @property
     def as_json(self) -> dict[str, float | int | None]:
-        """For commands: `cost` of all calls, None where some are of unknown price; `known_cost` of the others; how many are unpriced."""
+        """The cost as commands print it: `cost` of all calls, None where some are of unknown price; `known_cost` of the others; how many are unpriced."""
         known = float(self.known)
         return {"cost": None if self.unpriced else known, "known_cost": known, "unpriced_calls": self.unpriced}
 

@@ -93,7 +93,7 @@ def host_of(url: str) -> str:
 
 
 def is_forbidden(text: str) -> bool:
-    """Whether an address is forbidden, however it is written: 169.254.169.254 is also 2852039166, 0xa9fea9fe and 0251.0376.0251.0376.
+    """Return whether an address is forbidden, however it is written: 169.254.169.254 is also 2852039166, 0xa9fea9fe and 0251.0376.0251.0376.
 
     An IPv6 address that carries an IPv4 address to a gateway or a tunnel is judged by both.
     """
@@ -104,7 +104,7 @@ def is_forbidden(text: str) -> bool:
 
 
 def is_private(host: str) -> bool:
-    """Whether a host is this machine or one of a private network, by how it is written: no name is resolved.
+    """Return whether a host is this machine or one of a private network, by how it is written: no name is resolved.
 
     Names are private without a dot, and under localhost, local, internal and home.arpa, which the public name servers do not know.
     """

@@ -83,7 +83,7 @@ class Provider:
     unset_price: str = ""
 
     def bills(self, spec: Spec) -> bool:
-        """Whether somebody else runs the server of this endpoint and can send a bill."""
+        """Return whether somebody else runs the server of this endpoint and can send a bill."""
         return self.hosted_at(spec) if self.hosted_at else self.hosted
 
     @property

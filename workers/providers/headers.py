@@ -38,7 +38,7 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
 
 
 def request_limits(headers: Mapping[str, str]) -> tuple[float | None, float | None, float | None]:
-    """(requests a minute, requests left, seconds until the count resets), each None where the provider does not say."""
+    """Return (requests a minute, requests left, seconds until the count resets), each None where the provider does not say."""
     for prefix, order in (("x-ratelimit-", "{}-requests"), ("anthropic-ratelimit-", "requests-{}")):
         limits = [headers.get(prefix + order.format(name)) for name in ("limit", "remaining", "reset")]
         if limits[0] is not None:

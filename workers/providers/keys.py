@@ -37,7 +37,7 @@ def variable_problem(name: str) -> str:
 
 
 def looks_like_key(value: Any) -> bool:
-    """Whether a text, or anything inside a JSON value, looks like a key: a provider's prefix, or a long run of random characters."""
+    """Return whether a text, or anything inside a JSON value, looks like a key: a provider's prefix, or a long run of random characters."""
     if isinstance(value, Mapping):
         return any(looks_like_key(part) for pair in value.items() for part in pair)
     if isinstance(value, str):
@@ -51,7 +51,7 @@ def looks_like_key(value: Any) -> bool:
 
 
 def _is_random(run: str, least: int) -> bool:
-    """Whether a run is random: its neighbours change often between capitals, small letters and digits (six of ten), those of words
+    """Return whether a run is random: its neighbours change often between capitals, small letters and digits (six of ten), those of words
     seldom."""
     kinds = ["0" if character.isdigit() else "A" if character.isupper() else "a" for character in run]
     changes = sum(kind != following for kind, following in pairwise(kinds))

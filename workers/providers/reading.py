@@ -55,5 +55,5 @@ def content_text(content: Any) -> str:
 
 
 def is_reported(input_tokens: int, output_tokens: int, text: str) -> bool:
-    """Whether these numbers of tokens are a usage: both are given for an answer with a text, else one."""
+    """Return whether these numbers of tokens are a usage: both are given for an answer with a text, else one."""
     return bool(input_tokens and output_tokens) if text else bool(input_tokens or output_tokens)

@@ -91,7 +91,7 @@ def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) 
 
 
 def _of_server(status: int, payload: Any) -> type[BackendError]:
-    """Whether a failure of the server can have been paid.
+    """Return whether a failure of the server can have been paid.
 
     504 and 524 come from a proxy that stopped waiting for a model at work; Azure charges for a 408. 502 and 520 say that an
     answer did not get through: where the body is the provider's own error, it failed itself and charges nothing; any other body is
@@ -123,7 +123,7 @@ def _by_name(status: int, payload: Any, names: str) -> type[BackendError] | None
 
 
 def _is_flagged(payload: Any) -> bool:
-    """Whether OpenRouter's moderation refused the input, which it answers with HTTP 403."""
+    """Return whether OpenRouter's moderation refused the input, which it answers with HTTP 403."""
     about = (error_of(payload) or {}).get("metadata")
     return isinstance(about, dict) and "flagged_input" in about
 

@@ -140,7 +140,7 @@ def check_address(endpoint: Endpoint) -> None:
 
 
 def _is_plain(endpoint: Endpoint) -> bool:
-    """Whether an address has no characters that urlsplit would drop."""
+    """Return whether an address has no characters that urlsplit would drop."""
     return endpoint.base_url.isascii() and endpoint.base_url.isprintable() and " " not in endpoint.base_url
 
 

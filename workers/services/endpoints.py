@@ -59,7 +59,7 @@ class EndpointInUse(ValueError):
 
 
 def is_used(endpoint: Endpoint) -> bool:
-    """Whether anything of any app refers to the endpoint: calls, items, batches, rounds, runs."""
+    """Return whether anything of any app refers to the endpoint: calls, items, batches, rounds, runs."""
     fields = Endpoint._meta.get_fields(include_hidden=True)
     relations = [
         field
@@ -168,7 +168,7 @@ def _try_schema(endpoint: Endpoint, request: contract.Request) -> dict[str, Any]
 
 
 def fits(text: str) -> bool:
-    """Whether an answer is an instance of SCHEMA."""
+    """Return whether an answer is an instance of SCHEMA."""
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):

@@ -82,7 +82,7 @@ def pause_held(jobs: Iterable[int]) -> None:
 
 
 def holds_back(job: Job) -> bool:
-    """Whether items of a job are held back."""
+    """Return whether items of a job are held back."""
     return Item.objects.filter(job=job, state=ItemState.HELD).exists()
 
 

@@ -58,7 +58,7 @@ _suspects: dict[int, tuple[datetime, float]] = {}
 
 
 def suspects() -> bool:
-    """Whether the lease of some worker has expired, so that it has to be looked at once more."""
+    """Return whether the lease of some worker has expired, so that it has to be looked at once more."""
     return bool(_suspects)
 
 

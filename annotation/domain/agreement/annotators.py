@@ -17,7 +17,7 @@ from annotation.domain.leave_one_out import By, Cell, Rule, gold_without
 
 
 def label_confusion(votes: Votes) -> NDArray[np.int64]:
-    """How many cells hold both labels i and j among their votes (i≠j), and on the diagonal how many are all i.
+    """Return how many cells hold both labels i and j among their votes (i≠j), and on the diagonal how many are all i.
 
     Symmetric, shape (K, K): a disagreement has no direction.
     """
@@ -63,7 +63,7 @@ class MatchesWithout(Matches):
 
 
 def pairs(dimensions: list[Votes]) -> list[PairAgreement]:
-    """For each pair of annotators with cells in common: n, share agreed and the mean Cohen's kappa over dimensions."""
+    """Return, for each pair of annotators with cells in common: n, share agreed and the mean Cohen's kappa over dimensions."""
     rows: list[PairAgreement] = []
     names = sorted({name for votes in dimensions for name in votes.annotators})
     for first, second in combinations(names, 2):
@@ -146,7 +146,7 @@ def _without(
 
 
 def against_resolved(votes: Votes, resolved: NDArray[np.int64]) -> list[Matches]:
-    """For each annotator: cells with a settled label (`resolved`, shape (C,), -1 where open) and how many match. A label that the annotator's
+    """Return, for each annotator: cells with a settled label (`resolved`, shape (C,), -1 where open) and how many match. A label that the annotator's
     own vote helped to settle flatters: see `against_others`."""
     settled = resolved[votes.cell]
     judged = settled >= 0

@@ -18,7 +18,7 @@ ONE_LABEL = "all votes are one label, so chance agreement is certain"
 
 
 def undefined(counts: Counts) -> str | None:
-    """Why the chance-corrected coefficients are not defined, or None where they are."""
+    """Return why the chance-corrected coefficients are not defined, or None where they are."""
     if not len(counts):
         return NO_CELLS
     paired = counts[counts.sum(axis=1) >= 2]

@@ -108,7 +108,7 @@ def _tested(votes: Votes, difference: Estimate, seed: int) -> dict[str, Any]:
 
 
 def _largest(difference: Estimate) -> dict[str, Any]:
-    """{value[, reason]}: the largest shift, in either direction, that the interval does not exclude."""
+    """Return {value[, reason]}: the largest shift, in either direction, that the interval does not exclude."""
     if difference["interval"] is None:
         return {"value": None, "reason": difference["reason"]}
     return {"value": max(map(abs, difference["interval"]))}

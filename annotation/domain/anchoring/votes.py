@@ -59,7 +59,7 @@ class Votes:
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in NAMES}
 
     def in_arm(self, arm: Arm) -> Bools:
-        """Which votes were cast in this arm, shape (V,)."""
+        """Return whether each vote was cast in this arm, shape (V,)."""
         return self._arms[arm]
 
     @cached_property

@@ -26,7 +26,7 @@ class Aligned:
 
     @classmethod
     def of(cls, scores: Mapping[str, Mapping[int, float | None]]) -> Aligned:
-        """From {model: {story: score}}; a story that a model lacks, or has None for, is missing there."""
+        """Align {model: {story: score}}; a story that a model lacks, or has None for, is missing there."""
         stories = tuple(sorted(set().union(*scores.values()))) if scores else ()
         at = {story: column for column, story in enumerate(stories)}
         table = np.full((len(scores), len(stories)), np.nan)

@@ -62,7 +62,7 @@ class Cases:
         stories: Set[int],
         clusters: Mapping[int, str] | None = None,
     ) -> Cases:
-        """From {model: {story: case}}; None is a story without a score by definition, one that is lacking was never asked. `clusters` names the
+        """Align {model: {story: case}}; None is a story without a score by definition, one that is lacking was never asked. `clusters` names the
         cluster of each, where some share one."""
         undefined = {story for model_cases in cases.values() for story, case in model_cases.items() if case is None}
         kept = tuple(sorted(stories - undefined))
@@ -106,7 +106,7 @@ class Cases:
 
     @property
     def lost(self) -> NDArray[np.int64]:
-        """Of how many stories of each model a judge or a provider lost something, shape (models,)."""
+        """The number of stories of each model of which a judge or a provider lost something, shape (models,)."""
         lost: NDArray[np.int64] = (self.spared > self.worst).sum(axis=1)
         return lost
 
@@ -123,5 +123,5 @@ class Cases:
 
     @property
     def ranks(self) -> NDArray[np.bool_]:
-        """Which models have a rank, shape (models,)."""
+        """Whether each model has a rank, shape (models,)."""
         return self.lost_score <= MOST_LOST + 1e-12 if self.stories else np.zeros(len(self.models), dtype=bool)

@@ -1,4 +1,4 @@
-"""Which models cannot be told apart, as letters: two models without a common letter are shown to differ.
+"""Letters of models that cannot be told apart: two models without a common letter are shown to differ.
 
 A letter stands for models that follow each other in the order, so that letters can be read down a column: `a`, `ab`, `b–d`. Letters of
 all-pairwise comparisons (Piepho 2004, Journal of Computational and Graphical Statistics 13(2)) need not be so: where the first and the

@@ -132,7 +132,7 @@ def _unranked(cases: Cases, samples: str, *, seed: int, resamples: int) -> Itera
 
 
 def _standings(cases: Cases, *, seed: int, resamples: int) -> Iterator[Standing]:
-    """Without a rank."""
+    """Yield the score of each model with its interval, without a rank."""
     estimates = mean_estimates(
         cases.worst,
         scale=SHARE,
@@ -173,12 +173,12 @@ def _ranks(worst: Floats) -> list[int]:
 
 
 def _too_few_to_rank(cases: Cases) -> bool:
-    """Whether ranks that would have an interval have none."""
+    """Return whether ranks that would have an interval have none."""
     return len(cases.models) >= RANKS_FROM and cases.units < FEWEST
 
 
 def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int] | None]:
-    """[best, worst] of each model's rank in resamples of the stories, with the tails of the intervals of scores."""
+    """Return [best, worst] of each model's rank in resamples of the stories, with the tails of the intervals of scores."""
     models = len(cases.models)
     if models < RANKS_FROM or _too_few_to_rank(cases):
         return [None] * models
@@ -192,7 +192,7 @@ def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int
 
 
 def differs(pair: Mapping[str, Any], alpha: float = ALPHA) -> bool:
-    """Whether a pair of `paired_differences` is shown to differ: its test passes, and the stories that both answered do not point the other
+    """Return whether a pair of `paired_differences` is shown to differ: its test passes, and the stories that both answered do not point the other
     way, which would be a difference made by missing answers alone."""
     if pair["p_adjusted"] is None or pair["p_adjusted"] > alpha:
         return False

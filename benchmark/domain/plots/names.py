@@ -56,7 +56,7 @@ def printable(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _font(character: str) -> int | None:
-    """Which of the families draws the character, None for none."""
+    """Return the index of the family that draws the character, None where none does."""
     if character.isascii():
         return 0
     fonts = (get_font(fontManager.findfont(FontProperties(family=family))) for family in families())
@@ -64,7 +64,7 @@ def _font(character: str) -> int | None:
 
 
 def is_eastern(text: str) -> bool:
-    """Whether a character of a printable text is drawn by another than the first font."""
+    """Return whether a character of a printable text is drawn by another than the first font."""
     return any(_font(character) for character in text)
 
 

@@ -38,7 +38,7 @@ def pair_matrix(
     theme: str = "light",
     width: Width = "page",
 ) -> bytes:
-    """How far each model is ahead of each below it, in points; coloured and bold where that is shown.
+    """Plot how far each model is ahead of each below it, in points; coloured and bold where that is shown.
 
     `models` are best first, `cells` the rows of a square: differences right of the
     diagonal, None elsewhere and where the two were not compared.

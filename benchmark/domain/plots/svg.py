@@ -58,7 +58,7 @@ def _plain(element: ElementTree.Element) -> None:
 
 
 def _hoist(group: ElementTree.Element) -> None:
-    """What all marks of a group have in common is said once: a scatter plot shrinks to a third."""
+    """State once what all marks of a group have in common: a scatter plot shrinks to a third."""
     marks = list(group)
     if len(marks) < 2 or any(mark.tag != f"{{{_SVG}}}use" for mark in marks):
         return

@@ -54,7 +54,7 @@ def ended(note: str) -> str:
 
 
 def barred(figures: Iterable[Percent | None], line: str = "bar") -> str:
-    """What lines beside marks are, and why some marks have none: the end of a caption."""
+    """Return what lines beside marks are, and why some marks have none: the end of a caption."""
     drawn = [figure for figure in figures if figure]
     legend = f", {line}s: 95 % intervals over stories" if any(figure.interval for figure in drawn) else ""
     reasons = dict.fromkeys(figure.reason for figure in drawn if figure.reason and not figure.interval)
@@ -67,7 +67,7 @@ BEYOND = 2.0
 
 
 def limits(figures: Iterable[Percent | None], least: float = 10) -> tuple[float, float]:
-    """What an axis has to show, at least so many points; two points beyond 0 and 100 at most where the data is within."""
+    """Return what an axis has to show, at least so many points; two points beyond 0 and 100 at most where the data is within."""
     values = [value for figure in figures if figure for value in (figure.value, *(figure.interval or ()))]
     low, high = min(values, default=0.0), max(values, default=100.0)
     middle, half = (low + high) / 2, max(high - low, least) / 2 * 1.08

@@ -14,7 +14,7 @@ from core.statistics import FEWEST, few
 
 
 def figure_of(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """{value, interval[, reason, bounds]} of the figure `name` of a report's row; `bounds` where anything is missing."""
+    """Return {value, interval[, reason, bounds]} of the figure `name` of a report's row; `bounds` where anything is missing."""
     interval = interval_of("interval", figures, name)
     why, bounds = interval.get("interval_reason"), (figures.get("bounds") or {}).get(name)
     result = {"value": figures.get(name), "interval": interval["interval"]} | ({"reason": why} if why else {})
@@ -22,7 +22,7 @@ def figure_of(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def interval_of(key: str, figures: Mapping[str, Any], name: str) -> Row:
-    """What a table's row holds under `key`: the interval of the figure `name` of a report's row, or why there is none."""
+    """Return what a table's row holds under `key`: the interval of the figure `name` of a report's row, or why there is none."""
     ends = (figures.get("interval") or {}).get(name)
     return {key: ends} if ends else {key: None, f"{key}_reason": _no_interval(figures, name)}
 
@@ -51,7 +51,7 @@ def estimated(key: str, header: str, **more: Any) -> Column:
 
 
 def estimate(key: str, figure: Mapping[str, Any] | float | None) -> dict[str, Any]:
-    """What a row holds of {"value", "interval", "n"[, "bounds"]}, or of a bare number."""
+    """Return what a row holds of {"value", "interval", "n"[, "bounds"]}, or of a bare number."""
     fields = figure if isinstance(figure, Mapping) else {"value": figure}
     return {
         key: fields["value"],

@@ -64,7 +64,7 @@ class Column:
         return 0 if self.kind == "count" else self.digits
 
     def text(self, value: Any) -> str:
-        """What a reader sees; `MISSING` for None."""
+        """Return what a reader sees; `MISSING` for None."""
         if self.is_text:
             return MISSING if value is None else str(value)
         number = self.rounded(value)
@@ -84,7 +84,7 @@ class Column:
         )
 
     def no_interval(self, row: Row) -> str:
-        """Why the value of a row has no interval; empty where it has one, or where there is no value or no reason."""
+        """Return why the value of a row has no interval; empty where it has one, or where there is no value or no reason."""
         if not self.interval or row.get(self.interval) or row.get(self.key) in (None, ""):
             return ""
         return row.get(f"{self.interval}_reason") or ""
@@ -115,7 +115,7 @@ class Table:
     absent: Sequence[Absent] = ()
 
     def marks(self) -> dict[tuple[int, str], Mark]:
-        """(row, column key) → best or second; ties share a mark, judged by the digits that are printed."""
+        """Return (row, column key) → best or second; ties share a mark, judged by the digits that are printed."""
         groups: dict[Any, list[int]] = defaultdict(list)
         for at, row in enumerate(self.rows):
             if (source := source_of(row)) and source.unranked:
@@ -130,7 +130,7 @@ class Table:
 
     @property
     def missing_rows(self) -> tuple[str, ...]:
-        """Which models are not here, and why."""
+        """A sentence that names the models without a row, and why; none where every model has one."""
         return (f"Not in this table: {absent_told(self.absent)}.",) if self.absent else ()
 
     @property

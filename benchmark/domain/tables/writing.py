@@ -36,7 +36,7 @@ CASES = (" worst case", " best case")
 
 
 def _said(table: Table) -> dict[str, str]:
-    """What stands in every row by the header of its column; the reason of who is absent is the row's own."""
+    """Return what stands in every row by the header of its column; the reason of who is absent is the row's own."""
     texts = {"Ranked by": table.ranking, "Read first": " ".join(table.lead)}
     cells = {header: defused(text) for header, text in texts.items() if text}
     return cells | ({ABSENT: ""} if table.absent else {})
@@ -80,7 +80,7 @@ def _plain(number: str) -> str:
 
 
 def to_json(table: Table) -> bytes:
-    """{title, columns, rows, totals, lead, notes[, ranking, absent, section]}, UTF-8. Values as they are held: a share is a fraction. A row without an
+    """Return {title, columns, rows, totals, lead, notes[, ranking, absent, section]}, UTF-8. Values as they are held: a share is a fraction. A row without an
     interval has the reason under the interval's key with `_reason` behind it; columns without bounds in any row have no key of them."""
     document: dict[str, Any] = {
         "title": table.title,

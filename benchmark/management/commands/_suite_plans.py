@@ -78,7 +78,7 @@ def _dataset(
     version: int | None,
     typed: dict[str, Any],
 ) -> tuple[Dataset, Run | None]:
-    """(the version that is named, or the present gold, or the newest copy; the run whose answers the judge alone reads)."""
+    """Return (the version that is named, or the present gold, or the newest copy; the run whose answers the judge alone reads)."""
     judging = suite.judging
     dataset = version_of(project, version) if version is not None else None
     reads_others = judging is not None and judging.key in stages and not set(judging.needs) & set(stages)

@@ -118,7 +118,7 @@ class Command(JsonCommand):
 
 
 def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], None]) -> tuple[Run, dict[str, Any]]:
-    """(the run that the action leaves: the same or a new one, what else there is to say)."""
+    """Return (the run that the action leaves: the same or a new one, what else there is to say)."""
     if action == "again":
         plan, stories = again_of(run)
         say_before(parts_of(plan, stories), plan, stories, tell)

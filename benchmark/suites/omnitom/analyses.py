@@ -38,7 +38,7 @@ def match_bucket(count: int) -> str:
 
 
 def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """{"kinds", "match_counts", "volume"}.
+    """Return {"kinds", "match_counts", "volume"}.
 
     - `kinds`: {order bucket or role: {"precision", "recall", "f1"}} (paper, figure 5 a). Precision is over predicted rows of the kind
       that they were given by the model, recall over gold rows of the kind, F1 their harmonic mean; its n is that of recall. Rows of no
@@ -153,7 +153,7 @@ def told_kinds(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """{"kinds", "confusion", "labels"}. Cells whose gold label is outside its closed set are left out of all.
+    """Return {"kinds", "confusion", "labels"}. Cells whose gold label is outside its closed set are left out of all.
 
     - `kinds`: {order bucket or role: {"overall" or dimension: estimate}} (paper, figure 5 b), over the cells of gold rows of the kind.
     - `confusion`: {dimension: {"gold": labels, "said": labels, "rows": [[count]], "ends": [[interval]], "reasons": [[why there is none]]}};
@@ -233,7 +233,7 @@ def outputs_analysis(
     seed: int = 1,
     resamples: int = RESAMPLES,
 ) -> dict[str, Any]:
-    """{"share": estimate, "unusable": how many, "reasons", "without"} (paper, table 12).
+    """Return {"share": estimate, "unusable": how many, "reasons", "without"} (paper, table 12).
 
     `outputs` has the model's answer to each story with gold: "" where it can be used, why not otherwise, None where there is none. The
     share's n is the number of answers. `without` passes through what is no answer of the model, by what failed and why.

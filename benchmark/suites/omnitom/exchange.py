@@ -34,7 +34,7 @@ def exchange(exchanged: Exchanged) -> Iterator[File]:
 
 
 def _settings(exchanged: Exchanged) -> Settings:
-    """What was sent at the steps that the model took part in."""
+    """Return what was sent at the steps that the model took part in."""
     asked, sent = exchanged.asked, exchanged.asked.reads_prompts
     steps = [step for step in (EXTRACT, LABEL, JUDGE) if step in exchanged.steps]
     return Settings(

@@ -23,7 +23,7 @@ Reading = Mapping[str, Any]
 
 
 def item(view: ItemView) -> dict[str, Any]:
-    """What `omnitom/item.html` takes for the item's step."""
+    """Return what `omnitom/item.html` takes for the item's step."""
     step, record = view.question.step, record_of_sample(view.question.sample)
     structured = view.question.settings["form"] == STRUCTURED
     if step == EXTRACT:
@@ -102,7 +102,7 @@ def _judgement(view: ItemView, record: Record, structured: bool) -> dict[str, An
 
 
 def _is_unmatched(row: Mapping[str, Any]) -> bool:
-    """Whether nothing matches a row in either reading; a row without a count may match."""
+    """Return whether nothing matches a row in either reading; a row without a count may match."""
     counts = [row[name] for name in ("official", "repaired") if row.get(name) is not None]
     return bool(counts) and row.get("repaired", 0) is not None and max(counts) <= 0
 

@@ -22,7 +22,7 @@ from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
 def parse_stage1(
     record: Record, extraction: str, judgement: str, follow_up: str = "", *, structured: bool = False
 ) -> Parsed:
-    """Of a judgement; what it lacks the repaired reading takes from its follow-up, the official one never."""
+    """Parse a judgement; what it lacks the repaired reading takes from its follow-up, the official one never."""
     texts = {"extract": extraction, "judge": judgement}
     mended = repaired.stage1_result(record, texts | {"follow_up": follow_up}, structured=structured)
     kept = _stage1(mended)
@@ -39,7 +39,7 @@ def parse_stage1(
 def parse_follow_up(
     record: Record, extraction: str, judgement: str, follow_up: str, *, structured: bool = False
 ) -> Parsed:
-    """How many of the rows that a judgement lacks its follow-up brings: {"asked", "judged"}."""
+    """Return how many of the rows that a judgement lacks its follow-up brings: {"asked", "judged"}."""
     texts = {"extract": extraction, "judge": judgement}
     before, after = (
         sum(repaired.stage1_result(record, texts | more, structured=structured).unjudged)
@@ -123,7 +123,7 @@ def stage2_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusab
 
 @lru_cache(4096)
 def _gold(rows: tuple[GoldRow, ...], mended: bool) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
-    """(labels, roles) of the gold rows of a reading: the same for every model of a run."""
+    """Return (labels, roles) of the gold rows of a reading: the same for every model of a run."""
     kept = [row for row in rows if row.shown] if mended else rows
     labels = tuple(tuple(map(repaired_label, DIMENSIONS, row.labels)) if mended else row.labels for row in kept)
     return labels, tuple(role_of(row.actor) for row in kept)

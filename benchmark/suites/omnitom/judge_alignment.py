@@ -28,6 +28,6 @@ def align(rows: Sequence[tuple[str, str]], judged: Iterable[JudgedRow]) -> list[
 
 
 def exact_match_counts(left: Iterable[tuple[str, str]], right: Iterable[tuple[str, str]]) -> list[int]:
-    """What the official mock judge answers: for each left row, how many right rows have its actor and belief."""
+    """Return what the official mock judge answers: for each left row, how many right rows have its actor and belief."""
     counts = Counter((key(actor), key(belief)) for actor, belief in right)
     return [counts[key(actor), key(belief)] for actor, belief in left]

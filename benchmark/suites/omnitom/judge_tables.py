@@ -114,7 +114,7 @@ def _section(lines: Sequence[str], kinds: Sequence[tuple[bool, bool]], side: int
 
 
 def _table_lines(section: Sequence[str]) -> list[str]:
-    """From the header on the lines with a comma, until the first without one that follows such a line."""
+    """Return the lines with a comma from the header on, until the first without one that follows such a line."""
     notes: list[str] = []
     started = False
     for line in filter(None, (line.strip() for line in section)):

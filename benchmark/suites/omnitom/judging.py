@@ -19,7 +19,7 @@ from workers.providers.contract import Request
 
 
 def instrument(settings: Settings) -> dict[str, Any]:
-    """What a judge that reads no prompt goes by is its model alone. The longest answer and the seed are no part of it: a longer answer loses fewer
+    """Return the settings that a judge goes by, none of one that reads no prompt. The longest answer and the seed are no part of it: a longer answer loses fewer
     rows, and another seed is a repetition."""
     if not settings["judge_reads_prompts"]:
         return {}

@@ -17,7 +17,7 @@ KINDS = {"order": ORDERS, "role": ROLES}
 
 @lru_cache(maxsize=4096)
 def order_bucket(order: str) -> str:
-    """One of `ORDERS`, "" for what is no order; a bucket is its own bucket."""
+    """Return one of `ORDERS`, "" for what is not an order; a bucket is its own bucket."""
     if order in ORDERS:
         return order
     if not order.isdecimal():
@@ -27,6 +27,6 @@ def order_bucket(order: str) -> str:
 
 @lru_cache(maxsize=8192)
 def role_of(actor: str) -> str:
-    """One of `ROLES`, "" without an actor."""
+    """Return one of `ROLES`, "" without an actor."""
     name = fold(actor)
     return "" if not name else WORLD if name == WORLD else ACTORS

@@ -157,7 +157,7 @@ class _Collecting:
         self.lacking["stage1"][key] = self._why_none(key)
 
     def _why_none(self, key: str, outcome: Outcome | None = None) -> str:
-        """Why the answer has no part in official figures, empty where it has; without an outcome, why a story that was never judged has none."""
+        """Return why the answer has no part in official figures, empty where it has; without an outcome, why a story that was never judged has none."""
         if self.entered.settings["form"] == "structured":
             return STRUCTURED
         story = self.records[key].story_id
@@ -200,7 +200,7 @@ def _count(results: Results, record: Record, stage: str, why: str, *, answered: 
 
 
 def _judge_s(results: Results, record: Record, why: str, *, answered: bool) -> str:
-    """Why an extraction that can be used has no judgement: the judge's doing, not the model's."""
+    """Return why an extraction that can be used has no judgement: the judge's doing, not the model's."""
     if not why or not record.shown:
         return why
     reason = JUDGE_S.get(why, why) if answered else f"{OF_JUDGE}{why}"
@@ -223,7 +223,7 @@ def _take(
 
 
 def _unjudged(record: Record, extracted: Mapping[str, Any]) -> dict[str, Any]:
-    """What is known of an extraction that nobody judged."""
+    """Return what is known of an extraction that nobody judged."""
     kinds = {name: extracted.get(name, []) for name in ("orders", "roles")}
     return {"pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown), **kinds}
 
@@ -299,7 +299,7 @@ def _both(
 def own_figures(
     official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int
 ) -> tuple[Readings, BySample]:
-    """(figures by reading, figures by story) of labels."""
+    """Return (figures by reading, figures by story) of labels."""
     metrics = stage2_metrics(official) if official else None
     figures, by_story = _both(official, metrics, stage2_report(repaired, seed=seed), {}, "stage2")
     return {"official": figures["official"], "repaired": figures["repaired"]}, by_story

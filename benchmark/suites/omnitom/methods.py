@@ -16,7 +16,7 @@ _UNCALIBRATED = (
 
 
 def methods(reported: Reported) -> Sections:
-    """(heading, text) in the order of a methods section; how often and how freely was asked only where that was chosen."""
+    """Return (heading, text) in the order of a methods section; how often and how freely was asked only where that was chosen."""
     chosen = reported.settings.get("repetitions", 1) > 1 or reported.settings.get("temperature") is not None
     return [
         ("Prompts", _prompts(reported)),
@@ -29,7 +29,7 @@ def methods(reported: Reported) -> Sections:
 
 
 def judge_sees(settings: Mapping[str, Any]) -> tuple[str, str]:
-    """(what of its settings, in brief; all that it is given): a baseline sees neither prompt nor story."""
+    """Return (what of its settings, in brief; all that it is given): a baseline sees neither prompt nor story."""
     if not settings["judge_reads_prompts"]:
         return "", "both tables, no prompt and no story"
     level, with_story = settings.get("judge_level"), settings.get("with_story")

@@ -1,4 +1,4 @@
-"""From raw model texts to official figures, by way of the tables that the released runner stores.
+"""Official figures from raw model texts, by way of the tables that the released runner stores.
 
 Specification "OmniToM scoring", sections 5 and 6. A stage has figures only where every story of the selection has its
 texts, and none where the released code would have ended with a traceback.
@@ -46,7 +46,7 @@ class StoredTables:
 
 
 def stored_tables(records: Iterable[Record], texts: Texts) -> dict[int, StoredTables]:
-    """What the runner would store for each story that has a text.
+    """Return what the runner would store for each story that has a text.
 
     Records that share an id share their files, which are made from the first of them: a stage whose file is there is
     skipped.
@@ -147,7 +147,7 @@ def _numbered(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str, int]]:
 
 
 def score_official(records: Sequence[Record], texts: Texts) -> dict[str, Any]:
-    """{"stage1", "stage2"}: the figures of the selection `records` (see `metrics`), by the texts of their stages.
+    """Return {"stage1", "stage2"}: the figures of the selection `records` (see `metrics`), by the texts of their stages.
 
     A stage is None where a story lacks its text or the released code would have aborted; `reason` then has the sentence
     for it: {"stage1": None, "stage2": {…}, "reason": {"stage1": "…"}}.
@@ -190,7 +190,7 @@ def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], stag
 
 
 def why_none(story: int, stage: str, answered: Collection[str], aborted: Mapping[str, str]) -> str:
-    """Why no selection with this story has official figures of the stage; empty where it does not stand in the way.
+    """Return why no selection with this story has official figures of the stage; empty where it does not stand in the way.
 
     `answered` are the kinds of answers that it has, `aborted` what the released code would end at and why.
     """

@@ -106,7 +106,7 @@ class Bounded:
         return estimates
 
     def harmonic(self, other: Bounded) -> Bounded:
-        """That of each case with the same case of `other`."""
+        """Return the harmonic mean of each case with the same case of `other`."""
         known = self.known.harmonic(other.known)
         if self.worst is self.best and other.worst is other.best:
             return Bounded(known, known, known)

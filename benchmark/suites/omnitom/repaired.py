@@ -83,7 +83,7 @@ def judged_counts(
 
 
 def why_unreadable(text: str, *, structured: bool) -> str:
-    """Why an extraction or a labelling without a row is unusable, "" where it is a table that says nothing."""
+    """Return why an extraction or a labelling without a row is unusable, "" where it is a table that says nothing."""
     if structured and ignores_schema(text, "rows"):
         return NOT_STRUCTURED
     return "" if says_nothing(text) else UNREADABLE
@@ -165,7 +165,7 @@ def _stage2(accuracies: Sequence[float | None]) -> dict[str, float | None]:
 def score_repaired(
     records: Sequence[Record], texts: Texts, *, seed: int = 1, resamples: int = RESAMPLES
 ) -> dict[str, Any]:
-    """{"stage1", "stage2"}: the shape of the official figures, as numbers, with what is uncertain beside them.
+    """Return {"stage1", "stage2"}: the shape of the official figures, as numbers, with what is uncertain beside them.
 
     A row of `overall` and `by_category` has `stories` (usable ones), the figures, `interval` and `bounds` of each as
     [low, high], `unusable` (how many stories) and, where there are any, `unusable_reasons` and `unjudged` rows. Rows of

@@ -72,13 +72,13 @@ class Stage2Result:
         return sum(labels is not None for labels in self.predicted)
 
     def columns(self) -> Iterator[tuple[str, Labels, Labels]]:
-        """(dimension, gold labels, predicted labels, "" without one) of each dimension, in row order."""
+        """Yield (dimension, gold labels, predicted labels, "" without one) of each dimension, in row order."""
         if self.gold:
             columns = zip(*(row or UNSAID for row in self.predicted), strict=True)
             yield from zip(DIMENSIONS, zip(*self.gold, strict=True), columns, strict=True)
 
     def right(self) -> dict[str, list[bool]]:
-        """Which cells are right, by dimension; cells whose gold label is outside its closed set are left out."""
+        """Return whether each cell is right, by dimension; cells whose gold label is outside its closed set are left out."""
         right: dict[str, list[bool]] = {name: [] for name in DIMENSIONS}
         for name, gold, predicted in self.columns():
             legal = LEGAL[name]

@@ -38,17 +38,17 @@ def gold_csv(record: Record) -> str:
 
 
 def gold_extraction_table(record: Record) -> str:
-    """What a perfect extraction looks like: the official mock model's answer, of every gold row."""
+    """Return what a perfect extraction looks like: the official mock model's answer, of every gold row."""
     return _piped([EXTRACTION_HEADER, *((row.actor, row.belief, row.order) for row in record.rows)])
 
 
 def gold_label_table(record: Record) -> str:
-    """What a perfect labelling looks like: the official mock model's answer, of every gold row."""
+    """Return what a perfect labelling looks like: the official mock model's answer, of every gold row."""
     return _piped([LABEL_HEADER, *((row.actor, row.belief, *row.labels) for row in record.rows)])
 
 
 def mock_judgement(predictions: Sequence[tuple[str, str]], record: Record) -> str:
-    """What the official mock judge answers about the predicted rows (actor, belief) and all gold rows."""
+    """Return what the official mock judge answers about the predicted rows (actor, belief) and all gold rows."""
     gold = [(row.actor, row.belief) for row in record.rows]
     sides = ((predictions, gold), (gold, predictions))
     counted = ([(*row, count) for row, count in zip(a, exact_match_counts(a, b), strict=True)] for a, b in sides)

@@ -27,7 +27,7 @@ class _Measure:
 
 
 def _of(question: Question) -> tuple[Extent, Extent]:
-    """For an answer without reasoning. A judge sees the story only where it was chosen and reads at all."""
+    """Return the extents of the data and of the answer, without reasoning. A judge sees the story only where it was chosen and reads at all."""
     settings, kind = question.settings, (question.settings["form"], question.step)
     sample_sizes = question.resources.derived("sizes", _measures)[question.sample.key]
     shows_story = question.step != JUDGE or (settings["with_story"] and settings["judge_reads_prompts"])
@@ -35,7 +35,7 @@ def _of(question: Question) -> tuple[Extent, Extent]:
 
 
 def _measures(samples: Sequence[Sample]) -> dict[str, _Measure]:
-    """By key of the sample."""
+    """Return the measure of each sample by its key."""
     kinds = [(form, step) for form in FORMS for step in CELL_CHARACTERS]
     sizes = {}
     for sample in samples:

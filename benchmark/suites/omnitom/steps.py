@@ -37,7 +37,7 @@ STRUCTURED = "structured"
 
 
 def request(question: Question) -> Request | str:
-    """What a story is asked at a step, or why nothing is to be asked. Raises BadPromptSet, ValueError."""
+    """Return what a story is asked at a step, or why nothing is to be asked. Raises BadPromptSet, ValueError."""
     if question.step == EXTRACT:
         return extraction_request(**_how(question))
     if question.step == LABEL:
@@ -66,7 +66,7 @@ def parse(question: Question, answer: str) -> Parsed:
 
 
 def expected(question: Question) -> str:
-    """What a perfect model would answer, in the form that is asked for; the judge's two tables as the data has them."""
+    """Return what a perfect model would answer, in the form that is asked for; the judge's two tables as the data has them."""
     record, structured = record_of_sample(question.sample), question.settings["form"] == STRUCTURED
     if question.step == LABEL:
         return gold_label_table(record)
@@ -84,7 +84,7 @@ def unfit(resources: Resources) -> str:
 
 
 def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold: Sequence[GoldRow]) -> Request:
-    """What the run's judge is asked about predicted rows (actor, belief) and gold rows of a story."""
+    """Return what the run's judge is asked about predicted rows (actor, belief) and gold rows of a story."""
     how, with_story = _how(question), question.settings["with_story"]
     if not question.settings["judge_reads_prompts"]:  # it goes by the data alone, whatever the set has prompts for
         how, with_story = how | {"prompt_set": built_in()}, False
@@ -92,7 +92,7 @@ def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold
 
 
 def predicted_rows(extraction: str, form: str) -> list[tuple[str, str]]:
-    """What the judge is shown of an extraction: the rows of official parsing, of structured output those of its own reading."""
+    """Return what the judge is shown of an extraction: the rows of official parsing, of structured output those of its own reading."""
     rows = parse_extraction(extraction, structured=True) if form == STRUCTURED else extraction_rows(extraction)
     return [(row.actor, row.belief) for row in rows]
 
@@ -136,7 +136,7 @@ def _label_counts(question: Question) -> Mapping[str, Mapping[str, int]]:
 
 
 def count_labels(samples: Sequence[Sample]) -> dict[str, dict[str, int]]:
-    """How often each label stands in the gold of all stories, by dimension: what the majority baseline goes by."""
+    """Return how often each label stands in the gold of all stories, by dimension: what the majority baseline goes by."""
     counts: dict[str, Counter[str]] = {}
     for sample in samples:
         for belief in sample.gold["beliefs"]:

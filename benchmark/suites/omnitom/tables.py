@@ -134,7 +134,7 @@ def by_dimension_and_category(
 
 
 def _counted(rows: Sequence[Row]) -> list[str]:
-    """What n is, where any row has one."""
+    """Return what n is, where any row has one."""
     return [COUNTED] if any(_counts(rows)) else []
 
 

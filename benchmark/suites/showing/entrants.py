@@ -27,7 +27,7 @@ def readings_in(entrants: Iterable[EntrantResults]) -> list[str]:
 
 
 def unranked(entrant: EntrantResults) -> bool:
-    """Whether the entrant is out of the ranking: a person, or a model of which too much was lost."""
+    """Return whether the entrant is out of the ranking: a person, or a model of which too much was lost."""
     ranking = (entrant.get("ranking") or {}).get("repaired")
     return entrant["kind"] == "person" or bool(ranking and ranking["rank"] is None)
 

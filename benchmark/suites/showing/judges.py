@@ -30,7 +30,7 @@ def tests_of(entrants: Sequence[EntrantResults]) -> list[Summary]:
 
 
 def notes_of(entrants: Sequence[EntrantResults]) -> list[str]:
-    """What the self-test of each judge came to, with intervals."""
+    """Return what the self-test of each judge came to, with intervals."""
     return [told_of(test) for test in tests_of(entrants)]
 
 

@@ -16,7 +16,7 @@ LEFT_OUT = "Rows pooled over stories leave them out."
 
 
 def missing_of(entrant: EntrantResults, stage: str) -> dict[str, Any]:
-    """{stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of these judges or providers lost,
+    """Return {stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of these judges or providers lost,
     and the score with all of them at their worst and at their best, None without a story."""
     if ranking := (entrant.get("ranking") or {}).get("repaired"):
         counts = {"stories": ranking["n"], "unusable": ranking["missing"], "lost": ranking["lost"]}
@@ -33,7 +33,7 @@ def left_out(missing: Mapping[str, Any]) -> float | None:
 
 
 def leads(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
-    """What has to be known before the ranking is read: missing answers that differ, models without a rank, no letters."""
+    """Return what has to be known before the ranking is read: missing answers that differ, models without a rank, no letters."""
     models = models_of(entrants)
     return [*_missing_differ(models, stage), *_lost(models, stage), *_without_letters(models), *_few_stories(models)]
 
@@ -51,7 +51,7 @@ def unlike_missing(
 
 
 def _few_stories(models: Sequence[EntrantResults]) -> list[str]:
-    """What the letters take for granted where there are any."""
+    """Return what the letters take for granted where there are any."""
     lettered = [entrant for entrant in models if any((entrant.get("group") or {}).values())]
     stories = min(
         (ranking["n"] for entrant in lettered for ranking in entrant["ranking"].values() if ranking), default=0
@@ -67,7 +67,7 @@ def missing_told(entrants: Sequence[EntrantResults], stage: str) -> str:
 
 
 def shares_told(shares: Mapping[str, float], nouns: str = "stories") -> str:
-    """What `missing_told` says, from the share of each model's samples, which `nouns` names."""
+    """Return what `missing_told` says, from the share of each model's samples, which `nouns` names."""
     if len(set(shares.values())) < 2:
         return ""
     most = max(shares, key=shares.__getitem__)
@@ -80,7 +80,7 @@ def unjudged_told(entrants: Sequence[EntrantResults]) -> str:
 
 
 def rows_told(counts: Mapping[str, int]) -> str:
-    """What `unjudged_told` says, from the number of each model's rows."""
+    """Return what `unjudged_told` says, from the number of each model's rows."""
     if len(set(counts.values())) < 2:
         return ""
     most = max(counts, key=counts.__getitem__)
@@ -92,13 +92,13 @@ def _missing_differ(models: Sequence[EntrantResults], stage: str, counted: str =
 
 
 def differ_told(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str]:
-    """What differs, as a sentence, and after it what becomes of it; nothing where nothing differs."""
+    """Return what differs, as a sentence, and after it what becomes of it; nothing where nothing differs."""
     text = "; ".join(filter(None, parts))
     return [f"{text[:1].upper()}{text[1:]}. {counted}"] if text else []
 
 
 def _lost(models: Sequence[EntrantResults], stage: str) -> list[str]:
-    """What is not the models' doing: why some have no rank, then of how many stories others lack something."""
+    """Return what is not the models' doing: why some have no rank, then of how many stories others lack something."""
     sentences: list[str] = []
     alike: dict[int, list[str]] = {}
     for entrant in models:
@@ -128,12 +128,12 @@ def _without_letters(models: Sequence[EntrantResults]) -> list[str]:
 
 
 def complete(entrants: Sequence[EntrantResults], reading: str) -> bool:
-    """Whether the models' figures are of the same stories and of all rows, so that the highest can be marked as best."""
+    """Return whether the models' figures are of the same stories and of all rows, so that the highest can be marked as best."""
     return not incomplete(entrants, reading)
 
 
 def incomplete(entrants: Sequence[EntrantResults], reading: str) -> str:
-    """Why the highest figure cannot be marked as best; official figures count as 0 what is missing."""
+    """Return why the highest figure cannot be marked as best; official figures count as 0 what is missing."""
     models = models_of(entrants) if reading == "repaired" else []
     whys = {
         "the models answered different stories": any(

@@ -10,7 +10,7 @@ from benchmark.suites.shown import EntrantResults
 
 
 def label(entrants: Sequence[EntrantResults]) -> dict[str, str]:
-    """Gives each entrant a `model` that no other has, by the settings in which those of its name differ, and the `own` settings that not
+    """Give each entrant a `model` that no other has, by the settings in which those of its name differ, and the `own` settings that not
     all have; returns those that all share."""
     common = {}
     for name in _settings(entrants):

@@ -80,12 +80,12 @@ def gold_letter(cell: str) -> str:
 
 
 def is_correct_officially(item: VotedItem) -> bool:
-    """Whether the majority equals the answer cell to the character: never for a cell such as `A. `."""
+    """Return whether the majority equals the answer cell to the character: never for a cell such as `A. `."""
     return majority_vote(item.votes) == item.gold
 
 
 def is_correct(item: VotedItem) -> bool:
-    """Whether the majority is the letter of the answer cell; false where no try chose an option."""
+    """Return whether the majority is the letter of the answer cell; false where no try chose an option."""
     return majority_vote(item.votes) == gold_letter(item.gold)
 
 

@@ -1,4 +1,4 @@
-"""Which option an answer chooses: as the released code extracts it, and as a person reads it."""
+"""The option that an answer chooses: as the released code extracts it, and as a person reads it."""
 
 from __future__ import annotations
 

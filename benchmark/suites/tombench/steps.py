@@ -39,7 +39,7 @@ def request(question: Question) -> Request:
 
 
 def count_letters(samples: Sequence[Sample]) -> dict[str, int]:
-    """How often each letter is right in all items: what the majority letter goes by."""
+    """Return how often each letter is right in all items: what the majority letter goes by."""
     return dict(sorted(Counter(item_of(sample).gold for sample in samples).items()))
 
 
@@ -57,7 +57,7 @@ def parse(question: Question, answer: str) -> Parsed:
 
 
 def expected(question: Question) -> str:
-    """What a perfect model would answer."""
+    """Return what a perfect model would answer."""
     return f"[[{letter_of(shown_in(question), item_of(question.sample).gold)}]]"
 
 

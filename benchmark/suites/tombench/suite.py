@@ -36,7 +36,7 @@ LANGUAGES = Setting(
 
 
 def _summary(entered: Entered) -> dict[str, Any]:
-    """{reading: {group: figures}}; a `reason` where the official reading has none."""
+    """Return {reading: {group: figures}}; a `reason` where the official reading has none."""
     measured = measure(entered)[GROUP.key]
     if measured is None:
         return {"official": {GROUP.key: None}, "repaired": {GROUP.key: None}}

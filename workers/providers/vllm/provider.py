@@ -15,7 +15,7 @@ def _backend(spec: Spec) -> Backend:
 
 
 def _is_hosted(spec: Spec) -> bool:
-    """Not where it is asked without a key, or at an address of this machine or of a private network."""
+    """Return whether somebody else runs the server: it is asked with a key, at an address outside this machine and private networks."""
     return bool(spec.api_key_env) and not is_private(host_of(spec.base_url))
 
 

@@ -58,7 +58,7 @@ def memory_needed(
     tensor_parallel_size: int = 1,
     max_model_len: int | None = None,
 ) -> Memory:
-    """What each of `tensor_parallel_size` GPUs has to hold. `config` is the model's config.json, `weight_bytes` the size of its files.
+    """Return what each of `tensor_parallel_size` GPUs has to hold. `config` is the model's config.json, `weight_bytes` the size of its files.
 
     Sliding windows and other savings of single architectures are not counted: the figure is rather too high than too low.
     Raises KeyError where the configuration lacks the shapes of a transformer.
@@ -118,7 +118,7 @@ def fits(spec: Spec) -> str:
 
 
 def read_model(model: str, revision: str = "") -> tuple[dict[str, Any], int] | None:
-    """(config.json, bytes of the weight files) of a folder or of a model in the local cache; None where there is neither."""
+    """Return (config.json, bytes of the weight files) of a folder or of a model in the local cache; None where there is neither."""
     folder = Path(model) if Path(model).is_dir() else _cached(model, revision)
     if folder is None or not (folder / "config.json").is_file():
         return None

@@ -17,10 +17,10 @@ _PLAIN = {plain(dimension): dimension for dimension in DIMENSIONS}
 
 
 def parse_labels(text: str, gold: Sequence[GoldRow], *, structured: bool = False) -> list[Labels | None]:
-    """For each of the `gold` rows that were shown, in their order, its seven labels; None where the answer has no row.
+    """Return, for each of the `gold` rows that were shown, in their order, its seven labels; None where the answer has no row.
 
     A structured row names its gold row by `id`, counted from 1, or by actor and belief; a table row by actor and belief. A table
-    is no `structured` answer.
+    is not a `structured` answer.
     """
     value = json_in(text)
     rows = rows_in(value, "rows")

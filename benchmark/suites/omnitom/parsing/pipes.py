@@ -94,7 +94,7 @@ def rows_of(text: str) -> list[Row]:
 
 
 def has_bare_header(text: str) -> bool:
-    """Whether a text has a table of no rows and nothing else between pipes."""
+    """Return whether a text has a table of no rows and nothing else between pipes."""
     return not rows_of(text) and any(columns_of(split_cells(line)) for line in _lines(text))
 
 

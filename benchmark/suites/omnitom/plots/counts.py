@@ -47,7 +47,7 @@ def label_distribution(
     theme: str = "light",
     width: Width = "page",
 ) -> bytes:
-    """How often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's figure 4.
+    """Plot how often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's figure 4.
 
     `dimensions` is {dimension: {label: its counts}}. Bars are shares: of the gold rows of all
     stories, and of those in the usable ones; lines over them the intervals of the shares.
@@ -133,7 +133,7 @@ def _share(counts: LabelCounts, side: Side, total: Mapping[Side, int]) -> float:
 
 
 def _reach(counts: LabelCounts, total: Mapping[Side, int]) -> float:
-    """How far the bars of a label and their intervals go."""
+    """Return how far the bars of a label and their intervals go."""
     ends = [end for side in SIDES for end in _ends(counts, side) or ()]
     return max([*ends, *(_share(counts, side, total) for side in SIDES)])
 

@@ -1,4 +1,4 @@
-"""Where the number of a mark goes, so that it covers neither a mark nor another number."""
+"""Placement of the numbers beside marks, so that none covers a mark or another number."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def by_kind(
     theme: str = "light",
     width: Width = "page",
 ) -> bytes:
-    """What becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the paper's figure 5.
+    """Plot what becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the paper's figure 5.
 
     `panels` is {title: rows}, a row {"model", "values": {kind: figure}}; a model that a panel lacks is empty there. `of` names
     what the figures are of.

@@ -12,20 +12,20 @@ MOST_IDS = 500
 
 
 def extraction_schema(schema: Schema) -> dict[str, Any]:
-    """{"rows": [{"actor", "belief", "order"}]}."""
+    """Return {"rows": [{"actor", "belief", "order"}]}."""
     text = {"type": "string"}
     row = {"actor": text, "belief": text, "order": _one_of(schema["order"].values)}
     return _closed({"rows": _list(_closed(row))})
 
 
 def labelling_schema(rows: int, schema: Schema) -> dict[str, Any]:
-    """{"rows": [{"id", <dimension>: label, …}]} for ids 1 to `rows`."""
+    """Return {"rows": [{"id", <dimension>: label, …}]} for ids 1 to `rows`."""
     labels = {dimension.key: _one_of(dimension.values) for dimension in schema.dimensions}
     return _closed({"rows": _list(_closed({"id": _id(rows, rows), **labels}))})
 
 
 def judging_schema(predictions: int, gold: int) -> dict[str, Any]:
-    """{"predictions": [{"id", "matches": [gold ids]}], "gold": [{"id", "matches": [prediction ids]}]}."""
+    """Return {"predictions": [{"id", "matches": [gold ids]}], "gold": [{"id", "matches": [prediction ids]}]}."""
     ids = {"prediction": predictions, "gold": gold}
     named = {name: {"$ref": f"#/$defs/{name}"} for name in ids}
     sides = {

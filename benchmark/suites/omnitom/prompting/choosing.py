@@ -1,4 +1,4 @@
-"""Which in-context examples a prompt shows: from the sample corpus or from calibration stories, never a story that the run asks about."""
+"""The choice of the in-context examples that a prompt shows: from the sample corpus or from calibration stories, never a story that the run asks about."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def level_of(step: str, level: int, judge_level: int) -> int:
 
 
 def wanted(step: str, *, level: int, judge_level: int, shots: int, examples: int) -> int:
-    """How many examples a prompt of the step is to have: none below level 4."""
+    """Return how many examples a prompt of the step is to have: none below level 4."""
     count = shots if step == "judge" else examples
     return count if level_of(step, level, judge_level) == WITH_EXAMPLES else 0
 
 
 def wanted_by(settings: Mapping[str, Any], step: str) -> int:
-    """How many examples a prompt of a run with these settings is to have; none for a judge that reads no prompt."""
+    """Return how many examples a prompt of a run with these settings is to have; none for a judge that reads no prompt."""
     if step == "judge" and not settings["judge_reads_prompts"]:
         return 0
     chosen = {name: settings.get(name, 0) for name in ("judge_level", "shots", "examples")}
@@ -38,7 +38,7 @@ def wanted_by(settings: Mapping[str, Any], step: str) -> int:
 
 
 def examples_of(sample: Sample, step: str, settings: Mapping[str, Any], resources: Resources) -> tuple[Example, ...]:
-    """What the prompt about the story shows: of the run's source, and of the other one where that has none for the category."""
+    """Return what the prompt about the story shows: of the run's source, and of the other one where that has none for the category."""
     count = wanted_by(settings, step)
     return sourced_examples(sample, step, settings, resources, count)[1] if count else ()
 
@@ -46,7 +46,7 @@ def examples_of(sample: Sample, step: str, settings: Mapping[str, Any], resource
 def sourced_examples(
     sample: Sample, step: str, settings: Mapping[str, Any], resources: Resources, count: int
 ) -> tuple[str, tuple[Example, ...]]:
-    """(the source that was used, its examples), both empty where neither has any."""
+    """Return (the source that was used, its examples), both empty where neither has any."""
     chosen = settings.get("examples_from", SAMPLE)
     for source in (chosen, *(source for source in SOURCES if source != chosen)):
         pool = sample_corpus()

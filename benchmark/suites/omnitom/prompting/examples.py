@@ -68,7 +68,7 @@ def check_count(count: int) -> None:
 
 
 def is_alike(first: str, other: str) -> bool:
-    """Whether two texts are one story, or versions of it that differ in a few words."""
+    """Return whether two texts are one story, or versions of it that differ in a few words."""
     return fuzz.ratio(key(first), key(other), score_cutoff=ALIKE) >= ALIKE
 
 
@@ -88,7 +88,7 @@ def example_of(record: Record, stage: str) -> Example | None:
 
 
 def _is_whole(row: GoldRow, stage: str) -> bool:
-    """Whether the row says the same however it is written, and its labels are legal where they are shown."""
+    """Return whether the row says the same however it is written, and its labels are legal where they are shown."""
     needed = {"extract": DIMENSIONS[:1], "label": DIMENSIONS}.get(stage, ())
     legal = all(SCHEMA.is_legal(dimension, row.labels[DIMENSIONS.index(dimension)]) for dimension in needed)
     return legal and row.as_told == (row.actor, row.belief)
@@ -120,7 +120,7 @@ def _reads_back(example: Example, stage: str) -> bool:
 
 
 def ideal_answer(example: Example, stage: str, form: str) -> str:
-    """What a perfect model would answer about the example."""
+    """Return what a perfect model would answer about the example."""
     written = _STRUCTURED if form == "structured" else _TEXT
     return written[stage](example)
 

@@ -34,7 +34,7 @@ def fence(data: Iterable[str]) -> str:
 
 
 def columns(stage: str, form: str, schema: Schema) -> str:
-    """What the columns, or keys, of the answer are called."""
+    """Return what the columns, or keys, of the answer are called."""
     if form == "text":
         return _TEXT_COLUMNS[stage]
     names = {"extract": ("actor", "belief", "order"), "label": schema.keys, "judge": ("id", "matches")}
@@ -89,7 +89,7 @@ def gold_table(rows: Sequence[GoldRow], form: str) -> str:
 
 
 def plain(rows: Iterable[GoldRow]) -> list[list[str]]:
-    """[actor, belief] of the rows that are shown, their ids counting from 1."""
+    """Return [actor, belief] of the rows that are shown, their ids counting from 1."""
     return [[row.actor, row.belief] for row in rows if row.shown]
 
 

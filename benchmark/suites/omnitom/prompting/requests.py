@@ -60,7 +60,7 @@ class _Asked:
         return tuple(Message(role, text) for role, text in parts if text)
 
     def _refuse_unplaced(self, prompts: PromptSet, *, with_story: bool) -> None:
-        """What was asked for and would not be shown is an error, never left out in silence."""
+        """Refuse what was asked for and would not be shown: it is never left out in silence."""
         for needed, place, what in ((self.examples, "examples", "examples"), (with_story, "story", "the story")):
             if needed and not prompts.has_place(self.stage, self.level, place, self.form):
                 raise BadPromptSet(

@@ -67,11 +67,11 @@ class PromptSet:
         return tuple(level for level in LEVELS if (stage, level, "text") in self.templates)
 
     def has_place(self, stage: str, level: int, placeholder: str, form: str = "text") -> bool:
-        """Whether the prompt can show, say, `examples`. Raises BadPromptSet."""
+        """Return whether the prompt can show, say, `examples`. Raises BadPromptSet."""
         return placeholder in self.template(stage, level, form).placeholders
 
     def category_block(self, stage: str, category: str) -> str | None:
-        """What the set says of a story category, None for one that it does not know."""
+        """Return what the set says of a story category, None for one that it does not know."""
         text = self.categories.get(stage, {}).get(category)
         return None if text is None else f"{category}: {text}"
 

@@ -19,7 +19,7 @@ Arguments = dict[str, Any]
 
 
 def without_bounds(entrants: Sequence[EntrantResults], stage: str, reading: str) -> str:
-    """What a picture of the rows that were read leaves out, where models left out unlike much; official figures count it as 0."""
+    """Return what a picture of the rows that were read leaves out, where models left out unlike much; official figures count it as 0."""
     note = missing_told(entrants, stage) if reading == "repaired" else ""
     return f"{note}; left out here, without bounds, as nobody knows what these answers hold" if note else ""
 
@@ -28,7 +28,7 @@ LINES_TAKE_THEM = "marks leave them out, lines take them as unmatched and as mat
 
 
 def _without_rows(entrants: Sequence[EntrantResults], stage: str, reading: str, becomes: str) -> str:
-    """What `without_bounds` says, and what becomes of rows that judges left out where they are unlike many."""
+    """Return what `without_bounds` says, and what becomes of rows that judges left out where they are unlike many."""
     note = unjudged_told(entrants) if reading == "repaired" and stage == "stage1" else ""
     return "; ".join(filter(None, (without_bounds(entrants, stage, reading), note and f"{note}; {becomes}")))
 
@@ -129,7 +129,7 @@ def labels(entrant: EntrantResults, reading: str) -> Arguments:
 
 
 def _reasons(counts: Mapping[str, Any]) -> list[str]:
-    """Why a predicted or a gold share has no interval; reports that were frozen before do not say it."""
+    """Return why a predicted or a gold share has no interval; reports that were frozen before do not say it."""
     none = [""] * len(counts["labels"])
     sides = counts.get("reasons") or none, counts.get("gold_reasons") or none
     return [why or other for why, other in zip(*sides, strict=True)]

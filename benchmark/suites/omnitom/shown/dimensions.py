@@ -27,7 +27,7 @@ def dimension_table(entrants: Sequence[EntrantResults], reading: str) -> Table:
 
 
 def _accuracies(entrant: EntrantResults, reading: str) -> dict[str, dict[str, dict[str, Any]]]:
-    """{dimension: {category: {value, interval, n}}}; official figures are texts, their number of stories too."""
+    """Return {dimension: {category: {value, interval, n}}}; official figures are texts, their number of stories too."""
     accuracies: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in DIMENSIONS}
     for category, row in by_category(entrant, reading).items():
         for name in DIMENSIONS:

@@ -19,7 +19,7 @@ CONFUSION_NOTE = "Brackets: 95 % intervals over stories of the share of the gold
 
 
 def distribution_table(entrants: Sequence[EntrantResults], dimension: str, reading: str) -> Table:
-    """How often each label stands in gold and was predicted (paper, figure 4)."""
+    """Tabulate how often each label stands in gold and was predicted (paper, figure 4)."""
     counts_by_entrant = {entrant["key"]: analyses_of(entrant, reading)["labels"][dimension] for entrant in entrants}
     labels = next(iter(counts_by_entrant.values()))["labels"]
     columns = [Column(key="model", header="Model")]
@@ -83,5 +83,5 @@ def confusion_table(entrant: EntrantResults, dimension: str, reading: str) -> Ta
 
 
 def slug_of(dimension: str) -> str:
-    """As names and addresses have it."""
+    """Return the dimension as names and addresses have it."""
     return dimension.replace("_", "-")

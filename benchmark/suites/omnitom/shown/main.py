@@ -41,7 +41,7 @@ def _of_judges(entrants: Sequence[EntrantResults]) -> list[str]:
 
 
 def _stories(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """On how many stories each model's figures rest."""
+    """Say on how many stories each model's figures rest."""
     for stage, name in (("stage1", "Extraction"), ("stage2", "Labelling")):
         counts: dict[int, list[str]] = {}
         for run in runs:

@@ -77,7 +77,7 @@ def _outputs_where(reading: str) -> dict[str, Items]:
 
 
 def _reasons(stages: Mapping[str, Mapping[str, Any] | None]) -> str:
-    """Why outputs cannot be used and what else is missing, with counts, over both stages."""
+    """Return why outputs cannot be used and what else is missing, with counts, over both stages."""
     reasons: Counter[str] = Counter()
     for stage in filter(None, stages.values()):
         for part in (stage["reasons"], *stage["without"].values()):
@@ -86,7 +86,7 @@ def _reasons(stages: Mapping[str, Mapping[str, Any] | None]) -> str:
 
 
 def volume_table(entrants: Sequence[EntrantResults], reading: str) -> Table:
-    """How much a model says against how much of it is right (paper, figure 8)."""
+    """Tabulate how much a model says against how much of it is right (paper, figure 8)."""
     number = {"kind": "number", "digits": 1, "unit": "", "best": ""}
     share = {"unit": "%", "best": "", "n": ""}
     columns = [

@@ -15,7 +15,7 @@ from benchmark.suites.shown import ReadingResults, ShownPicture
 
 
 def plots() -> ModuleType:
-    """What draws them."""
+    """Return the module of the functions that draw the pictures."""
     from benchmark.suites.omnitom import plots  # imports matplotlib
 
     return plots

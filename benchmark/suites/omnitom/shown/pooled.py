@@ -23,6 +23,6 @@ def pooled_lead(stage: str, entrants: Sequence[EntrantResults]) -> list[str]:
 
 
 def of_bounds(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What brackets and bounds make of rows that judges left out, where there are any."""
+    """Return what brackets and bounds make of rows that judges left out, where there are any."""
     bounds = (value for row in rows for key, value in row.items() if key.endswith(" bounds"))
     return [BOUNDS_NOTE] if any(bounds) else []
