@@ -1,4 +1,4 @@
-"""Middleware that no library of ours has: headers of private pages, an answer to NUL."""
+"""Middleware that no library of ours has: headers of private pages, answers to NUL and to a suite that failed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Callable
 
 from django.db import DataError
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.views.defaults import bad_request
+
+from benchmark.suites.guarding import SuiteFailed
 
 
 class PrivatePages:
@@ -42,3 +45,20 @@ class NoNul:
             return None
         sent = (value for query in (request.GET, request.POST) for _, values in query.lists() for value in values)
         return bad_request(request, error) if any("\x00" in value for value in sent) else None
+
+
+class FailedSuites:
+    """A page or file that cannot be without what its suite failed at says that in its sentence; parts of a page say so themselves."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        return (
+            render(request, "suite_failed.html", {"text": error}, status=503)
+            if isinstance(error, SuiteFailed)
+            else None
+        )

@@ -60,6 +60,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "config.middleware.PrivatePages",
     "config.middleware.NoNul",
+    "config.middleware.FailedSuites",
 ]
 
 ROOT_URLCONF = "config.urls"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import prefetch_related_objects
 
@@ -24,6 +24,7 @@ from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, stage_table
 from benchmark.suites.contract import Suite
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
@@ -31,6 +32,7 @@ from benchmark.suites.shown import EntrantResults, ReadingResults, ShownTable
 from benchmark.suites.story_scores import READINGS
 
 Document = dict[str, Any]
+Shown = TypeVar("Shown")
 
 
 def document_of(run: Run) -> Document:
@@ -99,8 +101,9 @@ def results_of(document: Document, suite: Suite, reading: str) -> ReadingResults
     return ReadingResults(reading, entrants, read, analysed)
 
 
-def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
-    """The tables by name, made when they are asked for, each with the models that it does not have."""
+def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, Callable[[], Table]]:
+    """The tables by name, made when they are asked for, each with the models that it does not have; what makes one of a suite's own raises SuiteFailed.
+    `failed` gets a sentence for each suite that has tables of its own which it could not say."""
     withheld = document.get("withheld")
     tables = {
         name: _table_of(document, table, "") for name, table in _of_groups(document) if table.whole or not withheld
@@ -108,10 +111,22 @@ def tables_of(document: Document) -> dict[str, Callable[[], Table]]:
     for reading in READINGS:
         for suite in suites_of(document):
             results = results_of(document, suite, reading)
-            suite_tables = {**suite.tables(results), **dict(_of_facets(results))}
+            suite_tables = {**own_of(suite.tables, results, failed), **dict(_of_facets(results))}
             visible = {name: table for name, table in suite_tables.items() if table.whole or not withheld}
             tables |= {f"{name}-{reading}": _table_of(document, table, reading) for name, table in visible.items()}
     return tables
+
+
+def own_of(
+    own: Callable[[ReadingResults], Mapping[str, Shown]], results: ReadingResults, failed: list[str] | None
+) -> Mapping[str, Shown]:
+    """The tables or pictures of a suite's own, none where it could not say them; then `failed` gets its sentence."""
+    try:
+        return own(results)
+    except SuiteFailed as error:
+        if failed is not None and str(error) not in failed:
+            failed.append(str(error))
+        return {}
 
 
 def _table_of(document: Document, table: ShownTable, reading: str) -> Callable[[], Table]:

@@ -17,6 +17,7 @@ from benchmark.domain.tables import Table, to_csv, to_json, to_latex
 from benchmark.models import Dataset, Entrant, Form, Run, RunItem
 from benchmark.services.asking import sample_of, settings_of
 from benchmark.suites.asked import Sample
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.suites.released import Asked, Exchange, Exchanged, File, Files
 from workers.providers.registry import find, without_prompts
@@ -24,6 +25,8 @@ from workers.providers.registry import find, without_prompts
 WRITERS = {"csv": to_csv, "json": to_json, "tex": to_latex}
 TABLE_TYPES = {"csv": "text/csv", "json": "application/json", "tex": "application/x-tex"}
 _AT_ONCE = 200
+NOT_WHOLE = "not-whole.txt"
+"""Says in a folder of the released code why files are missing in it."""
 
 
 def table_file(table: Table, suffix: str) -> bytes:
@@ -126,11 +129,14 @@ def no_official_output(run: Run) -> str:
 
 def output_files(entrant: Entrant) -> Files:
     """Return the files that the released code would have left behind for this model, none where its suite has no such folder. Of several
-    repetitions they are of the first."""
+    repetitions they are of the first. A file NOT_WHOLE ends them where the suite could not make them all."""
     suite = suite_named(entrant.run.suite)
     chosen = [step.key for step in suite.steps if step.chosen]
     items = RunItem.objects.filter(entrant=entrant, stage__in=chosen, repetition=0)
-    return suite.exchange(_exchanged(entrant, items)) if suite.exchange else ()
+    try:
+        yield from suite.exchange(_exchanged(entrant, items)) if suite.exchange else ()
+    except SuiteFailed as error:  # the first files are on their way already
+        yield NOT_WHOLE, f"{error}\n".encode()
 
 
 def _exchanged(entrant: Entrant, items: QuerySet[RunItem]) -> Exchanged:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import DatasetResources, reads_prompts, sample_of, settings_of
 from benchmark.suites.contract import Question, Suite
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 
 if TYPE_CHECKING:
@@ -77,6 +78,14 @@ def judge_told(run: Run) -> str:
         return "–"
     if not reads_prompts(run.judge):
         return f"{run.judge.name}, rules {(run.spec.get('judge') or {}).get('rules', 1)}"
-    sees = suite_named(run.suite).judge_sees
-    brief = sees(settings_of(run))[0] if sees else ""
+    brief, _ = judge_sees(run)
     return f"{run.judge.name}, {brief}" if brief else run.judge.name
+
+
+def judge_sees(run: Run) -> tuple[str, str]:
+    """(what the run's judge is given, in brief; all of it), empty where its suite says nothing, its sentence where it could not say it."""
+    sees = suite_named(run.suite).judge_sees
+    try:
+        return sees(settings_of(run)) if sees else ("", "")
+    except SuiteFailed as error:
+        return str(error), str(error)

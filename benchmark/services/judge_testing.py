@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from benchmark.models import JudgeTestItem
 from benchmark.services.judge_test_calls import counts_of, draft_run, request_of
 from benchmark.services.judge_tests import PURPOSE
+from benchmark.suites.contract import BadQuestion
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import UNREADABLE
 from core.bulk import update_rows
 from workers.models import Call, Item, ItemState
@@ -19,12 +21,7 @@ GONE = "The self-test or its story is gone."
 class JudgeTestHandler(JobHandler):
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         test_items = _held(items)
-        return {
-            item.pk: request_of(test_item.sample, test_item.pairs, draft_run(test_item.test))
-            if (test_item := test_items.get(item.pk))
-            else GONE
-            for item in items
-        }
+        return {item.pk: _request(test_items.get(item.pk)) for item in items}
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
         test_items = _held([item for item, _ in answered])
@@ -35,12 +32,26 @@ class JudgeTestHandler(JobHandler):
             if test_item is None:
                 received[item.pk] = Received(ItemState.FAILED, GONE)
                 continue
-            counts = counts_of(test_item, call.answer)
+            try:
+                counts = counts_of(test_item, call.answer)
+            except SuiteFailed as error:
+                received[item.pk] = Received(ItemState.FAILED, f"{error} The answer is kept.")
+                continue
             rows.append((call.pk, counts, test_item.pk))
             read = any(count is not None for count in counts)
             received[item.pk] = Received() if read else Received(ItemState.UNUSABLE, UNREADABLE)
         update_rows(JudgeTestItem, ["call", "counts"], rows)
         return received
+
+
+def _request(test_item: JudgeTestItem | None) -> Request | str:
+    """Return the request of an item, or why there is none: an item whose suite raises fails alone."""
+    if test_item is None:
+        return GONE
+    try:
+        return request_of(test_item.sample, test_item.pairs, draft_run(test_item.test))
+    except (SuiteFailed, BadQuestion) as error:
+        return str(error)
 
 
 def _held(items: Sequence[Item]) -> dict[int, JudgeTestItem]:

@@ -10,9 +10,11 @@ from django.db.models import Min
 from benchmark.models import Form, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.conditions import settings_told
-from benchmark.services.in_context import examples_told
+from benchmark.services.in_context import examples_told, judge_sees
 from benchmark.services.runs import READ_AGAIN
 from benchmark.services.watching import SchemaBreaker, schema_breakers
+from benchmark.suites.contract import Suite
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported
 from benchmark.suites.showing.judges import notes_of
@@ -89,11 +91,8 @@ def _later(change: Mapping[str, Any], many: str) -> str:
 def _judge_facts(run: Run) -> Facts:
     if not run.spec.get("judge"):
         return [["Judge", "none"]]
-    sees = suite_named(run.suite).judge_sees
-    return [
-        ["Judge", _endpoint(run.spec["judge"])],
-        *([["Judge sees", sees(settings_of(run))[1]]] if sees else []),
-    ]
+    _, sees = judge_sees(run)
+    return [["Judge", _endpoint(run.spec["judge"])], *([["Judge sees", sees]] if sees else [])]
 
 
 _NO_SETTINGS = ("messages", "system", "task", "model")
@@ -154,7 +153,7 @@ def methods_of(
 ) -> list[dict[str, str]]:
     """Return [{heading, text}] in the order of a methods section: what was asked about, then the suite's own paragraphs."""
     suite, reported = suite_named(run.suite), _reported(run, stages)
-    own_paragraphs = list(suite.methods(reported)) if suite.methods else []
+    own_paragraphs = _own_paragraphs(suite, reported)
     placed = {heading for heading, _ in own_paragraphs}
     common = [(ASKING, reported.asking), (UNCERTAINTY, reported.uncertainty)]
     paragraphs = [
@@ -163,6 +162,13 @@ def methods_of(
         *(paragraph for paragraph in common if paragraph[0] not in placed),
     ]
     return [{"heading": heading, "text": text} for heading, text in paragraphs if text]
+
+
+def _own_paragraphs(suite: Suite, reported: Reported) -> list[tuple[str, str]]:
+    try:
+        return list(suite.methods(reported)) if suite.methods else []
+    except SuiteFailed as error:
+        return [(suite.title, str(error))]
 
 
 def _reported(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Reported:

@@ -16,6 +16,7 @@ from benchmark.services.plans import (
     stages_of,
 )
 from benchmark.services.taken_over import ended_extractions, judged_answers, nothing_to_judge
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from workers.domain.pricing import unknown_price_sentence
 from workers.models import Endpoint
@@ -38,7 +39,7 @@ def check(plan: Plan) -> list[DatasetSample]:
     check_addresses(plan)
     try:
         prompt_hashes(plan)
-    except BadPromptSet as error:
+    except (BadPromptSet, SuiteFailed) as error:
         raise RunRefused(str(error), "prompt_set") from error
     return _stories(plan)
 
@@ -51,7 +52,11 @@ def _check_dataset(plan: Plan) -> None:
         raise RunRefused(
             f"{plan.dataset} holds {plan.dataset.title or 'gold'}; {suite.title} needs {needed}.", "dataset"
         )
-    if suite.unfit and (why := suite.unfit(DatasetResources(plan.dataset))):
+    try:
+        why = suite.unfit(DatasetResources(plan.dataset)) if suite.unfit else ""
+    except SuiteFailed as error:
+        raise RunRefused(str(error), "dataset") from error
+    if why:
         raise RunRefused(f"{plan.dataset} {why}", "dataset")
 
 

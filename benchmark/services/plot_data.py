@@ -11,7 +11,7 @@ from typing import Any
 from benchmark.domain.tables import Absent, absent_told
 from benchmark.domain.tables.estimates import figure_of
 from benchmark.services.absences import unread
-from benchmark.services.documents import Document, absent_from, by_group, results_of, suites_of
+from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_named
 from benchmark.suites.showing.entrants import analyses_of, models_of
@@ -61,13 +61,13 @@ def _not_shown(absent: Sequence[Absent]) -> str:
     return f"without figures here: {absent_told(absent[:NAMED])}{more}"
 
 
-def figures_of(document: Document) -> dict[str, Picture]:
-    """Return the plots by name that the reader of the document may see."""
+def figures_of(document: Document, failed: list[str] | None = None) -> dict[str, Picture]:
+    """Return the plots by name that the reader of the document may see. `failed` is as `tables_of` has it."""
     pictures = dict(_leaderboards(document))
     for reading in READINGS:
         for suite in suites_of(document):
             results = results_of(document, suite, reading)
-            suite_pictures = {**dict(_parts(suite, results)), **suite.pictures(results)}
+            suite_pictures = {**dict(_parts(suite, results)), **own_of(suite.pictures, results, failed)}
             by_name = {
                 **dict(_matrices(document, results)),
                 **{name: _picture_of(document, picture, reading) for name, picture in suite_pictures.items()},

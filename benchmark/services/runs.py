@@ -23,6 +23,7 @@ from benchmark.services.results import WITHOUT_CALL
 from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import ended_extractions, nothing_to_judge
 from benchmark.suites.contract import Step
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows, update_rows
 from workers.models import Endpoint, Item, Job, JobState
@@ -43,6 +44,8 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
             return _start(by, plan, stories, now)
     except JobRefused as error:
         raise RunRefused(str(error), "batch" if plan.batch else "endpoints") from error
+    except SuiteFailed as error:
+        raise RunRefused(str(error)) from error
 
 
 def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime) -> Run:

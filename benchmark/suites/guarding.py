@@ -3,21 +3,68 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from benchmark.suites.asked import BadQuestion, Entered, ItemView, Question
+from benchmark.suites.asked import BadQuestion, Entered, ItemView, Question, Sample
 from benchmark.suites.contract import Suite
 from benchmark.suites.item_filters import KeptReading
 from benchmark.suites.people import Person
+from benchmark.suites.released import Files
+from benchmark.suites.shown import ShownPicture, ShownTable
 from core.texts import storable
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 _LONGEST = 200
+_NOT_HERE = ("load", "baselines")
+"""What answers for itself: the import of a copy (`services/imports.py`) and the provider of baselines."""
+_TRIES = {
+    "request": "make the question of {place}",
+    "parse": "read the answer to {place}",
+    "expected": "say what answers {place}",
+    "item": "show {place}",
+    "rows.count": "count the rows of {place}",
+    "rows.unread": "count the rows of {place}",
+    "rows.share": "head the counts of its items",
+    "sizes.of": "measure the question of {place}",
+    "sizes.pairs": "measure an answer of its judge",
+    "measure": "score what {who} said",
+    "summary": "score what {who} said",
+    "people_measured": "score what {who} said",
+    "score": "score these answers",
+    "parsers.parse": "parse this text",
+    "exchange": "make the files of its released code",
+    "unfit": "say whether it can ask about these samples",
+    "judge.instrument": "say what its judge is",
+    "judge.test.rows": "make pairs for its judge of {place}",
+    "judge.test.request": "test its judge on {place}",
+    "judge.test.counts": "test its judge on {place}",
+    "judge.test.examples": "say which samples its judge is shown",
+    "judge_sees": "say what its judge is given",
+    "methods": "write its part of the methods section",
+    "tables": "make its tables",
+    "tables.make": "make this table",
+    "pictures": "make its pictures",
+    "pictures.plot": "draw this picture",
+    "pictures.arguments": "draw this picture",
+    "explorer.choices": "show its confusion matrices",
+    "explorer.shows": "show its confusion matrices",
+    "prompting.built_in": "open its prompt sets",
+    "prompting.load": "read this prompt set",
+    "prompting.hashes": "hash the wording of its prompts",
+    "prompting.filled": "fill a prompt",
+    "prompting.wanted": "say how many examples its prompts show",
+    "prompting.shown": "choose the examples of {place}",
+    "prompting.serving": "choose its examples",
+    "prompting.condition": "say what its models are ranked by",
+}
+"""What each function of a suite tries, by the names of the fields that lead to it."""
+_FORESEEN = {"score": ValueError, "parsers.parse": ValueError}
+"""What a function may raise besides: what is wrong with the input that it was given."""
 
 
 class SuiteFailed(ValueError):
@@ -25,30 +72,37 @@ class SuiteFailed(ValueError):
 
 
 def guarded(suite: Suite) -> Suite:
-    """The suite, of which every function raises SuiteFailed for what it did not foresee."""
-    rows, unread = suite.rows, suite.rows.unread if suite.rows else None
+    """The suite, of which every function raises SuiteFailed for what it did not foresee, and so does what it makes to be asked later."""
+    safe: Suite = _guarded(suite, suite, "")
     return replace(
-        suite,
-        request=_guarded(suite, suite.request, lambda of: f"make the question of {_place(suite, of)}"),
-        parse=_guarded(suite, suite.parse, lambda of, answer: f"read the answer to {_place(suite, of)}"),
-        expected=_guarded(suite, suite.expected, lambda of: f"say what answers {_place(suite, of)}"),
-        measure=_guarded(suite, suite.measure, _scoring, tells=False),
-        summary=_guarded(suite, suite.summary, _scoring, tells=False),
-        item=suite.item and _guarded(suite, suite.item, lambda of: f"show {_place(suite, of)}"),
-        people_measured=suite.people_measured and _guarded(suite, suite.people_measured, _scoring, tells=False),
-        rows=rows
-        and replace(
-            rows,
-            count=_guarded(suite, rows.count, lambda of, chosen: f"count the rows of {_place(suite, of)}"),
-            unread=unread and _guarded(suite, unread, lambda of: f"count the rows of {_place(suite, of)}"),
-        ),
+        safe,
+        tables=_each(safe.tables, lambda table: _guarded(suite, table, "tables.")),
+        pictures=_each(safe.pictures, lambda picture: _guarded(suite, picture, "pictures.")),
+        exchange=safe.exchange and _file_by_file(suite, safe.exchange),
     )
 
 
-def _guarded(suite: Suite, call: Callable[P, T], doing: Callable[P, str], *, tells: bool = True) -> Callable[P, T]:
-    """`doing` says what the call does, `tells` whether readers may see what the error says: that of many samples may tell of one that waits for
-    them."""
+def _guarded(suite: Suite, part: Any, path: str) -> Any:
+    """A part of the suite's description, found under the names `path`, with every function in it guarded; the same object where it has none."""
+    values = {field.name: getattr(part, field.name) for field in fields(part) if path + field.name not in _NOT_HERE}
+    safe = {name: _safe(suite, value, path + name) for name, value in values.items()}
+    changed = {name: value for name, value in safe.items() if value is not values[name]}
+    return replace(part, **changed) if changed else part
 
+
+def _safe(suite: Suite, value: Any, name: str) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return _guarded(suite, value, f"{name}.")
+    if isinstance(value, Mapping):
+        safe = {key: _safe(suite, item, name) for key, item in value.items()}
+        return safe if any(safe[key] is not value[key] for key in safe) else value
+    if isinstance(value, tuple):
+        items = tuple(_safe(suite, item, name) for item in value)
+        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+    return _caught(suite, value, name) if callable(value) else value
+
+
+def _caught(suite: Suite, call: Callable[P, T], name: str) -> Callable[P, T]:
     @wraps(call)
     def made(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
@@ -56,23 +110,68 @@ def _guarded(suite: Suite, call: Callable[P, T], doing: Callable[P, str], *, tel
         except (SuiteFailed, BadQuestion):
             raise
         except Exception as error:
-            what = doing(*args, **kwargs)
-            log.exception("%s could not %s.", suite.title, what)
-            description = " ".join(
-                storable(f"{type(error).__name__}: {error}" if tells else type(error).__name__).split()
-            )
-            raise SuiteFailed(
-                f"{suite.title} could not {what} ({description[:_LONGEST]}); the log of the program says where."
-            ) from error
+            if isinstance(error, _FORESEEN.get(name, ())):
+                raise
+            raise _failed(suite, name, args[0] if args else None, error) from error
 
     return made
 
 
-def _place(suite: Suite, of: Question | ItemView | KeptReading) -> str:
-    question = of.question if isinstance(of, ItemView) else of
-    return f"{suite.step(question.step).label}, {suite.noun[0]} {question.sample.number or question.sample.key}"
+def _failed(suite: Suite, name: str, of: Any, error: Exception) -> SuiteFailed:
+    """Only of a single sample, or of what was just handed in, do readers see what the error says: that of many samples may tell of one that waits
+    for them."""
+    what = _TRIES[name].format_map(_Named(suite, of))
+    log.exception("%s could not %s.", suite.title, what)
+    tells = "{place}" in _TRIES[name] or name in _FORESEEN
+    description = " ".join(storable(f"{type(error).__name__}: {error}" if tells else type(error).__name__).split())
+    return SuiteFailed(f"{suite.title} could not {what} ({description[:_LONGEST]}); the log of the program says where.")
 
 
-def _scoring(of: Entered | Person) -> str:
-    who = f"{of.role} {of.number}" if isinstance(of, Person) else of.name
-    return f"score what {who} said"
+class _Named(dict[str, str]):
+    """What stands in a sentence for what a function was called with, worked out where the sentence has it."""
+
+    def __init__(self, suite: Suite, of: Any) -> None:
+        super().__init__()
+        self.suite, self.of = suite, of
+
+    def __missing__(self, key: str) -> str:
+        return _place(self.suite, self.of) if key == "place" else _who(self.of)
+
+
+def _place(suite: Suite, of: Question | ItemView | KeptReading | Sample) -> str:
+    asked = of.question if isinstance(of, ItemView) else of
+    sample = asked if isinstance(asked, Sample) else asked.sample
+    named = f"{suite.noun[0]} {sample.number or sample.key}"
+    return named if isinstance(asked, Sample) else f"{suite.step(asked.step).label}, {named}"
+
+
+def _who(of: Entered | Person) -> str:
+    return f"{of.role} {of.number}" if isinstance(of, Person) else of.name
+
+
+Shown = TypeVar("Shown", ShownTable, ShownPicture)
+
+
+def _each(make: Callable[P, Mapping[str, Shown]], guard: Callable[[Shown], Shown]) -> Callable[P, Mapping[str, Shown]]:
+    """What is made, of which each is guarded too: it is drawn or made when it is asked for."""
+
+    @wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> Mapping[str, Shown]:
+        return {name: guard(shown) for name, shown in make(*args, **kwargs).items()}
+
+    return made
+
+
+def _file_by_file(suite: Suite, exchange: Callable[P, Files]) -> Callable[P, Files]:
+    """The files, which are made while the first ones are sent."""
+
+    @wraps(exchange)
+    def made(*args: P.args, **kwargs: P.kwargs) -> Iterator[tuple[str, bytes]]:
+        try:
+            yield from exchange(*args, **kwargs)
+        except SuiteFailed:
+            raise
+        except Exception as error:
+            raise _failed(suite, "exchange", None, error) from error
+
+    return made

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
+from html import escape
 
 from django.core.cache import caches
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModified
@@ -14,6 +16,7 @@ from django.urls import reverse
 from benchmark.access import report_access, results_access, run_access, run_document, shared_document
 from benchmark.services.comparisons import NotComparable
 from benchmark.services.plot_data import Picture, comparison_picture, figures_of
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.views.compare import chosen_comparison
 from benchmark.views.downloads import board_of, check_shown
 from core.made_by import made_by
@@ -58,8 +61,18 @@ def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, su
     theme, width = request.GET.get("theme", THEMES[0]), request.GET.get("width", WIDTHS[0])
     if name not in pictures or suffix not in TYPES or theme not in THEMES or width not in WIDTHS:
         raise Http404("There is no such figure, or not in this format.")
-    picture = pictures[name]
-    content = json.dumps([made_by(), name, suffix, theme, width, picture.shown()], sort_keys=True, default=str)
+    try:
+        return _drawn(request, pictures[name], [name, suffix, theme, width], f"{file}.{suffix}")
+    except SuiteFailed as error:
+        if suffix != "svg" or "theme" not in request.GET:
+            raise  # a page says why there is no file
+        return HttpResponse(_sentence(str(error)), content_type=TYPES["svg"])
+
+
+def _drawn(request: HttpRequest, picture: Picture, how: Sequence[str], file: str) -> HttpResponse:
+    """`how` is the picture's name, its format, theme and width."""
+    _, suffix, theme, width = how
+    content = json.dumps([made_by(), *how, picture.shown()], sort_keys=True, default=str)
     key = "figure:" + hashlib.sha256(content.encode()).hexdigest()
     if request.headers.get("If-None-Match") == f'"{key}"':
         return HttpResponseNotModified()
@@ -70,7 +83,15 @@ def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, su
         drawn.set(key, data, KEPT_SECONDS)
     response = HttpResponse(data, content_type=TYPES[suffix])
     disposition = "inline" if "theme" in request.GET else "attachment"
-    response["Content-Disposition"] = f'{disposition}; filename="{file}.{suffix}"'
+    response["Content-Disposition"] = f'{disposition}; filename="{file}"'
     response["Cache-Control"] = "private, no-cache"  # asked for anew each time, and sent only where it changed
     response["ETag"] = f'"{key}"'
     return response
+
+
+def _sentence(text: str) -> str:
+    """A picture of a sentence, which stands on a page where a picture would."""
+    lines = textwrap.wrap(text, 90)
+    spans = "".join(f'<tspan x="8" dy="20">{escape(line)}</tspan>' for line in lines)
+    size = f'width="680" height="{20 * len(lines) + 12}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}><text font-size="14" fill="#888">{spans}</text></svg>'

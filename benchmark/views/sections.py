@@ -9,8 +9,9 @@ from benchmark.domain.tables import Table
 from benchmark.services.documents import Document, results_of, suites_of, tables_of
 from benchmark.services.plot_data import figures_of
 from benchmark.suites.contract import Suite
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import ordered_keys
-from benchmark.suites.shown import Choice, Explored, Section
+from benchmark.suites.shown import Choice, Explored, Explorer, Section
 from benchmark.views.tables import Href, no_link, table_context
 
 Address = Callable[[str, str, str], str]
@@ -20,8 +21,10 @@ Address = Callable[[str, str, str], str]
 def sections_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
 ) -> dict[str, Any]:
-    """Return {"heads": {stage: table}, "parts": [{title, figures, tables}], "reading", "readings"}."""
-    tables, figures = tables_of(document), figures_of(document)
+    """Return {"heads": {stage: table}, "parts": [{title, figures, tables, failed}], "reading", "readings", "failed"}; `failed` are sentences on what a suite
+    could not show."""
+    failed: list[str] = []
+    tables, figures = tables_of(document, failed), figures_of(document, failed)
     heads = {
         stage: _table(stage, tables[stage](), address, href)
         for stage in ordered_keys(document["stages"])
@@ -33,17 +36,32 @@ def sections_of(
     for section in sections_in(document):
         shown_figures = [one for name in section.pictures if (one := _named(name, reading, figures))]
         shown_tables = [one for name in section.tables if (one := _named(name, reading, tables))]
+        unmade: list[str] = []
         part = {
             "title": section.title,
             "figures": [
                 _figure(name, figures[name].title, address) | {"alone": len(shown_figures) == 1}
                 for name in shown_figures
             ],
-            "tables": [_table(name, tables[name](), address, href) for name in shown_tables],
+            "tables": [
+                _table(name, table, address, href)
+                for name in shown_tables
+                if (table := _made(tables[name], unmade)) is not None
+            ],
+            "failed": unmade,
         }
-        if part["figures"] or part["tables"]:
+        if part["figures"] or shown_tables:
             parts.append(part)
-    return {"heads": heads, "parts": parts, "reading": reading, "readings": readings}
+    return {"heads": heads, "parts": parts, "reading": reading, "readings": readings, "failed": failed}
+
+
+def _made(make: Callable[[], Table], failed: list[str]) -> Table | None:
+    """The table; None where its suite could not make it, and `failed` gets the sentence."""
+    try:
+        return make()
+    except SuiteFailed as error:
+        failed.append(str(error))
+        return None
 
 
 def sections_in(document: Document) -> list[Section]:
@@ -90,22 +108,29 @@ def explorer_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
 ) -> dict[str, Any] | None:
     """Return what the explorer of the document's suite shows of what `chosen` names; None without one, where it has nothing to show, and where that is
-    withheld."""
+    withheld. {"key", "title", "failed"}, a sentence, where the suite could not show it."""
     suite = next((candidate for candidate in suites_of(document) if candidate.explorer), None)
     if document.get("withheld") or suite is None or suite.explorer is None:
         return None
-    choices_by_reading = {
-        name: suite.explorer.choices(results_of(document, suite, name)) for name in readings_in(document)
-    }
+    try:
+        return _explorer(document, suite, suite.explorer, address, chosen, href)
+    except SuiteFailed as error:
+        return {"key": suite.explorer.key, "title": suite.explorer.title, "failed": str(error)}
+
+
+def _explorer(
+    document: Document, suite: Suite, explorer: Explorer, address: Address, chosen: Mapping[str, str], href: Href
+) -> dict[str, Any] | None:
+    choices_by_reading = {name: explorer.choices(results_of(document, suite, name)) for name in readings_in(document)}
     readings = [name for name, choices in choices_by_reading.items() if choices]
     if not readings:
         return None
     reading = chosen_reading(chosen, readings)
     values = {choice.field: _chosen_value(choice, chosen) for choice in choices_by_reading[reading]}
-    shows = suite.explorer.shows(values)
+    shows = explorer.shows(values)
     return {
-        "key": suite.explorer.key,
-        "title": suite.explorer.title,
+        "key": explorer.key,
+        "title": explorer.title,
         "choices": [_choice(choice, values[choice.field]) for choice in choices_by_reading[reading]],
         "reading": reading,
         "readings": readings,

@@ -1,0 +1,214 @@
+"""Every function of the contract is guarded, and what stands behind each on a page, in a file or in a command says in one sentence that it failed."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable as CallableType
+from dataclasses import fields, is_dataclass, replace
+from html import unescape
+from typing import Any, get_args, get_origin, get_type_hints
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmark.models import Dataset, Run
+from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.runs import start_run
+from benchmark.suites import guarding, registry
+from benchmark.suites.contract import Question, Sample, Suite
+from benchmark.suites.guarding import SuiteFailed, guarded
+from benchmark.suites.people import Person
+from benchmark.suites.shown import Choice, Explorer, ShownPicture, ShownTable
+from tests.benchmark.settled import make_endpoint, work_off, written
+from tests.benchmark.tiny.imports import imported
+from tests.benchmark.tiny.suite import SUITE
+
+
+def _functions(part: Any, path: str = "") -> set[str]:
+    """The names of all functions that the contract has of a part, of whichever suite: `tables.make` is one of what it makes."""
+    found = set()
+    for name, hint in get_type_hints(part).items():
+        for kind in _kinds(hint):
+            if get_origin(kind) is CallableType:
+                found.add(path + name)
+                made = {found for one in get_args(kind)[1:] for found in _kinds(one)}
+                found |= {
+                    nested for one in made & {ShownTable, ShownPicture} for nested in _functions(one, f"{path}{name}.")
+                }
+            elif is_dataclass(kind):
+                found |= _functions(kind, f"{path}{name}.")
+    return found
+
+
+def _kinds(hint: Any) -> set[Any]:
+    """The kinds that a type is made of, without the functions' own arguments."""
+    kind = get_origin(hint) or hint
+    if kind is CallableType or is_dataclass(kind):
+        return {hint if kind is CallableType else kind}
+    return {kind for one in get_args(hint) for kind in _kinds(one)}
+
+
+def test_every_function_of_the_contract_is_guarded():
+    left_to_others = {name for name in _functions(Suite) if name.split(".")[0] in guarding._NOT_HERE}
+    assert left_to_others == {"load", "baselines.answer", "baselines.settings"}
+    assert _functions(Suite) - left_to_others == set(guarding._TRIES)
+
+
+def _raises(*args: Any, **kwargs: Any) -> Any:
+    raise KeyError("unforeseen")
+
+
+@pytest.mark.parametrize("name", ["omnitom", "tombench", "tiny"])
+def test_whatever_a_function_did_not_foresee_is_one_sentence(tiny, name):
+    suite = registry.suite_named(name)
+    safe = guarded(_broken(suite))
+    question = Question(Sample("k", "c", {}, {}, number=7), suite.steps[0].key, {}, None)
+    for path in guarding._TRIES:
+        for call in _found(safe, path.split(".")):
+            with pytest.raises(
+                SuiteFailed, match=rf"^{suite.title} could not .+; the log of the program says where\.$"
+            ):
+                made = call(_person() if "{who}" in guarding._TRIES[path] else question)
+                list(made)  # files are made one by one
+
+
+def _broken(part: Any) -> Any:
+    """The part with functions that raise in the place of its own."""
+    values = {one.name: getattr(part, one.name) for one in fields(part) if one.name != "baselines"}
+    return replace(part, **{name: _broken_value(value) for name, value in values.items()})
+
+
+def _broken_value(value: Any) -> Any:
+    if is_dataclass(value):
+        return _broken(value)
+    if isinstance(value, dict):
+        return {key: _broken_value(one) for key, one in value.items()}
+    return _raises if callable(value) else value
+
+
+def _found(part: Any, path: list[str]) -> list[Any]:
+    """The functions under a path; none where the suite has no such part."""
+    if part is None or not hasattr(part, path[0]):
+        return []
+    value = getattr(part, path[0])
+    parts = list(value.values()) if isinstance(value, dict) else [value]
+    return (
+        [one for one in parts if one] if len(path) == 1 else [found for one in parts for found in _found(one, path[1:])]
+    )
+
+
+def _person() -> Person:
+    return Person("ann", "annotator", 1, [], [], {}, None)
+
+
+def breaks(monkeypatch, **functions: Any) -> None:
+    monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, **functions)))
+
+
+@pytest.fixture
+def admin(client, cast):
+    client.force_login(cast.alice)
+    return client
+
+
+@pytest.fixture
+def run(tiny, admin, cast) -> Run:
+    imported(admin, cast)
+    models = [make_endpoint(name, provider="baseline", model=name) for name in ("adder", "counter")]
+    plan = Plan(Dataset.objects.get(), models, ["repeat", "sum"], suite="tiny", max_tokens=20)
+    return work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+
+
+def page(admin, run: Run, name: str, *more: Any, status: int = 200) -> str:
+    response = admin.get(reverse(f"benchmark:{name}", args=[run.project.slug, run.uid, *more]))
+    assert response.status_code == status, (name, response.status_code)
+    return unescape(written(response))
+
+
+LOG = "(KeyError); the log of the program says where."
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("functions", "told"),
+    [
+        ({"tables": _raises}, f"Tiny sums could not make its tables {LOG}"),
+        ({"tables": lambda results: {"glance": ShownTable(_raises)}}, f"Tiny sums could not make this table {LOG}"),
+        ({"pictures": _raises}, f"Tiny sums could not make its pictures {LOG}"),
+        (
+            {"explorer": Explorer("matrices", "Matrices", _raises, _raises)},
+            f"Tiny sums could not show its confusion matrices {LOG}",
+        ),
+        (
+            {
+                "explorer": Explorer(
+                    "matrices", "Matrices", lambda results: [Choice("part", "Part", [("a", "A")])], _raises
+                )
+            },
+            f"Tiny sums could not show its confusion matrices {LOG}",
+        ),
+    ],
+)
+def test_a_part_of_a_page_says_that_it_failed_and_the_rest_is_there(run, monkeypatch, admin, functions, told):
+    breaks(monkeypatch, **functions)
+    for name in ("run_results", "run_report"):
+        shown = page(admin, run, name)
+        assert told in shown and "Right sums by category" in shown and "adder" in shown, name
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_methods_section_has_the_paragraphs_that_every_suite_has(run, monkeypatch, admin):
+    breaks(monkeypatch, methods=_raises)
+    shown = page(admin, run, "run_report")
+    assert f"Tiny sums could not write its part of the methods section {LOG}" in shown and "sign-flip test" in shown
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_cannot_be_made_is_a_page_with_the_sentence(run, monkeypatch, admin):
+    breaks(
+        monkeypatch,
+        tables=lambda results: {"glance": ShownTable(_raises)},
+        pictures=lambda results: {"glance": ShownPicture("Glance", _raises, dict)},
+    )
+    told = f"Tiny sums could not make this table {LOG}"
+    assert told in page(admin, run, "run_table", "glance-repaired", "csv", status=503)
+    drawn = f"Tiny sums could not draw this picture {LOG}"
+    assert drawn in page(admin, run, "run_figure", "glance-repaired", "pdf", status=503)
+    address = reverse("benchmark:run_figure", args=[run.project.slug, run.uid, "glance-repaired", "svg"])
+    inline = admin.get(address, {"theme": "light"})
+    assert (inline.status_code, inline["Content-Type"]) == (200, "image/svg+xml")
+    assert drawn in " ".join(inline.content.decode().replace('</tspan><tspan x="8" dy="20">', " ").split(">"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_folder_that_cannot_be_made_whole_says_so_in_a_file(run, monkeypatch, admin):
+    def exchange(exchanged):
+        yield "first.txt", b"one"
+        raise KeyError("unforeseen")
+
+    breaks(monkeypatch, exchange=exchange)
+    entrant = run.entrants.first().pk
+    sent = admin.get(reverse("benchmark:official_output", args=[run.project.slug, run.uid, entrant]))
+    with zipfile.ZipFile(io.BytesIO(b"".join(sent))) as archive:
+        assert archive.namelist() == ["first.txt", "not-whole.txt"]
+        told = archive.read("not-whole.txt").decode()
+    assert told == f"Tiny sums could not make the files of its released code {LOG}\n"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_gold_that_cannot_be_looked_at_is_refused(run, monkeypatch, cast):
+    breaks(monkeypatch, unfit=_raises)
+    plan = Plan(run.dataset, [run.entrants.first().endpoint], ["repeat", "sum"], suite="tiny", max_tokens=20)
+    with pytest.raises(RunRefused, match=r"^Tiny sums could not say whether it can ask about these samples"):
+        start_run(by=cast.alice, plan=plan, now=timezone.now())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_command_ends_with_the_sentence(run, monkeypatch, tmp_path):
+    breaks(monkeypatch, score=_raises)
+    (tmp_path / "answers.json").write_text('{"a": "b"}')
+    with pytest.raises(CommandError, match=r"^Tiny sums could not score these answers"):
+        call_command("score_outputs", "tiny", data=tmp_path, answers=tmp_path / "answers.json")
