@@ -116,7 +116,7 @@ def seat(cast):
 
 @pytest.fixture
 def cast_vote(db):
-    """Casts one vote: `cast_vote(seat, proposition, dimension, label)`."""
+    """Casts one vote: `cast_vote(seat, proposition, dimension, label)`, with `at`, `key` and other fields of `Change`."""
     import uuid
 
     from django.utils import timezone
@@ -125,8 +125,23 @@ def cast_vote(db):
 
     def make(seat, proposition, dimension, label, **fields):
         now = timezone.now()
-        change = Change(proposition.uid, dimension, label, fields.pop("at", now), fields.pop("key", uuid.uuid4().hex))
+        at, key = fields.pop("at", now), fields.pop("key", uuid.uuid4().hex)
+        change = Change(proposition.uid, dimension, label, at, key, **fields)
         return save_votes(by=seat.annotator, assignment=seat, changes=[change], now=now)[0]
+
+    return make
+
+
+@pytest.fixture
+def undo(cast_vote):
+    """Takes back the last vote in the story as the grid does: `undo(seat)`, None where none is left."""
+    from annotation.services.votes import last_undoable
+
+    def make(seat):
+        event = last_undoable(by=seat.annotator, assignment=seat)
+        if event is None:
+            return None
+        return cast_vote(seat, event.proposition, event.dimension, event.previous, undoes=event.client_key)
 
     return make
 

@@ -259,16 +259,3 @@ def last_undoable(*, by: User, assignment: Assignment) -> VoteEvent | None:
         .order_by("-changed_at", "-id")
         .first()
     )
-
-
-def undo_last(*, by: User, assignment: Assignment, idempotency_key: str, now: datetime) -> Saved | None:
-    """Restore the vote from before the last undoable change, as a change of its own. Returns None where no such change is left."""
-    with transaction.atomic():
-        event = last_undoable(by=by, assignment=assignment)
-        if event is None:
-            return None
-        standing = max(now, event.changed_at + timedelta(microseconds=1))
-        change = Change(
-            event.proposition.uid, event.dimension, event.previous, standing, idempotency_key, undoes=event.client_key
-        )
-        return save_votes(by=by, assignment=assignment, changes=[change], now=now)[0]

@@ -35,14 +35,13 @@ from annotation.models import (
 from annotation.services import archive_import, audit, short_writes
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
-from annotation.services.votes import undo_last
 from tests.annotation.writing import small_steps, watched_transactions
 
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-def full_project(cast, make_story, seat, cast_vote) -> Project:
+def full_project(cast, make_story, seat, cast_vote, undo) -> Project:
     """Something in every section: a draft, a removed row, an undone vote, a decision, remarks, history."""
     project = cast.project
     project.dataset_card, project.unanimity_dimensions = {"licence": "CC0"}, ["context"]
@@ -56,7 +55,7 @@ def full_project(cast, make_story, seat, cast_vote) -> Project:
     for one, label in zip(seats, ("0", "1", "2"), strict=True):
         cast_vote(one, first, "order", label)
     cast_vote(seats[0], first, "order", "1")
-    undo_last(by=cast.bob, assignment=seats[0], idempotency_key="undo", now=timezone.now())
+    undo(seats[0])
     gold = GoldLabel.objects.get()
     gold.method, gold.label, gold.decided_by, gold.reason = "adjudicated", "2", cast.esi, "see line 2"
     gold.save()
